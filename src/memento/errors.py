@@ -114,6 +114,12 @@ class ShapeViolation(InputError):
         self.report = report
 
 
+class WrongGraph(InputError):
+    """A patch of one graph that would change another one; nothing was written."""
+
+    status = 422
+
+
 class BackendError(MementoError):
     """Something outside failed; trying again later may help."""
 

@@ -133,6 +133,7 @@ CALLS: Mapping[type[Operation[Any]], Callable[[Sample, str], Operation[Any]]] = 
     graphs.GetGraph: lambda s, n: graphs.GetGraph(s.data, "text/turtle", namespace=n),
     graphs.PutGraph: lambda s, n: graphs.PutGraph(b"<urn:c> <urn:d> 2 .", s.data, namespace=n),
     graphs.PostGraph: lambda s, n: graphs.PostGraph(b"<urn:e> <urn:f> 3 .", s.data, namespace=n),
+    graphs.PatchGraph: lambda s, n: graphs.PatchGraph("INSERT DATA { <urn:g> <urn:h> 4 }", s.data, namespace=n),
     graphs.DeleteGraph: lambda s, n: graphs.DeleteGraph(s.data, namespace=n),
     care.Export: lambda s, n: care.Export(str(s.folder / f"{n}.trig"), namespace=n),
     care.ImportRdf: lambda s, n: care.ImportRdf(str(s.folder / "document.ttl"), data="own", namespace=n),

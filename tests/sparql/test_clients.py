@@ -16,7 +16,7 @@ from rdflib.compare import isomorphic
 from rdflib.plugins.stores.sparqlstore import SPARQLStore, SPARQLUpdateStore
 from SPARQLWrapper import CSV, JSON, POST, POSTDIRECTLY, TSV, TURTLE, URLENCODED, XML, SPARQLWrapper
 
-from w3c.endpoint import Endpoint, memento
+from w3c.endpoint import Endpoint, memento, serving
 
 PAGE = "https://yasgui.example"
 COMUNICA = Path(__file__).with_name("comunica.cjs")
@@ -95,6 +95,43 @@ def test_rdflib_writes_triples_and_graphs(service: Endpoint) -> None:
     data.remove_graph(people)
 
     assert len(service.dataset()) == 1
+
+
+@pytest.mark.filterwarnings("ignore:Dataset:DeprecationWarning")  # within rdflib
+@pytest.mark.parametrize("is_union", [False, True])
+def test_a_dataset_of_rdflib_reads_and_writes_the_default_graph(world: Endpoint, is_union: bool) -> None:
+    store = SPARQLUpdateStore(world.query, world.update, context_aware=True)
+    data = Dataset(store, default_union=is_union)
+    data.update("INSERT DATA { <http://example.org/cy> <http://example.org/worksAt> <http://example.org/acme> }")
+    data.update("DELETE { ?who ?p ?o } WHERE { ?who <http://example.org/name> 'Bob' ; ?p ?o }")
+    rows: Any = data.query("SELECT ?who { ?who <http://example.org/worksAt> ?at } ORDER BY ?who")
+
+    assert [str(row[0]).rpartition("/")[2] for row in rows] == ["ada", "cy"]
+    assert {str(graph) for graph in data.store.contexts()} == {str(PEOPLE), str(PLACES)}
+    assert len(Dataset(SPARQLStore(world.query), default_union=is_union)) == 5
+
+
+@pytest.fixture
+def memories(tmp_path: Path) -> Iterator[Endpoint]:
+    """A real service over memories."""
+    with serving(tmp_path / "home") as running:
+        yield running
+
+
+@pytest.mark.filterwarnings("ignore:Dataset:DeprecationWarning")
+def test_a_dataset_of_rdflib_reads_memories(memories: Endpoint) -> None:
+    noted = memories.client.post(f"{memories.origin}/memory/notes", json={"content": "I live in Oslo."})
+    assert noted.is_success, noted.text
+    data = Dataset(SPARQLUpdateStore(memories.query, memories.update, context_aware=True), default_union=False)
+    data.update("INSERT DATA { <urn:a> <urn:b> 'by rdflib' }")
+    own = data.graph(URIRef("urn:memento:data:local:own"))
+    own.add((ADA, WORKS_AT, ACME))
+    rows: Any = data.query("SELECT ?c { ?m a <http://purl.org/memento/Memory> ; <http://purl.org/memento/content> ?c }")
+
+    assert [str(row[0]) for row in rows] == ["USER lives in Oslo."]
+    rows = data.query("SELECT ?o { <urn:a> <urn:b> ?o }")
+    assert [str(row[0]) for row in rows] == ["by rdflib"]
+    assert set(own) == {(ADA, WORKS_AT, ACME)}
 
 
 def test_rdflib_updates_in_its_own_graph(service: Endpoint) -> None:

@@ -15,7 +15,17 @@ from hypothesis import strategies as st
 
 from conftest import OFFLINE
 from memento.access import Access
-from memento.errors import Conflict, Forbidden, InputError, MementoError, NotFound, ShapeViolation, TimedOut, TooLong
+from memento.errors import (
+    Conflict,
+    Forbidden,
+    InputError,
+    MementoError,
+    NotFound,
+    ShapeViolation,
+    TimedOut,
+    TooLong,
+    WrongGraph,
+)
 from memento.iris import IRI, MEM, TYPE, audit_iri, data_iri, graph_iri, provenance_iri, self_iri
 from memento.model import Changed, Quad
 from memento.python import Memento, open_memento
@@ -287,6 +297,39 @@ def test_a_graph_is_put_added_to_read_and_deleted(told: Memento) -> None:
         told.get_graph(graph)
     with pytest.raises(NotFound):
         told.delete_graph(graph)
+
+
+def test_a_patch_reads_and_writes_its_graph_alone(told: Memento) -> None:
+    told.put_graph(b"<urn:a> <urn:p> 1 .", COMPANY)
+    moved = told.patch_graph("DELETE { ?s <urn:p> ?o } INSERT { ?s <urn:q> ?o } WHERE { ?s ?p ?o }", COMPANY)
+    named = told.patch_graph(
+        f"INSERT {{ GRAPH <{COMPANY}> {{ ?s <urn:r> ?o }} }} WHERE {{ GRAPH ?g {{ ?s <urn:q> ?o }} }}", COMPANY
+    )
+
+    assert (moved.added, moved.removed, moved.graphs, named.added) == (1, 1, (COMPANY,), 1)
+    before = everything(told)
+    for update, graph, kind, words in (
+        ("INSERT DATA { <urn:a> <urn:b> 1 }", data_iri("local", "none"), NotFound, "no graph"),
+        ("INSERT DATA { <urn:a> <urn:b> 1 }", graph_iri("rival", "main"), Forbidden, "not yours to write"),
+        (f"INSERT DATA {{ GRAPH <{MAIN}> {{ <urn:a> <urn:b> 1 }} }}", COMPANY, WrongGraph, MAIN),
+        (f"MOVE <{COMPANY}> TO <{data_iri('local', 'new')}>", COMPANY, WrongGraph, "new"),
+        (f"WITH <{MAIN}> DELETE {{ ?s ?p ?o }} WHERE {{ ?s ?p ?o }}", COMPANY, InputError, "by the address"),
+        (f"CREATE GRAPH <{COMPANY}>", COMPANY, Conflict, "already"),
+        ("INSERT DATA { <urn:a> a <http://purl.org/memento/Memory> }", MAIN, ShapeViolation, "MemoryShape"),
+        (
+            f"{P} DELETE {{ ?n mem:content ?c }} INSERT {{ ?n mem:content 'other' }} "
+            "WHERE { ?n a mem:Note ; mem:content ?c }",
+            MAIN,
+            Forbidden,
+            "what was said",
+        ),
+    ):
+        with pytest.raises(kind, match=words):
+            told.patch_graph(update, graph)
+    assert everything(told) == before
+    with pytest.raises(Forbidden, match="right to write"):
+        told.with_access(Access(right="read")).patch_graph("CLEAR DEFAULT", COMPANY)
+    told.delete_graph(COMPANY)
 
 
 def test_a_document_that_is_wrong_too_long_or_of_another_graph_is_refused(told: Memento) -> None:

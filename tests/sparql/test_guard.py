@@ -45,6 +45,40 @@ def test_a_query_that_only_reads_passes(sparql: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("sparql", "column"),
+    [
+        ("SELECT (COUNT(COUNT(*)) AS ?c) { ?s ?p ?o }", 15),
+        ("SELECT (SUM(?x + (1 - max (?y))) AS ?c) { ?s ?x ?y }", 23),
+        ("SELECT * { BIND(<<( <<( ?s ?p ?o )>> ?q ?z )>> AS ?t) }", 21),
+        ("SELECT * { BIND(<<( 'x' ?q ?z )>> AS ?t) }", 21),
+        ("SELECT * { BIND(<<( -1 ?q ?z )>> AS ?t) }", 21),
+        ("SELECT * { BIND(<<( TRUE ?q ?z )>> AS ?t) }", 21),
+    ],
+)
+def test_what_the_engine_takes_and_the_standard_does_not_is_refused(sparql: str, column: int) -> None:
+    with pytest.raises(InputError, match=f"line 1, column {column} "):
+        read_sparql(sparql, LIMITS)
+
+
+@pytest.mark.parametrize(
+    "sparql",
+    [
+        "SELECT (COUNT(?s) AS ?a) (SUM(?o) / COUNT(*) AS ?b) { ?s ?p ?o } HAVING (MAX(?o) > MIN(?o))",
+        "SELECT (COUNT(EXISTS { SELECT (COUNT(*) AS ?n) { ?s ?p ?o } }) AS ?a) { ?s ?p ?o }",
+        "PREFIX ex: <urn:ex:> SELECT (SUM(ex:count(?o)) AS ?b) { ?s ?p <<( ?a ?b <<( ?c ?d 1 )>> )>> }",
+    ],
+)
+def test_what_looks_like_it_and_is_right_passes(sparql: str) -> None:
+    read_sparql(sparql, LIMITS)
+
+
+def test_true_and_false_are_read_in_any_case() -> None:
+    reading = read_sparql("SELECT (TRUE AS ?True) (False AS ?f) { ?s ?p 'TRUE' , ex:TRUE }", LIMITS)
+
+    assert reading.sparql == "SELECT (true AS ?True) (false AS ?f) { ?s ?p 'TRUE' , ex:TRUE }"
+
+
+@pytest.mark.parametrize(
     "sparql",
     [
         f"ASK {{ SERVICE {EVIL} {{ ?s ?p ?o }} }}",
@@ -200,7 +234,8 @@ def test_a_long_query_passes(sparql: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "part", ["a.", "a.a", "<", "<a ", "'", "''", "a:", "a:.", "?", "(1<a>", "_:a.", "\\", "@a-", "1.", "..", "é-·"]
+    "part",
+    ["a.", "a.a", "<", "<a ", "'", "''", "a:", "a:.", "?", "(1<a>", "_:a.", "\\", "@a-", "1.", "..", "é-·", "TRUE "],
 )
 def test_the_time_it_takes_is_linear(part: str) -> None:
     begin = time.process_time()

@@ -10,19 +10,20 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from memento.errors import Busy, GraphError, InputError, TimedOut, TooMuch
+from memento.errors import Busy, GraphError, InputError, MementoError, TimedOut, TooMuch
 from memento.graph.oxigraph import Oxigraph
 from memento.graph.snapshot import Snapshots
 from memento.iris import IRI, MEM
 from memento.model import Change
 from memento.settings import LimitsSettings, SparqlSettings
-from memento.sparql.jobs import Answer, Query, WaitingClient
+from memento.sparql.jobs import Answer, Job, Modify, Operation, Query, TrialOptions, Update, WaitingClient
 from memento.sparql.pool import ClientGone, Pool
 from memento.sparql.prepare import QueryRequest, prepare_query
 
@@ -312,6 +313,66 @@ def left(pool: Pool, client: Client) -> None:
     """A query of somebody who leaves before it ends, wherever it is then."""
     with pytest.raises((ClientGone, Busy)):
         pool.run(asked(FOREVER), caller="greedy", waiting=client)
+
+
+MISTAKES = ("SELECT * { ?s ?p }", "ASK { ?s ex:p ?o }", f"SELECT (COUNT(*) AS ?n) {{ {HUNDRED} }}")
+
+
+def mistaken_update() -> Update:
+    act = Modify(inserts=" <urn:a> <urn:b> ")
+    operation = Operation(act=act, prologue="", text="INSERT DATA { <urn:a> <urn:b> }")
+    return Update(sparql=operation.text, operations=(operation,), options=TrialOptions(), scratch="")
+
+
+def statuses_of_mistakes(pool: Pool, rounds: int) -> list[int]:
+    """What is answered to texts that are no SPARQL, to each by a thread of its own."""
+    jobs = [*map(asked, MISTAKES), mistaken_update()] * rounds
+
+    def status(job: Job) -> int:
+        with pytest.raises(MementoError) as raised:
+            pool.run(job, caller="greedy")
+        return raised.value.status
+
+    with ThreadPoolExecutor(len(jobs)) as threads:
+        return list(threads.map(status, jobs))
+
+
+def test_a_mistake_is_one_while_every_place_is_taken(tmp_path: Path) -> None:
+    with pool_on(tmp_path, replace(TIGHT, workers=2, queue=2, wait_s=0.2, query_s=60.0)) as (pool, _):
+        end = busy(pool, "greedy")
+        clients = [Client() for _ in range(2)]
+        threads = [threading.Thread(target=left, args=(pool, client)) for client in clients]
+        for thread in threads:
+            thread.start()
+        with pytest.raises((Busy, TimedOut)):
+            told(pool, FOREVER, "greedy", seconds=0.3)
+        assert statuses_of_mistakes(pool, 5) == [400] * 20
+        with pytest.raises((Busy, TimedOut)):
+            told(pool, FOREVER, "greedy", seconds=0.3)
+        for client in clients:
+            client.leave()
+        end()
+        for thread in threads:
+            thread.join()
+
+
+def test_a_mistake_is_one_while_workers_are_killed(pool: Pool) -> None:
+    is_over = threading.Event()
+
+    def kill() -> None:
+        while not is_over.wait(0.002):
+            for child in pool.processes:
+                with suppress(ProcessLookupError):
+                    os.kill(child, signal.SIGKILL)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    try:
+        assert {status for _ in range(5) for status in statuses_of_mistakes(pool, 1)} == {400}
+    finally:
+        is_over.set()
+        thread.join()
+    assert works(pool)
 
 
 def test_an_end_ends_every_worker_and_every_query(tmp_path: Path) -> None:

@@ -157,6 +157,25 @@ class PostGraph(Operation["model.Changed"], frozen=True):
     media: Annotated[str, Meta(description="of the document, as for `put_graph`")] = "text/turtle"
 
 
+class PatchGraph(Operation["model.Changed"], frozen=True):
+    """
+    Do what a SPARQL update says in one graph, which is all that it reads and writes.
+
+    Raises:
+        NotFound: there is no such graph.
+        WrongGraph: it would change another graph too.
+        InputError, Forbidden, ShapeViolation, TooLong, Busy, TimedOut, TooMuch: as `update`.
+    """
+
+    route: ClassVar[str] = "PATCH /sparql/graphs"
+    right: ClassVar[Right] = "write"
+    is_destructive: ClassVar[bool] = True
+    absent: ClassVar[Mapping[Interface, str]] = PutGraph.absent
+
+    sparql: Annotated[Text, Meta(description="the update; what names no graph in it is in this one")]
+    graph: GraphName | None = None
+
+
 class DeleteGraph(Operation["model.Changed"], frozen=True):
     """
     Take a graph away with all that is in it.

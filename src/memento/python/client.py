@@ -269,6 +269,16 @@ def _write_graph(
     return decode(Changed, transport.send(verb, address, document, headers).body)
 
 
+def _patch_graph(operation: graphs.PatchGraph, transport: Transport, progress: Progress | None) -> Changed:
+    from memento.codec import decode
+    from memento.model import Changed
+
+    headers = {"Content-Type": "application/sparql-update", "Prefer": "return=representation"}
+    address = _graph_address(operation.graph, operation.namespace, transport)
+    body = operation.sparql.encode("utf-8", errors="replace")
+    return decode(Changed, transport.send("PATCH", address, body, headers).body)
+
+
 def _graph_address(graph: str | None, namespace: str | None, transport: Transport) -> str:
     name: tuple[str, object] = ("default", "") if graph is None else ("graph", graph)
     return add_parameters("/sparql/graphs", [name, ("namespace", namespace or transport.namespace)])
@@ -373,6 +383,7 @@ _BY_PROTOCOL: Mapping[type[Operation[Any]], Handler] = {
     graphs.GetGraph: _get_graph,
     graphs.PutGraph: _write_graph,
     graphs.PostGraph: _write_graph,
+    graphs.PatchGraph: _patch_graph,
     graphs.DeleteGraph: _write_graph,
     notes.ImportNotes: _import_notes,
     care.Export: _export,

@@ -163,6 +163,7 @@ class Memory(ABC):
     get_graph = Method(graphs.GetGraph)
     put_graph = Method(graphs.PutGraph)
     post_graph = Method(graphs.PostGraph)
+    patch_graph = Method(graphs.PatchGraph)
     delete_graph = Method(graphs.DeleteGraph)
 
     status = Method(care.Status)

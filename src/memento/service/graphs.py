@@ -89,6 +89,19 @@ class Graphs(ABC):
             documents, resolve_target(graph, request.dataset, empties=replaces), request, replaces=replaces
         )
 
+    def patch(
+        self,
+        sparql: str,
+        graph: str | None,
+        *,
+        base: str | None = None,
+        namespace: str | None,
+        waiting: WaitingClient | None = None,
+    ) -> Changed:
+        """Do an update that reads and writes one graph alone."""
+        request = self.write_request(namespace, base=base, waiting=waiting)
+        return self.store.patch(sparql, graph, request)
+
     def drop(
         self,
         graph: str | None,

@@ -41,6 +41,7 @@ GRAPH_FORMATS = {
 _UNKNOWN_FUNCTION = re.compile(r"The custom function <([^>]*)> is not supported")
 _WRONG_CALL = re.compile(r"The custom function <[^>]*> requires")
 _SYNTAX_ERROR = re.compile(r"error at (\d+):(\d+): expected (.*)", re.DOTALL)
+_NOWHERE = ox.Variable("memento_is_not_in_this_query")
 _KEYWORD = re.compile(r"[A-Za-z_]{2,}")
 _PADDING = "\n" + 32 * " "
 """Longer than any keyword: the engine reads as many characters as a keyword has before it sees that it is none."""
@@ -55,9 +56,9 @@ class QuerySyntaxError(Exception):
 
 
 def open_snapshot(folder: Path | str) -> Snapshot:
-    """Open a snapshot to read from; raises `GraphError`."""
+    """Open a snapshot to read from, or an empty store for the folder ""; raises `GraphError`."""
     try:
-        return ox.Store.read_only(str(folder))
+        return ox.Store.read_only(str(folder)) if folder else ox.Store()
     except OSError as error:
         raise GraphError(f"the snapshot cannot be opened: {error}") from error
 
@@ -101,6 +102,21 @@ def write_answer(
         if sink.failure is not None:
             raise sink.failure from None
         raise GraphError(f"the query failed: {error}") from error
+
+
+def read_query(store: Snapshot, sparql: str, base: str | None) -> None:
+    """
+    Read a query, and do not evaluate it: the engine refuses a value for a variable that is not there as soon as it has read all.
+
+    Raises:
+        QuerySyntaxError: this is no query.
+    """
+    try:
+        store.query(sparql, base_iri=base, substitutions={_NOWHERE: ox.Literal("")})
+    except SyntaxError as error:
+        raise _locate_syntax_error(store, sparql, base, error) from None
+    except (OSError, ValueError, RuntimeError):
+        pass
 
 
 def evaluate(

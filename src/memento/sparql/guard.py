@@ -30,6 +30,7 @@ from urllib.parse import urljoin
 from memento.errors import Forbidden, InputError, TooLong
 from memento.iris import MEM
 from memento.settings import LimitsSettings
+from memento.sparql.jobs import Edit, Edited
 
 Kind = Literal["iri", "string", "variable", "name", "blank", "tag", "word", "number", "sign"]
 
@@ -151,6 +152,8 @@ QUERY_FORMS: tuple[QueryForm, ...] = get_args(QueryForm)
 
 _UPDATES = {"LOAD", "INSERT", "DELETE", "CLEAR", "DROP", "CREATE", "COPY", "MOVE", "ADD", "WITH"}
 _CLOSES = {")": "(", "]": "[", "}": "{"}
+_AGGREGATES = {"COUNT", "SUM", "MIN", "MAX", "AVG", "SAMPLE", "GROUP_CONCAT"}
+_BOOLEANS = {"true", "false"}
 _ESCAPED = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
 _BRACKETS = re.compile(r"[()\[\]'#]")
 _URL = re.compile(r"<[A-Za-z][A-Za-z0-9+.\-]*://")
@@ -179,7 +182,7 @@ class Service:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """
-    What a text is and names, read from its tokens.
+    What a text is and names, read from its tokens; `sparql` is the text with `true` and `false` as the engine writes them.
 
     `functions` are the IRIs that a parenthesis follows, most of which are function calls. `default_graphs` and `named_graphs` are
     those of FROM and FROM NAMED, None where it has neither clause. `prefixes` are the declarations in force at the end.
@@ -209,6 +212,8 @@ class _State:
     is_ambiguous: bool = False
     tokens: list[Token] = field(default_factory=list)
     nesting: list[str] = field(default_factory=list)
+    aggregates: list[int] = field(default_factory=list)
+    booleans: list[Token] = field(default_factory=list)
     prefixes: dict[str, str] = field(default_factory=dict)
     base: str = ""
     form: Form | None = None
@@ -246,9 +251,10 @@ def read_sparql(
     if not (seen.tokens or is_update):
         raise InputError("query must not be empty")
     all_tokens = tuple(seen.tokens)
+    lowered = tuple(Edit(token.start, token.end, token.text.lower()) for token in seen.booleans)
     has_dataset = bool(seen.default_graphs or seen.named_graphs)
     return Reading(
-        sparql=sparql,
+        sparql=Edited(sparql, lowered).text if lowered else sparql,
         form="update" if is_update else seen.form or "select",
         tokens=all_tokens,
         prefixes=seen.prefixes,
@@ -262,6 +268,8 @@ def read_sparql(
 
 def _read_token(token: Token, seen: _State) -> None:
     before = seen.tokens[-1] if seen.tokens else None
+    if before is not None and before.text == "<<(":
+        _raise_if_no_subject(token)
     if token.kind == "sign":
         _read_sign(token, before, seen)
     elif token.kind in ("word", "name", "tag"):
@@ -274,6 +282,8 @@ def _read_token(token: Token, seen: _State) -> None:
 
 def _read_word(token: Token, seen: _State) -> None:
     bare = token.text.partition(":")[0].upper()
+    if token.text.lower() in _BOOLEANS and token.text not in _BOOLEANS:
+        seen.booleans.append(token)
     if "SERVICE" in bare:
         if token.kind != "word" or bare != "SERVICE":
             raise Forbidden(
@@ -308,15 +318,32 @@ def _read_sign(token: Token, before: Token | None, seen: _State) -> None:
             raise InputError(
                 f"{token.place}: brackets are nested deeper than {seen.depth} (limits.query_depth): split the query"
             )
+        if sign == "(" and before and before.kind == "word" and before.text.upper() in _AGGREGATES:
+            if seen.aggregates and "{" not in seen.nesting[seen.aggregates[-1] :]:
+                raise InputError(
+                    f"{before.place}: {before.text.upper()} stands within another aggregate: aggregate in a subquery first"
+                )
+            seen.aggregates.append(len(seen.nesting))
         if sign == "(" and before and before.kind in ("iri", "name"):
             iri = _resolve_iri(before, seen.prefixes, seen.base)
             if iri:
                 seen.functions[iri] = None
     elif sign in _CLOSES:
         if seen.nesting[-1:] == [_CLOSES[sign]]:
+            if seen.aggregates[-1:] == [len(seen.nesting)]:
+                seen.aggregates.pop()
             seen.nesting.pop()
         elif not seen.is_ambiguous:  # else what it closes may have been read as a part of an IRI
             raise InputError(f"{token.place}: {sign!r} closes nothing")
+
+
+def _raise_if_no_subject(token: Token) -> None:
+    """Raise `InputError` for what the engine takes as the subject of a triple term, and RDF 1.2 does not."""
+    is_value = token.kind in ("string", "number") or token.text in ("<<(", "+", "-")
+    if is_value or (token.kind == "word" and token.text.lower() in _BOOLEANS):
+        raise InputError(
+            f"{token.place}: the subject of a triple term is an IRI, a blank node or a variable, not a literal or a triple term"
+        )
 
 
 def _is_ambiguous(token: Token, before: Token | None, seen: _State) -> bool:

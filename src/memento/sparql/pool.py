@@ -6,9 +6,10 @@ owner sees it; `Run` takes one job through the three, until its first byte may g
 
 *Guarantees:* a job ends within its time, whatever it does; one that takes more memory, rows or bytes than it may, or whose caller
 leaves, ends too. Its worker is killed, another takes its place, and the caller is told; a worker that dies is an error, never a
-job without an answer. An answer that has begun and cannot be finished raises where it is read, so that no part passes for the
-whole. A job sees every write that was acknowledged before it came. Whatever happens, `Run.finish` gives back worker, snapshot and
-place. No caller takes every worker, and nobody's long queries keep a short one waiting, not even their own.
+job without an answer. A mistake in a text is told even when no worker was free to read it, or one died before it had. An
+answer that has begun and cannot be finished raises where it is read, so that no part passes for the whole. A job sees every write
+that was acknowledged before it came. Whatever happens, `Run.finish` gives back worker, snapshot and place. No caller takes every
+worker, and nobody's long queries keep a short one waiting, not even their own.
 
 *But:* the clock of a job stands still while its reader does not read, for `sparql.stall_s` altogether: a slow client is not a slow
 query, and does not hold a worker for ever either.
@@ -48,7 +49,7 @@ from memento.errors import Busy, Conflict, GraphError, InputError, MementoError,
 from memento.graph.snapshot import Snapshots
 from memento.settings import SparqlSettings
 from memento.sparql.guard import syntax_error_at
-from memento.sparql.jobs import CHEAP, Answer, Job, Rewrite, Upload, WaitingClient
+from memento.sparql.jobs import CHEAP, Answer, Job, Query, Rewrite, Update, Upload, WaitingClient
 
 SLICES_S = (1.0, 0.25, 0.1)
 """How long a query may use the reserved worker when others wait for it, by its weight: the lighter, the surer is its end."""
@@ -236,6 +237,8 @@ class Pool:
         self._idle: list[Process] = []
         self._busy: set[Process] = set()
         self._least = 0
+        self._reading = threading.Lock()
+        self._reader: Process | None = None
         snapshots.on_drop = self._end_idle
 
     def start(self) -> None:
@@ -275,8 +278,10 @@ class Pool:
                 answer = run.start()
             except BaseException as error:
                 run.finish()
+                if isinstance(error, Busy | TimedOut | TooMuch) and (mistake := self._find_mistake(run)):
+                    error = mistake
                 telemetry.count(f"sparql.{getattr(error, 'code', 'failed')}")
-                raise
+                raise error
             if answer is not None:
                 telemetry.count("sparql.answered")
                 return answer
@@ -293,6 +298,10 @@ class Pool:
                 process.kill()  # whoever reads from it sees it die, and lets go of it
         for process in idle:
             process.end()
+        with self._reading:
+            if self._reader is not None:
+                self._reader.end()
+                self._reader = None
 
     @property
     def processes(self) -> list[int]:
@@ -342,6 +351,28 @@ class Pool:
         process.end()
         self._fill()
 
+    def _find_mistake(self, run: Run) -> MementoError | None:
+        """
+        Tell what is wrong with a text that no worker has read to its end: one apart reads each, and evaluates none.
+
+        None when nothing is, or it cannot be said within `READ_S`.
+        """
+        if not isinstance(run.job, Query | Update) or not self._reading.acquire(timeout=READ_S):
+            return None
+        try:
+            reader, self._reader = self._reader, None
+            if reader is None or not reader.is_alive:
+                reader = Process(self.limits.memory_mb)
+            try:
+                mistake = run.read_with(reader)
+            except (OSError, TimeoutError):
+                reader.end()
+                return None
+            self._reader = reader
+            return mistake
+        finally:
+            self._reading.release()
+
     def _may_try(self) -> bool:
         """Tell whether two workers wait that have started; always where none are started ahead, as nobody is served there."""
         with self._lock:
@@ -364,6 +395,8 @@ class Pool:
                 self._idle.insert(0, self._new())
 
 
+READ_S = 2.0
+"""How long a text may be read for a mistake when no worker has read it."""
 BUFFERED_BYTES = 262_144
 """How much of an answer is kept back in the reserved lane, where nothing may go out before it is over."""
 
@@ -391,7 +424,8 @@ class Run:
 
     def __init__(self, pool: Pool, job: Job, caller: str, seconds: float, waiting: WaitingClient | None) -> None:
         self.ticket = Ticket(caller, job.cost, self._stop)
-        self._pool, self._job, self._seconds, self._waiting = pool, job, seconds, waiting
+        self.job = job
+        self._pool, self._seconds, self._waiting = pool, seconds, waiting
         self._process: Process | None = None
         self._lease: AbstractContextManager[Path] | None = None
         self._stopping = threading.Lock()
@@ -411,7 +445,7 @@ class Run:
             if frame is not None and frame.letter == b"E":
                 self._end(frame)
                 whole = b"".join(pieces)
-                return Answer(media=self._job.media, chunks=iter((whole,)), close=self.finish, whole=whole)
+                return Answer(media=self.job.media, chunks=iter((whole,)), close=self.finish, whole=whole)
             if frame is not None:
                 pieces.append(frame.body)
             if self.ticket.is_stopped:
@@ -440,9 +474,27 @@ class Run:
         if lease is not None:
             lease.__exit__(None, None, None)
 
+    def read_with(self, process: Process) -> MementoError | None:
+        """
+        Have the text of the job read and not done; what is wrong with it, None for nothing.
+
+        Raises:
+            TimeoutError: it took longer than `READ_S`.
+            OSError: the worker died of it.
+        """
+        plain = self.job.to_plain()
+        job = {**plain, "kind": f"read {plain['kind']}", "tables": [], "folder": "", "rows": 0, "bytes": 0}
+        process.send(json.dumps(job).encode())
+        until = time.monotonic() + READ_S
+        while (frame := process.receive(until - time.monotonic())) is not None:
+            if frame.letter in (b"E", b"X"):
+                failure = self._to_error(json.loads(frame.body)) if frame.letter == b"X" else None
+                return failure if isinstance(failure, InputError) else None
+        raise ConnectionError("the worker has died")
+
     def _send_job(self) -> Process | None:
         """Hand the job to a worker and return it; None when the place is lost already."""
-        lease = self._pool.snapshots.lease(stale=self._job.is_data)
+        lease = self._pool.snapshots.lease(stale=self.job.is_data)
         folder, self._lease = lease.__enter__(), lease
         process = self._process = self._pool.take_process()
         self._is_over = False
@@ -453,8 +505,8 @@ class Run:
         self._until = time.monotonic() + self._seconds
         limits = self._pool.limits
         with suppress(OSError):  # a dead one is seen when it does not answer
-            job = {**self._job.to_plain(), "folder": str(folder), "rows": limits.rows, "bytes": limits.bytes}
-            process.send(json.dumps(job).encode(), [table.data for table in self._job.tables])
+            job = {**self.job.to_plain(), "folder": str(folder), "rows": limits.rows, "bytes": limits.bytes}
+            process.send(json.dumps(job).encode(), [table.data for table in self.job.tables])
         return process
 
     def _stream(self, process: Process, pieces: list[bytes]) -> Answer:
@@ -464,7 +516,7 @@ class Run:
             chunks.close()
             self.finish()  # a generator that never began runs nothing when it is closed
 
-        return Answer(media=self._job.media, chunks=chunks, close=close)
+        return Answer(media=self.job.media, chunks=chunks, close=close)
 
     def _chunks(self, process: Process, pieces: list[bytes]) -> Generator[bytes, None, None]:
         stall_left_s = self._pool.limits.stall_s
@@ -536,11 +588,11 @@ class Run:
         match failure["kind"]:
             case "misread":
                 line, column = int(failure["line"]), int(failure["column"])
-                edited = self._job.edited
+                edited = self.job.edited
                 return (
                     syntax_error_at(edited.source, *edited.original_place(line, column))
                     if edited
-                    else syntax_error_at(self._job.sparql, line, column)
+                    else syntax_error_at(self.job.sparql, line, column)
                 )
             case "rows":
                 return TooMuch(f"the answer has more than {limits.rows} rows (sparql.rows): add a LIMIT")
@@ -555,7 +607,7 @@ class Run:
 
     @property
     def _what(self) -> str:
-        return "document" if isinstance(self._job, Upload | Rewrite) else "query"
+        return "document" if isinstance(self.job, Upload | Rewrite) else "query"
 
     def _memory_ran_out(self) -> MementoError:
         """Return the error for the end of a worker by its memory or its stack: a document is to blame for it itself."""

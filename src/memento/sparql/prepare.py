@@ -26,6 +26,8 @@ from memento.sparql.trial import FORMATS
 
 CACHED, CACHED_CHARS = 512, 4_096
 """How many short queries are not read again when they come again, as those of programs do."""
+RDFLIB_DEFAULT = "urn:x-rdflib:default"
+"""What rdflib calls the default graph of a `Dataset`, wherever it sends one: no choice of any graph."""
 _one_long = threading.Lock()
 """Long ones are read one after the other: many at once would share the interpreter with everybody else, and win."""
 _NOT_IN_IRI = frozenset(' <>"{}|\\^`') | {chr(code) for code in range(0x20)}
@@ -91,7 +93,7 @@ def _prepare(
     default, named = choose_dataset(reading, visible, request.default_graphs, request.named_graphs)
     media = choose_media_type(request.accept, reading.form)
     query = Query(
-        sparql=request.sparql,
+        sparql=reading.sparql,
         media=media,
         default_graphs=default,
         named_graphs=named,
@@ -115,12 +117,15 @@ def choose_dataset(
 
     What the request chooses wins over FROM and FROM NAMED, as the protocol has it, and is cut down to what the reader may see:
     whoever asks for invisible graphs alone reads an empty dataset. FROM with an invisible graph is refused, whether it is there or
-    not.
+    not. `RDFLIB_DEFAULT` chooses nothing.
 
     Raises:
         InputError: a graph that is no IRI.
         Forbidden: FROM or FROM NAMED with a graph that the reader may not see.
     """
+    if default_graphs and RDFLIB_DEFAULT in default_graphs:
+        default_graphs = [graph for graph in default_graphs if graph != RDFLIB_DEFAULT] or None
+        named_graphs = named_graphs or (() if default_graphs else None)
     if default_graphs is not None or named_graphs is not None:
         default, named = tuple(default_graphs or ()), tuple(named_graphs or ())
         for graph in (*default, *named):

@@ -52,7 +52,7 @@ def try_operations(
     """
     trial = _Trial(snapshot, copy, options)
     for operation in operations:
-        _raise_if_unreadable(operation, options.base)
+        raise_if_unreadable(operation, options.base)
     try:
         for operation in operations:
             trial.execute(operation)
@@ -70,7 +70,7 @@ def collect_data(operations: Sequence[Operation], options: TrialOptions) -> Delt
     """
     trial = _Trial(ox.Store(), ox.Store, options)
     for operation in operations:
-        _raise_if_unreadable(operation, options.base)
+        raise_if_unreadable(operation, options.base)
     words: dict[ox.Quad, bool] = {}
     for operation in operations:
         if isinstance(act := operation.act, Modify):
@@ -91,7 +91,7 @@ def copy_snapshot(snapshot: ox.Store, folder: Path | str) -> ox.Store:
     return ox.Store(str(folder))
 
 
-def _raise_if_unreadable(operation: Operation, base: str | None) -> None:
+def raise_if_unreadable(operation: Operation, base: str | None) -> None:
     """Raise `InputError` unless the engine can read an operation: it reads all of a text before it does the first, which fails."""
     ahead = f"{operation.prologue}\n{_FAILS} ;\n"
     try:

@@ -25,7 +25,7 @@ from pathlib import Path
 from shutil import copyfileobj
 from typing import IO
 
-from memento.errors import Forbidden, GraphError, InputError, NotFound, TooLong
+from memento.errors import Forbidden, GraphError, InputError, NotFound, TooLong, WrongGraph
 from memento.graph.binding import load_query
 from memento.graph.store import DEFAULT, Delta, Store, graph_of, parse_quads
 from memento.graph.terms import resolve_iri
@@ -42,6 +42,8 @@ from memento.sparql.jobs import (
     Clear,
     Create,
     Document,
+    Edit,
+    Edited,
     Job,
     Modify,
     Operation,
@@ -52,7 +54,7 @@ from memento.sparql.jobs import (
     WaitingClient,
 )
 from memento.sparql.pool import Pool
-from memento.sparql.prepare import QueryRequest, VisibleGraphs, prepare_query
+from memento.sparql.prepare import RDFLIB_DEFAULT, QueryRequest, VisibleGraphs, prepare_query
 
 _GRAPH_VERBS = ("CLEAR", "DROP", "CREATE", "COPY", "MOVE", "ADD")
 
@@ -105,6 +107,36 @@ def parse_operations(sparql: str, tokens: Sequence[Token]) -> list[WrittenOperat
     if reader.token is not None:
         raise reader.error_for_next("; or the end of the update")
     return operations
+
+
+def unwrap_default(sparql: str, tokens: Sequence[Token]) -> tuple[str, Sequence[Token]]:
+    """
+    Unwrap what `GRAPH <urn:x-rdflib:default>` stands around in a group that holds nothing else, as rdflib has it in a `Dataset`.
+
+    >>> from memento.sparql.guard import tokenise
+    >>> text = "INSERT DATA { GRAPH <urn:x-rdflib:default> {<urn:a> <urn:b> 3} }"
+    >>> unwrap_default(text, list(tokenise(text)))[0].split()
+    ['INSERT', 'DATA', '{', '<urn:a>', '<urn:b>', '3', '}']
+    """
+    wrapper = ["{", "GRAPH", f"<{RDFLIB_DEFAULT}>", "{"]
+    if wrapper[2] not in sparql:
+        return sparql, tokens
+    texts = [token.text.upper() if token.kind == "word" else token.text for token in tokens]
+    dropped: set[int] = set()
+    for at in range(len(texts) - len(wrapper)):
+        if texts[at : at + len(wrapper)] == wrapper:
+            depth = 1
+            for end in range(at + len(wrapper), len(texts)):
+                depth += {"{": 1, "}": -1}.get(texts[end], 0)
+                if depth == 0:
+                    break
+            if depth == 0 and texts[end + 1 : end + 2] == ["}"]:
+                dropped |= {at + 1, at + 2, at + 3, end}
+    out = [tokens[place] for place in dropped]
+    blanked = Edited(
+        sparql, tuple(Edit(one.start, one.end, " " * len(one.text)) for one in out)
+    )  # places stay as they are
+    return blanked.text, [token for place, token in enumerate(tokens) if place not in dropped]
 
 
 @dataclass(slots=True)
@@ -408,7 +440,9 @@ class _Planner:
     def _choose_dataset(self, operation: WrittenOperation) -> Dataset | None:
         """Return the graphs that the request wants a pattern to read, as far as the caller may; None where it names none."""
         if self.using and (operation.using is not None or operation.with_graph):
-            raise InputError("choose graphs by parameters, as using-graph-uri, or by USING and WITH, not by both")
+            raise InputError(
+                "choose graphs by the address or by parameters, as using-graph-uri, or by USING and WITH, not by both"
+            )
         if operation.using is not None and operation.using_named is not None:
             default, named = (
                 [self._readable_graph(operation, token) for token in some]
@@ -534,7 +568,8 @@ class GraphStore:
             whatever `request.commit` raises.
         """
         reading = read_sparql(sparql, self._limits, is_update=True)
-        acts = tuple(plan_operations(parse_operations(sparql, reading.tokens), request.dataset, using, request.base))
+        sparql, tokens = unwrap_default(reading.sparql, reading.tokens)
+        acts = tuple(plan_operations(parse_operations(sparql, tokens), request.dataset, using, request.base))
         if not acts:
             return Changed(added=0, removed=0)
         options = self._trial_options(request, self._limits.update_quads)
@@ -596,6 +631,33 @@ class GraphStore:
             return _summarise(
                 self._try_and_commit(job, replace(request, commit=self._limit_commit(request.commit))), is_new
             )
+
+    def patch(self, sparql: str, graph: str | None, request: WriteRequest) -> Changed:
+        """
+        Do an update that reads and writes one graph alone; None is the default graph. Raises as `commit_update`, and:
+
+        Raises:
+            NotFound: there is no such graph.
+            WrongGraph: it would change another one.
+        """
+        dataset, name = request.dataset, resolve_target(graph, request.dataset)
+        if not dataset.writes(name):
+            raise refuse_write(name, dataset)
+        if graph is not None and not self._graph.has(IRI(name)):
+            raise NotFound(f"there is no graph <{name}>: PUT makes one")
+
+        def commit(delta: Delta) -> None:
+            if other := next((one for one in delta.touched if one != name), None):
+                raise WrongGraph(
+                    f"the update would change <{other or 'the default graph'}> beside <{name or 'the default graph'}>, which alone "
+                    "is patched here: send it to /sparql/update"
+                )
+            request.commit(delta)
+
+        into = replace(
+            request, dataset=replace(dataset, into=IRI(name) or None), commit=commit, base=name or request.base
+        )
+        return self.commit_update(sparql, into, Using(default=(name,), named=(name,)) if name else Using())
 
     def drop(self, graph: str, request: WriteRequest) -> Changed:
         """Take a graph away with all that is in it, or empty the default graph; raises as `update`."""

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from memento.errors import MementoError
-from memento.sparql.evaluate import QuerySyntaxError, Snapshot, open_snapshot, row_counter, write_answer
+from memento.sparql.evaluate import QuerySyntaxError, Snapshot, open_snapshot, read_query, row_counter, write_answer
 
 STACK_MB = 256
 """Enough for some ten thousand links of a chain such as `1+1+1`, and taken only as far as it is used."""
@@ -164,6 +164,18 @@ def _answer_query(job: dict[str, Any], store: Snapshot, write: Callable[[bytes],
     )
 
 
+def _read_query(job: dict[str, Any], store: Snapshot, write: Callable[[bytes], None]) -> None:
+    read_query(store, job["sparql"], job["base"])
+
+
+def _read_update(job: dict[str, Any], store: Snapshot, write: Callable[[bytes], None]) -> None:
+    from memento.sparql.jobs import operation_from_plain
+    from memento.sparql.trial import raise_if_unreadable
+
+    for one in job["operations"]:
+        raise_if_unreadable(operation_from_plain(one), job["options"]["base"])
+
+
 def _try_update(job: dict[str, Any], store: Snapshot, write: Callable[[bytes], None]) -> None:
     from memento.sparql.jobs import (
         TrialOptions,
@@ -219,6 +231,9 @@ def _similarity_functions(tables: list[dict[str, Any]]) -> dict[Any, Any]:
 
 WORK: dict[str, Callable[[dict[str, Any], Snapshot, Callable[[bytes], None]], None]] = {
     "query": _answer_query,
+    "read query": _read_query,
+    "read update": _read_update,
+    "read data": _read_update,
     "update": _try_update,
     "data": _collect_data,
     "upload": _try_upload,

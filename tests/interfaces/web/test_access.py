@@ -31,6 +31,8 @@ CARE = (401, 403, 403, 200, 403)
 UPDATED = (401, 403, 200, 200, 403)
 UPDATE = "INSERT DATA { GRAPH <urn:memento:data:local:x> { <urn:a> <urn:b> 1 } }"
 DEFAULT = (401, 403, 403, 403, 403)
+PATCHED = (401, 403, 204, 204, 204)
+PATCH: dict[str, Any] = {"data": "INSERT DATA { <urn:a> <urn:b> 1 }", "content_type": "application/sparql-update"}
 """The graph of a namespace is neither replaced nor deleted without its name."""
 TURTLE: dict[str, Any] = {"data": b"<urn:a> <urn:b> 1 .", "content_type": "text/turtle"}
 RIVALS = "urn:memento:graph:rival:main"
@@ -126,11 +128,13 @@ TABLE: Mapping[tuple[str, str], tuple[tuple[int, ...], dict[str, Any]]] = {
     ("GET", "/sparql/graphs"): (READ, {"query_string": "default"}),
     ("PUT", "/sparql/graphs"): (DEFAULT, {"query_string": "default", **TURTLE}),
     ("POST", "/sparql/graphs"): ((401, 403, 201, 201, 201), TURTLE),
+    ("PATCH", "/sparql/graphs"): (PATCHED, {"query_string": "default", **PATCH}),
     ("DELETE", "/sparql/graphs"): (DEFAULT, {"query_string": "default"}),
     ("GET", "/sparql/graphs/<path:name>"): ((401, 403, 403, 403, 200), {}),
     # Notes of one's own are not replaced either.
     ("PUT", "/sparql/graphs/<path:name>"): ((401, 403, 403, 403, 403), TURTLE),
     ("POST", "/sparql/graphs/<path:name>"): ((401, 403, 403, 403, 200), TURTLE),
+    ("PATCH", "/sparql/graphs/<path:name>"): ((401, 403, 403, 403, 204), PATCH),
     ("DELETE", "/sparql/graphs/<path:name>"): ((401, 403, 403, 403, 200), {}),
     # The files of the page hold nothing of a memory: a stranger is told the same as anybody, here that there is no such file.
     ("GET", "/static/sparql/<version>/<name>"): ((404,) * 5, {}),

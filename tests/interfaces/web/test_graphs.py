@@ -162,7 +162,29 @@ def test_a_media_type_that_is_not_known_is_named_with_those_that_are(web: Any) -
     assert DOCUMENT_MEDIA[0] in web.put("/sparql/graphs/company", data=b"x").json["error"]["message"]
     web.put("/sparql/graphs/company", **ONE)
     assert web.get("/sparql/graphs/company", headers={"Accept": "image/png"}).status_code == 406
-    assert web.patch("/sparql/graphs/company").status_code == 405
+
+
+def test_a_graph_is_patched_by_an_update_and_nothing_else(web: Any) -> None:
+    patch = {"data": "INSERT DATA { <> <urn:c> <#x> }", "content_type": "application/sparql-update"}
+    absent = web.patch("/sparql/graphs/company", **patch)
+    web.put("/sparql/graphs/company", **ONE)
+    done = web.patch("/sparql/graphs/company", **patch)
+    told = web.patch("/sparql/graphs", **AT, **patch, headers={"Prefer": "return=representation"})
+    document, options = web.patch("/sparql/graphs/company", **ONE), web.options("/sparql/graphs/company")
+    elsewhere = f"INSERT DATA {{ GRAPH <{MAIN}> {{ <urn:a> <urn:b> 1 }} }}"
+
+    assert (absent.status_code, done.status_code, done.data) == (404, 204, b"")
+    assert (told.status_code, told.json["added"], told.headers["Preference-Applied"]) == (
+        200,
+        0,
+        "return=representation",
+    )
+    assert f"<{COMPANY}> <urn:c> <{COMPANY}#x> ." in web.get("/sparql/graphs/company").text
+    assert (document.status_code, document.headers["Accept-Patch"]) == (415, "application/sparql-update")
+    assert ("PATCH" in options.headers["Allow"], options.headers["Accept-Patch"]) == (True, "application/sparql-update")
+    assert web.patch("/sparql/graphs/company", **{**patch, "data": elsewhere}).status_code == 422
+    assert web.patch("/sparql/graphs/company?using-graph-uri=urn:x", **patch).status_code == 400
+    assert web.patch("/sparql/graphs/company", **{**patch, "data": "x" * 4_000_000}).status_code == 413
 
 
 def test_the_default_graph_is_that_of_the_namespace_and_is_only_added_to(web: Any) -> None:

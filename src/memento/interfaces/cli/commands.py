@@ -247,6 +247,7 @@ BY_HAND: Mapping[str, str] = {
     "get_graph": "graph get",
     "put_graph": "graph put",
     "post_graph": "graph add",
+    "patch_graph": "graph patch",
     "delete_graph": "graph delete",
     "import_rdf": "import",
     "evaluate": "eval-sexpr",

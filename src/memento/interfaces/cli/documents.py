@@ -248,6 +248,18 @@ def add_to_graph(chosen: Chosen, name: str, file: str, media: str | None) -> Non
         )
 
 
+@graph.command("patch")
+@click.argument("name")
+@click.argument("sparql")
+@click.pass_obj
+def patch_graph(chosen: Chosen, name: str, sparql: str) -> None:
+    """Do what a SPARQL update says in one graph: the text itself, a file that holds it, or - for standard input."""
+    with open_memory(chosen, "graph") as memento:
+        _print_change(
+            chosen, memento.patch_graph(read_text_or_file(sparql), _graph_iri(name), namespace=chosen.namespace)
+        )
+
+
 @graph.command("delete")
 @click.argument("name")
 @click.pass_obj
@@ -257,7 +269,7 @@ def delete_graph(chosen: Chosen, name: str) -> None:
         _print_change(chosen, memento.delete_graph(_graph_iri(name), namespace=chosen.namespace))
 
 
-for one in (print_graph, replace_graph, add_to_graph, delete_graph):
+for one in (print_graph, replace_graph, add_to_graph, patch_graph, delete_graph):
     common(one)
 
 

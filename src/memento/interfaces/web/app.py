@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from time import time
 
-from flask import Flask, Response, g, render_template, request
+from flask import Flask, Request, Response, g, render_template, request
 from markupsafe import Markup
 from werkzeug.exceptions import HTTPException
 from werkzeug.http import http_date
@@ -66,7 +66,7 @@ def create_app(service: Service) -> Flask:
         is_preflight = request.method == "OPTIONS" and request.path.startswith(SPARQL)
         if request.path not in OPEN and not is_preflight and not request.path.startswith(FILES):
             g.context = _admit(service)
-        request.max_content_length = most_bytes(request.path, service.settings.limits, service.settings.sexpr.chars)
+        request.max_content_length = most_bytes(request, service.settings.limits, service.settings.sexpr.chars)
         return None
 
     app.register_blueprint(rest.blueprint())
@@ -99,7 +99,7 @@ def create_bare_app(bare: Bare) -> Flask:
         if not (request.method == "OPTIONS" and request.path.startswith(SPARQL)):
             may_ask = pages if request.path == SPARQL else ()
             g.graphs = bare.admit(admit(caller(), bare.tokens, required=False, pages=may_ask))
-        request.max_content_length = most_bytes(request.path, bare.settings.limits)
+        request.max_content_length = most_bytes(request, bare.settings.limits)
 
     @app.get("/health")
     def health() -> Response:
@@ -135,13 +135,14 @@ def _date(second: int) -> str:
     return http_date(second)
 
 
-def most_bytes(path: str, limits: LimitsSettings, chars: int = 0) -> int:
+def most_bytes(asked: Request, limits: LimitsSettings, chars: int = 0) -> int:
     """
     The longest body; JSON and forms write a character with several, so the service counts texts itself.
 
     Args:
         chars: of an expression.
     """
+    path = asked.path
     if path.startswith(PROXIED):
         return BODY_BYTES
     if path in IMPORTS:
@@ -150,7 +151,7 @@ def most_bytes(path: str, limits: LimitsSettings, chars: int = 0) -> int:
         return 6 * chars + 65_536
     if path == IMPORT_RDF:
         return limits.document_bytes
-    if path.startswith(GRAPHS):
+    if path.startswith(GRAPHS) and asked.method != "PATCH":
         return limits.graph_bytes + 65_536
     return 2 * max(limits.text_bytes, limits.update_bytes) + 65_536
 

@@ -166,6 +166,12 @@ def post_graph(operation: operations.PostGraph, context: Context) -> Changed:
     return _upload(operation, context, replaces=False)
 
 
+@handles(operations.PatchGraph)
+def patch_graph(operation: operations.PatchGraph, context: Context) -> Changed:
+    """Do an update in one graph."""
+    return TenantGraphs(context).patch(operation.sparql, operation.graph, namespace=operation.namespace)
+
+
 @handles(operations.DeleteGraph)
 def delete_graph(operation: operations.DeleteGraph, context: Context) -> Changed:
     """Take a graph away."""
