@@ -9,7 +9,7 @@ import pytest
 
 from memento.consolidation.rules import offices, patterns, skeleton, wording
 from memento.errors import MissingPart
-from memento.text import kinds, names
+from memento.text import dates, kinds, names, person
 from memento.text.kinds import Cue, cue_rows, join_cues, kind_by_context
 from memento.text.mood import Sign, join_signs, sign_rows, signs
 from memento.text.sentences import Opening, introduced, is_framing, join_openings, opening_rows
@@ -20,7 +20,9 @@ SIGNS = [
     for file, read in (
         (LEXICON / "kinds.toml", kinds.signs),
         (LEXICON / "names.toml", names.signs),
-        (offices.TABLE, offices.signs),
+        (LEXICON / "dates.toml", dates.date_signs),
+        (LEXICON / "person.toml", person.person_signs),
+        (offices.TABLE, offices.role_signs),
         (skeleton.TABLE, skeleton.cuts),
         *((patterns.DATA / f"{name}.toml", patterns.signs) for name in patterns.SIGNED),
     )

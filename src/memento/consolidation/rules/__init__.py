@@ -43,13 +43,22 @@ from memento.consolidation.rules import (
     wording,
 )
 from memento.model import AgentKind, Note, User
-from memento.text import kinds, mood, names
+from memento.text import dates, kinds, mood, names, person
 from memento.text.sentences import openings
 
 __all__ = ["RuleAgents"]
 
 TABLES: tuple[Callable[[], object], ...] = (
-    *(kinds.plain_names, kinds.cues, kinds.signs, mood.signs, names.signs, openings),
+    *(
+        kinds.plain_names,
+        kinds.cues,
+        kinds.signs,
+        mood.signs,
+        names.signs,
+        openings,
+        dates.date_signs,
+        person.person_signs,
+    ),
     *(
         patterns.slot_rows,
         patterns.dated_rows,
@@ -59,7 +68,7 @@ TABLES: tuple[Callable[[], object], ...] = (
         relations.relation_rows,
     ),
     *(ends.end_rows, ends.sign_rows, ends.other_rows, ends.denial_rows, ends.outcome_rows),
-    *(wording.noise_rows, offices.office_rows, offices.signs),
+    *(wording.noise_rows, offices.office_rows, offices.role_signs),
 )
 """What reads the tables of the language, each once."""
 

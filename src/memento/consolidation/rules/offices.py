@@ -42,7 +42,7 @@ def office_rows() -> tuple[Entry[OfficeRow], ...]:
 
 
 @cache
-def signs() -> Mapping[str, re.Pattern[str]]:
+def role_signs() -> Mapping[str, re.Pattern[str]]:
     """Return the signs of roles and their holders, by names."""
     return named_patterns(TABLE, {"N": "", "R": "", "HEADS": alternatives(HEADS)})
 
@@ -74,7 +74,7 @@ def office(sentence: str) -> Office | None:
     >>> office("Ilse Brandt took over as treasurer of Orbital Choir on 3 May.")
     Office(subject='Orbital Choir', relation='treasurer', value='Ilse Brandt', sure=True)
     """
-    if not signs()["role"].search(sentence) and not signs()["member"].search(sentence):
+    if not role_signs()["role"].search(sentence) and not role_signs()["member"].search(sentence):
         return None
     return read_office(mask(sentence), office_rows())
 
@@ -101,13 +101,17 @@ def mask(sentence: str) -> Masked:
         roles.append(match.group())
         return chr(_FIRST_ROLE_SIGN + len(roles) - 1)
 
-    text = signs()["role"].sub(role_sign, re.sub(r"[\ue000-\uf8ff]", " ", sentence)[:2000])
+    text = role_signs()["role"].sub(role_sign, re.sub(r"[\ue000-\uf8ff]", " ", sentence)[:2000])
     names: list[str] = []
 
     def name_sign(match: re.Match[str]) -> str:
         name = match.group()
         rest = ""
-        if name.endswith(".") and match.end() >= len(text.rstrip()) and not signs()["ends-with-initial"].search(name):
+        if (
+            name.endswith(".")
+            and match.end() >= len(text.rstrip())
+            and not role_signs()["ends-with-initial"].search(name)
+        ):
             name, rest = name[:-1], "."
         genitive = re.search(r"['’]s?$", name)
         if genitive:
@@ -121,7 +125,7 @@ def mask(sentence: str) -> Masked:
         names.append(name)
         return f"{chr(_FIRST_NAME_SIGN + len(names) - 1)}{rest}"
 
-    masked = signs()["whole-name"].sub(name_sign, text)
+    masked = role_signs()["whole-name"].sub(name_sign, text)
     return Masked(" ".join(masked.split()).rstrip(" .!"), tuple(names), tuple(roles))
 
 
@@ -163,7 +167,7 @@ def role_name(role: str) -> str:
     >>> role_name("CEO"), role_name("Chairwoman"), role_name("Prime Minister")
     ('ceo', 'chair', 'prime minister')
     """
-    plain = signs()["which-holder"].sub("", " ".join(role.lower().split()))
+    plain = role_signs()["which-holder"].sub("", " ".join(role.lower().split()))
     return _SAME.get(plain, plain)
 
 
