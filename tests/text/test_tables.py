@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from memento.consolidation.rules import wording
+from memento.consolidation.rules import offices, patterns, skeleton, wording
 from memento.errors import MissingPart
-from memento.text import kinds, names
+from memento.text import dates, kinds, names, person
 from memento.text.kinds import Cue, cue_rows, join_cues, kind_by_context
 from memento.text.mood import Sign, join_signs, sign_rows, signs
 from memento.text.sentences import Opening, introduced, is_framing, join_openings, opening_rows
@@ -20,7 +20,11 @@ SIGNS = [
     for file, read in (
         (LEXICON / "kinds.toml", kinds.signs),
         (LEXICON / "names.toml", names.signs),
-        (wording.TABLE, wording.signs),
+        (LEXICON / "dates.toml", dates.date_signs),
+        (LEXICON / "person.toml", person.person_signs),
+        (offices.TABLE, offices.role_signs),
+        (skeleton.TABLE, skeleton.cuts),
+        *((patterns.DATA / f"{name}.toml", patterns.signs) for name in patterns.SIGNED),
     )
     for row in section(file, "sign", list[Row])
 ]
@@ -62,6 +66,12 @@ def test_an_opening_leaves_what_its_example_says_and_no_other_opening_does(row: 
     assert introduced(sentence) == meaning
     assert introduced(sentence, [other for other in opening_rows() if other is not row]) != meaning
     assert not join_openings([row])[row.kind].match(row.counter)
+
+
+def test_signs_of_the_rules_have_names_of_their_own() -> None:
+    names = [row.name for name in patterns.SIGNED for row in section(patterns.DATA / f"{name}.toml", "sign", list[Row])]
+
+    assert [name for name in names if names.count(name) > 1] == []
 
 
 @pytest.mark.parametrize(("row", "pattern"), SIGNS, ids=lambda part: getattr(part, "name", ""))

@@ -10,26 +10,29 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Literal, cast
 from zoneinfo import ZoneInfo
 
+from memento.text.tables import LEXICON, named_patterns, section
 from memento.text.words import MONTHS, NUMBER_WORDS, WEEKDAYS
 
-_SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
-_FEASTS = (
-    (re.compile(r"christmas\s+eve"), (24, "december")),
-    (re.compile(r"christmas"), (25, "december")),
-    (re.compile(r"boxing"), (26, "december")),
-    (re.compile(r"eve"), (31, "december")),
-    (re.compile(r"new\s+year"), (1, "january")),
-    (re.compile(r"halloween"), (31, "october")),
-)
-"""(words, (day, month)) of feasts that have a fixed day."""
-_BACK = ("last", "past", "previous", "this past")
-_AHEAD = ("next", "coming", "this coming", "the coming", "the following")
+_TABLE = LEXICON / "dates.toml"
+_SEASONS, _DAYS = section(_TABLE, "seasons", dict[str, int]), section(_TABLE, "days", dict[str, int])
+_UNITS = section(_TABLE, "units", dict[str, tuple[int, int, int]])
+"""(months, days, minutes)"""
+_FEASTS = section(_TABLE, "feasts", dict[str, tuple[int, str]])
+"""(day, month) of feasts that have a fixed day, by words of their names."""
+_LEADS = section(_TABLE, "leads", dict[str, frozenset[str]])
+
+
+@cache
+def date_signs() -> Mapping[str, re.Pattern[str]]:
+    """Return the signs of dates by their names."""
+    return named_patterns(_TABLE, {"NUMBERS": "|".join(NUMBER_WORDS)}, flags=re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,17 +99,7 @@ class Clock:
 
     def word(self, word: str) -> datetime:
         """Yesterday, tomorrow and their neighbours."""
-        lowered = " ".join(word.lower().split())
-        days = {
-            "yesterday": -1,
-            "tomorrow": 1,
-            "the day before yesterday": -2,
-            "the day after tomorrow": 2,
-            "last night": -1,
-            "the night before last": -2,
-            "the week before last": -14,
-        }
-        return self.today + timedelta(days=days.get(lowered, -3))
+        return self.today + timedelta(days=_DAYS[" ".join(word.lower().split())])
 
     def feast(self, text: str, year: str | None) -> datetime:
         """
@@ -118,8 +111,8 @@ class Clock:
         """
         lowered = text.lower()
         near = next((word for word in ("last", "next") if lowered.startswith(word)), "")
-        name = lowered.removeprefix(near)
-        day, month = next(found for words, found in _FEASTS if words.search(name))
+        name = " ".join(lowered.removeprefix(near).split())
+        day, month = next(found for words, found in _FEASTS.items() if words in name)
         value = self.day(day, month, year)
         if year or not near or (near == "last") == (value <= self.now):
             return value
@@ -136,9 +129,9 @@ class Clock:
         """
         ahead = (WEEKDAYS[name.lower()] - self.now.weekday()) % 7
         near = _near(near)
-        if near in _BACK or (near not in _AHEAD and self.leaning == "past"):
-            return self.today - timedelta(days=(7 - ahead) if ahead or near in _BACK else 0)
-        return self.today + timedelta(days=ahead or (7 if near in _AHEAD else 0))
+        if near in _LEADS["back"] or (near not in _LEADS["ahead"] and self.leaning == "past"):
+            return self.today - timedelta(days=(7 - ahead) if ahead or near in _LEADS["back"] else 0)
+        return self.today + timedelta(days=ahead or (7 if near in _LEADS["ahead"] else 0))
 
     def span(self, group: dict[str, str | None]) -> datetime | None:
         """A week, month, season, quarter or year; "end of" and "middle of" take their own day of it."""
@@ -170,7 +163,7 @@ class Clock:
         return self._near_span((group["span"] or "").lower(), _near(group["near2"]), aligned)
 
     def _near_span(self, span: str, near: str, aligned: bool) -> tuple[datetime | None, Amount]:
-        sign = -1 if near in _BACK else 1 if near in _AHEAD else 0
+        sign = -1 if near in _LEADS["back"] else 1 if near in _LEADS["ahead"] else 0
         if span in _SEASONS:
             return self._season(_SEASONS[span], sign), Amount(months=3)
         if span == "weekend":
@@ -198,14 +191,16 @@ class Clock:
         if year:
             return self._first(int(year), month)
         this = self._first(self.now.year, month)
-        back = near in _BACK or (near not in _AHEAD and near != "this" and self.leaning == "past")
+        back = near in _LEADS["back"] or (near not in _LEADS["ahead"] and near != "this" and self.leaning == "past")
         if back:
             return (
                 this
-                if this <= self.now and not (near in _BACK and month == self.now.month)
+                if this <= self.now and not (near in _LEADS["back"] and month == self.now.month)
                 else this.replace(year=this.year - 1)
             )
-        later = this < self._first(self.now.year, self.now.month) or (near in _AHEAD and month == self.now.month)
+        later = this < self._first(self.now.year, self.now.month) or (
+            near in _LEADS["ahead"] and month == self.now.month
+        )
         return this.replace(year=this.year + 1) if later and near != "this" else this
 
     def _season(self, month: int, sign: int) -> datetime:
@@ -262,94 +257,6 @@ class Dated:
     has_time: bool = False
 
 
-_MONTH_NAME = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
-    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
-)
-_MONTH = rf"{_MONTH_NAME}\.?"
-_DAY = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?"
-_FULL_DAY = r"(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
-_SEASON = r"(?:spring|summer|autumn|fall|winter)"
-_UNIT = r"(?:minute|hour|day|week|fortnight|month|quarter|year|decade)s?"
-_NUMBER = rf"(?:\d{{1,3}}|{'|'.join(NUMBER_WORDS)})"
-_AMOUNT = (
-    r"(?:(?:about|around|almost|nearly|over|roughly|exactly|just\s+over|more\s+than)\s+)?(?:half\s+an?"
-    rf"|(?:a\s+)?{_NUMBER}(?:\s+of)?(?:\s+and\s+a\s+half)?)\s+{_UNIT}(?:\s+and\s+a\s+half)?"
-)
-_YEAR = r"(?:19|20)\d\d"
-_CLOCK = r"(?:\d{1,2}(?::\d{2})?\s*(?:am|pm|a\.m\.|p\.m\.)|\d{1,2}:\d{2}|noon|midnight)"
-_ORDINAL = r"\d{1,2}(?:st|nd|rd|th)?"
-_NEAR = r"(?:last|next|this|this\s+past|this\s+coming|the\s+coming|past|coming|previous|the\s+following)"
-
-_CORE = rf"""
-    (?P<iso>\d{{4}}-\d{{2}}-\d{{2}}(?:[T ]\d{{2}}:\d{{2}}(?::\d{{2}})?Z?)?)
-  | (?P<numeric>\d{{1,2}}[/.]\d{{1,2}}[/.]\d{{2,4}})
-  | (?:{_FULL_DAY},?\s+(?:the\s+)?)?(?:(?P<d1>{_ORDINAL})(?:\s*(?:-|–|to|until
-    |and)\s*{_ORDINAL})?\s+(?:of\s+)?(?P<m1>{_MONTH})(?![\w'’])
-  |(?P<m2>{_MONTH})\s+(?:the\s+)?(?P<d2>{_ORDINAL})(?:\s*[-–]\s*\d{{1,2}})?(?![\w:%]))
-        (?:,?\s*(?:of\s+|in\s+)?(?P<y1>{_YEAR})\b)?
-  | (?:(?P<edge>end|beginning|start|middle|first\s+half|second\s+half)\s+of\s+|(?P<edge2>early|late
-  |mid)[\s-](?:in\s+)?)?(?:the\s+month\s+of\s+)?
-        (?:(?P<m3>{_MONTH})\s+(?:of\s+)?(?P<y3>{_YEAR})|(?P<near1>{_NEAR})\s+(?P<m4>{_MONTH})(?![\w'’])
-          |(?P<near2>{_NEAR}|the)\s+(?P<span>week(?:end)?|month|year|quarter|decade|{_SEASON})\b(?!\s+of|\s+before\s+last)
-          |(?:the\s+)?(?P<season>{_SEASON})(?:\s+of)?\s+(?P<y4>{_YEAR})
-          |(?<=in\s)(?P<lone>{_SEASON})(?!\w)(?!\s+\w+ing\b)
-          |(?P<quarter>q[1-4])(?:\s+(?:of\s+)?(?P<y6>{_YEAR}))?\b
-          |(?P<y5>{_YEAR})(?![\w%]|[.,:]\d|\s*(?:people|users|euros?|dollars?|km|miles|items|words|lines|rows))
-          |(?P<m5>{_MONTH})(?![\w'’]))
-  | (?P<ago>{_AMOUNT})\s+(?:ago|back|earlier|before\s+(?:today|now))\b
-  | (?P<ahead>{_AMOUNT})\s+from\s+(?:now|today)\b
-  | (?P<feast>(?:(?:last|this|next)\s+)?(?:christmas(?:\s+(?:eve|day))?|new\s+year['’]?s(?:\s+(?:eve|day))?
-    |boxing\s+day|halloween))(?!\s+(?:party|dinner
-  |present|presents|market|tree|card|holidays?|gift|gifts))(?:\s+(?:of\s+)?(?P<y7>{_YEAR}))?\b
-  | (?P<word>the\s+(?:week|night)\s+before\s+last|the\s+day\s+before\s+yesterday|the\s+day\s+after\s+tomorrow
-    |yesterday|tomorrow|the\s+other\s+day
-  |last\s+night)(?:\s+(?:morning|afternoon|evening|night))?\b
-  | (?:(?P<near3>{_NEAR})\s+)?(?P<weekday>{_FULL_DAY}|(?<=next\s){_DAY}|(?<=last\s){_DAY}
-  |(?<=on\s){_DAY})(?:\s+(?:morning|afternoon|evening|night))?\b(?!s)
-"""
-_DATE = re.compile(
-    rf"""(?<![\w/.-])(?:(?P<clock1>{_CLOCK})\s*,?\s+(?:on\s+)?)?
-    (?P<lead>(?:ever\s+since|since|as\s+of|starting(?:\s+(?:in|on|from))?|beginning|until|till|up\s+to|by|before
-        |after|in|on|at|from|during|around|back\s+in|for|to|of|over|through)\s+)?
-    (?:(?P<lead2>the|about|around|approximately)\s+)??(?:{_CORE})(?:\s*,?\s+(?:at\s+)?(?P<clock2>{_CLOCK})
-    |\s+at\s+(?P<clock3>1[0-2]|[1-9])(?![\w%]|[:.]\d))?""",
-    re.IGNORECASE | re.VERBOSE,
-)
-_LENGTH = re.compile(
-    rf"\b(?:for|over)\s+(?:the\s+(?:last|past)\s+)?(?P<length>{_AMOUNT})(?:\s+now)?\b(?!\s+ago)", re.IGNORECASE
-)
-_IN_SO_MUCH = re.compile(rf"\bin\s+(?P<length>{_AMOUNT})(?:['’]\s*time)?\b", re.IGNORECASE)
-_HINT = re.compile(
-    r"\d|yester|tomor|\bago\b|back|last|next|this|past|coming|month|week|year|night|other day|now|(?:day|jan"
-    r"|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|spring|summer|autumn|fall|winter|decade|christmas|hallow|boxing",
-    re.IGNORECASE,
-)
-_RANGE = re.compile(r"\d\w*\s*(?:-|–|to|until|and)\s*\d")
-_RECURS = re.compile(
-    r"\b(?:every|each|most|any|twice\s+a|once\s+a|times\s+a|per|mid|all)\s+(?:other\s+)?$", re.IGNORECASE
-)
-_OFTEN = re.compile(r"\b(?:weekly|bi-?weekly|fortnightly|monthly|daily|recurring|regular)\b", re.IGNORECASE)
-_CLOCK_PARTS = re.compile(r"(\d{1,2})(?::(\d{2}))?\s*([ap])?", re.IGNORECASE)
-
-_UNITS = {
-    "minute": (0, 0, 1),
-    "hour": (0, 0, 60),
-    "day": (0, 1, 0),
-    "week": (0, 7, 0),
-    "fortnight": (0, 14, 0),
-    "month": (1, 0, 0),
-    "quarter": (3, 0, 0),
-    "year": (12, 0, 0),
-    "decade": (120, 0, 0),
-}
-"""(months, days, minutes)"""
-
-
-_STARTS = re.compile(r"(?:from|as\s+of|starting|beginning|with\s+effect)\b")
-_RANGE = re.compile(r"\s*(?:to|till|until|through|[–—-])\s")
-
-
 def dates(text: str, at: datetime, zone: str = "UTC", leaning: Leaning = "past", perfect: bool = False) -> list[Dated]:
     """
     The dates of a sentence in order.
@@ -364,18 +271,23 @@ def dates(text: str, at: datetime, zone: str = "UTC", leaning: Leaning = "past",
     >>> [f"{found.value:%Y-%m-%d %H:%M}" for found in dates("the meeting is at 3pm on Friday", at, leaning="future")]
     ['2024-05-17 15:00']
     """
-    if not _HINT.search(text):
+    if not date_signs()["hint"].search(text):
         return []
     clock = Clock(at.astimezone(zone_of(zone)), leaning)
     found: list[Dated] = []
     end = 0
-    recurs = bool(_OFTEN.search(text))
+    recurs = bool(date_signs()["often"].search(text))
     behind = Clock(clock.now, "past")
-    for match in _DATE.finditer(text):
+    for match in date_signs()["date"].finditer(text):
         # What began "since January" began in the past, whatever the rest of the sentence leans to.
         lead = (match["lead"] or "").lower().strip()
         one = _dated(match, text, behind if lead.endswith("since") else clock)
-        if one and leaning == "past" and _STARTS.match(lead) and not (match["weekday"] or _RANGE.match(text, one.end)):
+        if (
+            one
+            and leaning == "past"
+            and date_signs()["starts"].match(lead)
+            and not (match["weekday"] or date_signs()["range-follows"].match(text, one.end))
+        ):
             # "From 1 July", said in June, lies ahead whatever the tense: of the last and the next one the nearer is meant.
             other = _dated(match, text, Clock(clock.now, "future"))
             one = min(one, other or one, key=lambda either: abs(either.value - clock.now))
@@ -401,7 +313,7 @@ def zone_of(name: str) -> tzinfo:
 def _dated(match: re.Match[str], text: str, clock: Clock) -> Dated | None:
     group = match.groupdict()
     lead = (group["lead"] or "").strip().lower()
-    if _RECURS.search(text[: match.start()]) or not _plausible(match, lead):
+    if date_signs()["recurs"].search(text[: match.start()]) or not _plausible(match, lead):
         return None
     try:
         value = _value(group, clock)
@@ -415,7 +327,7 @@ def _dated(match: re.Match[str], text: str, clock: Clock) -> Dated | None:
             value=value.astimezone(UTC),
             start=match.start(),
             end=match.end(),
-            role="at" if lead == "from" and _RANGE.search(match.group()) else _role(lead),
+            role="at" if lead == "from" and date_signs()["range-follows"].search(match.group()) else _role(lead),
             has_time=bool(hour),
         )
     except (ValueError, OverflowError):
@@ -454,19 +366,7 @@ def _plausible(match: re.Match[str], lead: str) -> bool:
 
 
 def _role(lead: str) -> Role:
-    if lead in (
-        "from",
-        "since",
-        "ever since",
-        "as of",
-        "starting",
-        "starting in",
-        "starting on",
-        "starting from",
-        "beginning",
-    ):
-        return "since"
-    return "until" if lead in ("until", "till", "up to", "before", "by", "through") else "at"
+    return next((role for role in ("since", "until") if lead in _LEADS[role]), "at")
 
 
 def _value(group: dict[str, str | None], clock: Clock) -> datetime | None:
@@ -498,7 +398,7 @@ def _at_clock(value: datetime, text: str) -> datetime:
     """
     if text.lower() in ("noon", "midnight"):
         return value.replace(hour=12 if text.lower() == "noon" else 0, minute=0, second=0, microsecond=0)
-    parts = _CLOCK_PARTS.match(text)
+    parts = date_signs()["clock-parts"].match(text)
     if parts is None:
         return value
     hour, half = int(parts[1]), (parts[3] or "").lower()
@@ -527,8 +427,8 @@ def _number(word: str) -> int:
 
 def _lengths(text: str, clock: Clock, perfect: bool, known: list[Dated]) -> list[Dated]:
     """ "for two years" when it tells the beginning of a state, and "in two weeks" """
-    found = [(match, -1) for match in _LENGTH.finditer(text)] if perfect else []
-    found += [(match, 1) for match in _IN_SO_MUCH.finditer(text)] if clock.leaning == "future" else []
+    found = [(match, -1) for match in date_signs()["length"].finditer(text)] if perfect else []
+    found += [(match, 1) for match in date_signs()["in-so-much"].finditer(text)] if clock.leaning == "future" else []
     taken = [(one.start, one.end) for one in known]
     return [
         Dated(
@@ -540,14 +440,6 @@ def _lengths(text: str, clock: Clock, perfect: bool, known: list[Dated]) -> list
         for match, sign in found
         if not any(start < match.end() and match.start() < end for start, end in taken)
     ]
-
-
-_PARTIAL = re.compile(
-    rf"\b(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?)?(?P<month>{_MONTH_NAME})\b\.?"
-    rf"(?:\s+(?P<day2>\d{{1,2}})(?:st|nd|rd|th)?\b)?(?:,?\s+(?P<year>{_YEAR})\b)?"
-    rf"|\b(?P<iso>{_YEAR}-\d\d-\d\d)\b|\b(?P<only>{_YEAR})\b",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -575,7 +467,7 @@ def find_dates(question: str) -> list[PartialDate]:
     [PartialDate(year=2023, month=5, day=8), PartialDate(year=None, month=6, day=None)]
     """
     found = []
-    for match in _PARTIAL.finditer(question):
+    for match in date_signs()["partial"].finditer(question):
         group = match.groupdict()
         if group["iso"]:
             year, month, day = (int(part) for part in group["iso"].split("-"))

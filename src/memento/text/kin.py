@@ -1,53 +1,20 @@
-"""What people are to each other: the words for it, which of them mean one, and which follow from others."""
+"""What people are to each other: the words for it, which of them mean one, and which follow from others, by `lexicon/kin.toml`."""
 
 from __future__ import annotations
 
-import re
-
+from memento.text.tables import LEXICON, alternatives, section, word_lists
 from memento.text.words import RELATIVES
 
-_SAME = {
-    **dict.fromkeys(("mom", "mum", "mama"), "mother"),
-    **dict.fromkeys(("dad", "papa"), "father"),
-    **dict.fromkeys(("grandma", "granny", "gran", "nan", "nana"), "grandmother"),
-    **dict.fromkeys(("grandpa", "grandad", "granddad"), "grandfather"),
-    **dict.fromkeys(("spouse", "wife", "husband", "girlfriend", "boyfriend"), "partner"),
-    **dict.fromkeys(("fiancé", "fiancée", "fiance", "fiancee"), "partner"),
-    **dict.fromkeys(("boss", "supervisor"), "manager"),
-    **dict.fromkeys(("roommate", "housemate"), "flatmate"),
-    **dict.fromkeys(("coworker", "co-worker", "teammate"), "colleague"),
-    **dict.fromkeys(("kid", "baby"), "child"),
-    "auntie": "aunt",
-    "neighbor": "neighbour",
-    "adviser": "advisor",
-    "gp": "doctor",
-    "vet": "veterinarian",
-    "buddy": "friend",
-    "landlady": "landlord",
-}
-_PLURALS = {"children": "child", "wives": "wife"}
-_GENERAL = {
-    "child": ("son", "daughter"),
-    "parent": ("mother", "father"),
-    "sibling": ("brother", "sister"),
-    "grandparent": ("grandmother", "grandfather"),
-}
-_TURNED = {
-    **dict.fromkeys(("mother", "father", "parent"), ("son", "daughter", "child")),
-    **dict.fromkeys(("son", "daughter", "child"), ("mother", "father", "parent")),
-    "partner": ("partner",),
-    "cousin": ("cousin",),
-    "twin": ("twin",),
-    **dict.fromkeys(("brother", "sister", "sibling"), ("brother", "sister", "sibling")),
-}
-_WORDS = RELATIVES | frozenset(
-    ["gp", "vet", "parent", "parents", "sibling", "grandparent", "in-law", "children", "wives"]
-)
-PATTERN = (
-    r"(?:(?:step|half|great)-?)?(?:"
-    + "|".join(sorted((re.escape(word) for word in _WORDS), key=len, reverse=True))
-    + r")s?(?:-in-law)?"
-)
+_TABLE = LEXICON / "kin.toml"
+_LISTS = word_lists(_TABLE)
+_SAME = {word: name for name, words in section(_TABLE, "same", dict[str, str]).items() for word in words.split()}
+_GENERAL = section(_TABLE, "general", dict[str, str])
+_TURNED = section(_TABLE, "turned", dict[str, str])
+_BY_MARRIAGE = section(_TABLE, "by_marriage", dict[str, list[str]])
+_WORDS = RELATIVES | _LISTS["more"]
+GENDERS = dict.fromkeys(_LISTS["she"], "f") | dict.fromkeys(_LISTS["he"], "m")
+"""Whether "she" or "he" can mean a relative."""
+PATTERN = rf"(?:(?:step|half|great)-?)?(?:{alternatives(_WORDS)})s?(?:-in-law)?"
 """Any of the words, for a pattern that does not mind capitals."""
 
 
@@ -59,7 +26,6 @@ def kin_name(word: str) -> str:
     ('mother', 'partner', 'child', 'brother-in-law')
     """
     plain = word.lower()
-    plain = _PLURALS.get(plain, plain)
     if plain not in _WORDS and plain.endswith("s"):
         plain = plain[:-1]
     return _SAME.get(plain, plain)
@@ -75,13 +41,10 @@ def derive_kin(relation: str) -> list[tuple[tuple[str, bool], ...]]:
     True
     """
     found: list[tuple[tuple[str, bool], ...]] = [((relation, False),)]
-    found += [((one, False),) for one in _GENERAL.get(relation, ())]
-    found += [((one, True),) for one in _TURNED.get(relation, ())]
+    found += [((one, False),) for one in _GENERAL.get(relation, "").split()]
+    found += [((one, True),) for one in _TURNED.get(relation, "").split()]
     if relation.endswith("-in-law"):
-        own = relation.removesuffix("-in-law")
-        found += [(way, *step) for way in (("partner", False), ("partner", True)) for step in derive_kin(own)]
-        if own in ("brother", "sister"):
-            found += [((one, False), ("partner", False)) for one in ("brother", "sister")]
-        if own in ("son", "daughter"):
-            found += [((one, False), ("partner", False)) for one in ("son", "daughter", "child")]
+        own = derive_kin(relation.removesuffix("-in-law"))
+        found += [(way, *steps) for way in (("partner", False), ("partner", True)) for steps in own]
+        found += [tuple((one, False) for one in steps.split()) for steps in _BY_MARRIAGE.get(relation, ())]
     return found

@@ -177,11 +177,6 @@ def signs() -> Mapping[str, re.Pattern[str]]:
     return named_patterns(_TABLE, _fragments(), flags=re.IGNORECASE)
 
 
-_STOP = re.compile(
-    r"\s+(?:and|but|that|which|who|where|at|in|on|with|because|since|when|now|he|she|it|is|was|has)\b", re.IGNORECASE
-)
-
-
 def kind_of(before: str, name: str, after: str, known: Known | None) -> EntityKind:
     """
     The kind of a name from itself and the words on either side.
@@ -192,7 +187,7 @@ def kind_of(before: str, name: str, after: str, known: Known | None) -> EntityKi
     ('Organization', 'Technology')
     """
     before = before[-60:]
-    if known is None and " " not in name and name in FIRST_NAMES and re.search(r"\bthe\s+$", before, re.IGNORECASE):
+    if known is None and " " not in name and name in FIRST_NAMES and signs()["article-before"].search(before):
         return _by_noun(before, name, after) or "Concept"  # "the Octavia": people have no article
     if known is None and not _is_first_name(name):
         if signs()["read"].search(before) or (name.startswith("The ") and signs()["read"].search(f"{before}The ")):
@@ -271,11 +266,7 @@ def is_short_form(short: str, long: str, kind: EntityKind) -> bool:
 
 def _of_known(before: str, name: str, after: str, known: Known) -> EntityKind:
     """The kind of a well-known name, unless the words around it say that here it is a company, a project or a person."""
-    if (
-        known.kind == "Technology"
-        and signs()["employs"].search(before)
-        and not re.search(r"\b(?:switch|migrat|mov)\w*\b", before)
-    ):
+    if known.kind == "Technology" and signs()["employs"].search(before) and not signs()["moves-between"].search(before):
         return "Organization"
     if name in FIRST_NAMES and known.kind != "Person" and not signs()["used"].search(before):
         found = kind_by_context(before, name, after)
@@ -284,7 +275,7 @@ def _of_known(before: str, name: str, after: str, known: Known) -> EntityKind:
         return known.kind
     if signs()["met"].search(before):
         return "Person"
-    return "Project" if re.match(r"\s+project\b", after) and known.kind == "Technology" else known.kind
+    return "Project" if signs()["project-behind"].match(after) and known.kind == "Technology" else known.kind
 
 
 def description(before: str, name: str, after: str, known: Known | None) -> str:
@@ -299,10 +290,8 @@ def description(before: str, name: str, after: str, known: Known | None) -> str:
     if match := signs()["of-user"].search(before):
         return f"USER's {match[1].lower()}"
     if match := signs()["called-a"].match(after):
-        phrase = _STOP.split(match[2])[0].strip()
-        if len(phrase) > 2 and not re.match(
-            r"(?:great|good|bad|nice|terrible|pain|mess|lot|best|worst|bit|same|only|one)\b", phrase, re.IGNORECASE
-        ):
+        phrase = signs()["phrase-ends"].split(match[2])[0].strip()
+        if len(phrase) > 2 and not signs()["opinion"].match(phrase):
             return f"USER's {phrase}" if match[1].lower() in ("my", "our") else phrase
     if known is None:
         return ""
@@ -318,7 +307,7 @@ def _by_shape(name: str) -> EntityKind | None:
         words[-1] in COMPANY_SUFFIXES or words[0] in PARTS["company_first"] or words[-1] in PARTS["company_last"]
     ):
         return "Organization"
-    if "&" in name or re.search(r"[a-zß](?:schule|klinik|werke|verein|gesellschaft|akademie)$", name):
+    if "&" in name or signs()["german-firm"].search(name):
         return "Organization"
     if (
         any(word in EVENT_WORDS for word in words[1:])
@@ -330,7 +319,7 @@ def _by_shape(name: str) -> EntityKind | None:
         "street-name"
     ].search(name):
         return "Location"
-    if re.search(r"\s(?:van|von|bin|del|de la|der)\s", name):
+    if signs()["name-particle"].search(name):
         return "Person"
     if words[0] in LANGUAGES:
         return "Concept"
@@ -374,9 +363,7 @@ def kind_by_context(before: str, name: str, after: str, beside: Cues | None = No
     if (
         found_before in ("Organization", "Project", "Technology", "Location")
         and _is_first_name(name)
-        and re.search(
-            r"(?:left|quit|join(?:ed|ing|s)?|with|working on|called|hired|use|visit\w*|from|around)\s*$", before
-        )
+        and signs()["dealt-with"].search(before)
     ):
         return "Person"
     return found_before or found_after
@@ -398,7 +385,7 @@ def _by_place(before: str, name: str, after: str) -> EntityKind:
         return "Location"
     if signs()["one-of-many"].search(before):
         return "Technology"
-    if not before.strip() and (signs()["pronoun-later"].match(after) or re.match(r"\s+from\s+[A-Z]", after)):
+    if not before.strip() and (signs()["pronoun-later"].match(after) or signs()["from-somewhere"].match(after)):
         return "Person"
     return "Technology" if re.search(r"[a-z][A-Z]", name) else "Concept"
 

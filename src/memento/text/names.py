@@ -406,10 +406,7 @@ def _known_at(sentence: str, tokens: list[Token], at: int) -> tuple[int, Known |
         known = lookup(text) or (lookup(full) if text is not full else None)
         if known is None or (
             len(text) == 1
-            and not re.search(
-                r"\b(?:in|use|uses|using|learning|with|to|from)\s+$",
-                sentence[max(0, tokens[at].start - 80) : tokens[at].start],
-            )
+            and not signs()["a-letter-follows"].search(sentence[max(0, tokens[at].start - 80) : tokens[at].start])
         ):
             continue
         if text.lower() in plain_names() or (text[0].isupper() and text.lower() not in ("i", "us")) or text == "US":
@@ -433,10 +430,7 @@ def _capitals_from(sentence: str, tokens: list[Token], at: int) -> int:
         if _is_capital(here.text) and not _never(sentence, tokens, at + size):
             size += 1
         elif (
-            (
-                re.fullmatch(r"20\d\d", here.text)
-                and re.search(r"(?:con|conf|fest|summit|week|expo|conference)$", last.text.lower())
-            )
+            (re.fullmatch(r"20\d\d", here.text) and signs()["event-ending"].search(last.text.lower()))
             or (re.fullmatch(r"20\d\d", here.text) and signs()["attended"].search(sentence[: tokens[at].start]))
             or (size < 3 and _is_model_number(sentence, tokens, at, size))
         ):
@@ -463,12 +457,7 @@ def _is_model_number(sentence: str, tokens: list[Token], at: int, size: int) -> 
     here, last = tokens[at + size], tokens[at + size - 1]
     if not re.fullmatch(r"\d{1,2}", here.text) or sentence[last.end : here.start] != " " or last.text in FIRST_NAMES:
         return False
-    return lookup(last.text) is None and bool(
-        re.match(
-            r"\s*(?:$|[.,;!?)](?!\d)|(?:for|on|and|is|was|with|to|in|at|from|last|yesterday|but|or)\b)",
-            sentence[here.end :],
-        )
-    )
+    return lookup(last.text) is None and bool(signs()["number-ends"].match(sentence[here.end :]))
 
 
 def _past_particles(tokens: list[Token], at: int) -> int:
@@ -489,7 +478,7 @@ def _past_particles(tokens: list[Token], at: int) -> int:
 
 def _never(sentence: str, tokens: list[Token], at: int) -> bool:
     """Whether a capitalised word names nothing where it stands."""
-    word = re.sub(r"['’](?:s|m|ve|ll|d|re)?$", "", tokens[at].text)
+    word = signs()["contracted"].sub("", tokens[at].text)
     lowered = word.lower()
     if lowered in PEOPLES:
         taught = lowered in LANGUAGES and signs()["taught"].match(sentence[tokens[at].end :])
@@ -501,10 +490,10 @@ def _never(sentence: str, tokens: list[Token], at: int) -> bool:
             )
         )
     shouted = word.isupper() and len(word) > 2 and (lowered in COMMON or base_of(word) is not None or is_past(word))
-    if re.search(r"n['’]t$", lowered) or _begins_again(sentence, tokens, at):
+    if signs()["denied-verb"].search(lowered) or _begins_again(sentence, tokens, at):
         return True
     goes_on = at > 0 and _is_capital(tokens[at - 1].text) and not tokens[at - 1].text.isupper()
-    if (shouted and not goes_on) or re.search(r"(\w)\1\1", lowered) or re.fullmatch(r"[A-C][12]", word):
+    if (shouted and not goes_on) or re.search(r"(\w)\1\1", lowered) or signs()["level"].fullmatch(word):
         return True
     if (
         lowered in WEEKDAYS
@@ -546,30 +535,17 @@ def _is_name_at_start(sentence: str, token: Token, elsewhere: frozenset[str]) ->
         return True
     if lowered in NEVER:
         return False
-    if (
-        lowered in COMMON
-        or lowered in RELATIVES
-        or base_of(word)
-        or re.search(
-            r"(?:ly|ing|ed|[ts]ion|ment|ness|ity|[ae]nce|ism|ship|hood|ful|less|ous|able|ible|ies|wards?)$", lowered
-        )
-    ):
+    if lowered in COMMON or lowered in RELATIVES or base_of(word) or signs()["common-ending"].search(lowered):
         return False
     after = sentence[token.end :]
-    if lookup(word) is not None or re.search(r"[a-z](?:fest|conf)$", word):
+    if lookup(word) is not None or signs()["festival"].search(word):
         return True
-    if re.match(r"\s+from\s+[A-Z]", after):
+    if signs()["from-somewhere"].match(after):
         return True
     following = re.match(r"\s+([a-z'’]+)", after)
     if following and is_past(following[1]) and not is_past(word):
         return True
-    return word != token.text or bool(
-        re.match(
-            r",?\s+(?:and|is|was|has|will|can|had|does|did|(?:is|was|has|had|does|did|ca|wo|would|could)n['’]t|works?"
-            r"|lives?|\w+ed|\w+s|I|my)\b",
-            after,
-        )
-    )
+    return word != token.text or bool(signs()["verb-next"].match(after))
 
 
 def _is_capital(word: str) -> bool:
@@ -578,7 +554,7 @@ def _is_capital(word: str) -> bool:
         not word.islower()
         and not re.match(r"[a-z]{2,}[A-Z]", word)
         and any(letter.isupper() for letter in word)
-        and not re.match(r"\d+(?:[A-Z]|st|nd|rd|th|am|pm|AM|PM|K|k|GB|TB|D)$", word)
+        and not signs()["number-unit"].match(word)
     )
 
 

@@ -9,10 +9,12 @@ A sentence in the third person: "I've moved and I love it" becomes "USER has mov
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from memento.model import User
-from memento.text.tables import word_set
+from memento.text.tables import LEXICON, fill, named_patterns, section, word_lists
 from memento.text.words import (
     AGREES_FAR,
     BASES,
@@ -36,29 +38,21 @@ OTHERS = f"{USER} and others"
 _TOKEN = re.compile(
     r"[\"“][^\"“”]*[\"”]|(?<![\w'’])['‘](?!s\b)[^'‘’\n]{2,}['’](?!\w)|[^\W_]+(?:['’-][^\W_]+)*|\s+|.", re.DOTALL
 )
+_TABLE = LEXICON / "person.toml"
 _PLAIN = {
-    "me": USER,
-    "my": f"{USER}'s",
-    "mine": f"{USER}'s",
-    "myself": USER,
-    "we": OTHERS,
-    "us": OTHERS,
-    "our": f"{USER}'s",
-    "ours": f"{USER}'s",
-    "ourselves": "themselves",
-    "we're": f"{OTHERS} are",
-    "we've": f"{OTHERS} have",
-    "we'll": f"{OTHERS} will",
-    "we'd": f"{OTHERS} would",
+    word: fill(said, {"USER": USER, "OTHERS": OTHERS}) for word, said in section(_TABLE, "user", dict[str, str]).items()
 }
-_SINGULAR = ("me", "my", "mine", "myself")
-_CONTRACTED = {"i'm": "is", "im": "is", "i've": "has", "ive": "has", "i'll": "will", "i'd": "would"}
-_INVERTED = {"am": "is", "do": "does", "have": "has", "don't": "doesn't", "haven't": "hasn't"}
-_ASKING = MODALS | word_set("did didn't can't won't shouldn't wouldn't couldn't")
+_CONTRACTED = section(_TABLE, "contracted", dict[str, str])
+_INVERTED = section(_TABLE, "inverted", dict[str, str])
+_LISTS = word_lists(_TABLE)
+_ASKING = MODALS | _LISTS["asking"]
 _FOLLOWS_VERB = PREPOSITIONS | DETERMINERS
-_PAST_TIME = re.compile(
-    r"\b(?:yesterday|ago|last\s+(?:week|month|year|night|summer|winter|spring|fall))\b", re.IGNORECASE
-)
+
+
+@cache
+def person_signs() -> Mapping[str, re.Pattern[str]]:
+    """Return the signs of persons by their names."""
+    return named_patterns(_TABLE, {}, flags=re.IGNORECASE)
 
 
 @dataclass(slots=True)
@@ -86,7 +80,7 @@ def third_person(sentence: str, user: User | None = None, *, plural: bool = True
     """
     tokens = _TOKEN.findall(_replace_user_name(sentence, user))
     words = [token.replace("’", "'").lower() for token in tokens]
-    state = _State(past_time=bool(_PAST_TIME.search(sentence)))
+    state = _State(past_time=bool(person_signs()["past-time"].search(sentence)))
     out = list(tokens)
     for index, word in enumerate(words):
         if out[index] != tokens[index]:
@@ -96,12 +90,12 @@ def third_person(sentence: str, user: User | None = None, *, plural: bool = True
         elif word in _CONTRACTED and (word[0:2] == "i'" or tokens[index][0] == "I"):
             _contraction(out, words, index, state)
         elif (
-            word in (_PLAIN if plural else _SINGULAR)
+            word in (_PLAIN if plural else _LISTS["singular"])
             and not (word == "us" and tokens[index] == "US")
             and not (word == "mine" and _next(words, index) == "shaft")
         ):
             out[index] = _PLAIN[word]
-            state.first_person = state.first_person and word in ("me", "my", "mine", "myself", "us", "our", "ours")
+            state.first_person = state.first_person and word in _LISTS["keeps_subject"]
         else:
             _other(out, words, tokens, index, state)
     return re.sub(r"(?<![\w'])(USER's|USER) (?:own )?\1(?!\w)", r"\1", "".join(out)) if USER in out else "".join(out)
@@ -157,7 +151,7 @@ def _other(out: list[str], words: list[str], tokens: list[str], index: int, stat
         return
     if word == "am":
         out[index] = "is"
-    elif word in ("he", "she", "they", "it", "we", "you", "who", "which", "that") or word in (".", "!", "?", ";"):
+    elif word in _LISTS["other_subject"] or word in ".!?;":
         state.first_person = False
     elif word == "to" or word in MODALS:
         state.bare = True
@@ -231,7 +225,7 @@ def _joined_to_a_noun(words: list[str], index: int) -> bool:
         for at, word in enumerate(part)
         if at and (base_of(word) or is_past(word)) and part[at - 1] not in DETERMINERS
     ]
-    return 0 < len(part) <= 5 and not verbs and not any(re.match(r"i'|i$|we'|\w+'(?:re|ve|s$)", word) for word in part)
+    return 0 < len(part) <= 5 and not verbs and not any(person_signs()["first-person"].match(word) for word in part)
 
 
 def _is_numeral(words: list[str], tokens: list[str], index: int) -> bool:
@@ -240,11 +234,7 @@ def _is_numeral(words: list[str], tokens: list[str], index: int) -> bool:
     after = tokens[index + 1] if index + 1 < len(tokens) else ""
     if after == "." and index + 2 < len(tokens) and words[index + 2] == "e":
         return True
-    return (
-        before is not None
-        and words[before] in ("war", "phase", "type", "part", "chapter", "volume")
-        and _verb_after(words, index) is None
-    )
+    return before is not None and words[before] in _LISTS["numbered"] and _verb_after(words, index) is None
 
 
 def _next_index(words: list[str], index: int) -> int | None:

@@ -1,29 +1,22 @@
-"""Each row of the table of offices reads its example and not its counter-example."""
+"""Each row of the table of offices reads its example and not its counter-example, and no other row does its work."""
 
 from __future__ import annotations
 
-import tomllib
-from typing import Any
-
 import pytest
 
-from memento.consolidation.rules.offices import DATA, Office, mask, office
+from memento.consolidation.rules.offices import Office, OfficeRow, mask, office, office_rows, read_office
+from memento.text.tables import Entry
 from telling import Life
 
-ROWS = tomllib.loads((DATA / "offices.toml").read_text(encoding="utf-8"))["row"]
 
+@pytest.mark.parametrize("entry", office_rows(), ids=lambda entry: entry.row.name)
+def test_a_row_reads_its_example_and_not_its_counter_example(entry: Entry[OfficeRow]) -> None:
+    sentence, subject, relation, value = entry.row.example
+    others = [other for other in office_rows() if other is not entry]
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["name"])
-def test_a_row_reads_its_example_and_not_its_counter_example(row: dict[str, Any]) -> None:
-    sentence, subject, relation, value = row["example"]
-
-    assert office(sentence) == Office(subject, relation, value, row.get("sure", True))
-    assert office(row["counter"]) is None
-
-
-def test_every_row_says_what_it_means() -> None:
-    assert all(row["meaning"] and row["name"] for row in ROWS)
-    assert len({row["name"] for row in ROWS}) == len(ROWS)
+    assert office(sentence) == Office(subject, relation, value, entry.row.sure)
+    assert read_office(mask(sentence), others) != office(sentence)
+    assert office(entry.row.counter) is None
 
 
 def test_names_with_initials_particles_and_full_stops_are_whole() -> None:

@@ -30,19 +30,45 @@ from memento.consolidation.agents import (
     Mention,
     Resolved,
 )
-from memento.consolidation.rules import decide, ends, entities, memories, patterns, relations, statements, wording
-from memento.consolidation.rules.offices import with_offices
+from memento.consolidation.rules import (
+    decide,
+    ends,
+    entities,
+    memories,
+    offices,
+    patterns,
+    relations,
+    skeleton,
+    statements,
+    wording,
+)
 from memento.model import AgentKind, Note, User
-from memento.text import kinds, mood, names
+from memento.text import dates, kinds, mood, names, person
 from memento.text.sentences import openings
 
 __all__ = ["RuleAgents"]
 
 TABLES: tuple[Callable[[], object], ...] = (
-    *(kinds.plain_names, kinds.cues, kinds.signs, mood.signs, names.signs, openings),
-    *(patterns.slot_rows, patterns.dated_rows, patterns.role_beside, relations.relation_rows),
+    *(
+        kinds.plain_names,
+        kinds.cues,
+        kinds.signs,
+        mood.signs,
+        names.signs,
+        openings,
+        dates.date_signs,
+        person.person_signs,
+    ),
+    *(
+        patterns.slot_rows,
+        patterns.dated_rows,
+        patterns.role_beside,
+        patterns.signs,
+        skeleton.cuts,
+        relations.relation_rows,
+    ),
     *(ends.end_rows, ends.sign_rows, ends.other_rows, ends.denial_rows, ends.outcome_rows),
-    *(wording.noise_rows, wording.signs),
+    *(wording.noise_rows, offices.office_rows, offices.role_signs),
 )
 """What reads the tables of the language, each once."""
 
@@ -68,7 +94,7 @@ class RuleAgents:
 
     def extract_entities(self, note: Note, user: User, *, biography: bool = True) -> Extraction:
         """What the note names, and its sentences about the user's life."""
-        mentions = with_offices(note.content, names.mentions(note.content, user))
+        mentions = offices.with_offices(note.content, names.mentions(note.content, user))
         if not biography:
             return Extraction(mentions=mentions)
         return Extraction(

@@ -18,7 +18,7 @@ from functools import cache
 from typing import Literal
 
 from memento.consolidation.agents import USER, Draft, Existing
-from memento.consolidation.rules.patterns import DATA, fragments
+from memento.consolidation.rules.patterns import DATA, fragments, replace_by_sign, signs
 from memento.consolidation.rules.relations import names_the_same, speaks_of
 from memento.consolidation.rules.skeleton import Skeleton
 from memento.text.mood import reading
@@ -29,20 +29,6 @@ from memento.text.words import base_of, third_singular
 ENDS = DATA / "ends.toml"
 OUTCOMES = DATA / "outcomes.toml"
 
-_NOT_ONLY = re.compile(r"(?:\bnot|n['’]t) (?:only|just|merely|even)\b", re.IGNORECASE)
-_LONGER = re.compile(r"\b(?:anymore|any more|any longer)\b", re.IGNORECASE)
-_AS_ROLE = re.compile(r"\bas\s+(?:the\s+|an?\s+|our\s+|USER's\s+)?(?:new\s+)?([\w-]+(?:\s[\w-]+)?)", re.IGNORECASE)
-_ROLE = re.compile(
-    r"\b(?:ceo|cto|cfo|coo|lead|leads|manager|boss|head|president|chair\w*"
-    r"|captain|director|coach|owner|maintainer|editor|reports?\s+to|supervisor|mayor)\b",
-    re.IGNORECASE,
-)
-_FEELS = re.compile(
-    rf"\b{USER}\s+(?:really\s+|now\s+|actually\s+)?(?P<feels>hates|dislikes"
-    rf"|can['’]t\s+stand|loathes|can['’]t\s+bear|loves|likes|enjoys|adores)\s+(?P<what>[^.!?]+)"
-)
-_DISLIKES = re.compile(r"hates|dislikes|can|loathes")
-_REFUSED = re.compile(r"\b(?:rejected|turned\s+down|declined)\b", re.IGNORECASE)
 _PLAIN = stems(
     "new find found look get got want need job work back last week yesterday today finally day time year month one old take took"
 )
@@ -78,7 +64,7 @@ def end_rows() -> tuple[Entry[EndRow], ...]:
 @cache
 def sign_rows() -> tuple[Entry[EndRow], ...]:
     """Return the rows that tell by which rule the words of a memory end something."""
-    return entries(ENDS, EndRow, fragments(), table="sign", flags=re.IGNORECASE)
+    return entries(ENDS, EndRow, fragments(), table="rule", flags=re.IGNORECASE)
 
 
 @cache
@@ -115,7 +101,7 @@ def ended(skeleton: Skeleton, clause: str, rows: Sequence[Entry[EndRow]] | None 
     ((), '')
     """
     # The skeleton has lost its "anymore"; a mark at the end brings it back for the one pattern that needs it.
-    text = f"{skeleton.text}\x00" if _LONGER.search(clause) else skeleton.text
+    text = f"{skeleton.text}\x00" if signs()["any-longer"].search(clause) else skeleton.text
     for entry in end_rows() if rows is None else rows:
         match = entry.pattern.search(clause if entry.row.clause else text)
         if match is None:
@@ -134,7 +120,7 @@ def affirm(skeleton: Skeleton, rows: Sequence[Entry[DenialRow]] | None = None) -
     >>> affirm(Skeleton("USER doesn't work at Acme", (), ())).text
     'USER works at Acme'
     """
-    if _NOT_ONLY.search(skeleton.said):
+    if signs()["not-only"].search(skeleton.said):
         return None
     for entry in denial_rows() if rows is None else rows:
         if match := entry.pattern.search(skeleton.text):
@@ -181,8 +167,12 @@ def rule_of(draft: Draft, rows: Sequence[Entry[EndRow]] | None = None) -> str:
 
 def is_reversed(draft: Draft, old: Existing) -> bool:
     """Whether a memory says of the same thing that the user likes what they now say they hate, or the other way round."""
-    known, new = _FEELS.search(old.memory.content), _FEELS.search(draft.content)
-    if known is None or new is None or bool(_DISLIKES.match(known["feels"])) == bool(_DISLIKES.match(new["feels"])):
+    known, new = signs()["feels"].search(old.memory.content), signs()["feels"].search(draft.content)
+    if (
+        known is None
+        or new is None
+        or bool(signs()["dislikes"].match(known["feels"])) == bool(signs()["dislikes"].match(new["feels"]))
+    ):
         return False
     return normal(known["what"]) == normal(new["what"])
 
@@ -200,11 +190,11 @@ def held_the_role(phrase: str, draft: Draft, old: Existing) -> bool:
     holds = (
         names_the_same(phrase, memory.slot_value or "")
         or (old.subject or speaks_of(memory.content) or "").casefold() == phrase.casefold()
-        or bool(re.search(rf"\b(?:is|are)\s+(?:called\s+)?{re.escape(phrase)}\W*$", memory.content, re.IGNORECASE))
+        or bool(signs()["is-called-this"].search(replace_by_sign(phrase, memory.content)))
     )
-    role = match[1].lower() if (match := _AS_ROLE.search(draft.content)) else ""
+    role = match[1].lower() if (match := signs()["as-role"].search(draft.content)) else ""
     content = f"{memory.content} {memory.slot or ''}"
-    return holds and bool(occurs(role, content) if role else _ROLE.search(content))
+    return holds and bool(occurs(role, content) if role else signs()["a-role"].search(content))
 
 
 def is_outcome(
@@ -216,9 +206,9 @@ def is_outcome(
         new, of = entry.pattern, entry.row.of
         if not (new.search(draft.content) and known.search(content)):
             continue
-        if (reading(draft.content).mood not in ("fact", "past") and not _REFUSED.search(draft.content)) or re.search(
-            r"\b(?:not|never|\w+n['’]t)\b", draft.content
-        ):
+        if (
+            reading(draft.content).mood not in ("fact", "past") and not signs()["refused"].search(draft.content)
+        ) or signs()["denies"].search(draft.content):
             continue
         if of == "thing":
             if {*draft.about} & {*old.about} - {USER}:

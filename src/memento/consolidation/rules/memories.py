@@ -15,10 +15,11 @@ from datetime import datetime, tzinfo
 
 from memento.consolidation.agents import USER, Draft, Mention, Stated
 from memento.consolidation.rules.ends import affirm
+from memento.consolidation.rules.patterns import signs
 from memento.consolidation.rules.relations import relations
 from memento.consolidation.rules.skeleton import found_mentions, mention_pattern
 from memento.consolidation.rules.slots import slot_of
-from memento.consolidation.rules.statements import LONGEST, TERMINAL, Passage, Statement, passages
+from memento.consolidation.rules.statements import LONGEST, Passage, Statement, passages
 from memento.consolidation.rules.ties import read_ties
 from memento.consolidation.rules.wording import with_dates
 from memento.model import Note, User
@@ -175,7 +176,11 @@ def _may_join(before: Draft, passage: Passage, note: Note) -> bool:
 def _joined(
     before: Draft, passage: Passage, mentions: Sequence[Mention], pattern: re.Pattern[str] | None, user: User
 ) -> Draft:
-    text = before.content if TERMINAL.search(before.content) or before.content[-1] in "?:)" else f"{before.content}."
+    text = (
+        before.content
+        if signs()["terminal"].search(before.content) or before.content[-1] in "?:)"
+        else f"{before.content}."
+    )
     content = f"{text} {passage.words}"
     ends = tuple(dict.fromkeys((*before.ends, *(phrase for one in passage.statements for phrase in one.ends))))
     reads = before.reads if before.slot or before.ends else ""  # two sentences are read as two
@@ -192,7 +197,9 @@ def _turn(found: Sequence[Draft]) -> list[Draft]:
     for draft in found:
         before = joined[-1] if joined else None
         if before is not None and _is_plain(before) and _is_plain(draft) and _one_time(before, draft):
-            text = before.content if TERMINAL.search(before.content) or before.noise else f"{before.content}."
+            text = (
+                before.content if signs()["terminal"].search(before.content) or before.noise else f"{before.content}."
+            )
             about = tuple(dict.fromkeys((*before.about, *draft.about)))
             noise = before.noise if before.noise and draft.noise else ""
             states = (*before.states, *draft.states)
@@ -209,7 +216,7 @@ def _is_plain(draft: Draft) -> bool:
         return False
     if not is_readable(draft.content):
         return True
-    how = reading(TERMINAL.sub("", draft.reads or draft.content))
+    how = reading(signs()["terminal"].sub("", draft.reads or draft.content))
     if how.mood != "fact" or how.tense == "past" or all(name == USER for name in draft.about):
         return True
     return not (draft.content.startswith(f"{USER} ") and relations(draft.content) & _STATES)

@@ -8,10 +8,9 @@ grammar joins. The rows stand in `data/offices.toml`.
 from __future__ import annotations
 
 import re
-import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from memento.model import EntityKind
@@ -19,54 +18,33 @@ from memento.text.kinds import lookup
 from memento.text.names import Mention
 from memento.text.person import USER
 from memento.text.sentences import sentences
-from memento.text.tables import word_set
+from memento.text.tables import Entry, Row, alternatives, entries, named_patterns, section, word_lists
 from memento.text.words import COMMON, FIRST_NAMES, FUNCTION_WORDS, MONTHS, NEVER, PRONOUNS, WEEKDAYS, base_of
 
-DATA = Path(__file__).parent / "data"
+TABLE = Path(__file__).parent / "data" / "offices.toml"
+_FIRST_NAME_SIGN, _FIRST_ROLE_SIGN = 0xE000, 0xE800
+HEADS = word_lists(TABLE)["heads"]
+_SAME = {word: name for name, words in section(TABLE, "same", dict[str, str]).items() for word in words.split(", ")}
 
-HEADS = word_set("""
-    president minister chancellor premier monarch king queen emperor empress sultan pope governor mayor ambassador speaker
-    secretary secretary-general officer ceo cto cfo coo cio chair chairman chairwoman chairperson director manager head chief
-    captain coach lead leader owner maintainer principal headteacher headmaster headmistress dean rector provost editor
-    conductor commander treasurer superintendent foreman supervisor boss warden abbot bishop archbishop commissioner
-    curator harbourmaster master keeper steward delegate representative spokesperson librarian registrar executive
-    """)
-_MODIFIERS = (
-    r"(?:prime|vice|deputy|chief|executive|managing|general|federal|first|foreign|interior|finance|defen[cs]e|senior|lead|head|state"
-    r"|national|regional|executive|operating|technology|technical|financial|marketing|product|engineering|project|team|tech|music"
-    r"|artistic|creative|editorial|choir|board|club|school|shift|ward|charge|store|shop|harbour|station|night|site|acting|interim|supreme|co)"
-)
-_ROLE = re.compile(
-    rf"\b(?:{_MODIFIERS}[ -]){{0,4}}(?:{'|'.join(sorted(map(re.escape, HEADS), key=len, reverse=True))})(?:[ -]general)?\b",
-    re.IGNORECASE,
-)
-_NAME_WORD = r"(?:[A-Z\u00c0-\u00de\u0100-\u024f][\w’'&.-]*[\w&]|[A-Z]\.?|\d{2,4}(?= [A-Z])|&)"
-_PARTICLE = "(?:de|da|di|do|dos|das|del|della|van|von|der|den|ten|bin|ibn|al|el|la|le|y|zu|af|av|e)"
-_NAMES = re.compile(
-    rf"{_NAME_WORD}(?:,? (?:Jr|Sr)\.|(?<=\.[A-Z])\.|(?: {_PARTICLE}){{0,2}}[ -]{_NAME_WORD})*(?: (?:men|women)['’]s [a-z]+)?"
-)
-_ADVERB = r"(?:now|officially|finally|just|currently|again|today|already|recently|still|once again|also|first|then)"
-_OF = r"(?:of|at|for|in|over|with)(?: the)?"
-_FIRST_NAME_SIGN = 0xE000
-_FIRST_ROLE_SIGN = 0xE800
-_N, _R = "[\ue000-\ue7ff]", "[\ue800-\uefff]"
-_SAME = {
-    "chief executive officer": "ceo",
-    "chief executive": "ceo",
-    "chief technology officer": "cto",
-    "chief financial officer": "cfo",
-    "chief operating officer": "coo",
-    "secretary-general": "secretary general",
-    "general secretary": "secretary general",
-    "chairman": "chair",
-    "chairwoman": "chair",
-    "chairperson": "chair",
-    "boss": "manager",
-    "premier": "prime minister",
-    "headmaster": "head teacher",
-    "headteacher": "head teacher",
-    "headmistress": "head teacher",
-}
+
+class OfficeRow(Row, frozen=True, kw_only=True):
+    """`relation` where the words name no role; `sure` when the sentence says so, not in passing; `club` where one belongs."""
+
+    relation: str = ""
+    sure: bool = True
+    club: bool = False
+
+
+@cache
+def office_rows() -> tuple[Entry[OfficeRow], ...]:
+    """Return the rows by which a sentence says who holds a role, in the order in which they are tried."""
+    return entries(TABLE, OfficeRow, {"N": "[\ue000-\ue7ff]", "R": "[\ue800-\uefff]"}, flags=re.IGNORECASE)
+
+
+@cache
+def role_signs() -> Mapping[str, re.Pattern[str]]:
+    """Return the signs of roles and their holders, by names."""
+    return named_patterns(TABLE, {"N": "", "R": "", "HEADS": alternatives(HEADS)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +55,6 @@ class Office:
     relation: str
     value: str
     sure: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    name: str
-    pattern: re.Pattern[str]
-    relation: str
-    sure: bool
-    club: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,20 +74,17 @@ def office(sentence: str) -> Office | None:
     >>> office("Ilse Brandt took over as treasurer of Orbital Choir on 3 May.")
     Office(subject='Orbital Choir', relation='treasurer', value='Ilse Brandt', sure=True)
     """
-    if not _ROLE.search(sentence) and not _MEMBER.search(sentence):
+    if not role_signs()["role"].search(sentence) and not role_signs()["member"].search(sentence):
         return None
-    masked = mask(sentence)
+    return read_office(mask(sentence), office_rows())
+
+
+def read_office(masked: Masked, rows: Iterable[Entry[OfficeRow]]) -> Office | None:
+    """Return what the first of some rows reads in a sentence with signs."""
     if not masked.names:
         return None
-    for row in _ROWS:
-        if (match := row.pattern.search(masked.text)) and (found := _read(row, match, masked)):
-            return found
-    return None
-
-
-_MEMBER = re.compile(
-    r"\b(?:play|join|sign|transfer|mov|switch|return|rejoin|work|driv|rid|tak|took)\w*\s+(?:\w+\s+)?(?:for|to|with|at|over|(?=[A-Z]))"
-)
+    read = (_read(one.row, match, masked) for one in rows if (match := one.pattern.search(masked.text)))
+    return next(filter(None, read), None)
 
 
 @lru_cache(maxsize=2048)
@@ -135,7 +101,7 @@ def mask(sentence: str) -> Masked:
         roles.append(match.group())
         return chr(_FIRST_ROLE_SIGN + len(roles) - 1)
 
-    text = _ROLE.sub(role_sign, re.sub(r"[\ue000-\uf8ff]", " ", sentence)[:2000])
+    text = role_signs()["role"].sub(role_sign, re.sub(r"[\ue000-\uf8ff]", " ", sentence)[:2000])
     names: list[str] = []
 
     def name_sign(match: re.Match[str]) -> str:
@@ -144,7 +110,7 @@ def mask(sentence: str) -> Masked:
         if (
             name.endswith(".")
             and match.end() >= len(text.rstrip())
-            and not re.search(r"\b(?:[A-Z]\.[A-Z]|[JS]r)\.$", name)
+            and not role_signs()["ends-with-initial"].search(name)
         ):
             name, rest = name[:-1], "."
         genitive = re.search(r"['’]s?$", name)
@@ -159,23 +125,8 @@ def mask(sentence: str) -> Masked:
         names.append(name)
         return f"{chr(_FIRST_NAME_SIGN + len(names) - 1)}{rest}"
 
-    masked = _NAMES.sub(name_sign, text)
+    masked = role_signs()["whole-name"].sub(name_sign, text)
     return Masked(" ".join(masked.split()).rstrip(" .!"), tuple(names), tuple(roles))
-
-
-_ROWS = tuple(
-    _Row(
-        row["name"],
-        re.compile(
-            row["pattern"].replace("{N}", _N).replace("{R}", _R).replace("{ADV}", _ADVERB).replace("{OF}", _OF),
-            re.IGNORECASE,
-        ),
-        row.get("relation", ""),
-        row.get("sure", True),
-        row.get("club", False),
-    )
-    for row in tomllib.loads((DATA / "offices.toml").read_text(encoding="utf-8"))["row"]
-)
 
 
 def with_offices(text: str, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
@@ -216,11 +167,11 @@ def role_name(role: str) -> str:
     >>> role_name("CEO"), role_name("Chairwoman"), role_name("Prime Minister")
     ('ceo', 'chair', 'prime minister')
     """
-    plain = re.sub(r"^(?:acting|interim|new|current) ", "", " ".join(role.lower().split()))
+    plain = role_signs()["which-holder"].sub("", " ".join(role.lower().split()))
     return _SAME.get(plain, plain)
 
 
-def _read(row: _Row, match: re.Match[str], masked: Masked) -> Office | None:
+def _read(row: OfficeRow, match: re.Match[str], masked: Masked) -> Office | None:
     group = match.groupdict()
     holder = _named(group["holder"], masked)
     owner = _named(group.get("owner"), masked) or ""

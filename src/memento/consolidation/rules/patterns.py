@@ -18,13 +18,15 @@ from pathlib import Path
 from typing import Literal
 
 from memento.consolidation.agents import USER
-from memento.consolidation.rules.skeleton import DATE, KIN, NAME, Skeleton
+from memento.consolidation.rules.skeleton import DATE, FIRST_NAME, KIN, NAME, Skeleton
 from memento.text.dates import Dated
-from memento.text.tables import Entry, Row, alternatives, compile_pattern, entries, fill, section
-from memento.text.words import JOBS, NUMBER_WORDS
+from memento.text.tables import Entry, Row, alternatives, compile_pattern, entries, fill, named_patterns, section
+from memento.text.words import JOBS, MONTHS, NUMBER_WORDS, RELATIVES, WEEKDAYS
 
 DATA = Path(__file__).parent / "data"
 SLOTS = DATA / "slots.toml"
+SIGNED = ("slots", "ends", "relations", "reversals", "statements", "succession", "wording")
+"""Tables that have signs asked for by their names."""
 
 
 class SlotRow(Row, frozen=True, kw_only=True):
@@ -44,7 +46,8 @@ class DatedRow(Row, frozen=True, kw_only=True):
 def fragments() -> Mapping[str, str]:
     """Return the signs and words that patterns over skeletons name in braces."""
     known = {"USER": USER, "NAME": NAME, "DATE": DATE, "KIN": KIN, "JOBS": alternatives(JOBS)}
-    known["NUMBERS"] = "|".join(NUMBER_WORDS)
+    known |= {"NUMBERS": "|".join(NUMBER_WORDS), "RELATIVE": alternatives(RELATIVES)}
+    known["MONTH_OR_DAY"] = alternatives(frozenset({*MONTHS, *WEEKDAYS}))
     for name, text in section(SLOTS, "fragments", dict[str, str]).items():
         known[name] = fill(text, known, f"{SLOTS.name}, fragment {name}")
     return known
@@ -63,13 +66,29 @@ def dated_rows() -> tuple[Entry[DatedRow], ...]:
 
 
 @cache
+def signs() -> Mapping[str, re.Pattern[str]]:
+    """Return the single signs of all tables here, by their names."""
+    found: dict[str, re.Pattern[str]] = {}
+    for name in SIGNED:
+        found |= named_patterns(DATA / f"{name}.toml", fragments(), flags=re.IGNORECASE)
+    return found
+
+
+def replace_by_sign(phrase: str, content: str) -> str:
+    """
+    Put the sign of a name in the place of a phrase, which patterns then know as {NAME}.
+
+    >>> replace_by_sign("acme", "USER left Acme.") == "USER left \\ue000."
+    True
+    """
+    return re.sub(rf"(?<!\w){re.escape(phrase)}(?!\w)", FIRST_NAME, content, flags=re.IGNORECASE)
+
+
+@cache
 def role_beside() -> re.Pattern[str]:
     """Return what finds the job title beside an employer: "as a nurse"."""
     return compile_pattern(fill(r"\bas (?:an? |the |its |their )?(?P<role>{ROLE})(?=$|[ ,.])", fragments()))
 
-
-EVENTS = fill(section(SLOTS, "fragments", dict[str, str])["EVENTS"], {})
-"""Nouns that have a date."""
 
 LATER_SLOTS = ("employer", "job title", "home", "headquarters")
 """Ends of the names of slots whose coming value may be known before its time."""
@@ -83,21 +102,11 @@ _PAST = {
     "work": "works",
     "liv": "lives",
 }
-_BEGINS = re.compile(
-    r"(?<=[\w\ue000-\uf8ff] )(?:(?:will|shall)(?: be)?|(?:is|are)(?: going to)?(?: be)?|'ll(?: be)?)? ?"
-    r"\b(?P<verb>start|begin|join|mov|relocat|(?<=will )(?:work|liv)"
-    r"|(?<=will be )(?:work|liv)|(?<=going to )(?:work|liv)|(?<=going to be )(?:work|liv))"
-    r"(?:n?ing|es|e|s)?\b"
-)
-_OPEN = re.compile(
-    r"\b(?:not|never|n't|won't|plan\w*|intend\w*|hop\w*|want\w*|might|may|could|would|should|if|maybe|perhaps|probably"
-    r"|possibly|likely|needs?|has to|have to|decid\w+|agreed|promised|supposed|expects?|about to|aim\w*)\b"
-)
 
 
 def begins_at(skeleton: Skeleton, now: datetime) -> Dated | None:
     """The date to come at which what the clause tells begins, or None."""
-    if _OPEN.search(skeleton.text) or not _BEGINS.search(skeleton.text):
+    if signs()["open"].search(skeleton.text) or not signs()["begins"].search(skeleton.text):
         return None
     return next((one for one in skeleton.dates if one.value > now and one.role in ("at", "since")), None)
 
@@ -109,4 +118,4 @@ def begun(skeleton: Skeleton) -> Skeleton:
     >>> begun(Skeleton("USER is going to move to Rome", (), ())).text, begun(Skeleton("USER starts at Acme", (), ())).text
     ('USER moved to Rome', 'USER started at Acme')
     """
-    return replace(skeleton, text=_BEGINS.sub(lambda match: _PAST[match["verb"]], skeleton.text, count=1))
+    return replace(skeleton, text=signs()["begins"].sub(lambda match: _PAST[match["verb"]], skeleton.text, count=1))

@@ -5,18 +5,17 @@ name that a property goes by, and when two values of it are one. The words stand
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from functools import cache
 
 import msgspec
 
 from memento.consolidation.agents import USER
-from memento.consolidation.rules.patterns import DATA
+from memento.consolidation.rules.patterns import DATA, signs
 from memento.text.kinds import COMPANY_SUFFIXES, is_part_of, is_short_form, lookup
-from memento.text.tables import alternatives, section, word_lists
+from memento.text.tables import section, word_lists
 from memento.text.tokens import WORD, occurs
-from memento.text.words import BASES, RELATIVES, base_of
+from memento.text.words import BASES, base_of
 
 _TABLE = DATA / "relations.toml"
 _LISTS = word_lists(_TABLE)
@@ -25,31 +24,6 @@ _SAME = {
     word: name for name, words in section(_TABLE, "synonyms", dict[str, str]).items() for word in words.split(", ")
 }
 _MAIN_IS_PLAIN = frozenset(section(_TABLE, "properties", dict[str, list[str]])["main_is_plain"])
-
-ONCE = re.compile(
-    r"launch|release|deadline|due|wedding|go-live|graduation|defen[sc]e|migration|rollout|delivery|surgery"
-    r"|election|premiere|submission|start date|end date|beta|cutover",
-    re.IGNORECASE,
-)
-"""What takes place once, so that a later date for it is a new date and not the next occurrence."""
-_PREFERRED = re.compile(r"^(?:main|primary|preferred|go-to|default|current|usual|daily|new|latest)\s+")
-_ARTICLE = re.compile(r"^(?:the|an?|my|user's)\s+", re.IGNORECASE)
-_LEADING = re.compile(
-    r"^(?:[^,]{1,40},\s+(?=USER\b|[A-Z])|(?i:(?:actually|turns\s+out(?:\s+that)?"
-    r"|btw|fyi|well|so|yesterday|today|now|then|recently|finally|eventually|afterwards|later|also"
-    r"|unfortunately|sadly|luckily|(?:last|this|next)\s+\w+|(?:back\s+)?(?:in|on|since|as\s+of)\s+(?:\w+\s+){0,2}?\w+"
-    r"|for\s+(?:\w+\s+)?\w+|at\s+(?:work|home|school|the\s+\w+)|(?:\w+\s+){1,3}?ago)\s+){1,4}(?=USER\b|it\b|that\b))"
-)
-"""What may stand before a subject, four times at most: one text can be cut into such parts in many ways, and each is tried."""
-_TURNS_OUT = re.compile(r"^turns\s+out\s+(?:that\s+)?", re.IGNORECASE)
-_KINSMAN = re.compile(
-    rf"^{USER}['’]s\s+(?:[a-z-]+\s+){{0,2}}?(?:{alternatives(RELATIVES)}),?\s+"
-    rf"([A-Z][\w-]*(?:\s[A-Z][\w-]*)*)(?=,?\s)"
-)
-_SUBJECT = re.compile(
-    rf"^({USER}(?!['’\w]| and\b)|{USER}['’]s\s+(?:[a-z-]+\s+)?[a-z-]+"
-    r"|[A-Z][\w'’-]*(?:\s+(?:[a-z]{1,3}\s+)?[A-Z][\w'’-]*)*)(?=\s)"
-)
 
 
 class Relation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -74,7 +48,7 @@ def relations(content: str, slot: str | None = None, rows: Iterable[Relation] | 
     >>> sorted(relations("USER works at Google")), sorted(relations("USER is vegan", "diet"))
     (['to work', 'work'], ['eat'])
     """
-    bases = [base_of(word) or word for word in WORD.findall(_TURNS_OUT.sub("", content).lower())]
+    bases = [base_of(word) or word for word in WORD.findall(signs()["turns-out"].sub("", content).lower())]
     found = {family for base in bases for family in (_families() if rows is None else _by_word(rows)).get(base, ())}
     found |= {f"to {base}" for base in bases if base in BASES and base not in _LISTS["plain_verbs"]}
     if slot in _OF_PROPERTY:
@@ -93,10 +67,10 @@ def speaks_of(content: str) -> str | None:
     >>> speaks_of("Yesterday USER quit"), speaks_of("Anna said USER quit"), speaks_of("USER's friend Bo left")
     ('USER', 'Anna', 'Bo')
     """
-    plain = _LEADING.sub("", content)
-    if (kinsman := _KINSMAN.match(plain)) and USER not in kinsman[1]:
+    plain = signs()["leading"].sub("", content)
+    if (kinsman := signs()["kinsman"].match(plain)) and USER not in kinsman[1]:
         return kinsman[1]
-    match = _SUBJECT.match(plain)
+    match = signs()["subject"].match(plain)
     if match is None or match[1].endswith(("'s", "’s")):
         return None
     words = match[1].split()
@@ -113,12 +87,12 @@ def slot_name(attribute: str) -> str:
     words = " ".join(
         attribute.lower().replace("’", "'").replace("favorite", "favourite").replace("color", "colour").split()
     )
-    words = re.sub(r"^(?:new|current|latest|present)\s+", "", words)
-    plain = _PREFERRED.sub("", words)
+    words = signs()["newer"].sub("", words)
+    plain = signs()["preferred"].sub("", words)
     same = _SAME.get(plain, plain)
     if same in _MAIN_IS_PLAIN:
         return same
-    words = words if plain == words else _PREFERRED.sub("main ", words)
+    words = words if plain == words else signs()["preferred"].sub("main ", words)
     if words in _SAME:
         return _SAME[words]
     first, _, rest = words.partition(" ")
@@ -198,7 +172,7 @@ def without_suffix(name: str) -> str:
 
 
 def _plain(value: str) -> str:
-    text = _ARTICLE.sub("", value.strip()).strip(" .,!")
+    text = signs()["article"].sub("", value.strip()).strip(" .,!")
     known = lookup(text)
     return (known.name if known else without_suffix(text)).casefold()
 

@@ -8,59 +8,35 @@ spelled nor how a date is written; `Skeleton.named` and `Skeleton.dated` give bo
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 from memento.consolidation.agents import USER, Mention
 from memento.text.dates import Dated
 from memento.text.kinds import lookup
 from memento.text.names import name_in_lower_case
+from memento.text.tables import alternatives, named_patterns
 from memento.text.words import ONE_OF_A_KIND, RELATIVES
 
+FIRST_NAME = "\ue000"
 NAME = "[\ue000-\ue7ff]"
 DATE = "[\uf000-\uf0ff]"
 KIN = "\uf800"
 """Stands for "my wife" and the like when nobody is named."""
 
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
-_ADVERB = re.compile(
-    r"(?:,\s*)?\b(?:now|currently|presently|just|recently|still|actually|really|finally|already|officially"
-    r"|today|tonight|nowadays|these\s+days|lately|at\s+the\s+moment|right"
-    r"|full[- ]time|remotely|happily|permanently|temporarily|definitely|basically|mostly|mainly|usually"
-    r"|generally|also|only|about|around|roughly|approximately|this\s+(?:morning|week|month|year|evening"
-    r"|afternoon)|as\s+of|again|then"
-    r"|however|luckily|unfortunately|apparently|so|instead(?!\s+of)|from\s+now\s+on|anymore|any\s+more"
-    r"|any\s+longer|(?:from|as\s+of|starting)\s+(?:today|tomorrow|now))\b(?:\s*,)?(?=\s|$|[.!])",
-    re.IGNORECASE,
-)
-_KIN_WORD = "|".join(sorted(map(re.escape, RELATIVES), key=len, reverse=True))
-_OPENING = re.compile(
-    rf"^(?:after|at|in|on|during|because of|thanks to|for|besides)\s[^,]{{2,40}},\s+(?={USER}\b|{NAME})", re.IGNORECASE
-)
-_INTRODUCED = re.compile(
-    rf"\b{USER}['’]s\s+(?:[a-z-]+\s+){{0,2}}?(?:{_KIN_WORD}),?\s+(?=(?P<name>{NAME}))(?!{NAME}\s+is\b(?=\s+{NAME}))",
-    re.IGNORECASE,
-)
-_STYLED = re.compile(
-    rf"\b(?:an?\s+)?(?:auntie|aunt|uncle|grandma|grandpa|granny|nana|dr|mr|mrs|ms|prof|professor)\.?\s+(?={NAME})",
-    re.IGNORECASE,
-)
-_APPOSED = re.compile(rf"({NAME}),\s+(?:{USER}['’]s|an?|the)\s+[^,]{{2,40}},\s+")
-_KIN_SUBJECT = re.compile(
-    rf"^{USER}['’]s\s+(?:new\s+)?({'|'.join(map(re.escape, ONE_OF_A_KIND))})(?!\s+(?:is|was"
-    rf"|became)\s+(?:called\s+|named\s+)?{NAME})(?=\s+(?!and\b)[a-z]|['’]s\b)",
-    re.IGNORECASE,
-)
-_STOPS = re.compile(
-    r"\s+(?:as|in|since|for|now|and|but|because|where|who|which|that|with|from|on|until|till|after|before|at"
-    r"|while|when|so|though|although|if|by|to|again|instead|than|via"
-    rf"|he|she|it|they|{USER}|this|last|next|over|rather|yet|too|alongside|including|due|per|during|about"
-    rf"|through)\b|[,;:.!?()\[\]\"“”](?:\s|$)|\s[–—-]\s|\s*[;()\[\]\"“”…!?]|\s*{DATE}",
-)
-_NOT_THEN = re.compile(rf",? (?:and |but )?not {DATE}")
-_IS = re.compile(rf"^((?:[Tt]he|USER's) [a-z]+(?: [a-z]+)?)'s (?=on |at |in |moved|been|now|{DATE})")
-_DATES_FIRST = re.compile(rf"^(?:{DATE},?\s*)+(?=\S)")
-_ARTICLE = re.compile(rf"^(?:the|an?|{USER}['’]s|{USER} and others['’]|its|his|her|their|some|my)\s+", re.IGNORECASE)
+
+
+TABLE = Path(__file__).parent / "data" / "skeleton.toml"
+
+
+@cache
+def cuts() -> Mapping[str, re.Pattern[str]]:
+    """Return what is cut from a clause, by names."""
+    relatives = {"RELATIVE": alternatives(RELATIVES), "ONE_OF_A_KIND": alternatives(ONE_OF_A_KIND)}
+    return named_patterns(TABLE, {"USER": USER, "NAME": NAME, "DATE": DATE, **relatives}, flags=re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +65,10 @@ class Skeleton:
 
     def phrase(self, text: str) -> str:
         """The name or the noun phrase that a text begins with, without its article."""
-        text = _ARTICLE.sub("", text.strip())
+        text = cuts()["own-article"].sub("", text.strip())
         if text and self.named(text[0]):
             return self.words(text[0])
-        cut = _STOPS.split(" " + text, maxsplit=1)[0].strip()
+        cut = cuts()["stops"].split(" " + text, maxsplit=1)[0].strip()
         return self.words(cut).strip(" .,'’\"-")
 
 
@@ -157,26 +133,21 @@ def skeleton(
             continue
         text += clause[last:start] + sign
         last = end
-    text = _STYLED.sub("", _tidied(text + clause[last:]))
+    text = cuts()["styled"].sub("", _tidied(text + clause[last:]))
     kin = ""
-    if match := _KIN_SUBJECT.match(text):
+    if match := cuts()["kin-subject"].match(text):
         kin, text = match[1].lower(), KIN + text[match.end() :]
     return Skeleton(text, tuple(mentions), tuple(dates), kin, clause)
 
 
 def _tidied(text: str) -> str:
-    text = " ".join(_ADVERB.sub("", text.replace("’", "'")).split()).strip(" .!,;:")
-    text = re.sub(r"(?<=[a-z]) (?:there|here)(?= (?:is|was|are)\b)", "", text)
-    text = _NOT_THEN.sub("", text)
-    text = _IS.sub(r"\1 is ", text)
-    text = _DATES_FIRST.sub("", text)
-    text = _OPENING.sub("", text)
-    text = re.sub(r"^(?:that|and|but|then|at work,|for work,)\s+", "", text, flags=re.IGNORECASE)
-    text = re.sub(
-        rf"\b(?:the\s+)?project\s+(?={NAME})|^the\s+(?={NAME}\s+project\b)|(?<={NAME})\s+project\b",
-        "",
-        text,
-        flags=re.IGNORECASE,
-    )
-    text = _APPOSED.sub(r"\1 ", text)
-    return _INTRODUCED.sub("", text).strip()
+    text = " ".join(cuts()["adverb"].sub("", text.replace("’", "'")).split()).strip(" .!,;:")
+    text = cuts()["there-before-verb"].sub("", text)
+    text = cuts()["not-then"].sub("", text)
+    text = cuts()["is-short"].sub(r"\1 is ", text)
+    text = cuts()["dates-first"].sub("", text)
+    text = cuts()["opening-phrase"].sub("", text)
+    text = cuts()["opens-with"].sub("", text)
+    text = cuts()["project-beside"].sub("", text)
+    text = cuts()["apposed-name"].sub(r"\1 ", text)
+    return cuts()["introduced"].sub("", text).strip()

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from memento.consolidation.agents import USER
 from memento.consolidation.rules.offices import office, role_name
-from memento.consolidation.rules.patterns import DatedRow, SlotRow, dated_rows, role_beside, slot_rows
+from memento.consolidation.rules.patterns import DatedRow, SlotRow, dated_rows, role_beside, signs, slot_rows
 from memento.consolidation.rules.relations import is_single, slot_name
 from memento.consolidation.rules.skeleton import DATE, KIN, Skeleton
 from memento.text.dates import Dated
@@ -37,21 +37,6 @@ class Filled:
     date: Dated | None = None
     role: str | None = None
     sure: bool = True
-
-
-_NO_EMPLOYER = re.compile(
-    r"^(?:home|nights?|weekends?|least|times?|all|USER\b|it|this|that|them|him|her|hours?|free|myself|himself"
-    r"|herself|days?|a while|now|work|school|heart|best|first|\d.*|(?:many|several|a few|some).*|long.*"
-    r"|years?|months?)$",
-    re.IGNORECASE,
-)
-_VAGUE = re.compile(
-    r"^(?:not|no|very|too|so|really|quite|great|good|bad|nice|fine|ok|okay|broken|gone|here|there|unknown"
-    r"|unclear|important|changing|going|being|getting|still|always|never|in|on|at|under|up|down|like|what|how"
-    r"|why|when|that|to|because|because|ready|difficult|hard|easy|amazing|awesome|terrible|crazy|funny|only"
-    r"|just|more|less|much|way|pretty|all|everything|nothing|something|growing|killing)\b|^\w+ing\b(?! )",
-    re.IGNORECASE,
-)
 
 
 def held_in(sentence: str) -> Filled | None:
@@ -99,7 +84,7 @@ def _filled(pattern: SlotRow, match: re.Match[str], skeleton: Skeleton) -> Fille
     slot = _slot(pattern.slot, group, value, skeleton)
     if (
         slot is None
-        or (slot == "employer" and _NO_EMPLOYER.match(value))
+        or (slot == "employer" and signs()["no-employer"].match(value))
         or value.lower() == subject.lower()
         or value.lower() in PRONOUNS
     ):
@@ -127,7 +112,7 @@ def _fits(group: dict[str, str | None], skeleton: Skeleton) -> bool:
     if "org" in group:
         return subject is not None and subject.kind == "Organization"
     if "only_now" in group:
-        return bool(re.search(r"\b(?:now|currently|these days)\b", skeleton.said, re.IGNORECASE))
+        return bool(signs()["now-beside"].search(skeleton.said))
     if "project" in group:
         return subject is not None and subject.kind in ("Project", "Concept")
     if "led" in group:
@@ -152,7 +137,7 @@ def _slot(template: str, group: dict[str, str | None], value: str, skeleton: Ske
     measured = (
         bool(re.match(r"[\d$€£~]", value)) and attribute.split()[-1] not in RELATIVES and not attribute.endswith("s")
     )
-    if not measured and (not is_single(attribute) or _VAGUE.match(value)):
+    if not measured and (not is_single(attribute) or signs()["vague"].match(value)):
         return None
     thing = group.get("thing")
     if (
@@ -174,10 +159,7 @@ def _value(pattern: SlotRow, text: str | None, skeleton: Skeleton) -> str:
     if re.fullmatch(r"\d[\d\s().-]{5,}\d", text.strip()):
         return " ".join(text.split())
     if text[0].isdigit() or text.lower() in NUMBER_WORDS:
-        whole = re.match(
-            r"\d[\w.,:%/-]*(?:\s?(?:%|(?!every|each|on|in|for|and|per|or|at|with|this|of|to)[a-zA-Z€$£]+))?",
-            skeleton.words(text),
-        )
+        whole = signs()["amount"].match(skeleton.words(text))
         return (whole.group().rstrip(".,") if whole else str(NUMBER_WORDS[text.lower()])).strip()
     if re.search(r"\S@\S", text) or text[0] in "+(":
         return skeleton.words(text.split(" and ")[0]).split(" " if "@" in text else ",")[0].rstrip(".,;")
@@ -220,15 +202,11 @@ def _schedules(group: dict[str, str | None], of: str, skeleton: Skeleton) -> boo
     """Whether the subject of "… is on Friday" or "… starts in May" is something that has a date."""
     subject = skeleton.named(group["s"] or "")
     if subject is None:
-        return of == "verb" and bool(re.search(r"launch|ship|releas|live|due", group.get("verb") or ""))
+        return of == "verb" and bool(signs()["dates-itself"].search(group.get("verb") or ""))
     return subject.kind == "Event" or (
         of == "verb"
         and subject.kind in ("Project", "Technology", "Concept")
-        and bool(
-            re.search(
-                r"launch|ship|releas|live|due|postponed|scheduled|moved|delayed|pushed|slipped", group.get("verb") or ""
-            )
-        )
+        and bool(signs()["dates-a-thing"].search(group.get("verb") or ""))
     )
 
 
@@ -244,7 +222,7 @@ def _dated_of(group: dict[str, str | None], skeleton: Skeleton) -> tuple[str, st
         link = group.get("link") or "of"
         return (
             owner.name if owner else USER
-        ), f"{slot} {link} {skeleton.words(re.sub(rf'^(?:{USER}.s|the) ', '', other))}"
+        ), f"{slot} {link} {skeleton.words(signs()['owned-by-user'].sub('', other))}"
     if owner is None and (group.get("s") or "").startswith(USER):
         return USER, f"{slot} of {(group['s'] or '').split(' ', 1)[1]}"
     return (owner.name if owner else USER), slot

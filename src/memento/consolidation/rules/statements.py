@@ -13,100 +13,27 @@ from dataclasses import dataclass, field, replace
 
 from memento.consolidation.agents import USER, Mention
 from memento.consolidation.rules.ends import being_replaced, ended, never_was, used_to
-from memento.consolidation.rules.patterns import EVENTS, LATER_SLOTS, begins_at, begun
+from memento.consolidation.rules.patterns import LATER_SLOTS, begins_at, begun, signs
 from memento.consolidation.rules.skeleton import Skeleton, found_mentions, mention_pattern, skeleton
 from memento.consolidation.rules.slots import Filled, held_in, slot_of
 from memento.consolidation.rules.wording import leans, noise, of_the_same, shared_verbs, with_subject, with_user
 from memento.model import Note, User
 from memento.text.dates import Dated, Leaning, dates
+from memento.text.kin import GENDERS
 from memento.text.mood import Reading, Tone, reading, tone
 from memento.text.names import self_name
 from memento.text.person import third_person
 from memento.text.sentences import blocks, clauses, introduced, is_framing, is_readable, language, sentences
-from memento.text.tables import word_set
-from memento.text.words import MONTHS, RELATIVES, WEEKDAYS
+from memento.text.tables import LEXICON, section
 
 LONGEST = 20_000
 """Characters of a note that are read sentence by sentence; what follows is kept as it was said."""
 
-_MONTH_OR_DAY = "|".join(sorted({*MONTHS, *WEEKDAYS}, key=len, reverse=True))
-_SCHEDULED = re.compile(
-    r"\b(?:moved|rescheduled|pushed|shifted|brought|changed)\s+(?:the|an?|our|USER's)\s+(?:[\w-]+\s+){0,3}?"
-    rf"{EVENTS}\b|\b{EVENTS}\b.*\b(?:moved|pushed|set|planned|slipped|brought\s+forward|changed|shifted|booked)\b"
-    rf"|\b(?:re)?scheduled\b|\bpostponed\b|\bdelayed\b|\b(?:cancell?ed|called\s+off)\b.*\b{EVENTS}\b"
-    rf"|\b(?:moved|pushed|slipped|changed|shifted)\s+(?:(?:back|forward|out)\s+)?to\s+(?:the\s+)?(?:next\s|\d+"
-    rf"|{_MONTH_OR_DAY})",
-    re.IGNORECASE,
-)
-_CALL_ME = re.compile(
-    rf"^((?:.*[,;:]\s)?)(?:please\s+)?(?:just\s+|you\s+can\s+)?call\s+{USER}\s+(?=[A-Z])", re.IGNORECASE
-)
-_PRONOUN = re.compile(r"^((?:[Tt]urns\s+out(?:\s+that)?\s+)?)(?:[Hh]e|[Ss]he)(?=['’]s\b|\s)")
-_POSSESSIVE = re.compile(r"^(?:His|his|Her|her)\s+(?!name\b)(?=[a-z]+\s)")
-_IT = re.compile(
-    r"^[Ii]t(?=\s+(?:has|uses|runs?|supports?|needs|costs|lives|works|belongs|sits|takes|opens|closes|starts|ends"
-    r"|launch\w+|ship\w+|comes|went|got|moved"
-    r"|will|is\s+(?:written|built|based|located|hosted|run|owned|called|an?|on|in|for|used|made))\b)"
-)
-_ITS = re.compile(r"^[Ii]ts\s+(?=[a-z])")
 _THINGS = ("Project", "Organization", "Technology", "Concept")
-_PRESENTS = re.compile(r"^\0(?!['’])|\b(?:called|named)\s+(?:the\s+)?\0")
-"""A clause that presents a thing: one that begins with it, or gives its name; what is said of "it" then is said of the thing."""
-_ARRANGED = re.compile(
-    r"\b(?:booked|arranged|agreed|promised|planned|penciled|pencilled|signed\s+up|registered|enrolled|got\s+tickets|reserved"
-    r"|invited|announced|decided|confirmed|(?:is|are|was|were|has\s+been)\s+(?:set|due|scheduled|postponed|moved|put\s+back|expected"
-    r"|meant|supposed)|slips?|slipped|new\s+date|putting|starts?|start|keys)\b|['’]s\s+booked\b",
-    re.IGNORECASE,
-)
-"""Words of arranging: the day that stands with them lies ahead, whatever their tense."""
-_HAS_GOT = re.compile(r"\b(?:has|have|['’](?:s|ve))\s+got\b", re.IGNORECASE)
-_OF_A_THING = re.compile(
-    r"(?:,\s*|\b(?:an?|the|my|our|his|her|their|USER['’]s)\s+(?:[\w’'-]+\s+){1,6}?|\b(?:model|edition|vintage|plate|version|built|made|dated)\s+)"
-    r"(?:of|from)\s+$",
-    re.IGNORECASE,
-)
-_BOUGHT = re.compile(
-    r"\b(?:bought|buy|got|own(?:s|ed)?|driv(?:e|es|ing)|drove|sold|have|has|rides?|plays?|wears?|found|inherited|restor\w+)\b",
-    re.IGNORECASE,
-)
-_NOW = re.compile(r"\b(?:now|these\s+days|currently|nowadays|today)\b", re.IGNORECASE)
-_CONDITION = re.compile(
-    r"^(?:if|unless|suppose|imagine|when\s+I\s+(?:was|am))\b|\bif\s+(?:I|we|he|she|they|it|USER)\b", re.IGNORECASE
-)
-_PREFERENCE = re.compile(r"^(?!USER)\w\S*(?:\s\w\S*)?\s+over\s+[A-Z]\S*(?:\s\w\S*)?$")
-TERMINAL = re.compile(r"[.!…]+[\"'”’)\]]*$")
-_SHARED = re.compile(
-    r"^((?:USER's\s+(?:[a-z-]+\s+){1,3}?)?(?:USER(?: and others)?|[A-Z][\w-]*(?:\s[A-Z][\w-]*)*)(?!['’\w])"
-    r"|USER's\s+[a-z-]+)\s+(.+?)\s+(?:and|but)\s+((?:now\s+|also\s+|currently\s+|then\s+|just\s+)?(?:[a-z]+s"
-    r"|[a-z]+ed|quit|left|got|took|began|went|bought|became|found|am|is|was|has|had|(?:does|is|has|do|are|have"
-    r"|did)n['’]t)\s.+)$"
-)
 
 
-LANGUAGES = {
-    "de": "German", "fr": "French", "es": "Spanish", "it": "Italian", "pt": "Portuguese", "nl": "Dutch", "pl": "Polish",
-    "sv": "Swedish", "da": "Danish", "no": "Norwegian", "fi": "Finnish", "cs": "Czech", "tr": "Turkish", "ro": "Romanian",
-    "hu": "Hungarian", "id": "Indonesian", "xx": "its script",
-}  # fmt: skip
-GENDERS = dict.fromkeys(
-    word_set("mum mom mother grandma grandmother granny gran nan nana aunt auntie sister daughter niece wife girlfriend mama "
-    "fiancée granddaughter stepmother stepdaughter landlady"), "f"
-) | dict.fromkeys(
-    word_set("dad father grandpa grandfather grandad granddad uncle brother son nephew husband boyfriend papa fiancé grandson "
-    "stepfather stepson landlord"), "m"
-)  # fmt: skip
-_KIN_WORDS = "|".join(sorted(map(re.escape, RELATIVES), key=len, reverse=True))
-_KIN_OF = re.compile(rf"\b({_KIN_WORDS}),?\s+([A-Z][\w-]*)", re.IGNORECASE)
-_KIN_ALONE = re.compile(
-    rf"\b(?:USER['’]s\s+|(?<!['’]s\s)(?=(?-i:[A-Z])))({_KIN_WORDS})\b(?!,?\s+(?-i:[A-Z]))", re.IGNORECASE
-)
-_IS_CALLED = re.compile(r"(?:['’]s|\s+is)?(?:\s+(?:called|named))?,?\s+((?-i:[A-Z])[\w-]*)")
-_LEADS = re.compile(r"^(?:[Tt]urns\s+out(?:\s+that)?\s+)?(he|she|his|her)(?:['’]\w+)?\s", re.IGNORECASE)
-_ABOUT_USER = re.compile(
-    r"^(?:the\s+)?(?-i:User|USER|user)(?=['’]?s?\b)(?:\s+(?P<verb>said|says|mentioned|mentions|noted|stated|told\s+me"
-    r"|confirmed|reports?|reported|shared|explained)\s+(?:that\s+)?(?P<pronoun>(?:they|he|she)\s+)?)?",
-    re.IGNORECASE,
-)
+LANGUAGES = section(LEXICON / "words.toml", "language_names", dict[str, str])
+"""Names of the languages that rules do not read, by their codes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,12 +77,12 @@ class _Context:
     def meet(self, said: str, named: Sequence[str]) -> None:
         """Remember who was spoken of: people by name, and relatives without one."""
         for name in named:
-            kin = next((m[1].lower() for m in _KIN_OF.finditer(said) if m[2].startswith(name)), "")
+            kin = next((m[1].lower() for m in signs()["kin-named"].finditer(said) if m[2].startswith(name)), "")
             known = self.people.get(name, "")
             self.people[name] = known or GENDERS.get(kin, "")
-        for match in _KIN_ALONE.finditer(said):
+        for match in signs()["kin-alone"].finditer(said):
             word = match[1].lower()
-            called = _IS_CALLED.match(said[match.end() :])
+            called = signs()["is-called"].match(said[match.end() :])
             alike = [name for name in named if called and (called[1].startswith(name) or name.startswith(called[1]))]
             if alike:
                 self.people[alike[0]] = GENDERS.get(word, "")
@@ -166,7 +93,7 @@ class _Context:
 
     def antecedent(self, piece: str) -> str | None:
         """The one person that the pronoun at the beginning of a clause can mean; None where more than one fits."""
-        match = _LEADS.match(piece)
+        match = signs()["leads-with-pronoun"].match(piece)
         if match is None:
             return None
         gender = "m" if match[1].lower() in ("he", "his") else "f"
@@ -234,8 +161,8 @@ def _passage(sentence: str, context: _Context) -> Passage:
 
 def _statements(body: str, corrects: bool, context: _Context) -> Iterator[Statement]:
     context.shared, context.whole = (), body
-    conditional = bool(_CONDITION.search(body))
-    terminal = match.group() if (match := TERMINAL.search(body)) else ""
+    conditional = bool(signs()["condition"].search(body))
+    terminal = match.group() if (match := signs()["terminal"].search(body)) else ""
     earlier: Statement | None = None
     before = ""
     for piece in [body] if conditional else [part for clause in clauses(body) for part in shared_verbs(clause)]:
@@ -255,7 +182,7 @@ def _understood(piece: str, context: _Context, terminal: str, corrects: bool) ->
     if (person := context.antecedent(piece)) and (replaced := _with_person(said, person)) != said:
         said, words, stands = replaced, _with_person(words, person), True
     if context.thing:
-        said = _IT.sub(context.thing, _ITS.sub(f"{context.thing}'s ", said))
+        said = signs()["it-does"].sub(context.thing, signs()["its"].sub(f"{context.thing}'s ", said))
     if not is_readable(said):  # "we" has become "USER and others"
         return
     whole = _statement(said, piece, context, terminal, corrects, words, stands)
@@ -274,28 +201,28 @@ def _understood(piece: str, context: _Context, terminal: str, corrects: bool) ->
 
 
 def _with_person(said: str, person: str) -> str:
-    said = re.sub(r"^(?:He|She|he|she)['’]ll\b", f"{person}'ll", said)
-    return _POSSESSIVE.sub(f"{person}'s ", _PRONOUN.sub(rf"\g<1>{person}", said))
+    said = signs()["he-will"].sub(f"{person}'ll", said)
+    return signs()["his-or-her"].sub(f"{person}'s ", signs()["he-or-she"].sub(rf"\g<1>{person}", said))
 
 
 def _of_the_user(said: str) -> str:
     """ "User mentioned they are vegetarian" as "I am vegetarian": an agent writes of the user as of somebody else."""
-    match = _ABOUT_USER.match(said)
+    match = signs()["about-user"].match(said)
     if match is None:
         return said
     rest = said[match.end() :]
     if match["pronoun"]:
-        verb = re.match(r"(are|were|have|do)\b", rest)
+        verb = signs()["plural-verb"].match(rest)
         mended = {"are": "am", "were": "was"}.get(verb[1], verb[1]) + rest[verb.end() :] if verb else rest
         return f"I {mended}"
     if match["verb"]:
-        return f"I {rest}" if re.match(r"\w+ed\b", rest) else said
+        return f"I {rest}" if signs()["past-first"].match(rest) else said
     return f"my{rest[2:]}" if rest.startswith(("'s", "’s")) else f"USER{rest}"
 
 
 def _halves(said: str) -> list[str]:
     """Two statements of one subject: "USER lives in Berlin and works at Acme" → "USER lives in Berlin", "USER works at Acme"."""
-    match = _SHARED.match(TERMINAL.sub("", said))
+    match = signs()["shared-subject"].match(signs()["terminal"].sub("", said))
     return [f"{match[1]} {match[2]}".rstrip(","), f"{match[1]} {match[3]}"] if match else []
 
 
@@ -304,16 +231,18 @@ def _statement(
 ) -> Statement:
     name = self_name(piece)
     if name:
-        said = _CALL_ME.sub(rf"\g<1>{USER} wants to be called ", said)
-    content = _sentence(_PREFERENCE.sub(rf"{USER} prefers \g<0>", said), terminal)
-    plain = TERMINAL.sub("", _without_names(content, context))
+        said = signs()["call-me"].sub(rf"\g<1>{USER} wants to be called ", said)
+    content = _sentence(signs()["over"].sub(rf"{USER} prefers \g<0>", said), terminal)
+    plain = signs()["terminal"].sub("", _without_names(content, context))
     how = reading(plain)
     mood = tone(context.whole, how)
     if mood in ("joke", "rumour") and how.mood in ("fact", "past", "plan"):
         how = replace(how, mood="possible")
-    is_past_event = how.tense == "past" and not _SCHEDULED.search(content) and not _ARRANGED.search(content)
+    is_past_event = (
+        how.tense == "past" and not signs()["scheduled"].search(content) and not signs()["arranged"].search(content)
+    )
     leaning: Leaning = "past" if is_past_event else "future"
-    lasting = how.perfect and not _HAS_GOT.search(content)
+    lasting = how.perfect and not signs()["has-got"].search(content)
     found = tuple(
         one
         for one in dates(content, context.note.at, context.zone, leaning, lasting)
@@ -321,7 +250,7 @@ def _statement(
     )
     reduced = skeleton(content, context.mentions, found, context.pattern)
     begins = begins_at(reduced, context.note.at) if how.mood in ("plan", "fact") else None
-    held = held_in(TERMINAL.sub("", words))
+    held = held_in(signs()["terminal"].sub("", words))
     filled = held if held and held.slot != "employer" else slot_of(begun(reduced) if begins else reduced) or held
     if begins and filled and not (filled.date is None and filled.slot.endswith(LATER_SLOTS)):
         begins, filled = None, slot_of(reduced)
@@ -330,11 +259,11 @@ def _statement(
         phrases = being_replaced(reduced, context.note.at)
     if denied := never_was(reduced) if how.mood in ("fact", "past") else ():
         phrases, rule = denied, "never"
-    if not found and how.tense == "past" and context.shared and not _NOW.search(content):
+    if not found and how.tense == "past" and context.shared and not signs()["now-said"].search(content):
         found = tuple(replace(one, start=0, end=0) for one in context.shared)
     return Statement(
         content=content,
-        words=_begun(f"{TERMINAL.sub('', words).strip(' ,;:')}{terminal}", context.whole),
+        words=_begun(f"{signs()['terminal'].sub('', words).strip(' ,;:')}{terminal}", context.whole),
         stands=stands,
         reading=how,
         skeleton=reduced,
@@ -353,14 +282,12 @@ def _is_attribute(one: Dated, content: str, lasting: bool) -> bool:
     """Whether a year tells how old a thing is, and not when something was so: "a van from 2019", "a 2016 estate"."""
     words = content[one.start : one.end].split()
     if one.role == "for":
-        return not lasting or bool(
-            re.search(r"\b(?:a|per|each|every)\s+(?:week|month|year|day)\s*$", content[: one.start])
-        )
+        return not lasting or bool(signs()["rate"].search(content[: one.start]))
     bare = re.fullmatch(r"(?:19|20)\d\d", words[-1].strip(",.")) and len(words) <= 2
     if not bare or words[0].lower() not in ("from", "of", words[-1].lower()):
         return False
     before = f"{content[: one.start]}{'' if len(words) == 1 else words[0]} "
-    return bool(_OF_A_THING.search(before) and _BOUGHT.search(content[: one.start]))
+    return bool(signs()["of-a-thing"].search(before) and signs()["owned"].search(content[: one.start]))
 
 
 def _may_fill(how: Reading, filled: Filled, begins: Dated | None) -> bool:
@@ -383,7 +310,7 @@ def _remembered(statement: Statement, context: _Context) -> Statement:
     named = [context.mentions[at].name for _, _, at in spoken if context.mentions[at].kind == "Person"]
     context.meet(statement.content, named)
     things = {context.mentions[at].name for _, _, at in spoken if context.mentions[at].kind in _THINGS}
-    if len(things) == 1 and _PRESENTS.search(statement.content.replace(thing := next(iter(things)), "\0")):
+    if len(things) == 1 and signs()["presents"].search(statement.content.replace(thing := next(iter(things)), "\0")):
         context.thing = thing
     return statement
 
@@ -394,7 +321,7 @@ def _ended_by_now(statement: Statement, earlier: Statement | None) -> Statement:
         earlier is None
         or earlier.reading.mood != "past"
         or statement.reading.mood != "fact"
-        or not _NOW.search(statement.content)
+        or not signs()["now-said"].search(statement.content)
     ):
         return statement
     phrases = used_to(earlier.skeleton)
@@ -423,7 +350,7 @@ def _capitalised(text: str) -> str:
 
 
 def _sentence(said: str, terminal: str) -> str:
-    text = " ".join(TERMINAL.sub("", said).split()).strip(" ,;:")
-    text = re.sub(r"^(?:that|and|but)\s+(?=\w)", "", text)
+    text = " ".join(signs()["terminal"].sub("", said).split()).strip(" ,;:")
+    text = signs()["joined"].sub("", text)
     text = f"{text[:1].upper()}{text[1:]}" if text[:1].islower() and not re.match(r"[a-z]+[A-Z]", text) else text
     return f"{text}{terminal}" if not text.endswith(("?", "!", "…")) else text

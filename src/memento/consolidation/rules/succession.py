@@ -7,13 +7,12 @@ memory is about no longer holds (`ends:no-longer`): of the same subject, the sam
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from memento.consolidation.agents import USER, Draft, Existing, Target
 from memento.consolidation.rules.ends import held_the_role, is_outcome, is_reversed, is_same_activity, rule_of
+from memento.consolidation.rules.patterns import replace_by_sign, signs
 from memento.consolidation.rules.relations import (
-    ONCE,
     compatible,
     names_the_same,
     relations,
@@ -37,13 +36,6 @@ from memento.text.mood import is_no_longer, reading
 from memento.text.tokens import normal, occurs, stems
 from memento.text.words import ONE_OF_A_KIND, RELATIVES
 
-_SAYS_WHICH = re.compile(
-    r"\b(?:as|main|only|primary|default|editor|browser|ide|os|system|everything|full[- ]time)\b", re.IGNORECASE
-)
-_RESCHEDULED = re.compile(
-    r"\b(?:moved|postponed|rescheduled|delayed|pushed|changed|brought|slipped|shifted|now|instead|new date)\b",
-    re.IGNORECASE,
-)
 _TOOLS = ("editor", "browser", "operating system")
 _NOW_THE = {
     "employer": "now works at",
@@ -54,45 +46,11 @@ _NOW_THE = {
 }
 _OWN = (USER, f"{USER} and others")
 _KIN = RELATIVES | ONE_OF_A_KIND | {"family", "kids", "children", "team", "friends"}
-_THING = re.compile(r"The\s+([a-z]+)\s+(?=[a-z])")
-_WORKS_ON = re.compile(
-    r"\b(?:work(?:s|ing)?\s+on|maintain(?:s|ing)?|building|build(?:s)?|developing|writing|rewriting|leads?|leading"
-    r"|runs?|running)\b",
-    re.IGNORECASE,
-)
 _BELONGS = frozenset({"work", "learn", "member", "teach", "lead", "to attend", "to volunteer", "to study"})
 _KEEPS = frozenset({"use", "have", "prefer", "drive", "member", "work", "play", "eat", "drink"})
 _HAS = frozenset({"have", "drive", "use", "play", "to ride", "to wear", "to own", "to keep"})
-_GIVES_AWAY = re.compile(
-    r"\b(?:sold|traded|gave|donated|given\s+away|got\s+rid\s+of|returned|lost|ditched|scrapped)\b", re.IGNORECASE
-)
-_USE_ENDS = re.compile(
-    r"\b(?:no\s+longer|stopped|quit|doesn['’]t|don['’]t)\s+us(?:e|es|ing)\b|\bgot\s+rid\s+of\b|\buninstalled\b",
-    re.IGNORECASE,
-)
-_FINISHED = re.compile(
-    r"\b(?:finished|completed|submitted|shipped|delivered|wrapped\s+up|done\s+with|finished\s+with)\b", re.IGNORECASE
-)
-_UNDER_WAY = re.compile(r"\b(?:is|are)\s+(?:currently\s+|still\s+|also\s+)?\w+ing\b", re.IGNORECASE)
 _STATES_OF = ("returned", "folded", "recovered", "moved-out", "died")
 _JOBS = ("job", "position", "role", "company")
-_DOES = re.compile(rf"\b{USER}(?:\s+and\s+others)?\s+(?:does|do|follows?|practi[sc]es?|swears\s+by)\b")
-_CEASES = re.compile(
-    r"\b(?:g[ai]ven?\s+up|quit|no\s+more|goodbye|done\s+with|through\s+with|is\s+(?:off|over)|laps\w+|stepped\s+down"
-    r"|resigned\s+as|got\s+\S+\s+\w+\s+off"
-    r"|(?:does|do)n['’]t\s+need)\b",
-    re.IGNORECASE,
-)
-_AILS = re.compile(
-    r"\b(?:broke|broken|is\s+in|has|have|hurt|sprained|caught|ill|sick|sore|injured|twisted|down|leaking|stuck|with"
-    r"|wears?|got|came\s+down)\b",
-    re.IGNORECASE,
-)
-_SHARES_HOME = re.compile(
-    r"\b(?:room-?mate|flat-?mate|house-?mate|live[sd]?\s+with|lodger|tenant|sublet|shar(?:es?|ing)|rents?)\b",
-    re.IGNORECASE,
-)
-NEVER = re.compile(r"\bnever\b", re.IGNORECASE)
 
 
 def succeeded_by(draft: Draft, old: Existing, existing: Sequence[Existing], note: Note) -> Target | None:
@@ -146,7 +104,7 @@ def ended_by(draft: Draft, old: Existing, existing: Sequence[Existing], note: No
 
 def _corrected(draft: Draft, old: Existing, existing: Sequence[Existing]) -> Target | None:
     """The memory as a target, if the draft restates it with a difference and says that this corrects it."""
-    if not draft.corrects or draft.slot is not None or NEVER.search(draft.content):
+    if not draft.corrects or draft.slot is not None or signs()["never-said"].search(draft.content):
         return None
     likeliest = _likeliest(draft, existing)
     if likeliest is not None and likeliest.memory.iri == old.memory.iri:
@@ -159,9 +117,9 @@ def _one_slot(draft: Draft, old: Existing, existing: Sequence[Existing]) -> bool
     slot, known = draft.slot or "", old.memory.slot or ""
     if slot == known:
         return True
-    if known.endswith(f" {slot}") and _RESCHEDULED.search(draft.content):
+    if known.endswith(f" {slot}") and signs()["rescheduled"].search(draft.content):
         return sum((one.memory.slot or "").endswith(slot) and _same(one.subject, old.subject) for one in existing) == 1
-    if not (_names_event(slot, known) and _RESCHEDULED.search(draft.content)):
+    if not (_names_event(slot, known) and signs()["rescheduled"].search(draft.content)):
         return False
     return sum(_names_event(slot, one.memory.slot or "") and _same(one.subject, old.subject) for one in existing) == 1
 
@@ -196,15 +154,15 @@ def _is_weak(draft: Draft) -> bool:
     """Whether the draft only says that a tool is used, which does not say that it is the only one."""
     if draft.slot not in _TOOLS or draft.ends:
         return False
-    return not reading(draft.content).changed and not _SAYS_WHICH.search(draft.content)
+    return not reading(draft.content).changed and not signs()["says-which"].search(draft.content)
 
 
 def _is_another_event(draft: Draft, old: Existing, note: Note) -> bool:
     """Whether the old date has passed and the thing happens again and again: the next meeting does not move the last one."""
-    if draft.event_at is None or old.memory.event_at is None or ONCE.search(draft.slot or ""):
+    if draft.event_at is None or old.memory.event_at is None or signs()["once"].search(draft.slot or ""):
         return False
     return old.memory.event_at < note.at and not (
-        _RESCHEDULED.search(draft.content) and old.memory.event_at.date() == note.at.date()
+        signs()["rescheduled"].search(draft.content) and old.memory.event_at.date() == note.at.date()
     )
 
 
@@ -266,12 +224,12 @@ def shares_subject(draft: Draft, old: Existing) -> bool:
         return len({*draft.about} & {*old.about} - {USER}) > 1
     if rule in ("finished", "cancelled") and new not in _OWN:
         if rule == "finished" and (new in old.about or draft.subject is not None):
-            return draft.subject != known and bool(_WORKS_ON.search(old.memory.content))
+            return draft.subject != known and bool(signs()["works-on"].search(old.memory.content))
         plans = reading(old.memory.content).mood == "plan" or old.memory.event_at is not None
         return plans and (known in _OWN or _is_own_thing(known)) and {*draft.about} - {USER, new} <= {*old.about}
     if draft.corrects and new is None:
         return True
-    if (thing := _THING.match(old.memory.content)) and new in _OWN:
+    if (thing := signs()["the-thing"].match(old.memory.content)) and new in _OWN:
         return occurs(thing[1], draft.content)
     if rule == "left" and known == USER and _is_own_thing(new):
         return True
@@ -286,8 +244,8 @@ def _is_own_thing(subject: str | None) -> bool:
 def is_ended(phrase: str, draft: Draft, old: Existing) -> bool:
     """Whether the memory tells of the phrase what the draft says is over."""
     memory = old.memory
-    denied = draft.corrects and bool(NEVER.search(draft.content))
-    over = bool(NEVER.search(memory.content)) if denied else is_no_longer(memory.content)
+    denied = draft.corrects and bool(signs()["never-said"].search(draft.content))
+    over = bool(signs()["never-said"].search(memory.content)) if denied else is_no_longer(memory.content)
     if over and rule_of(draft) in ("cancelled", "finished", "returned") and reading(memory.content).tense != "past":
         over = False
     if over or normal(memory.content) == normal(draft.content):
@@ -308,7 +266,7 @@ def is_ended(phrase: str, draft: Draft, old: Existing) -> bool:
     named = any(names_the_same(phrase, name) for name in old.about if name != USER)
     in_slot = bool(memory.slot_value) and names_the_same(phrase, memory.slot_value or "")
     if not named and not in_slot and not occurs(phrase, memory.content):
-        if phrase == "car" and "drive" in relations(memory.content) and _GIVES_AWAY.search(draft.content):
+        if phrase == "car" and "drive" in relations(memory.content) and signs()["gives-away"].search(draft.content):
             return True
         if not (stems(phrase) and stems(phrase) <= stems(memory.content)):
             return is_same_activity(phrase, memory.content)
@@ -316,16 +274,14 @@ def is_ended(phrase: str, draft: Draft, old: Existing) -> bool:
         return draft.event_at is None or memory.event_at is None or draft.event_at.date() == memory.event_at.date()
     if rule in ("finished", "cancelled", "parted") and named:
         return rule != "parted" or "partner" in relations(memory.content, memory.slot)
-    if _is_own_thing(speaks_of(memory.content)) and re.search(
-        rf"\bis\s+(?:an?\s+)?{re.escape(phrase)}\W*$", memory.content, re.IGNORECASE
-    ):
+    if _is_own_thing(speaks_of(memory.content)) and signs()["is-this"].search(replace_by_sign(phrase, memory.content)):
         return True
-    if rule == "stopped" and _FINISHED.search(draft.content):
-        return bool(_UNDER_WAY.search(memory.content)) and not draft.slot
+    if rule == "stopped" and signs()["finished"].search(draft.content):
+        return bool(signs()["under-way-now"].search(memory.content)) and not draft.slot
     if (
-        _USE_ENDS.search(draft.content)
+        signs()["use-ends"].search(draft.content)
         and named
-        and re.search(rf"\b(?:in|with|on|via|through|using)\s+{re.escape(phrase)}\b", memory.content, re.I)
+        and signs()["by-means-of"].search(replace_by_sign(phrase, memory.content))
     ):
         return True
     return _one_relation(phrase, draft, old, in_slot)
@@ -336,19 +292,13 @@ def _is_state_of(rule: str, phrase: str, old: Existing) -> bool:
     content = old.memory.content
     match rule:
         case "returned":
-            return bool(
-                re.search(
-                    rf"\b(?:is|are|['’]s)\b.*\b(?:in|at|on|to)\s+(?:the\s+|an?\s+)?{re.escape(phrase)}\b",
-                    content,
-                    re.IGNORECASE,
-                )
-            )
+            return bool(signs()["is-there"].search(replace_by_sign(phrase, content)))
         case "folded":
             return bool(relations(content, old.memory.slot) & (_BELONGS | {"play", "go"}))
         case "recovered":
-            return bool(_AILS.search(content))
+            return bool(signs()["ails"].search(content))
         case "moved-out":
-            return bool(_SHARES_HOME.search(content))
+            return bool(signs()["shares-home"].search(content))
         case _:
             return reading(content).tense == "present"
 
@@ -360,20 +310,22 @@ def _one_relation(phrase: str, draft: Draft, old: Existing, in_slot: bool) -> bo
         wanted = frozenset({"prefer", "like", "use"}) if reading(draft.content).changed else frozenset({"prefer"})
         return bool(known & wanted)
     rule = rule_of(draft)
-    if rule == "replaced" and phrase in old.about and _DOES.search(old.memory.content):
+    if rule == "replaced" and phrase in old.about and signs()["does"].search(old.memory.content):
         return True
-    if _CEASES.search(draft.content) and not known & {"like"} and reading(old.memory.content).tense == "present":
+    if (
+        signs()["ceases"].search(draft.content)
+        and not known & {"like"}
+        and reading(old.memory.content).tense == "present"
+    ):
         return True
-    if _CEASES.search(draft.content) and "like" in known - new:
+    if signs()["ceases"].search(draft.content) and "like" in known - new:
         return False
     if rule == "switched" and not reading(old.memory.content).additional:
         place = (found := lookup(phrase)) is not None and found.kind == "Location"
-        kept = known & _KEEPS or re.search(r"\b(?:user|fan|customer)\b", old.memory.content)
+        kept = known & _KEEPS or signs()["customer"].search(old.memory.content)
         return bool(kept) if not place else "live" in known
-    if rule == "left" and (
-        known & _BELONGS or re.search(rf"\b(?:in|at|with|for)\s+(?:the\s+)?{re.escape(phrase)}\b", old.memory.content)
-    ):
+    if rule == "left" and (known & _BELONGS or signs()["at-this"].search(replace_by_sign(phrase, old.memory.content))):
         return True
-    if _GIVES_AWAY.search(draft.content) and known & _HAS:
+    if signs()["gives-away"].search(draft.content) and known & _HAS:
         return True
     return bool(new & known) or (in_slot and not new) or (not new and not known)

@@ -11,16 +11,16 @@ no whole sentence. Patterns and words stand in `data/wording.toml`.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import tzinfo
 from functools import cache, lru_cache
 
-from memento.consolidation.rules.patterns import DATA, EVENTS
+from memento.consolidation.rules.patterns import DATA, signs
 from memento.consolidation.rules.relations import is_single
 from memento.text.dates import Dated
 from memento.text.person import third_person
 from memento.text.sentences import sentences
-from memento.text.tables import Entry, Row, entries, named_patterns, word_lists
+from memento.text.tables import Entry, Row, entries, word_lists
 from memento.text.words import (
     BASES,
     DETERMINERS,
@@ -43,12 +43,6 @@ _STAMP = re.compile(r"\s?\[\d{4}(?:-\d\d){0,2}\]")
 def noise_rows() -> tuple[Entry[Row], ...]:
     """Return the rows of sentences that are worth no memory; the second part of an example is the reason."""
     return entries(TABLE, Row, {}, table="noise_row", flags=re.IGNORECASE)
-
-
-@cache
-def signs() -> Mapping[str, re.Pattern[str]]:
-    """Return the patterns of wording, by their names."""
-    return named_patterns(TABLE, {}, flags=re.IGNORECASE)
 
 
 def with_user(text: str) -> str:
@@ -167,9 +161,9 @@ def with_subject(piece: str) -> str:
     if is_past(lowered) and a_verb and lowered not in ("been", "born", "gone", "done", "used"):
         passive = rest.startswith("by ") or (rest.startswith("to ") and lowered not in _LISTS["going"])
         return piece if passive or _labelled(piece) else f"I {lowered} {rest}"
-    if re.match(r"last\s+day\s+(?:at|with)\s", piece, re.IGNORECASE):
+    if signs()["last-day"].match(piece):
         return f"my {lowered} {rest}"
-    if signs()["my-is-left-out"].match(piece) and (is_single(lowered) or re.fullmatch(EVENTS, lowered)):
+    if signs()["my-is-left-out"].match(piece) and (is_single(lowered) or signs()["event"].search(lowered)):
         return f"my {lowered} {rest}"
     if signs()["i-am-left-out"].search(piece):
         return f"I'm {lowered} {rest}"
@@ -194,13 +188,8 @@ def shared_verbs(clause: str) -> list[str]:
     >>> shared_verbs("I like tea, work and walks")
     ['I like tea, work and walks']
     """
-    match = re.match(
-        r"^((?:so\s+|well\s+)?(?P<s>I|We|[A-Z][\w-]*(?:\s[A-Z][\w-]*)?)\s+(?:[a-z]+ly\s+"
-        r"|just\s+|also\s+|then\s+)?)(?P<v>[a-z]+)\s",
-        clause,
-        re.ASCII,
-    )
-    if match is None or re.search(r"\b(?:if|that|because|when|which|who|whether)\b", clause, re.IGNORECASE):
+    match = signs()["shares-subject"].match(clause)
+    if match is None or signs()["subordinate"].search(clause):
         return [clause]
     form = _form(match["v"])
     pieces: list[str] = []
@@ -255,7 +244,7 @@ def _form(verb: str) -> str:
 
 def _main(rest: str) -> str:
     """The words of a clause before a comma or a conjunction."""
-    return re.split(r"[,;]|\b(?:because|since|and|but|so|when|that|who|which)\b", rest, maxsplit=1)[0]
+    return signs()["first-clause-ends"].split(rest, maxsplit=1)[0]
 
 
 def _labelled(piece: str) -> str:
