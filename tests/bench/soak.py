@@ -2,7 +2,8 @@
 Does a service that is used for hours keep its memory, descriptors, threads and disk within bounds?
 
 Some clients note, ask, query, write graphs, remember, erase and export, each with a mistake now and then. Every minute it prints
-what the process and its workers hold. After a fifth of the time, when all is warm, the bounds count: memory may grow with what is
+what the process and its workers hold; disk a note is what the folder has grown by for each note or memory that was taken. At the end
+it prints what the folder is made of. After a fifth of the time, when all is warm, the bounds count: memory may grow with what is
 remembered and no more, descriptors and threads not at all.
 
 Run: `make soak`, an hour; `HOURS=8 make soak`; `.venv/bin/python tests/bench/soak.py --hours .01` to try it.
@@ -26,13 +27,14 @@ from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from lean import sizes
 from measure import arguments, record
 from siege.watched import children, resident
 from startup import command, free_port, healthy
 
 MIB_AT_MOST, KIB_A_NOTE = 400.0, 40.0
 """What memory may grow by after the warm-up, beside so much for each note, which indexes hold too."""
-DISK_KIB_A_NOTE = 60.0
+DISK_KIB_A_NOTE = 16.0
 FILES_MORE, THREADS_MORE = 200, 50
 NAMES = [
     f"{first} {last}" for first in ("Ana", "Bo", "Cy", "Dee", "Eli") for last in ("Ash", "Birch", "Cedar", "Elm", "Fir")
@@ -52,9 +54,10 @@ class Held:
     files: int
     threads: int
     disk: float
+    empty: float
 
     def __str__(self) -> str:
-        a_note = self.disk * 1024 / max(self.notes, 1)
+        a_note = (self.disk - self.empty) * 1024 / max(self.notes, 1)
         return (
             f"{self.seconds / 60:7.1f} min  {self.notes:7} notes  {self.memory:7.1f} MiB  {self.files:4} files  "
             f"{self.threads:4} threads  {self.disk:7.1f} MiB of disk, {a_note:.1f} KiB a note"
@@ -80,7 +83,7 @@ class Load:
             (3, lambda: self._get("/sparql?query=" + urllib.parse.quote("SELECT * { ?s ?p ?o } LIMIT 100"))),
             (
                 2,
-                lambda: self._ask(
+                lambda: self._keep(
                     "/memory/remember", {"content": next(texts), "keys": [chance.choice(["tea", "milk", "jam"])]}
                 ),
             ),
@@ -97,7 +100,10 @@ class Load:
             act()
 
     def _note(self, text: str) -> None:
-        if self._ask("/memory/notes", {"content": text}):
+        self._keep("/memory/notes", {"content": text})
+
+    def _keep(self, path: str, body: object) -> None:
+        if self._ask(path, body):
             self.notes += 1
 
     def _erase_latest(self) -> None:
@@ -126,7 +132,7 @@ class Load:
         return None
 
 
-def measure(pid: int, folder: Path, begin: float, notes: int) -> Held:
+def measure(pid: int, folder: Path, begin: float, notes: int, empty: float) -> Held:
     """Measure a service with its workers."""
     processes = [pid, *children(pid)]
     return Held(
@@ -136,6 +142,7 @@ def measure(pid: int, folder: Path, begin: float, notes: int) -> Held:
         files=_count(pid, "fd"),
         threads=_count(pid, "task"),
         disk=_disk(folder),
+        empty=empty,
     )
 
 
@@ -191,13 +198,15 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
         try:
             while not healthy(port):
                 time.sleep(0.1)
+            empty = _disk(folder)
             for client in clients:
                 client.start()
             while process.poll() is None and time.monotonic() - begin < seconds:
                 time.sleep(every)
-                held.append(measure(process.pid, folder, begin, load.notes))
+                held.append(measure(process.pid, folder, begin, load.notes, empty))
                 print(held[-1], flush=True)
             is_alive = process.poll() is None and healthy(port)
+            print("KiB: " + ", ".join(f"{part} {size // 1024}" for part, size in sizes(folder).most_common()))
         finally:
             load.stopping.set()
             for client in clients:

@@ -7,7 +7,10 @@ import pytest
 
 from memento import assets
 from memento.errors import GraphError, InputError
+from memento.graph import oxigraph
 from memento.graph.oxigraph import Oxigraph, finish_rewriting, tidy
+from memento.graph.store import Delta, serialise_quads
+from memento.graph.terms import to_quads
 from memento.iris import IRI, MEM, ONTOLOGY
 from memento.model import Change
 from trig import parse_trig
@@ -152,3 +155,25 @@ def test_a_kill_between_two_names_leaves_the_store_as_it_was(tmp_path: Path) -> 
 
     assert [path.name for path in tmp_path.iterdir()] == ["store"]
     assert sorted(Oxigraph(folder).quads(A)) == sorted(quads)
+
+
+def test_the_log_of_an_open_store_stays_as_small_as_what_is_not_yet_in_tables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(oxigraph, "HELD", 500)
+    store = Oxigraph(tmp_path)
+    sizes = []
+    for turn in range(8):
+        quads = [(IRI(f"urn:{turn}:{n}"), MEM.content, f"text {turn} {n}", ONTOLOGY) for n in range(500)]
+        for begin in range(0, 500, 50):
+            few = quads[begin : begin + 50]
+            if begin % 150 == 0:
+                store.apply(Change(tuple(few)))
+            elif begin % 100 == 0:
+                store.extend(to_quads(few), [])
+            else:
+                store.apply_delta(Delta(adds=serialise_quads(to_quads(few)), added=50))
+        sizes.append(sum(path.stat().st_size for path in tmp_path.glob("*.log")))
+    store.close()
+
+    assert sizes[-1] < 1.5 * sizes[1], sizes

@@ -131,3 +131,12 @@ def test_a_batch_gives_the_ids_in_its_order_whether_a_node_is_known_or_not() -> 
     assert ids[1] == b
     assert [file.find_id(iri) for iri in (odd, B, A)] == ids
     assert [len(stored[1]) for iri in (odd, B, A) if (stored := file.find(iri))] == [2, 3, 1]
+
+
+def test_the_log_beside_the_file_does_not_grow_with_what_is_written(tmp_path: Path) -> None:
+    file = VectorFile(tmp_path / "v.sqlite", "test")
+    for number in range(600):
+        file.write([(IRI(f"urn:{number}"), digest(str(number)), some(number, 2, 384))])
+
+    assert (tmp_path / "v.sqlite-wal").stat().st_size < 1.5 * 2**20
+    file.close()

@@ -1,8 +1,9 @@
 """
 What a folder of an earlier version lacks: the edges of its memories to what their texts name.
 
-*Guarantees:* they are written once. A folder that has any such edge, or whose vectors are marked, is left alone, so that an edge
-which somebody took away stays away.
+*Guarantees:* they are written once. A folder that has any such edge, or whose vectors are marked as written, is left alone, so that
+an edge which somebody took away stays away. One whose process ended half-way is marked as begun, and the next start goes through
+all of it again: an edge that is there already is the same triple.
 """
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ from memento.search.mentions import MentionWriter
 from memento.search.nodes import Record, read_records
 
 _MARK = "names"  # in the vector file, which a backup takes along
-_AT_ONCE = 500
-_READ = frozenset({TYPE, MEM.content, MEM.title, MEM.extractedFrom, MEM.about, MEM.subject})
+_BEGUN, _WRITTEN = "begun", "written"
+AT_ONCE = 500
+"""Memories whose edges are one write."""
+_READ = frozenset({TYPE, MEM.content, MEM.title, MEM.extractedFrom, MEM.about, MEM.subject, MEM.session})
 
 
 def write_missing_edges(
@@ -32,25 +35,35 @@ def write_missing_edges(
     Args:
         prepare: called with their number before anything is written, to make a backup.
     """
-    if indexes.file.get_mark(_MARK) is not None:
+    mark = indexes.file.get_mark(_MARK)
+    if mark == _WRITTEN:
         return 0
     memories: list[Record] = []
-    if not indexes.links.anchors.has_names():
-        memories = [
-            record
-            for record in read_records(graph, _READ)
-            if record.kind == "memory" and indexes.turn_place(record) is None
-        ]
+    if mark == _BEGUN or not indexes.links.anchors.has_names():
+        memories = _read_memories(graph)
     if memories:
-        prepare(len(memories))
+        if mark != _BEGUN:
+            prepare(len(memories))
+            indexes.file.set_mark(_MARK, _BEGUN)
         _write_edges(sorted(memories, key=lambda one: one.iri), graph, indexes, progress)
-    indexes.file.set_mark(_MARK, "written")
+    indexes.file.set_mark(_MARK, _WRITTEN)
     return len(memories)
+
+
+def _read_memories(graph: Store) -> list[Record]:
+    """Return the memories that are of no conversation. The graph says so: kept indexes know it of some notes only."""
+    memories, turns = list[Record](), set[str]()
+    for record in read_records(graph, _READ):
+        if record.kind == "memory":
+            memories.append(record)
+        elif record.first(MEM.session):
+            turns.add(record.iri)
+    return [record for record in memories if record.first(MEM.extractedFrom) not in turns]
 
 
 def _write_edges(memories: list[Record], graph: Store, indexes: Indexes, progress: Progress | None) -> None:
     done, rest = 0, iter(memories)
-    while batch := list(islice(rest, _AT_ONCE)):
+    while batch := list(islice(rest, AT_ONCE)):
         writer = MentionWriter(indexes, {}, {})
         adds: list[Quad] = []
         for record in batch:

@@ -53,8 +53,11 @@ _OF_FILES = "IO error"
 MANY = 10_000
 """Lines of what can be derived again from which on they are written as files."""
 
-HELD = 50_000
-"""Quads from which on what is written goes to the tables: until then the engine holds it in memory, half a kilobyte for each."""
+HELD = 5_000
+"""
+Quads from which on what is written goes to the tables. Until then the engine holds it in memory, half a kilobyte for each, and in
+its log, .64 kilobytes for each; of logs it keeps the last two for as long as it is open, each as large as it became.
+"""
 
 Line = tuple[str, str, str]
 """Subject, predicate and object as N-Triples writes them."""
@@ -118,9 +121,7 @@ class Oxigraph:
             else:  # as atomic, in less time: nothing is to be parsed
                 is_bulk = len(change.adds) >= BULK
                 (self._store.bulk_extend if is_bulk else self._store.extend)(to_quads(change.adds))
-            self._held += len(change.adds) + len(change.removes)
-            if self._held >= HELD and self.is_on_disk:
-                self._flush()
+            self._hold(len(change.adds) + len(change.removes))
             if self.after_write is not None:
                 self.after_write(dict.fromkeys(quad[0] for quad in (*change.removes, *change.adds)))
 
@@ -178,6 +179,7 @@ class Oxigraph:
             self.before_write(dict.fromkeys(touched))
         with self._writing():
             apply_delta(delta, self._store)
+            self._hold(delta.adds.count(b"\n") + delta.removes.count(b"\n"))
 
     def extend(self, quads: Iterable[ox.Quad], subjects: Sequence[IRI], *, many: bool = False) -> None:
         """
@@ -190,7 +192,11 @@ class Oxigraph:
         if self.before_write is not None and subjects:
             self.before_write(subjects)
         with self._writing():
-            (self._store.bulk_extend if many else self._store.extend)(quads)
+            if many:
+                self._store.bulk_extend(quads)
+            else:
+                self._store.extend(few := list(quads))
+                self._hold(len(few))
             if self.after_write is not None:
                 self.after_write(None)
 
@@ -237,6 +243,7 @@ class Oxigraph:
             if is_bulk:
                 quads = "".join(f"{s} {p} {o} {name} .\n" for s, p, o in come)
                 self._store.bulk_extend(ox.parse(quads, ox.RdfFormat.N_QUADS))
+            self._hold(len(gone) + (0 if is_bulk else len(come)))
 
     def drop_graph(self, graph: IRI) -> None:
         """Let go of one named graph."""
@@ -274,6 +281,12 @@ class Oxigraph:
         if self._open is not None:
             self._flush()
             self._open = None
+
+    def _hold(self, quads: int) -> None:
+        """Count what the engine holds in memory and in its log, and have it written to tables when it is much."""
+        self._held += quads
+        if self._held >= HELD and self.is_on_disk:
+            self._flush()
 
     def _flush(self) -> None:
         """Let the engine write what it holds; where it cannot, that is in its log, which the next start reads."""

@@ -80,6 +80,7 @@ class VectorFile:
         with _translate_failures(path):
             self._db = sqlite3.connect(path or ":memory:", check_same_thread=False, isolation_level=None)
             self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("PRAGMA wal_autocheckpoint = 250")  # pages of 4 KiB, after which the log begins again
             # A power cut may lose the last rows, never damage the file; start-up makes them again from the graph.
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.execute("PRAGMA foreign_keys = ON")
