@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 
+import consolidation
 from memento.consolidation.rules import offices, patterns, skeleton, wording
 from memento.errors import MissingPart
 from memento.text import dates, kinds, names, person
 from memento.text.kinds import Cue, cue_rows, join_cues, kind_by_context
 from memento.text.mood import Sign, join_signs, sign_rows, signs
 from memento.text.sentences import Opening, introduced, is_framing, join_openings, opening_rows
-from memento.text.tables import LEXICON, Entry, Row, entries, section
+from memento.text.tables import LEXICON, Entry, Row, entries, section, word_lists, word_set
 
 SIGNS = [
     (row, read()[row.name])
@@ -28,6 +30,12 @@ SIGNS = [
     )
     for row in section(file, "sign", list[Row])
 ]
+
+
+LISTS: dict[str, str] = json.loads((Path(__file__).parent / "lists.json").read_text(encoding="utf-8"))
+"""The words that are declared for each list of a table."""
+PATTERNS = list(consolidation.list_patterns())
+WORDS: dict[str, list[str]] = json.loads(consolidation.WORDS.read_text(encoding="utf-8"))
 
 
 def kind_in(text: str, cues: kinds.Cues) -> str | None:
@@ -94,6 +102,21 @@ def test_noise_is_skipped_for_the_reason_of_its_row_and_of_no_other(entry: Entry
     assert wording.noise(sentence) == reason
     assert wording.noise(sentence, others) != reason
     assert wording.noise(entry.row.counter) == ""
+
+
+@pytest.mark.parametrize("place", WORDS)
+def test_no_word_is_taken_out_of_a_pattern_unnoticed(place: str) -> None:
+    patterns = [pattern for row, _, pattern, _ in PATTERNS if row == place]
+
+    assert [text for text in WORDS[place] if not any(pattern.search(text) for pattern in patterns)] == []
+
+
+@pytest.mark.parametrize("place", LISTS)
+def test_no_word_is_taken_out_of_a_list_unnoticed(place: str) -> None:
+    table, name = place.split(", ")
+    folder = LEXICON if (LEXICON / f"{table}.toml").exists() else patterns.DATA
+
+    assert word_set(LISTS[place]) - word_lists(folder / f"{table}.toml")[name] == set()
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,9 @@ from memento.backends import Backends
 from memento.errors import NotFound
 from memento.graph.binding import bind_query
 from memento.graph.store import Row
-from memento.iris import IRI, TYPE, namespace_of, parse_iri
+from memento.iris import IRI, MEM, TYPE, namespace_of, parse_iri
 from memento.model import Believed, Described, Listed, NoteRef, RecalledEntity, Scope, Source, Timeline, Value
+from memento.retrieval.trace import describe_entities
 from memento.time import NEVER, iso
 
 
@@ -25,11 +26,21 @@ def describe(iri: str, scope: Scope, parts: Backends) -> Described:
     if not own:
         raise NotFound(f"nothing is known of <{iri}> in the namespace {scope.namespace!r}")
     types = [str(row["value"]) for row in own if row["predicate"] == TYPE]
+    properties = [(str(row["predicate"]), _as_text(row["value"])) for row in own if row["predicate"] != MEM.description]
+    told = "".join(_as_text(row["value"]) for row in own if row["predicate"] == MEM.description)
+    known = any(row["predicate"] == MEM.isWellKnown and row["value"] is True for row in own)
+    if told or iri == scope.user:
+        name = next((text for predicate, text in properties if predicate == MEM.name), "")
+        anchor = RecalledEntity(
+            iri=IRI(iri), name=name, kind="", description=told, is_well_known=known, is_user=iri == scope.user
+        )
+        (anchor,) = describe_entities([anchor], scope, parts)
+        properties += [(str(MEM.description), anchor.description)] if anchor.description else []
     return Described(
         iri=IRI(iri),
         type=types[0].rsplit("/", 1)[-1] if types else "",
         namespace=namespace_of(str(own[0]["graph"])),
-        properties=tuple((str(row["predicate"]), _as_text(row["value"])) for row in own),
+        properties=tuple(properties),
         pointed_at_by=tuple((str(row["subject"]), str(row["predicate"])) for row in rows if "subject" in row),
     )
 
@@ -125,7 +136,7 @@ def list_entities(scope: Scope, limit: int, parts: Backends) -> tuple[RecalledEn
     if not chosen:
         return ()
     rows = {row["entity"]: row for row in parts.graph.select("library/entities", scope.readable, entity=chosen)}
-    return tuple(
+    found = [
         RecalledEntity(
             iri=iri,
             name=str(rows[iri]["name"]),
@@ -136,7 +147,8 @@ def list_entities(scope: Scope, limit: int, parts: Backends) -> tuple[RecalledEn
         )
         for iri in chosen
         if iri in rows
-    )
+    ]
+    return describe_entities(found, scope, parts)
 
 
 def list_sources(iri: str, scope: Scope, parts: Backends) -> list[Source]:

@@ -45,9 +45,10 @@ from memento.consolidation.task import (
     load_user,
     name_other_speaker,
 )
-from memento.consolidation.write import Understanding, cut_description
+from memento.consolidation.write import Understanding
 from memento.iris import IRI, agent_iri
-from memento.model import Agent, Memory, Scope, Scored, User
+from memento.model import Agent, Memory, RecalledEntity, Scope, Scored, User
+from memento.retrieval.trace import describe_entities
 from memento.search.mentions import is_fragment
 from memento.search.names import read_names
 from memento.search.nodes import text_of_anchor, text_of_memory
@@ -128,7 +129,7 @@ def _understand_parts(
             texts = _collect_texts([], mentions, task, user)
             if not branches.side_by_side:
                 texts = _collect_texts(drafts_of(), mentions, task, user)
-                texts += _foresee_user(drafts_of(), extraction.biography, task, user, user_is_new, means)
+                texts += _foresee_user(drafts_of(), task, user, user_is_new, means)
             warm_embeddings(texts, parts)
         with watch.phase("resolve"):
             biography = None if name_other_speaker(task, user) else extraction.biography
@@ -236,24 +237,22 @@ def _collect_texts(drafts: Sequence[Draft], mentions: Sequence[Mention], task: T
     return [*memories, *compared, *(text_of_anchor(mention.name, mention.description) for mention in mentions)]
 
 
-def _foresee_user(
-    drafts: Sequence[Draft], biography: str | None, task: Task, user: User, is_new: bool, means: Resources
-) -> list[str]:
-    """List what is embedded of the user when rules describe or name them otherwise after the note."""
+def _foresee_user(drafts: Sequence[Draft], task: Task, user: User, is_new: bool, means: Resources) -> list[str]:
+    """List what is embedded of the user when rules name them otherwise after the note."""
     if task.keep or means.agents.kind != "rules" or name_other_speaker(task, user):
         return []
-    description = means.agents.resolve_entities((), biography, user).user_description
     name = next((draft.user_name for draft in drafts if draft.user_name), None) or user.name
-    if description is None and name == user.name and not is_new:
-        return []
-    most = means.knobs.description_chars
-    return [text_of_anchor(name or "user", cut_description(description or user.description, most))]
+    return [] if name == user.name and not is_new else [text_of_anchor(name or "user", user.description)]
 
 
 def _resolve(mentions: Sequence[Mention], biography: str | None, task: Task, user: User, means: Resources) -> Resolved:
     if not mentions and biography is None:
         return Resolved(resolutions=())
     offered = find_candidates(mentions, task.scope, means.knobs.entity_candidates, means.parts, exact_only=task.keep)
+    if means.agents.kind != "rules":  # a model reads what this writer may read, and what still holds
+        told = user.description if task.scope.with_self else ""
+        known = RecalledEntity(iri=user.iri, name=user.name or USER, kind="User", description=told, is_user=True)
+        user = replace(user, description=describe_entities([known], task.scope, means.parts)[0].description)
     return means.agents.resolve_entities(list(zip(mentions, offered, strict=True)), biography, user)
 
 

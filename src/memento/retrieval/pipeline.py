@@ -28,7 +28,7 @@ from memento.retrieval.expand import WALKS, expand
 from memento.retrieval.kin import name_kin
 from memento.retrieval.question import Query, Question, correct_spelling, strip_names
 from memento.retrieval.signals import Evidence, is_needed, land, score_meaning
-from memento.retrieval.trace import trace
+from memento.retrieval.trace import describe_entities, trace
 from memento.search.indexes import View
 from memento.search.links import Joined
 from memento.settings import Settings
@@ -91,7 +91,7 @@ def recall(query: Query, stores: Backends, settings: Settings) -> Recollection:
     if twins and not timely.looks_back(query.question):
         memories = tuple(merge.merge(memories, np.array([found[one.iri] for one in memories])))
     memories = tuple(replace(one, rank=rank) for rank, one in enumerate(memories[: query.k], start=1))
-    entities = keep_entities(entities, memories)
+    entities = describe_entities(keep_entities(entities, memories), query.scope, stores, query.as_of, query.believed_at)
     memories = tuple(reasons[one.iri].add_to(one) if reasons else one for one in memories)
     return build_answer(query, question, ranking, memories, entities, cut, stores, watch)
 

@@ -1,18 +1,35 @@
-"""TRACE: the chosen memories with their dates, what they are about, the note they came from and what they replaced."""
+"""
+TRACE: the chosen memories with their dates, what they are about, the note they came from and what they replaced.
+
+What a description says is derived from the memories that hold now and that the reader may see; a text that was given, by a model
+or an import, is cut to the sentences that no memory takes back.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import cast
 
+import numpy as np
+
+from memento.backends import Backends
 from memento.graph.store import Row, Store
-from memento.iris import IRI
+from memento.iris import IRI, MEM, graph_iri
 from memento.model import NoteRef, Recalled, RecalledEntity, Retired, Scope, Scored
+from memento.search.indexes import Indexes
+from memento.search.nodes import Record
+from memento.search.postings import Ids, Postings
+from memento.search.words import tokens
+from memento.text.mood import is_no_longer
+from memento.text.words import BIOGRAPHICAL
 
 USER = "USER"
+MOST_READ = 20
+"""Memories that are read to see whether a word of a description still holds: the newest of those that have it."""
 
 
 @dataclass(slots=True)
@@ -45,6 +62,86 @@ def trace(
         if parts[one.item].own
     )
     return memories, _list_entities([row for one in memories for row in parts[one.iri].about], scope.user)
+
+
+def describe_entities(
+    entities: Iterable[RecalledEntity],
+    scope: Scope,
+    stores: Backends,
+    as_of: datetime | None = None,
+    believed_at: datetime | None = None,
+) -> tuple[RecalledEntity, ...]:
+    """Return some entities, each with the description that the memories which the reader may see bear out at that time."""
+    indexes, now = stores.indexes, stores.clock()
+    with indexes.lock:
+        holding = indexes.nodes.current(scope.memory_graphs, now=now, as_of=as_of, believed_at=believed_at)
+        every = [graph for graph in indexes.nodes.graphs() if graph.startswith(graph_iri(scope.tenant, ""))]
+        described: list[RecalledEntity] = []
+        for one in entities:
+            node = indexes.nodes.find(one.iri)
+            if one.is_well_known or node is None:
+                described.append(one)
+                continue
+            about = indexes.adjacency.memories(node)
+            told = _Told(indexes, indexes.words(every, "memory"), about, about[holding[about]], scope)
+            text = told.keep_sentences(one.description, {*tokens(USER), *tokens(one.name)}) if one.description else ""
+            described.append(replace(one, description=text or (told.list_traits() if one.is_user else "")))
+        return tuple(described)
+
+
+@dataclass(slots=True)
+class _Told:
+    """What is told of an anchor: all memories about it, and of these the ones that hold and may be read."""
+
+    indexes: Indexes
+    postings: Sequence[Postings]
+    about: Ids
+    left: Ids
+    scope: Scope
+
+    def keep_sentences(self, text: str, named: set[str]) -> str:
+        """
+        Return the sentences without those that are taken back: one word of theirs, or all together, is told by no memory that holds
+        and is, or was, by another.
+        """
+
+        def is_taken_back(sentence: str) -> bool:
+            tellers = {stem: self._having(stem) for stem in {*tokens(sentence)} - named}
+            lost = [ids for ids in tellers.values() if np.setdiff1d(ids, self._hold(ids)).size]
+            if any(not self._hold(ids).size for ids in lost):
+                return True
+            together = self.about
+            for ids in tellers.values():
+                together = np.intersect1d(together, ids)
+            return bool(lost) and bool(together.size) and not self._hold(together).size
+
+        return " ".join(one for one in re.split(r"(?<=[.!?])\s+", text) if not is_taken_back(one))
+
+    def list_traits(self) -> str:
+        """Return the memories that say who the user is, where they live and what they do, the oldest first."""
+        filling = {id for slot in BIOGRAPHICAL for id in self.indexes.slots.get(slot, is_own=True)}
+        return " ".join(self._read(np.intersect1d(self.left, np.array(sorted(filling), dtype=np.int32))))
+
+    def _having(self, stem: str) -> Ids:
+        """Return the memories about the anchor that have a word."""
+        having = [found[0] for some in self.postings if (found := some.having(stem))]
+        return np.intersect1d(np.concatenate(having), self.about) if having else self.about[:0]
+
+    def _hold(self, ids: Ids) -> Ids:
+        """Return which of some memories hold, but those that only say that something is over; of many the newest."""
+        ids = np.intersect1d(ids, self.left)[-MOST_READ:]
+        said = {self.indexes.nodes.iri(one): one for one in ids.tolist()}
+        kept = [said[one.iri] for one in self._records(said) if not is_no_longer(one.first(MEM.content))]
+        return np.array(sorted(kept), dtype=ids.dtype)
+
+    def _read(self, ids: Ids) -> list[str]:
+        records = self._records([self.indexes.nodes.iri(one) for one in ids.tolist()[-MOST_READ:]])
+        records.sort(key=lambda one: (str(next(iter(one.statements.get(MEM.validAt, ())), "")), one.iri))
+        return [text for one in records if not is_no_longer(text := _join_lines(one.first(MEM.content)))]
+
+    def _records(self, iris: Iterable[IRI]) -> list[Record]:
+        wanted = list(iris)
+        return self.indexes.read(wanted, self.scope.memory_graphs) if wanted else []
 
 
 def _sort_in(parts: _Parts, row: Row, believed_at: datetime | None) -> None:

@@ -54,6 +54,8 @@ RELATIVES = WORDS["relatives"]
 ONE_OF_A_KIND = WORDS["one_of_a_kind"]
 JOBS = WORDS["jobs"]
 PEOPLES = WORDS["peoples"]
+BIOGRAPHICAL = section(LEXICON / "words.toml", "biographical", dict[str, tuple[str, ...]])["slots"]
+"""Properties of one value at a time that say who somebody is."""
 LANGUAGES = PEOPLES - WORDS["no_languages"]
 COMMON = WORDS["common"]
 STOP_WORDS = WORDS["stop"]

@@ -96,14 +96,3 @@ def test_odd_and_long_notes_are_taken_in(text: str) -> None:
 
 def test_the_rules_guess_no_texts_to_search_with() -> None:
     assert RuleAgents().hypothesise([]) == Hypotheses()
-
-
-def test_biography_tells_of_work_place_and_education_and_of_nothing_else() -> None:
-    note = Note(
-        iri=mint("note"),
-        content="I work at Google. I like tea. I studied physics in Rome. My wife works at SAP.",
-        at=AT,
-    )
-    extraction = RuleAgents().extract_entities(note, User(iri=user_iri("local")))
-
-    assert extraction.biography == "USER works at Google. USER studied physics in Rome."

@@ -67,17 +67,3 @@ def test_in_doubt_a_mention_is_new(name: str, kind: EntityKind, known: list[Enti
     resolved = RuleAgents().resolve_entities([(Mention(name=name, kind=kind), candidates)], None, USER)
 
     assert resolved.resolutions[0].entity is None
-
-
-def test_the_users_description_takes_the_newest_fact() -> None:
-    resolved = RuleAgents().resolve_entities([], "USER works at Acme.", USER)
-
-    assert resolved.user_description == "USER lives in Rome. USER works at Acme."
-
-
-def test_the_users_description_stays_when_nothing_is_new() -> None:
-    assert RuleAgents().resolve_entities([], None, USER).user_description is None
-    assert RuleAgents().resolve_entities([], "USER lives in Rome.", USER).user_description in (
-        None,
-        "USER works at Google. USER lives in Rome.",
-    )

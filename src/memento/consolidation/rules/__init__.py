@@ -39,7 +39,6 @@ from memento.consolidation.rules import (
     patterns,
     relations,
     skeleton,
-    statements,
     wording,
 )
 from memento.model import AgentKind, Note, User
@@ -93,19 +92,14 @@ class RuleAgents:
         return Account()
 
     def extract_entities(self, note: Note, user: User, *, biography: bool = True) -> Extraction:
-        """What the note names, and its sentences about the user's life."""
-        mentions = offices.with_offices(note.content, names.mentions(note.content, user))
-        if not biography:
-            return Extraction(mentions=mentions)
-        return Extraction(
-            mentions=mentions, biography=entities.biography(statements.statements(note, mentions, user, self.zone))
-        )
+        """Return what the note names; what it says of the user's life is in its memories."""
+        return Extraction(mentions=offices.with_offices(note.content, names.mentions(note.content, user)))
 
     def resolve_entities(
         self, mentions: Sequence[tuple[Mention, Sequence[Candidate]]], biography: str | None, user: User
     ) -> Resolved:
         """Matches by name; what has no sure match is new."""
-        return entities.resolve_entities(mentions, biography, user)
+        return entities.resolve_entities(mentions)
 
     def hypothesise(self, memories: Sequence[Existing]) -> Hypotheses:
         """None: rules find what a note repeats or ends by slot and name, not by guessing texts."""
