@@ -24,7 +24,7 @@ from msgspec import structs
 from memento.access import OWNER, Access, Right, Tokens
 from memento.archive.check import explain_failure
 from memento.backends import Backends
-from memento.cases.domain import Domains
+from memento.cases.domain import Domains, ReadLog
 from memento.consolidation.agents import Agents
 from memento.consolidation.bounded_rules import BoundedRules
 from memento.datadir import DataFolder
@@ -97,6 +97,7 @@ class Service:
         self.endpoints = Endpoints.from_settings(settings.sparql)
         self.graph_names = GraphNames(stores)
         self.domains = Domains(stores, settings.cases)
+        self.case_reads = ReadLog(stores, self.writing)
         self.opened_at = now()
         self.checkpointed_writes = -1
         """How many writes the last checkpoint holds."""
