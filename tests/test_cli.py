@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from memento import settings
+from memento.datadir import DataFolder
 from memento.interfaces.cli import main
 from memento.python import open_memento
 
@@ -208,6 +210,25 @@ def test_status_check_and_rebuild() -> None:
     assert printed("check") == "All is well.\n"
     assert printed("check", "--json") == []
     assert printed("rebuild", "--json")["embedded"] > 0
+
+
+def test_check_tells_what_the_next_start_mends() -> None:
+    run("note", "I live in Lisbon.")
+    with sqlite3.connect(DataFolder(Path(os.environ["MEMENTO_HOME"])).vectors) as file:
+        [[iri]] = file.execute("SELECT iri FROM node WHERE iri LIKE 'urn:memento:memory:%'").fetchall()
+        file.execute("DELETE FROM node WHERE iri = ?", [iri])
+        file.execute("INSERT INTO node (iri, digest) VALUES ('urn:memento:memory:gone', x'00')")
+    found = [run("check") for _ in range(2)]
+
+    assert [one.exit_code for one in found] == [1, 1]
+    assert found[0].stdout == found[1].stdout
+    assert {line.partition(": <")[0].split(":")[0] for line in found[0].stdout.splitlines()} == {
+        "missing-vector",
+        "not-indexed",
+        "orphan-vector",
+    }
+    run("status")
+    assert printed("check") == "All is well.\n"
 
 
 def test_check_exits_with_1_when_something_differs(tmp_path: Path) -> None:

@@ -219,9 +219,9 @@ class Backends:
             drop_fallback(self.datadir)
 
 
-def open_backends(datadir: DataFolder, settings: Settings) -> Backends:
+def open_backends(datadir: DataFolder, settings: Settings, *, mends: bool = True) -> Backends:
     """
-    The embedded parts of a data folder that this process owns; indexes fit the graph when this returns.
+    The embedded parts of a data folder that this process owns; indexes fit the graph when this returns, unless not `mends`.
 
     A store that is damaged is left as it is; a backup stands in for it, and the parts are `degraded`.
 
@@ -240,11 +240,15 @@ def open_backends(datadir: DataFolder, settings: Settings) -> Backends:
     finish_restore(datadir)
     degraded = None
     try:
-        graph, indexes, inferences, aside = _open_store(datadir, settings, embedder)
+        graph, indexes, inferences, aside = _open_store(datadir, settings, embedder, mends=mends)
     except Damaged as damage:
         degraded = use_fallback(datadir, damage)
-        graph, indexes, inferences, aside = _open_store(datadir, settings, embedder)
-    return Backends(graph, embedder, indexes, datadir, Snapshots(graph, datadir.snapshots), inferences, aside, degraded)
+        graph, indexes, inferences, aside = _open_store(datadir, settings, embedder, mends=mends)
+    parts = Backends(
+        graph, embedder, indexes, datadir, Snapshots(graph, datadir.snapshots), inferences, aside, degraded
+    )
+    parts._is_erased = not mends  # what may not fit the graph is not kept
+    return parts
 
 
 def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> None:
@@ -283,7 +287,7 @@ def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> N
 
 
 def _open_store(
-    datadir: DataFolder, settings: Settings, embedder: Cached
+    datadir: DataFolder, settings: Settings, embedder: Cached, *, mends: bool = True
 ) -> tuple[Oxigraph, Indexes, Inferences, Aside]:
     """
     Store and indexes of a data folder, after whatever an earlier process left to be done, and what in the store no reader can take.
@@ -300,10 +304,12 @@ def _open_store(
         indexes = Indexes(graph, embedder, open_vector_file(datadir.vectors, embedder.fingerprint), settings.land.flat)
         is_ours = cache.note_opened(indexes, before)
         load_ontology(graph)
-        if not (is_ours and cache.load(datadir.indexes, graph, indexes)):
-            cache.discard(datadir.indexes, indexes)
-            indexes.reconcile()
-            _save_indexes(datadir, indexes)
+        if not (is_ours and mends and cache.load(datadir.indexes, graph, indexes)):
+            if mends or not is_ours:
+                cache.discard(datadir.indexes, indexes)
+            indexes.reconcile(mends=mends)
+            if mends:
+                _save_indexes(datadir, indexes)
         graph.before_write = indexes.file.touch
         inferences = Inferences(graph, settings.inference.most)
         graph.after_write = inferences.note_write

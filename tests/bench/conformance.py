@@ -26,6 +26,8 @@ PAGE = """# SPARQL conformance
 The W3C's suites for SPARQL over HTTP: `memento serve --bare` {memento} beside `oxigraph serve` {oxigraph}, whose engine it shares.
 This page is written by `python tests/bench/conformance.py RDF_TESTS --page docs/sparql-conformance.md`, where `RDF_TESTS` is a
 checkout of [w3c/rdf-tests](https://github.com/w3c/rdf-tests); `--earl` and `--json` write every outcome.
+[`earl/memento.ttl`](earl/memento.ttl) is the last report in the
+[Evaluation and Report Language](https://www.w3.org/TR/EARL10-Schema/) of the W3C.
 
 {table}
 
@@ -33,7 +35,7 @@ Passed, unless a cell says otherwise. *Refused* is a case whose text reaches out
 
 ## Where they differ, and what neither passes
 
-What both fail is the engine's: many of these because its store keeps one spelling of each number, as `1` for `01`.
+What both fail is the engine's, which reads and evaluates; what the guard before it can refuse or mend is refused or mended.
 
 {apart}
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from conftest import OFFLINE, at
 from memento.access import Access
 from memento.errors import Forbidden, InputError, NotFound, ReadOnly
+from memento.iris import MEM, audit_iri, cases_iri, data_iri
 from memento.model import CaseFound, CaseRow
 from memento.ports import Vectors
 from memento.python import Memento, open_memento
@@ -384,6 +386,31 @@ def test_every_read_of_cases_leaves_an_access_that_names_them(memento: Memento) 
         ("cases.navigate", case),
     }
     assert len([node for operation, node in logged if operation == "cases.list"]) == 1
+
+
+def test_a_query_that_could_read_cases_leaves_an_access_without_its_texts(memento: Memento) -> None:
+    def list_accesses() -> list[set[Any]]:
+        memento.service.case_reads.write()
+        quads = list(memento.service.stores.graph.quads(audit_iri("local")))
+        made = [one[0] for one in quads if (one[1], one[2]) == (MEM.operation, "cases.sparql")]
+        return [{value for subject, _, value, _ in quads if subject == one} for one in made]
+
+    memento.query("SELECT * { ?s ?p 'before there were cases' }")
+    assert list_accesses() == []
+    memento.add_cases(FILMS[:2])
+    graph = cases_iri("local", "main")
+    for sparql in ("ASK { ?s ?p 'secret' }", "ASK { ?s ?p 'other' }", f"SELECT * {{ GRAPH <{graph}> {{ ?s ?p 7 }} }}"):
+        memento.query(sparql)
+    memento.query("ASK { ?s ?p 'own' }", default_graphs=[data_iri("local", "own")])
+    memento.update("INSERT DATA { <urn:a> <urn:b> 1 }")
+    queried = list_accesses()
+    memento.get_graph(graph)
+    memento.update(f"ADD <{graph}> TO <{data_iri('local', 'copy')}>")
+
+    assert (len(queried), len(list_accesses())) == (2, 3)
+    assert all({graph, "owner", "cases.sparql"} <= one for one in queried)
+    assert not any("secret" in str(value) for one in list_accesses() for value in one)
+    assert memento.check() == ()
 
 
 def test_switched_off_cases_are_refused_and_those_that_are_there_stay(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from conftest import OFFLINE
 from memento.errors import Forbidden
 from memento.graph.shapes import violations
-from memento.iris import data_iri
+from memento.iris import MEM, data_iri
 from memento.model import Scope
 from memento.python import Memento, open_memento
 from memento.settings import InferenceSettings
@@ -43,6 +43,16 @@ def test_a_slot_is_a_relation_to_the_entity_of_that_name_and_what_follows_from_i
     assert rows(memento, WHO) == [["Google"]]
     assert memento.infer().by_rule == {"slot": 1, "prp-spo1": 1}
     assert (memento.status().inferred, memento.status().contradictions) == (2, 0)
+
+
+def test_memories_that_contradict_each_other_are_counted_and_likely_rivals_are_not(memento: Memento) -> None:
+    [one], [other] = (memento.note(said).memories for said in ("I like tea.", "Ana works at Google."))
+    assert memento.status().contradictions == 0
+    memento.update(f"INSERT DATA {{ <{one}> <{MEM.contradicts}> <{other}> . <{other}> <{MEM.contradicts}> <{one}> }}")
+
+    assert memento.status().contradictions == 1
+    memento.forget(one)
+    assert memento.status().contradictions == 0
 
 
 def test_a_note_that_ends_a_belief_takes_what_followed_from_it_along(memento: Memento) -> None:

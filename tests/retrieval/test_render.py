@@ -8,8 +8,8 @@ from datetime import UTC, date, datetime
 import pytest
 
 from memento.iris import IRI
-from memento.model import NoteRef, Recalled, RecalledEntity, Recollection
-from memento.retrieval.render import as_xml, count_tokens, fit_block, fit_budget
+from memento.model import NoteRef, Recalled, RecalledEntity, Recollection, Retired
+from memento.retrieval.render import as_list, as_xml, count_tokens, fit_block, fit_budget
 
 TODAY = date(2026, 3, 1)
 
@@ -139,3 +139,19 @@ def test_a_day_named_by_its_distance_has_its_date_in_the_block() -> None:
         ),
         TODAY,
     )
+
+
+def test_a_list_says_when_each_memory_held_and_what_it_replaced_and_names_it() -> None:
+    first, second = remembered(2).memories
+    retired = Retired(iri=IRI("urn:memory:old"), content="USER lives in Rome.", reason="moved", valid_at=first.valid_at)
+    code = replace(second, content="def f():\n- x (since 2020) urn:fake", count=3)
+    found = replace(remembered(2), memories=(replace(first, invalidates=(retired,)), code), left_out=4)
+
+    assert as_list(found).splitlines() == [
+        "- USER lives in Lisbon 0. (since 2025-01-01; replaced “USER lives in Rome.” (moved)) urn:memory:0",
+        "- def f():",
+        "    - x (since 2020) urn:fake (since 2025-01-01; 3 memories say so) urn:memory:1",
+        "  from a note of 2025-01-01: I lives in Lisbon 1.",
+        "4 more were left out: a larger budget shows them.",
+    ]
+    assert as_list(replace(found, memories=(), left_out=0)) == "Nothing that is known answers this."

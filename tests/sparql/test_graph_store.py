@@ -332,6 +332,26 @@ def test_a_patch_reads_and_writes_its_graph_alone(told: Memento) -> None:
     told.delete_graph(COMPANY)
 
 
+@pytest.mark.parametrize("way", ["CLEAR GRAPH", "DROP GRAPH", "delete", "put"])
+def test_what_empties_a_graph_of_memories_leaves_a_backup_that_undoes_it(tmp_path: Path, way: str) -> None:
+    with open_memento(tmp_path / "home", configured=OFFLINE) as opened:
+        assert isinstance(opened, Memento)
+        opened.note("I live in Oslo.")
+        opened.update(f"{P} DELETE {{ ?n mem:idempotencyKey ?k }} WHERE {{ ?n mem:idempotencyKey ?k }}")
+        backups = opened.service.datadir.backups
+        assert not backups.exists()
+        match way:
+            case "delete":
+                opened.delete_graph(MAIN)
+            case "put":
+                opened.put_graph(b"", MAIN)
+            case _:
+                opened.update(f"{way} <{MAIN}>")
+        assert (opened.status().memories, len(list(backups.iterdir()))) == (0, 1)
+        opened.restore(str(backups))
+        assert [one.content for one in opened.recall("Where do I live?").memories] == ["USER lives in Oslo."]
+
+
 def test_a_document_that_is_wrong_too_long_or_of_another_graph_is_refused(told: Memento) -> None:
     graph = data_iri("local", "bad")
     for document, media, kind, words in (

@@ -65,6 +65,7 @@ def test_what_the_engine_takes_and_the_standard_does_not_is_refused(sparql: str,
     [
         "SELECT (COUNT(?s) AS ?a) (SUM(?o) / COUNT(*) AS ?b) { ?s ?p ?o } HAVING (MAX(?o) > MIN(?o))",
         "SELECT (COUNT(EXISTS { SELECT (COUNT(*) AS ?n) { ?s ?p ?o } }) AS ?a) { ?s ?p ?o }",
+        "SELECT * { <<( <<(?s ?p ?o )>> ?r ?z )>> ?q ( <<( 'x' ?r ?z )>> ) . ?s a ( <<( 1 ?r ?z )>> ) }",
         "PREFIX ex: <urn:ex:> SELECT (SUM(ex:count(?o)) AS ?b) { ?s ?p <<( ?a ?b <<( ?c ?d 1 )>> )>> }",
     ],
 )

@@ -31,6 +31,8 @@ def report_status(
     states = parts.graph.select("library/waiting", scope.memory_graphs)
     waiting = {str(row["state"]): int(str(row["count"])) for row in states}
     owner = datadir.owner()
+    disputes = parts.graph.select("library/disputed", [scope.graph])
+    disputed = sum("confidence" not in row for row in disputes)  # with one they are rivals, which may both be true
     with parts.indexes.lock:
         current = int(parts.indexes.nodes.current(scope.memory_graphs, now=now).sum())
         vectors = len(parts.indexes.nodes)
@@ -51,7 +53,7 @@ def report_status(
         pending=waiting.get("pending", 0),
         failed=waiting.get("failed", 0),
         inferred=inferred.triples if inferred else 0,
-        contradictions=inferred.contradictions if inferred else 0,
+        contradictions=disputed + (inferred.contradictions if inferred else 0),
         vectors=vectors,
         gate=relevance.describe_gate(parts.embedder.fingerprint, settings.gate),
         address=owner.address if owner else None,

@@ -5,11 +5,13 @@ and how well case memory does in one.
 *Guarantees:* what somebody else writes into a domain's graph is seen at the next use, as the domain is read again. Every write has
 one `mem:Access` beside it in the tenant's audit graph, which names nodes and has no text.
 
-*But:* of a call that concerns many nodes the access names the first hundred.
+*But:* a query in SPARQL is an access to all the cases of its dataset, whatever it reads of them. Of a call that concerns many
+nodes the access names the first hundred.
 """
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -24,10 +26,14 @@ import numpy as np
 from memento.backends import Backends
 from memento.cases.bank import Bank, load_bank, load_tasks
 from memento.cases.learner import Learner, weights_path
+from memento.errors import MementoError
 from memento.iris import CASES, IRI, MEM, PROV, TYPE, audit_iri, cases_iri, mint
 from memento.model import CaseMetrics, Change, CurvePoint, Difference, Quad
 from memento.search.vectors import digest
 from memento.settings import CasesSettings
+from memento.worker import Worker
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -170,6 +176,77 @@ def access_quads(
         quads.append((iri, MEM.queryHash, sha256(asked.encode("utf-8")).hexdigest(), graph))
     quads += [(iri, PROV.used, node, graph) for node in islice(dict.fromkeys(nodes), MOST_NODES)]
     return tuple(quads)
+
+
+READS_S = 5.0
+"""Seconds in which alike queries of one caller are one access."""
+
+
+class ReadLog:
+    """
+    Who could read the cases by SPARQL; written together every `READS_S` seconds, so that a query waits for no write.
+
+    *But:* what was noted since the last write is lost when the process is killed.
+    """
+
+    def __init__(self, parts: Backends, writing: threading.Lock) -> None:
+        """
+        Args:
+            writing: the lock of all writers; never held by who calls `note`.
+        """
+        self._parts, self._writing = parts, writing
+        self._lock = threading.Lock()
+        self._waiting: dict[tuple[str, str, str, tuple[IRI, ...]], datetime] = {}
+        self._worker = Worker(self._write_when_due, "reads of cases")
+
+    def note(self, actor: str, tenant: str, digest: str, graphs: tuple[IRI, ...], at: datetime) -> None:
+        """
+        Note that somebody asked a query whose dataset has some graphs of cases.
+
+        Args:
+            digest: of the query without its strings and numbers; left out of the access where there were many.
+        """
+        if self._parts.degraded:
+            return
+        with self._lock:
+            key = (actor, tenant, digest if len(self._waiting) < MOST_NODES else "", graphs)
+            was_empty = not self._waiting
+            self._waiting.setdefault(key, at)
+        if was_empty:
+            self._worker.wake()
+
+    def write(self) -> None:
+        """Write what is noted now; raises `GraphError`, and keeps it then."""
+        with self._writing:
+            with self._lock:
+                reads, self._waiting = self._waiting, {}
+            quads: list[Quad] = []
+            for (actor, tenant, digest, graphs), at in reads.items():
+                access = access_quads("cases.sparql", actor, tenant, at, graphs)
+                quads += [*access, (access[0][0], MEM.queryHash, digest, audit_iri(tenant))] if digest else access
+            try:
+                if quads:
+                    self._parts.apply(Change(tuple(quads)))
+            except BaseException:
+                with self._lock:
+                    self._waiting = reads | self._waiting
+                raise
+
+    def close(self, wait_s: float) -> None:
+        """Write the rest and begin nothing more; call it before the store is closed."""
+        self._worker.stop(wait_s)
+        self.write()
+
+    def _write_when_due(self) -> float | None:
+        if self._worker.stopping.wait(READS_S):
+            return None
+        try:
+            self.write()
+        except MementoError as error:
+            logger.warning("reads-of-cases.put-off", extra={"error": type(error).__name__})
+            return 60.0
+        with self._lock:
+            return 0.0 if self._waiting else None
 
 
 STRETCHES = 20

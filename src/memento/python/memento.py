@@ -97,6 +97,7 @@ def open_memento(
     wait_s: float = 0.0,
     resume: bool = True,
     clock: Callable[[], datetime] | None = None,
+    mends: bool = True,
 ) -> Memento | Client:
     """
     Open a data folder, or reach the service that owns it.
@@ -111,6 +112,8 @@ def open_memento(
         resume: go on, in the background, with notes that wait to be understood.
         clock: says when it is, for a replay of the past: the record time of what is written and the default time of a question.
             Only for a folder that this process opens itself.
+        mends: let the indexes fit the graph, and a folder of an earlier version have what it lacks. Without, `check` tells what
+            there is to mend.
 
     Raises:
         FolderInUse: another process owns the folder and does not serve; names it.
@@ -128,7 +131,7 @@ def open_memento(
         if (serving := datadir.serving_owner()) and serving.address:
             return Client(serving.address, namespace=scope.namespace, token=serving.token)
         raise
-    memento = Memento(open_service(datadir, scope, configured))
+    memento = Memento(open_service(datadir, scope, configured, mends=mends))
     if clock is not None:
         memento.service.stores.clock = clock
     if resume:

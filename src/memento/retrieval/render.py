@@ -1,5 +1,5 @@
 """
-What came back, as text for a model (`as_xml`) or for a person (`as_text`).
+What came back, as text for a model (`as_xml`, `as_list`) or for a person (`as_text`).
 
 *Guarantees:* nothing inside a note can close or open an element of the block. The block says nothing twice: a note whose words
 its memories have is a date alone, a description that they repeat is left out. A day that is named by its distance has its date.
@@ -247,6 +247,38 @@ def as_text(recollection: Recollection) -> str:
     for one in recollection.memories:
         lines += [f"[M{one.rank}] {one.iri}", *(f"  ├─ {line}" for line in _list_details(one))]
     return "\n".join(lines)
+
+
+def as_list(recollection: Recollection) -> str:
+    """
+    Return a line for each memory, with when it held, what it replaced and its IRI, for a model that reads a tool's text.
+
+    Lines of a memory after its first, as of code, are indented, so that none passes for another memory.
+    """
+    lines = [f"Note: {recollection.degraded}"] if recollection.degraded else []
+    if not recollection.memories:
+        lines.append("Nothing that is known answers this.")
+    for one in recollection.memories:
+        known = [f"{name} {_format_day(at)}" for name, at in (("since", one.valid_at), ("until", one.invalid_at)) if at]
+        known += [f"{one.count} memories say so"] if one.count > 1 else []
+        known += [f"replaced “{_join_lines(old.content)}” ({old.reason})" for old in one.invalidates]
+        content = date_days(one.content, one.note.at) if one.note else one.content
+        lines.append(f"- {_indent(content)} ({'; '.join(known) or 'undated'}) {one.iri}")
+        if one.note and _render_note(one.note, recollection.memories):
+            lines.append(
+                f"  from a note of {_format_day(one.note.at)}: {_indent(excerpt(one.note.content, content, 2 * EXCERPT))}"
+            )
+    if recollection.left_out:
+        lines.append(f"{recollection.left_out} more were left out: a larger budget shows them.")
+    return "\n".join(lines)
+
+
+def _indent(text: str) -> str:
+    return "\n    ".join(text.strip().splitlines())
+
+
+def _join_lines(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _list_details(one: Recalled) -> Iterator[str]:

@@ -296,9 +296,12 @@ class Indexes(Context):
             for index in self:
                 index.follow_edges(memories, edges)
 
-    def reconcile(self, progress: Progress | None = None) -> int:
+    def reconcile(self, progress: Progress | None = None, *, mends: bool = True) -> int:
         """
         Fill the indexes from everything that the graph says, reusing the vectors that still fit.
+
+        Args:
+            mends: whether to bring the vector file up to date; without, what does not fit stays for `check` to find.
 
         Returns:
             how many nodes had to be embedded.
@@ -320,7 +323,7 @@ class Indexes(Context):
                     elif any(kind in types for kind in record.statements.get(TYPE, ())):
                         others.append(record)
             known = self.file.read_digests()
-            if stale := self._embed_stale(held, known, progress):
+            if stale := self._embed_stale(held, known, progress) if mends else 0:
                 known = self.file.read_digests()
             with _pause_collector():
                 ids = sorted((node, iri) for iri, (node, _) in known.items() if iri in held)

@@ -24,7 +24,7 @@ from msgspec import structs
 from memento.access import OWNER, Access, Right, Tokens
 from memento.archive.check import explain_failure
 from memento.backends import Backends
-from memento.cases.domain import Domains
+from memento.cases.domain import Domains, ReadLog
 from memento.consolidation.agents import Agents
 from memento.consolidation.bounded_rules import BoundedRules
 from memento.datadir import DataFolder
@@ -97,6 +97,7 @@ class Service:
         self.endpoints = Endpoints.from_settings(settings.sparql)
         self.graph_names = GraphNames(stores)
         self.domains = Domains(stores, settings.cases)
+        self.case_reads = ReadLog(stores, self.writing)
         self.opened_at = now()
         self.checkpointed_writes = -1
         """How many writes the last checkpoint holds."""
@@ -225,14 +226,8 @@ class Context:
 
     def visible_graphs(self, scope: Scope) -> VisibleGraphs:
         """Return the graphs that the caller may read by SPARQL."""
-        names = self.service.graph_names
-        cases = (
-            graph for graph in names.starting_with(cases_iri(scope.tenant, "")) if self.access.sees(namespace_of(graph))
-        )
         inferred = (scope.inferred,) if self.settings.inference.on else ()
-        is_whole = not self.access.namespaces
-        is_admin = is_whole and self.access.may("admin")
-        return names.visible(scope, is_whole=is_whole, is_admin=is_admin, derived=(*inferred, *cases))
+        return self.service.graph_names.visible(scope, self.access, inferred)
 
 
 class GraphNames:
@@ -250,27 +245,19 @@ class GraphNames:
         self._graphs: tuple[IRI, ...] = ()
         self._visible: dict[tuple[Any, ...], VisibleGraphs] = {}
 
-    def visible(self, scope: Scope, *, is_whole: bool, is_admin: bool, derived: tuple[IRI, ...] = ()) -> VisibleGraphs:
+    def visible(self, scope: Scope, access: Access, inferred: tuple[IRI, ...] = ()) -> VisibleGraphs:
         """
-        Return what a reader of a scope may see.
+        Return what a reader of a scope may see; whoever has all namespaces of a tenant also sees what tells of all of them.
 
         Args:
-            is_whole: whether all namespaces of the tenant are the reader's; only then what tells of all of them.
-            is_admin: whether the reader also sees who changed graphs by SPARQL.
-            derived: the graphs of what follows, which need not be there yet, and of cases.
+            inferred: the graphs of what follows, which need not be there yet.
         """
         with self._lock:
             self._refresh()
-            key = (scope, is_whole, is_admin, derived)
+            key = (scope, access, inferred)
             if key not in self._visible:
-                self._visible[key] = _visible_graphs(scope, self._graphs, derived, is_whole=is_whole, is_admin=is_admin)
+                self._visible[key] = _visible_graphs(scope, self._graphs, access, inferred)
             return self._visible[key]
-
-    def starting_with(self, prefix: str) -> tuple[IRI, ...]:
-        """Return the graphs whose names begin so, sorted."""
-        with self._lock:
-            self._refresh()
-            return tuple(graph for graph in self._graphs if graph.startswith(prefix))
 
     def _refresh(self) -> None:
         """List the graphs, unless nothing was written since; the lock is held."""
@@ -281,13 +268,14 @@ class GraphNames:
             self._writes = writes
 
 
-def _visible_graphs(
-    scope: Scope, graphs: tuple[IRI, ...], derived: tuple[IRI, ...], *, is_whole: bool, is_admin: bool
-) -> VisibleGraphs:
-    free = (graph for graph in graphs if graph.startswith(data_iri(scope.tenant, "")))
-    default = (*scope.readable, *free, *derived)
+def _visible_graphs(scope: Scope, graphs: tuple[IRI, ...], access: Access, inferred: tuple[IRI, ...]) -> VisibleGraphs:
+    free = [graph for graph in graphs if graph.startswith(data_iri(scope.tenant, ""))]
+    cases = cases_iri(scope.tenant, "")
+    known = [graph for graph in graphs if graph.startswith(cases) and access.sees(namespace_of(graph))]
+    default = (*scope.readable, *free, *inferred, *known)
+    is_whole = not access.namespaces
     provenance = (provenance_iri(scope.tenant),) if is_whole else ()
-    audit = (audit_iri(scope.tenant),) if is_admin else ()
+    audit = (audit_iri(scope.tenant),) if is_whole and access.may("admin") else ()
     return VisibleGraphs(default=default, named=(*default, *provenance, *audit))
 
 

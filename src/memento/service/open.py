@@ -29,9 +29,12 @@ _STOP_S = 2.0
 _FIRST_QUESTION = "What is known of me?"
 
 
-def open_service(datadir: DataFolder, scope: Scope, settings: Settings) -> Service:
+def open_service(datadir: DataFolder, scope: Scope, settings: Settings, *, mends: bool = True) -> Service:
     """
     Open the stores of a data folder that this process has acquired.
+
+    Args:
+        mends: see `python.open_memento`.
 
     Raises:
         MementoError: the folder cannot be opened; it is released.
@@ -39,14 +42,15 @@ def open_service(datadir: DataFolder, scope: Scope, settings: Settings) -> Servi
     try:
         service = Service(
             datadir,
-            open_backends(datadir, settings),
+            open_backends(datadir, settings, mends=mends),
             scope,
             settings,
             consolidate=understanding.work,
             checkpoint=make_due_checkpoint,
             mend=reopen_store,
         )
-        _upgrade(service)
+        if mends:
+            _upgrade(service)
     except BaseException:
         datadir.release()
         raise
@@ -105,6 +109,7 @@ def close_service(service: Service) -> None:
         service.models.close()
     service.maps.close(_STOP_S)
     service.reinforcement.close(_STOP_S)
+    service.case_reads.close(_STOP_S)
     service.workers.close()
     with service.writing:  # never between the two halves of a write
         service.domains.save()

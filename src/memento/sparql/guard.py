@@ -212,7 +212,7 @@ class _State:
     is_ambiguous: bool = False
     tokens: list[Token] = field(default_factory=list)
     nesting: list[str] = field(default_factory=list)
-    aggregates: list[int] = field(default_factory=list)
+    expressions: list[tuple[int, str]] = field(default_factory=list)  # parentheses after a word: how deep, and the word
     booleans: list[Token] = field(default_factory=list)
     prefixes: dict[str, str] = field(default_factory=dict)
     base: str = ""
@@ -268,7 +268,7 @@ def read_sparql(
 
 def _read_token(token: Token, seen: _State) -> None:
     before = seen.tokens[-1] if seen.tokens else None
-    if before is not None and before.text == "<<(":
+    if before is not None and before.text == "<<(" and _words_around(seen):
         _raise_if_no_subject(token)
     if token.kind == "sign":
         _read_sign(token, before, seen)
@@ -318,27 +318,34 @@ def _read_sign(token: Token, before: Token | None, seen: _State) -> None:
             raise InputError(
                 f"{token.place}: brackets are nested deeper than {seen.depth} (limits.query_depth): split the query"
             )
-        if sign == "(" and before and before.kind == "word" and before.text.upper() in _AGGREGATES:
-            if seen.aggregates and "{" not in seen.nesting[seen.aggregates[-1] :]:
+        if sign == "(" and before and before.kind == "word" and before.text != "a":
+            word = before.text.upper()
+            if word in _AGGREGATES and not _AGGREGATES.isdisjoint(_words_around(seen)):
                 raise InputError(
-                    f"{before.place}: {before.text.upper()} stands within another aggregate: aggregate in a subquery first"
+                    f"{before.place}: {word} stands within another aggregate: aggregate in a subquery first"
                 )
-            seen.aggregates.append(len(seen.nesting))
+            seen.expressions.append((len(seen.nesting), word))
         if sign == "(" and before and before.kind in ("iri", "name"):
             iri = _resolve_iri(before, seen.prefixes, seen.base)
             if iri:
                 seen.functions[iri] = None
     elif sign in _CLOSES:
         if seen.nesting[-1:] == [_CLOSES[sign]]:
-            if seen.aggregates[-1:] == [len(seen.nesting)]:
-                seen.aggregates.pop()
+            if seen.expressions and seen.expressions[-1][0] == len(seen.nesting):
+                seen.expressions.pop()
             seen.nesting.pop()
         elif not seen.is_ambiguous:  # else what it closes may have been read as a part of an IRI
             raise InputError(f"{token.place}: {sign!r} closes nothing")
 
 
+def _words_around(seen: _State) -> set[str]:
+    """Return the words before the parentheses that are open in this group: none where patterns stand."""
+    group = len(seen.nesting) - seen.nesting[::-1].index("{") if "{" in seen.nesting else 0
+    return {word for depth, word in seen.expressions if depth > group}
+
+
 def _raise_if_no_subject(token: Token) -> None:
-    """Raise `InputError` for what the engine takes as the subject of a triple term, and RDF 1.2 does not."""
+    """Raise `InputError` for what the engine takes as the subject of a triple term in an expression, and RDF 1.2 does not."""
     is_value = token.kind in ("string", "number") or token.text in ("<<(", "+", "-")
     if is_value or (token.kind == "word" and token.text.lower() in _BOOLEANS):
         raise InputError(

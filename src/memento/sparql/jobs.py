@@ -57,12 +57,14 @@ class Query(Job):
     A query that passed the guard, to be answered on a snapshot.
 
     `default_graphs` and `named_graphs` are the dataset, both or neither: they are the access control, and an empty one reads
-    nothing. None leaves the dataset to the query and the store (bare mode).
+    nothing. None leaves the dataset to the query and the store (bare mode). `digest` is that of the text without its strings and
+    numbers, to tell which queries are alike.
     """
 
     default_graphs: tuple[str, ...] | None
     named_graphs: tuple[str, ...] | None
     base: str | None = None
+    digest: str = ""
 
     def to_plain(self) -> dict[str, object]:
         return {

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from hashlib import sha256
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -99,11 +100,24 @@ def _prepare(
         named_graphs=named,
         base=request.base,
         cost=cost_class(reading),
+        digest=digest_tokens(reading.tokens),
     )
     return query, None if not has_memory or is_without_memory(reading) else reading
 
 
 _prepare_cached = lru_cache(CACHED)(_prepare)
+
+
+def digest_tokens(tokens: Sequence[Token]) -> str:
+    """
+    Return the SHA-256 of a text without its strings and numbers, in hexadecimal.
+
+    >>> from memento.sparql.guard import tokenise
+    >>> len({digest_tokens(list(tokenise(text))) for text in ("ASK { ?s ?p 'a' }", "ASK {?s ?p 'b'}", "ASK { ?s ?p ?o }")})
+    2
+    """
+    kept = (token.kind if token.kind in ("string", "number") else token.text for token in tokens)
+    return sha256(" ".join(kept).encode("utf-8", errors="surrogatepass")).hexdigest()
 
 
 def choose_dataset(

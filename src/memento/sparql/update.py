@@ -520,11 +520,16 @@ _FEW = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteRequest:
-    """Who wants a change: what they may write, whose share of the workers it takes, and how it is committed."""
+    """
+    Who wants a change: what they may write, whose share of the workers it takes, and how it is committed.
+
+    `prepare` is shown each change that was tried, before anybody else is kept from writing.
+    """
 
     dataset: Dataset
     caller: str
     commit: Callable[[Delta], None]
+    prepare: Callable[[Delta], None] = lambda delta: None
     base: str | None = None
     timeout_s: float | None = None
     waiting: WaitingClient | None = None
@@ -706,6 +711,7 @@ class GraphStore:
             delta = self._try_job(job, request)
             if delta.is_empty:
                 return delta
+            request.prepare(delta)
             with self._writing:
                 if self._graph.writes == writes:
                     request.commit(delta)
@@ -719,6 +725,7 @@ class GraphStore:
     def _commit_data(self, job: Job, request: WriteRequest) -> Delta:
         """Given data, of which it only matters when they are written what is there already."""
         delta = self._try_job(job, request)
+        request.prepare(delta)
         with self._writing:
             delta = self._graph.minimise_delta(delta)
             if not delta.is_empty:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -20,11 +21,29 @@ EARL_OUTCOMES = {
     Mark.REFUSED: "inapplicable",
     Mark.SKIPPED: "untested",
 }
+BENCHMARK = "<http://purl.org/memento/bench/conformance>"
 PREFIXES = """@prefix dct: <http://purl.org/dc/terms/> .
 @prefix doap: <http://usefulinc.com/ns/doap#> .
 @prefix earl: <http://www.w3.org/ns/earl#> .
 @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
 """
+
+
+REASONS = {
+    r"(distinct/distinct-1|expr-builtin/(q-str-[12]|sameTerm.*)|expr-equals/query-eq-graph-[12]|open-world/open-eq-01"
+    r"|csv-tsv-res/csvtsv01|grouping/group01)\.rq": "the engine's store keeps one spelling of each number, as `1` for `01`",
+    r"(graph/graph-(variable-scope|optional)|bindings/graph|negation/graph-minus)\.rq": "the engine binds the variable of GRAPH "
+    "before what is in the group, the standard after it",
+    r"aggregates/agg-empty-group-count-graph\.rq": "the engine has no row for a graph in which nothing is counted",
+    r"open-world/date-2\.rq": "the engine compares dates with a time zone and dates without one",
+    r"syntax-sparql3/syn-bad-26\.rq": "read as a comparison on purpose: people write `FILTER(?x<5&&?y>3)`",
+    r"aggregates/agg-groupconcat-[46]\.rq": "the engine keeps the language that all texts of a group have",
+    r"functions/bnode01\.rq": "the engine makes one blank node of a text in all solutions",
+    r"property-path/zero_or_.*": "the engine has no path of length zero at a term that is in no triple",
+    r"grouping/select-variable-reuse\.rq": "the engine lets no expression of a SELECT use an aggregate's alias of the same SELECT",
+    r"syntax-update-1/.*": "LOAD: nothing is fetched from here",
+}
+"""Why this service does not pass a case, by the end of its address."""
 
 
 def table(told: Told) -> Iterator[str]:
@@ -54,12 +73,14 @@ def _cell(outcomes: Iterable[Outcome]) -> str:
 def apart(told: Told) -> Iterator[str]:
     """Rows of Markdown: each case that the services do not all answer alike, and each that none passes."""
     services = list(told)
-    yield "| case | " + " | ".join(services) + " |"
-    yield "| --- | " + " | ".join("---" for _ in services) + " |"
+    yield "| case | " + " | ".join(services) + " | why |"
+    yield "| --- | " + " | ".join("---" for _ in services) + " | --- |"
     for outcomes in zip(*told.values(), strict=True):
         if any(outcome.mark in (Mark.FAILED, Mark.REFUSED) for outcome in outcomes):
             cells = [outcome.mark + (f": {_short(outcome.why)}" if outcome.why else "") for outcome in outcomes]
-            yield f"| {_name(outcomes[0])} | " + " | ".join(cells) + " |"
+            name = _name(outcomes[0])
+            why = next((why for cases, why in REASONS.items() if re.fullmatch(cases, name)), "")
+            yield f"| {name} | " + " | ".join(cells) + f" | {why} |"
 
 
 def worse(told: Told, ours: str, theirs: str) -> list[str]:
@@ -83,14 +104,16 @@ def earl(service: str, version: str, outcomes: Sequence[Outcome]) -> str:
         PREFIXES,
         f"<{home}> a doap:Project, earl:TestSubject, earl:Software ;",
         f"  doap:name {Literal(service)} ; doap:release [ doap:revision {Literal(version)} ] .",
+        f"{BENCHMARK} a earl:Assertor, earl:Software ; doap:name {Literal('tests/bench/conformance.py')} .",
+        f'<> dct:date "{now}"^^xsd:dateTime .',
         "",
     ]
     for outcome in outcomes:
         told = f" ; dct:description {Literal(outcome.why)}" if outcome.why else ""
-        result = f"[ a earl:TestResult ; earl:outcome earl:{EARL_OUTCOMES[outcome.mark]}{told} ]"
         lines += [
-            f"[] a earl:Assertion ; earl:subject <{home}> ; earl:test {NamedNode(outcome.case.iri)} ;",
-            f'  earl:mode earl:automatic ; earl:result {result} ; dct:date "{now}"^^xsd:dateTime .',
+            f"[] a earl:Assertion ; earl:assertedBy {BENCHMARK} ; earl:subject <{home}> ; earl:mode earl:automatic ;",
+            f"  earl:test {NamedNode(outcome.case.iri)} ; "
+            f"earl:result [ a earl:TestResult ; earl:outcome earl:{EARL_OUTCOMES[outcome.mark]}{told} ] .",
         ]
     return "\n".join(lines) + "\n"
 

@@ -82,7 +82,12 @@ def open_memory(chosen: Chosen, command: str) -> Memento | Client:
     logging.getLogger("memento").addHandler(logging.NullHandler())
     wait_s = chosen.settings().server.lock_wait_s
     memento = open_memento(
-        chosen.folder.path, namespace=chosen.namespace, command=f"memento {command}", wait_s=wait_s, resume=False
+        chosen.folder.path,
+        namespace=chosen.namespace,
+        command=f"memento {command}",
+        wait_s=wait_s,
+        resume=False,
+        mends=command != "check",
     )
     if isinstance(memento, Memento) and memento.degraded:
         chosen.tell(str(memento.degraded))

@@ -265,6 +265,8 @@ class SparqlAnswer:
 
 def recall(reach: Reach, asked: RecallArguments) -> Told:
     """The memories that answer a question."""
+    from memento.retrieval.render import as_list  # the shim lists this tool and does not run it
+
     found = reach.memory.recall(
         asked.query,
         k=asked.k,
@@ -277,7 +279,7 @@ def recall(reach: Reach, asked: RecallArguments) -> Told:
     )
     memories = tuple(_find(one) for one in found.memories)
     answer = RecallAnswer(memories=memories, gated=found.gated, left_out=found.left_out, degraded=found.degraded)
-    return Told(answer=answer)
+    return Told(answer=answer, text=as_list(found))
 
 
 def sparql(reach: Reach, asked: SparqlArguments) -> Told:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+import logging
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Literal
 
 from memento.errors import InputError
 from memento.graph import mapping
 from memento.graph.store import Delta
-from memento.iris import IRI, audit_iri, data_iri, mint
+from memento.iris import CASES, IRI, audit_iri, data_iri, mint
 from memento.model import Change, Changed, Dataset, Scope
 from memento.model import Update as AuditEntry
 from memento.operations import graphs as operations
@@ -19,13 +21,19 @@ from memento.retrieval import pipeline
 from memento.retrieval.likeness import build_table, build_table_of
 from memento.service.context import Context, handles
 from memento.service.graphs import Graphs
+from memento.service.handlers.care import back_up
 from memento.service.handlers.recall import prepare
-from memento.sparql.effects import judge_effect
+from memento.sparql.effects import GraphsAfter, judge_effect
 from memento.sparql.jobs import Answer, WaitingClient
 from memento.sparql.prepare import QueryRequest, prepare_query
 from memento.sparql.rewrite import SERVICES, MemoryAccess, SearchBlock
 from memento.sparql.update import GraphStore, SentDocument, Using, WriteRequest, is_absolute
 from memento.time import now
+
+logger = logging.getLogger(__name__)
+
+_READS = re.compile("where|copy|move|add", re.IGNORECASE)
+"""What stands in an update that reads, and in some others."""
 
 
 class TenantGraphs(Graphs):
@@ -57,7 +65,43 @@ class TenantGraphs(Graphs):
         )
         if scope.inferred in {*(found.default_graphs or ()), *(found.named_graphs or ())}:
             context.stores.inferences.refresh(scope, now())  # it may follow from what was written a moment ago
+        self._note_cases({*(found.default_graphs or ()), *(found.named_graphs or ())}, found.digest)
         return service.workers.run(found, caller=self.caller, timeout_s=timeout_s, waiting=waiting)
+
+    def update(
+        self,
+        sparql: str,
+        using: Using,
+        *,
+        base: str | None = None,
+        timeout_s: float | None = None,
+        namespace: str | None,
+        waiting: WaitingClient | None = None,
+    ) -> Changed:
+        """Do an update, which may read with its patterns."""
+        changed = super().update(sparql, using, base=base, timeout_s=timeout_s, namespace=namespace, waiting=waiting)
+        if _READS.search(sparql):
+            self._note_cases(self.dataset(namespace, "write").named or ())
+        return changed
+
+    def read_graph(
+        self,
+        graph: str | None,
+        *,
+        accept: str = "",
+        namespace: str | None,
+        waiting: WaitingClient | None = None,
+    ) -> Answer:
+        """Read all triples of a graph as they come."""
+        answer = super().read_graph(graph, accept=accept, namespace=namespace, waiting=waiting)
+        self._note_cases([graph or ""])
+        return answer
+
+    def _note_cases(self, graphs: Iterable[str], digest: str = "") -> None:
+        """Note for the audit graph that somebody may have read cases."""
+        if cases := tuple(sorted(IRI(graph) for graph in graphs if graph.startswith(CASES))):
+            access = self._context.access
+            self._context.service.case_reads.note(access.name, access.tenant, digest, cases, now())
 
     def named_graph(self, name: str, address: str) -> str:
         """Return the graph that a name at the end of an address means: an IRI itself, or a free graph's name."""
@@ -99,10 +143,23 @@ class TenantGraphs(Graphs):
             dataset=dataset,
             caller=self.caller,
             commit=lambda delta: self._commit(delta, dataset),
+            prepare=lambda delta: self._keep_memories(delta, dataset),
             base=base,
             timeout_s=timeout_s,
             waiting=waiting,
         )
+
+    def _keep_memories(self, delta: Delta, dataset: Dataset) -> None:
+        """Make a backup, which undoes it, before a change that would leave nothing in a graph of memories."""
+        service, graph = self._context.service, self._context.stores.graph
+        held = [IRI(name) for name in delta.touched if dataset.holds_memories(name) and graph.has(IRI(name))]
+        after = GraphsAfter(graph, delta, held) if delta.removed and graph.is_on_disk else None
+        emptied = [name for name in held if after and any(graph.match(graph=name)) and after.is_emptied(name)]
+        if emptied:
+            self._context.require_writable()
+            with service.importing:
+                made = back_up(service.datadir.backups, None, service)
+            logger.warning("graph.emptied", extra={"graphs": emptied, "backup": made.folder})
 
     def _commit(self, delta: Delta, dataset: Dataset) -> None:
         """Write a change that may be made, with what goes along; the lock for writers is held."""
