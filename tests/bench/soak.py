@@ -2,8 +2,8 @@
 Does a service that is used for hours keep its memory, descriptors, threads and disk within bounds?
 
 Some clients note, ask, query, write graphs, remember, erase and export, each with a mistake now and then. Every minute it prints
-what the process and its workers hold; disk a note is what the folder has grown by for each note or memory that was taken. At the end
-it prints what the folder is made of. After a fifth of the time, when all is warm, the bounds count: memory may grow with what is
+what the process and its workers hold; disk a note is what the folder has grown by for each note or memory taken. At the end
+it prints what it is made of. After a fifth of the time, when all is warm, the bounds count: memory may grow with what is
 remembered and no more, descriptors and threads not at all.
 
 Run: `make soak`, an hour; `HOURS=8 make soak`; `.venv/bin/python tests/bench/soak.py --hours .01` to try it.

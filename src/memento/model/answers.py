@@ -374,6 +374,14 @@ class Undone:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Unforgotten:
+    """The memories that are recalled again, in order; `contents` has their texts."""
+
+    memories: tuple[IRI, ...]
+    contents: Mapping[IRI, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """
     Where one memory comes from: the note, who said it, and what made the memory of it.

@@ -99,6 +99,7 @@ class Memory(ABC):
     disputes = Method(notes.Disputes)
     settle = Method(notes.Settle)
     forget = Method(notes.Forget)
+    unforget = Method(notes.Unforget)
     sources = Method(notes.Sources)
 
     recall = Method(questions.Recall)

@@ -30,7 +30,16 @@ def show_forgotten(answer: Json) -> str:
         f"Note {iri} still says it, as other memories come from it: erase it with `memento forget --erase {iri}`."
         for iri in answer["still_told"]
     ]
+    if count and not answer["erased"]:
+        notes.append("`memento unforget IRI` brings it back.")
     return "\n".join([said, *notes])
+
+
+def show_unforgotten(answer: Json) -> str:
+    """What is recalled again."""
+    return "\n".join(
+        f"{click.style('Again  ', fg='green')}  {clean(answer['contents'][iri])}" for iri in answer["memories"]
+    )
 
 
 def show_noted(answer: Json) -> str:

@@ -109,7 +109,9 @@ def forget(reach: Reach, asked: ForgetArguments) -> Told | Ask:
     gone = reach.memory.forget(asked.iri, erase=asked.erase, namespace=reach.namespace)
     return Told(
         answer=Change(status="erased" if gone.erased else "forgotten", retired=gone.memories),
-        text="Erased." if gone.erased else "Forgotten.",
+        text="Erased."
+        if gone.erased
+        else f"Forgotten. The user can bring it back with `memento unforget {asked.iri}`.",
     )
 
 
