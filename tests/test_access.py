@@ -138,6 +138,7 @@ def caller(address: str = "127.0.0.1", method: str = "GET", is_proxied: bool = F
         caller(),
         caller(address="::1", host="[::1]:6366"),
         caller(method="POST"),
+        caller(host="localhost:65535"),
         caller(method="POST", origin="http://localhost:6366"),
         caller(origin="https://elsewhere.example"),
         caller(is_proxied=True, authorization="Bearer sk-key-of-a-provider"),
@@ -154,6 +155,7 @@ def test_a_program_of_this_machine_needs_no_token(one: Caller, tokens: Tokens) -
 
 ODD_HOSTS = (
     *("evil.example@localhost", "localhost/evil", "localhost#evil", "localhost?evil", "localhost\\evil", "[localhost]"),
+    *("[127.0.0.1]", "[2001:db8::1]", "localhost:65536"),
     *("localhost:", "localhost:port", "localhost:99999", "localhost:-1", " localhost", "localhost ", "local\thost"),
     *("[127.0.0.1", "[::1", "::1", "[::1]evil", "[fe80::1%lo]", "localhost.", "localhost,evil.example", "127.1"),
 )
