@@ -13,7 +13,7 @@ Json = Mapping[str, Any]
 
 def show_recollection(found: Json) -> str:
     """Rank, score and content of each memory, with its dates, what it is about, what it replaced, and its note."""
-    notice = [click.style(clean(found["degraded"]), fg="red")] if found["degraded"] else []
+    notice = [click.style(clean(one), fg="red") for one in (found["degraded"], found["notice"]) if one]
     if not found["memories"]:
         nothing = "Nothing relevant comes to mind." if found["gated"] else "Nothing comes to mind."
         return "\n".join([*notice, nothing])

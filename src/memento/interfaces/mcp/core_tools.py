@@ -251,6 +251,7 @@ class RecallAnswer:
     gated: bool = False
     left_out: int = 0
     degraded: str | None = None
+    notice: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -278,7 +279,9 @@ def recall(reach: Reach, asked: RecallArguments) -> Told:
         namespace=reach.namespace,
     )
     memories = tuple(_find(one) for one in found.memories)
-    answer = RecallAnswer(memories=memories, gated=found.gated, left_out=found.left_out, degraded=found.degraded)
+    answer = RecallAnswer(
+        memories=memories, gated=found.gated, left_out=found.left_out, degraded=found.degraded, notice=found.notice
+    )
     return Told(answer=answer)
 
 
