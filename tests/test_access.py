@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import cast
 
 import pytest
 
-from memento.access import OWNER, Access, Caller, Right, Tokens, admit, parse_right
+from memento.access import OWNER, Access, Caller, Right, Tokens, admit, is_loopback, names_loopback, parse_right
 from memento.errors import Conflict, Forbidden, InputError, MementoError, NotFound, SettingsError, Unauthorised
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)
@@ -61,6 +63,22 @@ def test_the_owners_token_is_good_until_the_next(tokens: Tokens) -> None:
     tokens.for_owner()
     with pytest.raises(Unauthorised):
         tokens.access(first)
+
+
+def test_a_token_has_one_of_three_rights(tokens: Tokens) -> None:
+    with pytest.raises(InputError, match="root"):
+        made(tokens, right=cast(Right, "root"))
+    assert tokens.list_issued() == []
+
+
+def test_tokens_are_read_again_only_when_their_file_is_another(tokens: Tokens, tmp_path: Path) -> None:
+    file = tmp_path / "tokens.json"
+    made(tokens)
+    known, at = tokens.list_issued(), file.stat().st_mtime_ns
+    file.write_text("damaged")
+    os.utime(file, ns=(at, at))
+
+    assert tokens.list_issued() == known
 
 
 def test_a_name_is_given_once(tokens: Tokens) -> None:
@@ -119,6 +137,8 @@ def caller(address: str = "127.0.0.1", method: str = "GET", is_proxied: bool = F
     [
         caller(),
         caller(address="::1", host="[::1]:6366"),
+        caller(method="POST"),
+        caller(host="localhost:65535"),
         caller(method="POST", origin="http://localhost:6366"),
         caller(origin="https://elsewhere.example"),
         caller(is_proxied=True, authorization="Bearer sk-key-of-a-provider"),
@@ -135,6 +155,7 @@ def test_a_program_of_this_machine_needs_no_token(one: Caller, tokens: Tokens) -
 
 ODD_HOSTS = (
     *("evil.example@localhost", "localhost/evil", "localhost#evil", "localhost?evil", "localhost\\evil", "[localhost]"),
+    *("[127.0.0.1]", "[2001:db8::1]", "localhost:65536"),
     *("localhost:", "localhost:port", "localhost:99999", "localhost:-1", " localhost", "localhost ", "local\thost"),
     *("[127.0.0.1", "[::1", "::1", "[::1]evil", "[fe80::1%lo]", "localhost.", "localhost,evil.example", "127.1"),
 )
@@ -199,6 +220,11 @@ def test_a_token_lets_its_holder_in_from_anywhere(header: str, tokens: Tokens) -
     far = Caller(address="10.0.0.7", method="POST", headers=headers)
 
     assert admit(far, tokens, required=True).tenant == "acme"
+
+
+def test_what_is_no_address_of_this_machine_is_answered_with_no() -> None:
+    assert is_loopback("elsewhere") is False
+    assert names_loopback("localhost:99999") is False
 
 
 def test_a_right_is_parsed_and_another_word_refused() -> None:

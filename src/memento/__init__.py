@@ -11,19 +11,23 @@ from typing import TYPE_CHECKING, Any
 
 from memento.assets import VERSION as __version__
 
-__all__ = ["Memento", "__version__", "open_memento"]
+__all__ = ["Client", "Memento", "__version__", "open_memento"]
 
 if TYPE_CHECKING:
-    from memento.python import Memento, open_memento
+    from memento.python import Client, Memento, open_memento
 
 
 def __getattr__(name: str) -> Any:
     # The service brings the store and numpy with it: `memento --help` must not wait for them.
-    if name in ("Memento", "open_memento"):
+    if name in ("Client", "Memento", "open_memento"):
         from memento import python
 
         return getattr(python, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 
-from memento.errors import NotFound
+from memento.errors import InputError, NotFound
 from memento.iris import MEM, PROV
 from memento.model import NoteRow
 from memento.python import Memento
@@ -63,13 +64,45 @@ def test_all_that_came_of_one_model_is_forgotten_together(tmp_path: Path, erase:
         script.otherwise["extract_memories"] = lambda given: Status(500)
         kept = memento.note("I work at Google.")  # by the rules, as the model fails
         [iri] = {one.agent_iri for one in memento.sources(memento.list(limit=10)[-1].iri)}
-        forgotten = memento.forget(str(iri), erase=erase)
+        with pytest.raises(InputError, match="confirm"):
+            memento.forget(str(iri), erase=erase)
+        assert len(memento.list()) == 2
+        forgotten = memento.forget(str(iri), erase=erase, confirm=True)
 
         assert len(forgotten.memories) == 1
         assert contents(memento) == {"USER works at Google."}
         assert memento.note_status(str(kept.note)).agent == "rules"
         assert len(memento.list(namespace="work")) == 2
         assert memento.check() == ()
+
+
+def test_what_was_forgotten_comes_back_and_what_was_erased_does_not(memento: Memento) -> None:
+    tea, work = memento.note("I like tea."), memento.note("I work at Google.")
+    memento.forget(tea.memories[0])
+    assert contents(memento) == {"USER works at Google."}
+
+    back = memento.unforget(str(tea.note))
+    assert back.memories == tea.memories and back.contents == {tea.memories[0]: "USER likes tea."}
+    assert contents(memento) == {"USER likes tea.", "USER works at Google."}
+    assert memento.recall("What do I like?", gate=False).memories[0].iri == tea.memories[0]
+    with pytest.raises(NotFound, match="nothing of it is forgotten"):
+        memento.unforget(tea.memories[0])
+
+    memento.forget(work.memories[0], erase=True)
+    with pytest.raises(NotFound, match="no such memory"):
+        memento.unforget(work.memories[0])
+    with pytest.raises(NotFound):
+        memento.unforget("urn:memento:agent:rules")
+    assert memento.check() == ()
+
+
+def test_what_is_archived_or_has_expired_is_not_brought_back_from_forgetting(memento: Memento) -> None:
+    short = memento.remember("The kettle is on.", ["kettle"], ttl_s=0.01).saved
+    time.sleep(0.05)
+    memento.forget(short)
+
+    with pytest.raises(NotFound, match="nothing of it is forgotten"):
+        memento.unforget(short)
 
 
 def test_what_is_erased_leaves_no_run_and_no_reason_behind(memento: Memento) -> None:

@@ -114,3 +114,14 @@ def test_the_most_mentioned_entities_come_first(memento: Memento) -> None:
     assert [one.name for one in memento.entities(limit=1)] == ["Google"]
     with pytest.raises(InputError):
         memento.entities(limit=0)
+
+
+def test_a_subject_goes_by_a_part_of_its_name_where_only_one_has_it(memento: Memento) -> None:
+    memento.note("I met Anna Maria Smith in Lisbon.")
+    assert contents(memento.timeline("Anna Smith")) == contents(memento.timeline("Anna Maria Smith")) != []
+
+    memento.note("I met Anna Jones in Porto.")
+    with pytest.raises(NotFound, match="Anna Jones, Anna Maria Smith"):
+        memento.timeline("anna")
+    with pytest.raises(NotFound, match="Smyth"):
+        memento.timeline("Anna Smyth")

@@ -70,6 +70,7 @@ CALLS: Mapping[type[Operation[Any]], Callable[[Sample, str], Operation[Any]]] = 
     notes.Correct: lambda s, n: notes.Correct(s.memory, "USER works at Siemens.", namespace=n),
     notes.Disputes: lambda s, n: notes.Disputes(namespace=n),
     notes.Settle: lambda s, n: notes.Settle(s.memory, s.other, namespace=n),
+    notes.Unforget: lambda s, n: notes.Unforget(s.memory, namespace=n),
     notes.Undo: lambda s, n: notes.Undo(s.retired, namespace=n),
     notes.Forget: lambda s, n: notes.Forget(s.other, namespace=n),
     notes.Sources: lambda s, n: notes.Sources(s.note, namespace=n),

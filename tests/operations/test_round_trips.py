@@ -20,7 +20,11 @@ from memento.python import Client, Memento, open_memento
 from memento.settings import KeysSettings
 from operations.samples import CALLS, make_sample
 
-UNANSWERED = {"unarchive": "nothing is archived", "execute_task": "no server of tools is set"}
+UNANSWERED = {
+    "unarchive": "nothing is archived",
+    "unforget": "nothing is forgotten",
+    "execute_task": "no server of tools is set",
+}
 """The operations that the sample has nothing for: both interfaces say so."""
 SMALL_FIRST = sorted(TABLE, key=lambda name: name not in ("check", "backup", "restore", "rebuild"))
 """The operations on the whole folder come while little is in it."""

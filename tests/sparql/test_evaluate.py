@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyoxigraph as ox
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memento.errors import InputError
@@ -145,6 +145,8 @@ def test_what_the_reader_of_an_answer_raises_ends_it_and_comes_out_again() -> No
 @pytest.mark.parametrize("media", ROW_FORMATS)
 @settings(max_examples=30, deadline=None)
 @given(rows=st.lists(texts, max_size=6), cuts=st.integers(1, 40))
+@example(rows=["a},{", "\\", '\\"},{"[{', ""], cuts=1)
+@example(rows=["},{"] * 3, cuts=40)
 def test_every_row_counts_once_however_an_answer_is_cut(media: str, rows: list[str], cuts: int) -> None:
     values = " ".join(str(ox.Literal(text)) for text in rows)
     parts: list[bytes] = []
@@ -160,7 +162,4 @@ def test_every_row_counts_once_however_an_answer_is_cut(media: str, rows: list[s
     count = row_counter(media)
     seen = [count(body[begin : begin + cuts]) for begin in range(0, len(body), cuts)]
 
-    # JSON counts what stands between rows, CSV and TSV the header too.
-    more = {"application/sparql-results+json": -1, "application/json": -1, "text/csv": 1}
-    more["text/tab-separated-values"] = 1
-    assert seen[-1] == max(len(rows) + more.get(media, 0), 0)
+    assert seen[-1] == len(rows)

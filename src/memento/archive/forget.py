@@ -15,28 +15,37 @@ import numpy as np
 
 from memento.backends import Backends
 from memento.cases.lifecycle import drop_traces, find_derived_cases, find_look_ups
-from memento.errors import NotFound
+from memento.errors import InputError, NotFound
+from memento.graph.ranges import fits
 from memento.graph.store import Row
 from memento.graph.terms import to_own_quad
 from memento.iris import IRI, MEM, TYPE, graph_iri, parse_iri
-from memento.model import Change, Forgotten, Quad, Scope
+from memento.model import Change, Forgotten, Quad, Scope, Unforgotten
 from memento.search.words import tokens
 
 _NOTHING = Change()
 _INFERRED = "urn:memento:inferred:"
 
 
-def forget_iri(iri: str, scope: Scope, erase: bool, now: datetime, parts: Backends) -> Forgotten:
+def forget_iri(
+    iri: str, scope: Scope, erase: bool, now: datetime, parts: Backends, *, confirm: bool = False
+) -> Forgotten:
     """
     Expire a memory, or all memories of a note or an agent, from `now` on; with `erase` delete their text as well.
 
     Raises:
         NotFound: the namespace's own graph has no memory or note with that IRI, and nothing of such an agent.
+        InputError: it is an agent, and nobody confirmed that all it made goes.
     """
     rows = parts.graph.select("library/memories_of", [scope.graph, scope.provenance], node=parse_iri(iri))
     if not rows:
         return _forget_note(iri, scope, erase, parts)
     memories = tuple(dict.fromkeys(cast(IRI, row["memory"]) for row in rows))
+    if not confirm and not any(iri in (row["memory"], row["note"]) for row in rows):
+        raise InputError(
+            f"<{iri}> is an agent, which made {len(memories)} memories of the namespace {scope.namespace!r}: "
+            "give confirm=true (`--confirm`) to forget all of them, or the IRI of one memory or note"
+        )
     if erase:
         return _erase_memories(memories, rows, scope, now, parts)
     shorter = remove_from_description(memories, [str(row["content"]) for row in rows], scope, now, parts)
@@ -48,6 +57,38 @@ def forget_iri(iri: str, scope: Scope, erase: bool, now: datetime, parts: Backen
         parts.commit(change, scope)
         parts.invalidate_copies(copied)  # one that was made meanwhile
     return Forgotten(memories=memories)
+
+
+def unforget_iri(iri: str, scope: Scope, now: datetime, parts: Backends) -> Unforgotten:
+    """
+    Bring back what `forget_iri` has hidden of a memory or a note.
+
+    Raises:
+        NotFound: the namespace's own graph has no such memory or note, or nothing of it was forgotten: what was archived, or is
+            over because its time is, is not.
+    """
+    rows = parts.graph.select("library/memories_of", [scope.graph, scope.provenance], node=parse_iri(iri))
+    own = [row for row in rows if iri in (row["memory"], row["note"])]
+    hidden = list(dict.fromkeys(cast(IRI, row["memory"]) for row in own if "expiredAt" in row))
+    said = parts.graph.select("search/statements", [scope.graph], node=hidden) if hidden else []
+    stays = {
+        row["node"]
+        for row in said
+        if row["predicate"] == MEM.archivedAt
+        or (
+            row["predicate"] == MEM.expiresAt
+            and fits(MEM.expiresAt, row["value"])
+            and cast(datetime, row["value"]) <= now
+        )
+    }
+    gone = [_to_statement(row) for row in said if row["predicate"] == MEM.expiredAt and row["node"] not in stays]
+    if not gone:
+        state = "nothing of it is forgotten" if own else "there is no such memory or note"
+        raise NotFound(f"<{iri[:200]}> cannot be brought back: {state} in the namespace {scope.namespace!r}")
+    memories = tuple(dict.fromkeys(quad[0] for quad in gone))
+    parts.commit(Change(removes=tuple(gone)), scope)
+    contents = {cast(IRI, row["memory"]): str(row["content"]) for row in own if row["memory"] in memories}
+    return Unforgotten(memories=memories, contents=contents)
 
 
 def _erase_memories(

@@ -168,15 +168,21 @@ def list_sources(iri: str, scope: Scope, parts: Backends) -> list[Source]:
 
 
 def _resolve_subject(subject: str, scope: Scope, parts: Backends) -> list[IRI]:
-    """Resolve what a subject may mean: the IRI itself, or every anchor of that name."""
+    """Resolve what a subject may mean: the IRI, every anchor of that name, or the only one whose longer name has its words."""
     if subject.strip().lower() in ("me", "i", "myself", "user"):
         return [scope.user]
     with parts.indexes.lock:
         found = parts.indexes.labels.find(subject, (*scope.memory_graphs, scope.self_graph))
         if found:
             return [parts.indexes.nodes.iri(node) for node in found]
+        longer = dict(parts.indexes.labels.find_longer(subject, scope.memory_graphs))
+        if len(longer) == 1:
+            return [parts.indexes.nodes.iri(node) for node in longer]
     if subject.startswith("urn:"):
         return [parse_iri(subject)]
+    if longer:
+        names = ", ".join(sorted(parts.indexes.name(parts.indexes.nodes.iri(node)) for node in longer)[:10])
+        raise NotFound(f"{subject[:80]!r} may be any of {names}: give the whole name")
     raise NotFound(
         f"nothing in the namespace {scope.namespace!r} is called {subject[:80]!r}: "
         "give the name of an entity as a recall shows it, an IRI, or `me`"

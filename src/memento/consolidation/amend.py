@@ -19,6 +19,7 @@ from memento.iris import IRI, MEM, TYPE, agent_iri, mint, parse_iri
 from memento.keys.remember import KeyChanges, WriteContext, inherit_keys
 from memento.model import Agent, Change, Invalidation, Memory, Mode, Note, Noted, Quad, Reversal, Scope, Undone, User
 from memento.search.nodes import content_hash
+from memento.text.sentences import drop_controls
 
 _CANDIDATES = 5
 
@@ -43,7 +44,7 @@ def correct(asked: Correction, desk: WriteContext, rules: Agents) -> Noted:
         NotFound: the namespace has no such memory, or it is forgotten.
         InputError: the text is that of the memory, or its keys cannot be used.
     """
-    iri, content, since = asked.iri, asked.content, asked.since
+    iri, content, since = asked.iri, drop_controls(asked.content), asked.since
     scope, parts, now = desk.scope, desk.stores, desk.now
     old = _follow_corrections(iri, scope, parts)
     if content_hash(content) == content_hash(old.content):

@@ -15,6 +15,7 @@ from memento.graph.mapping import node
 from memento.graph.store import Row
 from memento.iris import IRI, MEM, mint, session_iri
 from memento.model import Change, Consolidation, Note, Noted, NoteRow, Quad, Scope, Session, User
+from memento.text.sentences import drop_controls
 from memento.time import utc
 
 _DAY = timedelta(days=1)
@@ -56,7 +57,7 @@ def make_task(row: NoteRow, scope: Scope, received: datetime, zone: tzinfo, *, k
     session = Session(iri=session_iri(scope.graph, row.session), name=row.session) if row.session else None
     note = Note(
         iri=mint("note"),
-        content=row.content,
+        content=drop_controls(row.content),
         at=utc(row.at, zone) if row.at else received,
         session=session.iri if session else None,
         position=row.position,

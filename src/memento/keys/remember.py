@@ -54,6 +54,7 @@ from memento.search.spellings import fold_text
 from memento.search.subjects import OPENERS
 from memento.search.words import tokens
 from memento.strength import Reinforcement
+from memento.text.sentences import drop_controls
 
 _NEAR_KEYS = 8  # keys that a new one is compared with
 
@@ -297,6 +298,7 @@ def plan_memory(item: ToRemember, context: WriteContext) -> Outcome:
         InputError: no usable key, a key type that is none, or a time to live that is not above 0.
     """
     types = check_item(item)
+    item = replace(item, content=drop_controls(item.content))
     if item.ttl_s is not None and not 0 < item.ttl_s < timedelta.max.total_seconds():
         raise InputError(f"ttl must be a number of seconds above 0, not {item.ttl_s}")
     resolved = context.resolver().resolve(types)

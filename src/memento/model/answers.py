@@ -130,6 +130,8 @@ class Recollection:
     left_out: int = 0
     degraded: str | None = None
     """Why these are memories of an earlier time, or found by words alone; None when all is well."""
+    notice: str | None = None
+    """What else to know, as that nothing is remembered in the namespace asked for; None when there is nothing."""
     cases: CasesFound | None = None
     """Cases whose tasks are like the question, where they were asked for."""
 
@@ -370,6 +372,14 @@ class Undone:
     invalidation: IRI
     restored: IRI
     invalidator: IRI
+    contents: Mapping[IRI, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unforgotten:
+    """The memories that are recalled again, in order; `contents` has their texts."""
+
+    memories: tuple[IRI, ...]
     contents: Mapping[IRI, str] = field(default_factory=dict)
 
 

@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
 from dataclasses import fields as dataclass_fields
 from functools import cache
+from numbers import Integral, Real
 from types import NoneType, UnionType
 from typing import (
     TYPE_CHECKING,
@@ -212,6 +213,9 @@ def check_value(field: Field, value: Any) -> None:
     _raise_if_no_text(field.name, value)
     if field.choices and value not in field.choices:
         raise InputError(f"{field.name} must be one of {', '.join(map(str, field.choices))}, not {str(value)[:80]!r}")
+    is_number = isinstance(value, Real if field.type is float else Integral) and not isinstance(value, bool)
+    if (word := _NUMBERS.get(field.type)) and not is_number:
+        raise InputError(f"{field.name} must be {word}, not {str(value)[:80]!r}")
     if isinstance(value, bool) or not isinstance(value, int | float):
         return
     least, most = field.least, field.most
@@ -223,6 +227,9 @@ def check_value(field: Field, value: Any) -> None:
         raise InputError(f"{field.name} must be at least {least:g}, not {value}")
     if most is not None and value > most:
         raise InputError(f"{field.name} must be at most {most:g}, not {value}")
+
+
+_NUMBERS: Mapping[object, str] = {int: "a whole number", float: "a number"}
 
 
 def _raise_if_no_text(name: str, value: Any) -> None:

@@ -208,10 +208,11 @@ class Forget(Operation["model.Forgotten"], frozen=True):
     """
     Hide a memory, all memories of a note, or all that a model made, from every recall from now on; history keeps them.
 
-    A note that is still pending is not understood any more.
+    A note that is still pending is not understood any more. `unforget` brings back what was hidden.
 
     Raises:
         NotFound: no memory, note or agent with that IRI in this namespace.
+        InputError: an agent without `confirm`.
     """
 
     route: ClassVar[str] = "DELETE /memory/{iri}"
@@ -225,6 +226,26 @@ class Forget(Operation["model.Forgotten"], frozen=True):
     erase: Annotated[
         bool, Meta(description="also delete its content, and the note when nothing else derives from it")
     ] = False
+    confirm: Annotated[bool, Meta(description="needed where the IRI is an agent: all that it made goes")] = False
+
+
+class Unforget(Operation["model.Unforgotten"], frozen=True):
+    """
+    Bring a forgotten memory back, or all forgotten memories of a note; what was erased is gone for good.
+
+    Raises:
+        NotFound: no memory or note with that IRI in this namespace, or nothing of it is forgotten.
+    """
+
+    route: ClassVar[str] = "POST /memory/{iri}/unforget"
+    right: ClassVar[Right] = "write"
+    fails: ClassVar[tuple[int, ...]] = (404, 415)
+    absent: ClassVar[Mapping[Interface, str]] = {
+        "mcp": "a model forgets when the user says so; what comes back is for the user to say",
+        "sexpr": "an expression changes memories by its own verbs",
+    }
+
+    iri: Annotated[Iri, Meta(description="a memory or a note")]
 
 
 class Sources(Operation["tuple[model.Source, ...]"], frozen=True):

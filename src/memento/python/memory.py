@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
+from memento.codec import decode
+from memento.errors import InputError
 from memento.operations import (
     Operation,
     care,
@@ -99,6 +102,7 @@ class Memory(ABC):
     disputes = Method(notes.Disputes)
     settle = Method(notes.Settle)
     forget = Method(notes.Forget)
+    unforget = Method(notes.Unforget)
     sources = Method(notes.Sources)
 
     recall = Method(questions.Recall)
@@ -171,14 +175,15 @@ class Memory(ABC):
 
     def import_notes(
         self,
-        rows: Iterable[NoteRow],
+        rows: Iterable[NoteRow | Mapping[str, Any]],
         *,
         consolidate: bool = True,
         namespace: str | None = None,
         progress: Progress | None = None,
     ) -> Imported:
-        """Note many rows; see `operations.notes.ImportNotes`."""
-        return self.call(notes.ImportNotes(tuple(rows), consolidate, namespace=namespace), progress)
+        """Note many rows, each a `NoteRow` or a mapping with its keys; see `operations.notes.ImportNotes`."""
+        read = tuple(_read_row(number, row) for number, row in enumerate(rows, start=1))
+        return self.call(notes.ImportNotes(read, consolidate, namespace=namespace), progress)
 
     def export(
         self,
@@ -228,3 +233,20 @@ class Memory(ABC):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _read_row(number: int, row: object) -> NoteRow:
+    """Return a row of an import; raises `InputError`, which names the row, counted from 1."""
+    from memento.model import NoteRow
+
+    if isinstance(row, NoteRow):
+        return row
+    if not isinstance(row, Mapping):
+        raise InputError(f"row {number} must be a NoteRow or a mapping, not {type(row).__name__}")
+    known = [field.name for field in fields(NoteRow)]
+    if unknown := [str(key) for key in row if key not in known]:
+        raise InputError(f"row {number} has no {', '.join(unknown)[:200]}: its keys are {', '.join(known)}")
+    try:
+        return decode(NoteRow, dict(row))
+    except InputError as error:
+        raise InputError(f"row {number}: {error}") from error

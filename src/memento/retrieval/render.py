@@ -55,7 +55,7 @@ def as_xml(recollection: Recollection, today: date, instructions: str = "") -> s
     said = {term for one in recollection.memories for term in tokens(f"{one.content} {' '.join(one.about)}")}
     sections = [
         [f"<instructions>{_escape(instructions)}</instructions>"] if instructions else [],
-        [f"<notice>{_escape(recollection.degraded)}</notice>"] if recollection.degraded else [],
+        [f"<notice>{_escape(one)}</notice>" for one in (recollection.degraded, recollection.notice) if one],
         [f"<current-date>{today.isoformat()}</current-date>"],
         [f"<query>{_escape(recollection.query)}</query>"],
         _wrap(
@@ -236,7 +236,7 @@ def _cut(text: str, most: int) -> str:
 
 def as_text(recollection: Recollection) -> str:
     """Return a tree for people: entities that need explaining, then each memory with what is known of it."""
-    notice = [f"Note: {recollection.degraded}"] if recollection.degraded else []
+    notice = [f"Note: {one}" for one in (recollection.degraded, recollection.notice) if one]
     lines = [f"Recalled for: {' '.join(recollection.query.split())}", *notice, ""]
     shown = [one for one in recollection.entities if not one.is_well_known]
     if shown:

@@ -82,6 +82,13 @@ class Labels(Index):
         key = normalise_label(label)
         return [node for graph in graphs if graph in self._tables for node in sorted(self._tables[graph].get(key, ()))]
 
+    def find_longer(self, label: str, graphs: Sequence[IRI]) -> Iterator[tuple[int, str]]:
+        """Yield the anchors of some graphs with a label that has all words of another and more of them, and that label."""
+        words = set(normalise_label(label).split())
+        for node, (graph, keys) in self._placed.items():
+            if words and graph in graphs:
+                yield from ((node, key) for key in keys if words < set(key.split()))
+
 
 def pack_phrases(placed: Mapping[int, tuple[IRI, tuple[str, ...]]]) -> Arrays:
     """

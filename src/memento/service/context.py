@@ -45,6 +45,7 @@ from memento.sparql.federation import Endpoints
 from memento.sparql.pool import Pool
 from memento.sparql.prepare import VisibleGraphs
 from memento.strength import Reinforcement
+from memento.text.sentences import drop_controls
 from memento.time import now
 from memento.worker import Worker
 
@@ -187,7 +188,7 @@ class Context:
         """Raise `InputError` or `TooLong` where an argument is no usable text; `name` is what the error calls it."""
         if not isinstance(text, str):
             raise InputError(f"{name} must be text, not {type(text).__name__}")
-        if not text.strip():
+        if not drop_controls(text).strip():
             raise InputError(f"{name} must not be empty")
         try:
             size = len(text.encode("utf-8"))

@@ -189,10 +189,8 @@ class _Sink:
         """Do nothing: nothing is kept back here."""
 
 
+_JSON = ("application/sparql-results+json", "application/json")
 _MARKS = {
-    # The quotes of a text are escaped, so that this stands between two rows only. A row without any value is not counted.
-    "application/sparql-results+json": b'},{"',
-    "application/json": b'},{"',
     "application/sparql-results+xml": b"<result>",
     "application/xml": b"<result>",
     "text/tab-separated-values": b"\n",
@@ -207,36 +205,38 @@ def row_counter(media: str) -> Callable[[bytes], int]:
 
     >>> rows = row_counter("text/csv")
     >>> rows(b'x\\r\\n"a\\r'), rows(b'\\nb"\\r\\n')
-    (1, 2)
+    (0, 1)
     """
+    if media in _JSON:
+        return _JsonCounter().count_in
     if media == "text/csv":
         return _CsvCounter().count_in
     mark = _MARKS.get(media)
-    return _MarkCounter(mark).count_in if mark else lambda data: 0
+    return _MarkCounter(mark, headers=int(media == "text/tab-separated-values")).count_in if mark else lambda data: 0
 
 
 class _MarkCounter:
-    """Counts a mark that may be cut by the border of two pieces."""
+    """Counts a mark that may be cut by the border of two pieces, but for those of a header."""
 
-    def __init__(self, mark: bytes) -> None:
+    def __init__(self, mark: bytes, headers: int) -> None:
         self._mark = mark
         self._rest = b""
-        self._count = 0
+        self._count = -headers
 
     def count_in(self, data: bytes) -> int:
         data = self._rest + data
         self._count += data.count(self._mark)
         keep = len(self._mark) - 1
         self._rest = data[-keep:] if keep else b""
-        return self._count
+        return max(self._count, 0)
 
 
 class _CsvCounter:
-    """Counts ends of lines outside quotes; a doubled quote leaves the quotes and enters them again."""
+    """Counts ends of lines outside quotes, but for the header's; a doubled quote leaves the quotes and enters them again."""
 
     def __init__(self) -> None:
         self._quoted = False
-        self._count = 0
+        self._count = -1
 
     def count_in(self, data: bytes) -> int:
         for part in data.split(b'"'):
@@ -244,4 +244,24 @@ class _CsvCounter:
                 self._count += part.count(b"\n")
             self._quoted = not self._quoted
         self._quoted = not self._quoted  # as many changes as quotes, one less than parts
+        return max(self._count, 0)
+
+
+class _JsonCounter:
+    """Counts rows by what stands outside of strings: `[{` before the first, `},{` between two."""
+
+    def __init__(self) -> None:
+        self._quoted = False
+        self._escape = b""  # a backslash that waits for what it escapes
+        self._rest = b""  # the last bytes outside of strings, a quote in the place of each string
+        self._count = 0
+
+    def count_in(self, data: bytes) -> int:
+        data = (self._escape + data).replace(b"\\\\", b"")
+        self._escape = b"\\" if data.endswith(b"\\") else b""
+        parts = data.removesuffix(self._escape).replace(b'\\"', b"").split(b'"')
+        bare = self._rest + b'"'.join(parts[self._quoted :: 2])
+        self._quoted ^= len(parts) % 2 == 0
+        self._count += bare.count(b"},{") + bare.count(b"[{") - self._rest.count(b"[{")
+        self._rest = bare[-2:]
         return self._count

@@ -22,6 +22,7 @@ from memento.text.words import FUNCTION_WORDS, WORDS, base_of, is_past
 LONGEST_READ = 2_000
 """Characters of a sentence, or of a memory, that rules read; what is longer stays as it was said."""
 
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _BLANKS = re.compile(r"\s{9,}")
 _NEAR = 60
 """Characters beside a full stop that tell whether a sentence ends there."""
@@ -481,3 +482,13 @@ def _cut(text: str) -> list[str]:
 @cache
 def _languages() -> dict[str, frozenset[str]]:
     return {line.split()[0]: frozenset(line.split()[1:]) for line in lexicon("languages")}
+
+
+def drop_controls(text: str) -> str:
+    """
+    Return a text without control characters, but for tabs and ends of lines: no XML can hold them, and a terminal would obey them.
+
+    >>> drop_controls("a\\x00b\\x1b[31m\\tc\\r\\n")
+    'ab[31m\\tc\\r\\n'
+    """
+    return _CONTROLS.sub("", text)

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+import urllib.request
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import anyio
 from mcp import Client
 
-from doors import text_of
+from conftest import OFFLINE
+from doors import serving, text_of
+from memento.python import Memento, open_memento
+from memento.settings.groups import StrengthSettings
 
 Json = dict[str, Any]
 
@@ -68,3 +74,23 @@ def test_a_tool_says_what_was_wrong(address: str) -> None:
     assert "depth" in depth
     assert "is archived" in archived
     assert "'steam'" in engine and "spread" in engine
+
+
+def test_what_a_client_recalls_counts_as_use_by_mcp_and_by_rest_alike(tmp_path: Path) -> None:
+    with open_memento(tmp_path, configured=replace(OFFLINE, living=StrengthSettings(count_recall=True))) as memory:
+        assert isinstance(memory, Memento)
+        [tea] = memory.note("I like tea.").memories
+
+        async def ask(address: str) -> None:
+            async with Client(f"{address}/mcp") as client:
+                result = await client.call_tool("memento_recall", {"query": "What do I like?"})
+                assert "tea" in text_of(result)
+
+        with serving(memory) as address:
+            anyio.run(ask, address)
+            by_mcp = memory.strength(tea).access_count
+            with urllib.request.urlopen(f"{address}/memory/recall?query=What+do+I+like%3F") as answer:
+                assert b"tea" in answer.read()
+            by_rest = memory.strength(tea).access_count
+
+    assert (by_mcp, by_rest) == (1, 2)

@@ -72,6 +72,7 @@ TABLE: Mapping[tuple[str, str], tuple[tuple[int, ...], dict[str, Any]]] = {
     ("POST", "/memory/retry"): ((401, 403, 200, 200, 200), {}),
     ("POST", "/memory/<path:iri>/correct"): ((401, 403, 201, 201, 404), {"json": {"content": "I live in Oslo."}}),
     ("POST", "/memory/<path:iri>/undo"): ((401, 403, 404, 404, 404), {}),
+    ("POST", "/memory/<path:iri>/unforget"): ((401, 403, 404, 404, 404), {}),
     ("GET", "/memory/disputes"): (READ, {}),
     ("POST", "/memory/<path:kept>/settle"): ((401, 403, 404, 404, 404), {"json": {"ended": "urn:memento:memory:none"}}),
     ("GET", "/memory/<path:iri>/sources"): ((401, 200, 200, 200, 404), {}),

@@ -122,6 +122,7 @@ COMMANDS: Mapping[str, Command] = {
     ),
     "undo": Command(path="undo", view=views.show_undone),
     "forget": Command(path="forget", view=views.show_forgotten),
+    "unforget": Command(path="unforget", view=views.show_unforgotten),
     "sources": Command(path="sources", view=views.show_sources),
     "get": Command(path="get", view=views.show_described),
     "list": Command(path="list", view=views.show_listing),

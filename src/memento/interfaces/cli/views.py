@@ -13,7 +13,7 @@ Json = Mapping[str, Any]
 
 def show_recollection(found: Json) -> str:
     """Rank, score and content of each memory, with its dates, what it is about, what it replaced, and its note."""
-    notice = [click.style(clean(found["degraded"]), fg="red")] if found["degraded"] else []
+    notice = [click.style(clean(one), fg="red") for one in (found["degraded"], found["notice"]) if one]
     if not found["memories"]:
         nothing = "Nothing relevant comes to mind." if found["gated"] else "Nothing comes to mind."
         return "\n".join([*notice, nothing])
@@ -30,7 +30,16 @@ def show_forgotten(answer: Json) -> str:
         f"Note {iri} still says it, as other memories come from it: erase it with `memento forget --erase {iri}`."
         for iri in answer["still_told"]
     ]
+    if count and not answer["erased"]:
+        notes.append("`memento unforget IRI` brings it back.")
     return "\n".join([said, *notes])
+
+
+def show_unforgotten(answer: Json) -> str:
+    """What is recalled again."""
+    return "\n".join(
+        f"{click.style('Again  ', fg='green')}  {clean(answer['contents'][iri])}" for iri in answer["memories"]
+    )
 
 
 def show_noted(answer: Json) -> str:

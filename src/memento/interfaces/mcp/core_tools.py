@@ -109,7 +109,9 @@ def forget(reach: Reach, asked: ForgetArguments) -> Told | Ask:
     gone = reach.memory.forget(asked.iri, erase=asked.erase, namespace=reach.namespace)
     return Told(
         answer=Change(status="erased" if gone.erased else "forgotten", retired=gone.memories),
-        text="Erased." if gone.erased else "Forgotten.",
+        text="Erased."
+        if gone.erased
+        else f"Forgotten. The user can bring it back with `memento unforget {asked.iri}`.",
     )
 
 
@@ -249,6 +251,7 @@ class RecallAnswer:
     gated: bool = False
     left_out: int = 0
     degraded: str | None = None
+    notice: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -278,7 +281,9 @@ def recall(reach: Reach, asked: RecallArguments) -> Told:
         namespace=reach.namespace,
     )
     memories = tuple(_find(one) for one in found.memories)
-    answer = RecallAnswer(memories=memories, gated=found.gated, left_out=found.left_out, degraded=found.degraded)
+    answer = RecallAnswer(
+        memories=memories, gated=found.gated, left_out=found.left_out, degraded=found.degraded, notice=found.notice
+    )
     return Told(answer=answer, text=as_list(found))
 
 

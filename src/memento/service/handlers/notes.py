@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memento.archive.forget import forget_iri
+from memento.archive.forget import forget_iri, unforget_iri
 from memento.archive.read import list_sources
 from memento.consolidation import amend, queue
 from memento.consolidation.disputes import list_disputes, settle_dispute
 from memento.consolidation.task import make_task
 from memento.keys.remember import KeyChanges
-from memento.model import Dispute, Forgotten, Imported, Noted, NoteRow, NoteStatus, Settled, Source, Undone
+from memento.model import Dispute, Forgotten, Imported, Noted, NoteRow, NoteStatus, Settled, Source, Undone, Unforgotten
 from memento.operations import notes
 from memento.service.context import Context, handles
 from memento.service.understanding import retry_note, take_batches, take_note
@@ -138,9 +138,20 @@ def forget(operation: notes.Forget, context: Context) -> Forgotten:
     """Hide or erase."""
     with context.service.writing:
         scope = context.scope(operation.namespace, "write")
-        gone = forget_iri(operation.iri, scope, operation.erase, context.stores.clock(), context.stores)
+        now = context.stores.clock()
+        gone = forget_iri(operation.iri, scope, operation.erase, now, context.stores, confirm=operation.confirm)
     context.service.maps.record(scope, f"forgot {len(gone.memories):,}")
     return gone
+
+
+@handles(notes.Unforget)
+def unforget(operation: notes.Unforget, context: Context) -> Unforgotten:
+    """Bring back what was hidden."""
+    scope = context.scope(operation.namespace, "write")
+    with context.service.writing:
+        back = unforget_iri(operation.iri, scope, context.stores.clock(), context.stores)
+    context.service.maps.record(scope, "brought back", *back.memories)
+    return back
 
 
 @handles(notes.Sources)
