@@ -93,6 +93,7 @@ def test_nothing_relevant_is_said_and_the_gate_can_be_left_open(monkeypatch: pyt
     assert printed("recall", "What is tungsten?").strip() == "Nothing relevant comes to mind."
     assert printed("recall", "What is tungsten?", "--json")["gated"] is True
     assert "Google" in printed("recall", "What is tungsten?", "--no-gate")
+    assert "Google" in printed("recall", "What is tungsten?", "--mode", "vector")
 
 
 def test_an_explanation_shows_signals_names_and_a_query_that_runs() -> None:

@@ -96,12 +96,14 @@ class Backends:
         """
         change += find_mentions(change, self.indexes)
         made = self.indexes.find_made(change, scope.readable)
-        self.indexes.anticipate(change)
+        vectors = self.indexes.anticipate(change)
         self.apply(change)
         # What is elsewhere, as provenance is, no index holds.
         touched = [quad for quad in (*change.removes, *change.adds) if quad[3] in scope.readable]
         ends = (quad[2] for quad in touched if quad[1] == MEM.to and isinstance(quad[2], IRI))
-        self.indexes.refresh(list(dict.fromkeys([*(quad[0] for quad in touched), *ends])), scope.readable, made)
+        self.indexes.refresh(
+            list(dict.fromkeys([*(quad[0] for quad in touched), *ends])), scope.readable, made, vectors
+        )
         self.aside.look_at(dict.fromkeys(quad[0] for quad in (*change.removes, *change.adds)))
 
     def reinforce(self, change: Change, memories: Sequence[IRI], done: Callable[[], None]) -> None:
@@ -301,7 +303,8 @@ def _open_store(
     before = cache.fingerprint_files(datadir.store)
     graph = Oxigraph(datadir.store)
     try:
-        indexes = Indexes(graph, embedder, open_vector_file(datadir.vectors, embedder.fingerprint), settings.land.flat)
+        file, land = open_vector_file(datadir.vectors, embedder.fingerprint), settings.land
+        indexes = Indexes(graph, embedder, file, land.flat, land.above)
         is_ours = cache.note_opened(indexes, before)
         load_ontology(graph)
         if not (is_ours and mends and cache.load(datadir.indexes, graph, indexes)):

@@ -16,6 +16,7 @@ import sys
 from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -34,6 +35,8 @@ BATCH = 128
 def main(argv: Sequence[str] | None = None) -> list[dict[str, object]]:
     """Print and return the figures of each size."""
     chosen = arguments().parse_args(argv)
+    if chosen.beside:
+        chroma()  # says how to get it before anything is measured
     if chosen.alone:
         print(json.dumps(measured(chosen.alone, chosen.model, chosen.beside)))
         return []
@@ -97,6 +100,7 @@ def measured(notes: int, model: str, beside: bool) -> dict[str, object]:
         "resident MB: opened again, asked": resident_again,
         "rows/s": round(notes / import_s, 1),
         **{f"rows/s, {name}": round(rate, 1) for name, rate in rates.items()},
+        **{f"of the rate of {name}": round(notes / import_s / rate, 2) for name, rate in rates.items()},
         "seconds to close": round(close_s, 2),
         "seconds to open again": start_s,
     }
@@ -148,8 +152,7 @@ def rate_of_embedder(texts: Sequence[str], model: str) -> float:
 
 def rate_of_chroma(texts: Sequence[str], model: str) -> float:
     """Rows a second that its collection on disk takes in, embedded by the same embedder."""
-    import chromadb  # type: ignore[import-not-found,unused-ignore]
-
+    chromadb = chroma()
     embedder = embedder_of(model)
     embedder.embed(["warm"])
     with TemporaryDirectory(prefix="memento-bench-") as folder:
@@ -165,6 +168,17 @@ def rate_of_chroma(texts: Sequence[str], model: str) -> float:
 
         _, seconds = timed(add)
     return len(texts) / seconds
+
+
+def chroma() -> Any:
+    """The package `chromadb`, which is no dependency."""
+    try:
+        return import_module("chromadb")
+    except ImportError as error:
+        raise SystemExit(
+            "--beside needs chromadb, which nothing else does: `pip install chromadb` into a virtual environment that has Memento, "
+            "best not into the one that you work in"
+        ) from error
 
 
 def batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:

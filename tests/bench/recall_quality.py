@@ -4,20 +4,22 @@ How well does recall find what answers a question, over every set of a folder an
 Data: a folder of sets (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl` each; see `memento.evaluation`), which the caller has;
 none is kept here. Baseline: the last profile, against which the others are compared question by question on the same import.
 Run: `.venv/bin/python tests/bench/recall_quality.py FOLDER [--profile NAME …] [--record]`; without a profile `default`, `seed`
-and `half` are asked. A corpus of 8,000 documents takes some minutes on two cores, most of it embedding.
+and `half` are asked; `vector`, `keyword` and `hybrid` are asked as modes. A corpus of 8,000 documents takes some minutes on two
+cores, most of it embedding.
 """
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from measure import record
-from memento.evaluation import METRICS, Report, format_difference, prepare_trial, read_set, show_progress
-from memento.settings import EmbeddingSettings, Settings
+from memento.evaluation import METRICS, Report, Trial, format_difference, prepare_trial, read_set, show_progress
+from memento.settings import MODES, EmbeddingSettings, Settings, with_mode
 
 SHOWN = ("recall@5", "recall@10", "all@5", "mrr@10", "ndcg@10")
 PROFILES = ("default", "seed", "half")
@@ -59,7 +61,9 @@ def arguments() -> ArgumentParser:
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, help="where the sets are, a folder each")
     parser.add_argument("--only", action="append", default=[], metavar="SET", help="this set; may be repeated")
-    parser.add_argument("--profile", action="append", default=[], metavar="NAME", help="may be repeated")
+    parser.add_argument(
+        "--profile", action="append", default=[], metavar="NAME", help="or a mode, as keyword; may be repeated"
+    )
     parser.add_argument("--limit", type=int, help="the first so many questions of each set")
     parser.add_argument("--exclude-type", action="append", default=["adversarial"], metavar="TYPE")
     parser.add_argument("--consolidate", action="store_true", help="let the rules retire memories")
@@ -83,7 +87,14 @@ def reported(folder: Path, chosen: Namespace) -> list[Report]:
             data, consolidate=chosen.consolidate, configured=configured, progress=progress, keep=chosen.keep
         ) as trial,
     ):
-        return [trial.ask_all(profile) for profile in chosen.profile or PROFILES]
+        return [ask(trial, profile, configured) for profile in chosen.profile or PROFILES]
+
+
+def ask(trial: Trial, profile: str, configured: Settings) -> Report:
+    """The report of a profile, or of a mode: `keyword` is BM25 alone."""
+    if profile not in MODES:
+        return trial.ask_all(profile)
+    return replace(trial.ask_all(configured=with_mode(configured, profile)), profile=profile)
 
 
 def row(report: Report, base: Report) -> str:

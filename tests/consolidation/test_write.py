@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
@@ -86,3 +88,27 @@ def test_what_is_forgotten_keeps_its_place_and_what_is_erased_leaves_no_gap(meme
     memento.note("Snow melts in the sun.", session="Monday", position=9)
     assert chain(memento) == ["Snow melts in the sun.", TEXTS[3]]
     assert memento.check() == ()
+
+
+def test_rows_that_are_kept_read_the_user_and_what_they_name_once_a_batch(memento: Memento) -> None:
+    memento.note("I am called Ola.")
+    memento.import_notes([NoteRow(content="Porto is on the Douro.", title="Porto", speaker="Ola")], consolidate=False)
+    read: list[str] = []
+    store = memento.service.stores.graph
+    select = store.select
+
+    def count(name: str, *arguments: Any, **named: Any) -> Any:
+        read.append(name)
+        return select(name, *arguments, **named)
+
+    rows = [
+        NoteRow(content=f"Porto has bridge number {n} by Eva Lund.", title="Porto", speaker="Eva Lund")
+        for n in range(20)
+    ]
+    with patch.object(store, "select", count):
+        kept = memento.import_notes(rows, consolidate=False)
+
+    entities = [one.name for one in memento.entities()]
+    assert kept.memories == 20
+    assert sorted(entities).count("Porto") == sorted(entities).count("Eva Lund") == 1
+    assert read.count("search/statements") < len(rows)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memento.model import Scored
-from memento.rank.fusion import align, coverage, fuse, minmax, rrf
+from memento.rank.fusion import align, blend, coverage, fuse, minmax, rrf
+from memento.search.postings import Postings
+from memento.search.words import bm25_of_terms
 from memento.settings import FusionSettings
 
 KNOBS = FusionSettings()
@@ -46,6 +49,18 @@ def test_minmax_is_the_same_for_raw_and_aligned_scores() -> None:
 
     assert minmax(raw) == pytest.approx([1, 0.428571, 0], abs=5e-7)
     assert minmax(align(raw)) == pytest.approx([1, 0.428571, 0], abs=5e-7)
+
+
+def test_a_blend_is_seventy_parts_of_meaning_and_thirty_of_words_over_the_best_of_them() -> None:
+    postings = Postings()
+    for node, text in enumerate(("the cat sat", "the dog sat down", "cat and dog")):
+        postings.add_terms(node, text.split())
+    _, words = bm25_of_terms(["cat", "sat"], [postings], 1.2, 0.75)
+
+    assert words.tolist() == pytest.approx([0.98010, 0.43446, 0.49005], abs=5e-6)
+    assert blend(np.zeros(3), words, 0.0).tolist() == pytest.approx([1, 0.44328, 0.5], abs=5e-6)
+    assert blend(np.array([0.2, 0.9, 0.0]), words).tolist() == pytest.approx([0.44, 0.762984, 0.15], abs=5e-6)
+    assert blend(np.array([0.5]), np.zeros(1)).tolist() == [0.35]
 
 
 @given(scores, st.floats(0.01, 100), st.floats(-100, 100))

@@ -2,11 +2,14 @@
 
 import sqlite3
 from pathlib import Path
+from typing import Any
 
+import faiss
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from memento.errors import GraphError, StaleIndex
 from memento.iris import IRI
@@ -105,6 +108,102 @@ def test_search_equals_brute_force_under_any_filter(seed: int, count: int, k: in
     assert np.allclose(scores, expected, atol=1e-5)
     assert [best[node] for node in nodes.tolist()] == pytest.approx(scores.tolist(), abs=1e-5)
     assert len(set(nodes.tolist())) == len(nodes)
+
+
+@pytest.fixture(scope="module")
+def graph() -> tuple[VectorIndex, Vectors]:
+    """Three thousand vectors in an HNSW graph."""
+    rows = some(1, 3_000, 32)
+    index = VectorIndex(32, flat=0, above="hnsw")
+    index.fill(np.arange(3_000, dtype=np.int32), np.ones(3_000, dtype=np.int64), rows)
+    return index, rows
+
+
+def exact(rows: Vectors, asked: Vectors, k: int, inside: NDArray[np.bool_]) -> list[int]:
+    nodes = np.flatnonzero(inside)
+    order: list[int] = nodes[np.argsort(-(rows[nodes] @ asked[0]), kind="stable")[:k]].tolist()
+    return order
+
+
+def share_found(index: VectorIndex, rows: Vectors, inside: NDArray[np.bool_]) -> float:
+    """How many of the ten nearest that may come back an index brings, over forty questions."""
+    found = 0
+    for seed in range(40):
+        asked = some(1_000 + seed, 1, 32)
+        found += len({*index.search(asked, 10, inside)[0].tolist()} & {*exact(rows, asked, 10, inside)})
+    return found / 400
+
+
+def test_an_hnsw_graph_is_built_and_searched_as_published(graph: tuple[VectorIndex, Vectors]) -> None:
+    index, rows = graph
+    built: Any = faiss.deserialize_index(index.arrays()["links"])
+
+    assert (built.hnsw.nb_neighbors(1), built.hnsw.efSearch, built.hnsw.efConstruction) == (16, 50, 200)
+    assert not index.is_whole
+    assert share_found(index, rows, np.ones(len(rows), dtype=np.bool_)) >= 0.95
+
+
+@pytest.mark.parametrize("share", [0.5, 0.12, 0.02, 0.004])
+def test_an_hnsw_graph_does_not_starve_where_a_filter_lets_little_pass(
+    graph: tuple[VectorIndex, Vectors], share: float
+) -> None:
+    index, rows = graph
+    inside = np.random.default_rng(5).random(len(rows)) < share
+
+    assert all(len(index.search(some(seed, 1, 32), 10, inside)[0]) == 10 for seed in range(20))
+    assert share_found(index, rows, inside) >= 0.95
+
+
+def test_what_is_dropped_from_an_hnsw_graph_is_found_no_more_and_leads_on_until_it_is_built_again() -> None:
+    rows = some(2, 1_000, 32)
+    index = VectorIndex(32, flat=0, above="hnsw")
+    index.fill(np.arange(1_000, dtype=np.int32), np.ones(1_000, dtype=np.int64), rows)
+    inside = np.ones(1_000, dtype=np.bool_)
+
+    inside[:200] = False
+    for node in range(200):
+        index.drop(node)
+    with_tombstones = index.arrays()
+    assert len(with_tombstones["rows"]) == 1_000
+
+    inside[200:600] = False
+    for node in range(200, 600):
+        index.drop(node)
+    assert len(index.arrays()["rows"]) == 400
+
+    for kept in (with_tombstones, index.arrays()):
+        again = VectorIndex.from_arrays(kept, 32, 0, "hnsw")
+        assert share_found(again, rows, inside) >= 0.95
+    assert len(VectorIndex.from_arrays(with_tombstones, 32, 0, "hnsw")) == 800
+
+
+def test_a_kept_hnsw_graph_takes_more_and_gives_back_what_was_put_anew() -> None:
+    rows = some(3, 600, 32)
+    index = VectorIndex(32, flat=0, above="hnsw")
+    index.fill(np.arange(500, dtype=np.int32), np.ones(500, dtype=np.int64), rows[:500])
+    index.put([7], [rows[500:502]])
+    index.put([700], [rows[502:503]])
+    kept = index.arrays()
+
+    for again in (VectorIndex.from_arrays(kept, 32, 0, "hnsw"), VectorIndex.from_arrays(kept, 32, 10_000, "ivf")):
+        inside = np.ones(701, dtype=np.bool_)
+        assert [again.search(rows[at][None], 1, inside)[0].tolist() for at in (500, 501, 502, 8)] == [
+            [7],
+            [7],
+            [700],
+            [8],
+        ]
+        assert again.search(rows[7][None], 1, inside)[1][0] < 0.99
+        again.put([701], [rows[503:504]])
+        assert again.search(rows[503][None], 1, np.ones(702, dtype=np.bool_))[0].tolist() == [701]
+
+
+def test_what_was_kept_without_an_hnsw_graph_is_not_taken_for_one() -> None:
+    index = VectorIndex(32, flat=0)
+    index.fill(np.arange(100, dtype=np.int32), np.ones(100, dtype=np.int64), some(4, 100, 32))
+
+    with pytest.raises(KeyError):
+        VectorIndex.from_arrays(index.arrays(), 32, 0, "hnsw")
 
 
 def test_cosines_take_the_best_window_and_zero_where_there_is_none() -> None:

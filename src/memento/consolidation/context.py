@@ -169,13 +169,20 @@ Statements = dict[IRI, dict[IRI, list[Value]]]
 
 
 def find_candidates(
-    mentions: Sequence[Mention], scope: Scope, limit: int, parts: Backends, *, exact_only: bool
+    mentions: Sequence[Mention],
+    scope: Scope,
+    limit: int,
+    parts: Backends,
+    *,
+    exact_only: bool,
+    known: dict[IRI, Entity] | None = None,
 ) -> list[list[Candidate]]:
     """
     Find for each mention at most `limit` entities, best first.
 
     Args:
         exact_only: look at labels alone, which embeds nothing.
+        known: entities that were loaded before, and are not again; those that are loaded now are added.
     """
     indexes = parts.indexes
     with indexes.lock:
@@ -186,7 +193,8 @@ def find_candidates(
             for place, nodes in zip(unknown, searched, strict=True):
                 ranked[place] = nodes
         iris = [[(indexes.nodes.iri(found), score) for found, score in nodes] for nodes in ranked]
-    entities = load_entities({iri for nodes in iris for iri, _ in nodes}, scope, parts)
+    entities = {} if known is None else known
+    entities |= load_entities({iri for nodes in iris for iri, _ in nodes} - entities.keys(), scope, parts)
     return [
         [Candidate(entity=entities[iri], similarity=score) for iri, score in nodes if iri in entities] for nodes in iris
     ]

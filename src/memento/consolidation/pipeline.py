@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import TracebackType
 from typing import ParamSpec, Self, TypeVar
@@ -47,7 +47,7 @@ from memento.consolidation.task import (
 )
 from memento.consolidation.write import Understanding
 from memento.iris import IRI, agent_iri
-from memento.model import Agent, Memory, RecalledEntity, Scope, Scored, User
+from memento.model import Agent, Entity, Memory, RecalledEntity, Scope, Scored, User
 from memento.retrieval.trace import describe_entities
 from memento.search.mentions import is_fragment
 from memento.search.names import read_names
@@ -59,6 +59,24 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
+@dataclass(slots=True)
+class Batch:
+    """
+    What the rows of a batch that are kept as they are have read of the graph: the user and the entities that they name, each once.
+
+    *Because:* such a row describes no entity and says nothing of the user; to read them for every row takes a quarter of an import.
+    """
+
+    user: tuple[User, bool] | None = None
+    entities: dict[IRI, Entity] = field(default_factory=dict)
+
+    def read_user(self, scope: Scope, parts: Backends) -> tuple[User, bool]:
+        """Return the user and whether the graph has none yet, which is looked at again as soon as the indexes know of one."""
+        if self.user is None or (self.user[1] and parts.indexes.nodes.find(scope.user) is not None):
+            self.user = load_user(scope, parts)
+        return self.user
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resources:
     """What understanding a note takes; the agents are those of this note alone, as they keep its account."""
@@ -67,6 +85,8 @@ class Resources:
     parts: Backends
     knobs: ConsolidationSettings
     recall: Recall
+    batch: Batch | None = None
+    """Of the row of an import that is kept as it is."""
 
 
 class Branches:
@@ -104,7 +124,7 @@ def understand(task: Task, means: Resources, extraction: Extraction | None = Non
         BackendError: store, embedder or model failed.
     """
     began = means.parts.clock()
-    user, user_is_new = load_user(task.scope, means.parts)
+    user, user_is_new = (means.batch or Batch()).read_user(task.scope, means.parts)
     if again := find_repetition(task, means.parts):
         skip = Skip(draft=Draft(content=task.note.content, about=()), duplicate=again, reason="said before")
         return _conclude(task, means, began, user, user_is_new, decisions=[skip])
@@ -248,7 +268,14 @@ def _foresee_user(drafts: Sequence[Draft], task: Task, user: User, is_new: bool,
 def _resolve(mentions: Sequence[Mention], biography: str | None, task: Task, user: User, means: Resources) -> Resolved:
     if not mentions and biography is None:
         return Resolved(resolutions=())
-    offered = find_candidates(mentions, task.scope, means.knobs.entity_candidates, means.parts, exact_only=task.keep)
+    offered = find_candidates(
+        mentions,
+        task.scope,
+        means.knobs.entity_candidates,
+        means.parts,
+        exact_only=task.keep,
+        known=means.batch.entities if means.batch else None,
+    )
     if means.agents.kind != "rules":  # a model reads what this writer may read, and what still holds
         told = user.description if task.scope.with_self else ""
         known = RecalledEntity(iri=user.iri, name=user.name or USER, kind="User", description=told, is_user=True)

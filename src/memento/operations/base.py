@@ -19,7 +19,7 @@ from dataclasses import dataclass, is_dataclass
 from dataclasses import fields as dataclass_fields
 from functools import cache
 from numbers import Integral, Real
-from types import NoneType, UnionType
+from types import MappingProxyType, ModuleType, NoneType, UnionType
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -146,11 +146,17 @@ def summary_of(operation: type[Operation[Any]]) -> str:
 
 def fields_of(operation: type[Operation[Any]]) -> Mapping[str, Field]:
     """Return the arguments of an operation by name, in the order of the declaration; `namespace` is the last."""
-    nouns = sys.modules.get("memento.model", _Nouns())
-    hints = get_type_hints(operation, localns={"model": nouns}, include_extras=True)
+    return _read_fields(operation, sys.modules.get("memento.model"))
+
+
+@cache
+def _read_fields(operation: type[Operation[Any]], nouns: ModuleType | None) -> Mapping[str, Field]:
+    """Do the same; to read the hints takes longer than to search a small memory."""
+    hints = get_type_hints(operation, localns={"model": nouns or _Nouns()}, include_extras=True)
     names, defaults = operation.__struct_fields__, operation.__struct_defaults__
     padded = (*(NODEFAULT for _ in range(len(names) - len(defaults))), *defaults)
-    return {name: _field(name, hints[name], default) for name, default in zip(names, padded, strict=True)}
+    fields = {name: _field(name, hints[name], default) for name, default in zip(names, padded, strict=True)}
+    return MappingProxyType(fields)
 
 
 @cache

@@ -21,7 +21,7 @@ class Recall(Operation["model.Recollection"], frozen=True):
     Find the memories that answer a question, best first, with when they were true, where they came from and what they replaced.
 
     Raises:
-        InputError: empty question, k or budget out of range, unknown profile or engine.
+        InputError: empty question, k or budget out of range, unknown profile, engine or mode, or a mode and an engine.
         TooLong: question over `limits.text_bytes`.
     """
 
@@ -54,6 +54,17 @@ class Recall(Operation["model.Recollection"], frozen=True):
             Meta(
                 description="what ranks; default the setting `land.engine`, or what the profile says",
                 extra_json_schema={"enum": ["signals", "ppr", "spread", "hops", "published"]},
+            ),
+        ]
+        | None
+    ) = None
+    mode: (
+        Annotated[
+            str,
+            Meta(
+                description="rank by one plain search in place of an engine: by meaning, by words, or 70/30 by both; the best k "
+                "come back, relevant or not, unless `gate` is true",
+                extra_json_schema={"enum": ["vector", "keyword", "hybrid"]},
             ),
         ]
         | None

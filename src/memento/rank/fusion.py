@@ -101,6 +101,17 @@ def fuse(
     return sorted(fused.values(), key=lambda hit: -hit.score)
 
 
+def blend(cosines: NDArray[np.floating], words: NDArray[np.floating], vector_weight: float = 0.7) -> Scores:
+    """
+    Return (n,) a share of each cosine and the rest of its BM25 over the largest BM25 there is.
+
+    >>> blend(np.array([0.2, 0.9]), np.array([12.0, 3.0])).round(3).tolist()
+    [0.44, 0.705]
+    """
+    most = max(float(words.max(initial=0.0)), 1e-9)
+    return np.asarray(vector_weight * cosines + (1.0 - vector_weight) * (words / most), dtype=np.float64)
+
+
 def rrf(rankings: Sequence[Sequence[T]], k: float = 1.0) -> list[Scored[T]]:
     """
     Reciprocal rank fusion: Σ 1 / (rank + k) over the lists an item stands in, ranks from 0; best first, ties by first appearance.

@@ -23,7 +23,7 @@ from memento.model import Cut, Recalled, RecalledEntity, Recollection, Scope, Sc
 from memento.retrieval import explain, merge, relevance, timely
 from memento.retrieval.anchor import anchor
 from memento.retrieval.distill import distill
-from memento.retrieval.engines.published import rank_as_published
+from memento.retrieval.engines.published import AS_ASKED, rank_as_published, rank_by_search
 from memento.retrieval.expand import WALKS, expand
 from memento.retrieval.kin import name_kin
 from memento.retrieval.question import Query, Question, correct_spelling, strip_names
@@ -31,7 +31,7 @@ from memento.retrieval.signals import Evidence, is_needed, land, score_meaning
 from memento.retrieval.trace import describe_entities, trace
 from memento.search.indexes import View
 from memento.search.links import Joined
-from memento.settings import Settings
+from memento.settings import MODES, Settings
 from memento.telemetry import Stopwatch
 
 logger = logging.getLogger(__name__)
@@ -111,6 +111,9 @@ def rank(question: Question, query: Query, stores: Backends, settings: Settings,
     if engine == "published":
         evidence = Evidence({"meaning": score_meaning(question.vectors, view)} if settings.gate.on else {})
         chosen, considered = rank_as_published(question, k, stores.graph, query.scope, settings, watch)
+    elif engine in MODES:
+        evidence = Evidence({"meaning": score_meaning(question.vectors, view)} if settings.gate.on else {})
+        chosen, considered = run(rank_by_search, engine, question, k, settings.land)
     else:
         k = max(query.k + timely.MARGIN, k)
         law = WALKS.get(engine) or (WALKS["ppr"] if is_needed("law", settings.signals) else None)
@@ -145,10 +148,10 @@ def pick_in_time(ranking: Ranking, query: Query, question: Question, stores: Bac
 
     With the gate off they are as many as were asked for.
 
-    *But:* `published` keeps its own order.
+    *But:* what ranks as published keeps its own order.
     """
     ordered = ranking.chosen
-    if settings.land.engine != "published":
+    if settings.land.engine not in AS_ASKED:
         ordered = order_in_time(ranking.chosen, query, question, stores)
     judged = ranking.judgement
     if judged is None:
@@ -265,8 +268,8 @@ def _view_at(query: Query, stores: Backends) -> View:
 
 
 def _correct_and_strip(query: Query, stores: Backends, settings: Settings) -> tuple[str, str]:
-    """Return the question spell-corrected, and also without the names of those who take part; for `published` as it is."""
-    if settings.land.engine == "published":
+    """Return the question spell-corrected, and also without the names of those who take part; or as it is asked."""
+    if settings.land.engine in AS_ASKED:
         return query.question, query.question
     indexes, graphs = stores.indexes, query.scope.memory_graphs
     postings = [indexes.passages[graph].context for graph in graphs if graph in indexes.passages]
@@ -284,7 +287,7 @@ def _correct_and_strip(query: Query, stores: Backends, settings: Settings) -> tu
 
 def _infer_kin(scope: Scope, stores: Backends, settings: Settings) -> Kin | None:
     """Return what is related to what, where recall infers."""
-    is_wanted = is_needed("kin", settings.signals) and settings.inference.on and settings.land.engine != "published"
+    is_wanted = is_needed("kin", settings.signals) and settings.inference.on and settings.land.engine not in AS_ASKED
     return stores.inferences.kin(scope, stores.clock()) if is_wanted else None
 
 
@@ -292,6 +295,6 @@ def give_reasons(
     chosen: list[Scored[int]], question: Question, ranking: Ranking, settings: Settings
 ) -> dict[IRI, explain.Reasons]:
     """Return why each memory came back."""
-    if settings.land.engine in WALKS or settings.land.engine == "published":
+    if settings.land.engine in (*WALKS, *AS_ASKED):
         return explain.explain_one_score(chosen, ranking.evidence.anchors, question.view)
     return explain.explain_signals(chosen, question, ranking.evidence, settings.land.pool, settings.signals)

@@ -166,8 +166,9 @@ def measure_features(
     named = {term for name in names for term in tokens(name)}
     topic = {term: weight for term, weight in words.items() if term not in named}
     heard = {term for term in words if any(_frequency(form, postings) for form in _forms(term))}
-    covers = np.array([_share(words, {t for t in words if _holds(t, node, postings)}) for node in nodes.tolist()])
-    about = np.array([_share(topic, {t for t in topic if _holds(t, node, postings)}) for node in nodes.tolist()])
+    held = list_held(words, nodes, postings)
+    covers = np.array([_share(words, some) for some in held])
+    about = np.array([_share(topic, some) for some in held])
     cosine = signals["meaning"][nodes].astype(np.float64)
     rest = _compare_topic(question, nodes, cosine)
     score = np.array([one.score for one in chosen])
@@ -338,8 +339,15 @@ def _share(weights: Mapping[str, float], some: Collection[str]) -> float:
     return (sum(weights[term] for term in weights if term in some) + _SPARE) / (sum(weights.values()) + _SPARE)
 
 
-def _holds(term: str, node: int, postings: Sequence[Postings]) -> bool:
-    return any(words.has(form, node) for form in _forms(term) for words in postings)
+def list_held(terms: Collection[str], nodes: NDArray[np.int32], postings: Sequence[Postings]) -> list[set[str]]:
+    """Return for each of some memories the terms of which it has a form."""
+    held: list[set[str]] = [set() for _ in nodes]
+    for words in postings:
+        forms = {term: {words.vocabulary.key(form) for form in _forms(term)} for term in terms}
+        for some, node in zip(held, nodes.tolist(), strict=True):
+            keys = set(words.keys(node))
+            some |= {term for term, known in forms.items() if not known.isdisjoint(keys)}
+    return held
 
 
 def _frequency(term: str, postings: Sequence[Postings]) -> int:

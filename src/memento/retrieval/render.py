@@ -255,7 +255,7 @@ def as_list(recollection: Recollection) -> str:
 
     Lines of a memory after its first, as of code, are indented, so that none passes for another memory.
     """
-    lines = [f"Note: {recollection.degraded}"] if recollection.degraded else []
+    lines = [f"Note: {said}" for said in (recollection.degraded, recollection.notice) if said]
     if not recollection.memories:
         lines.append("Nothing that is known answers this.")
     for one in recollection.memories:

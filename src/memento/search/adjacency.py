@@ -204,6 +204,8 @@ class Successions(Index):
     def beside(self, memory: int) -> list[int]:
         """Return the memories that one ended, and those that ended it, as far as they are placed."""
         iri = self.context.nodes.iri(memory)
+        if iri not in self._ended and iri not in self._ending:
+            return []
         others = (*self._ended.get(iri, ()), *sorted(self._ending.get(iri, ())))
         return [node for other in others if (node := self.context.nodes.find(other)) is not None]
 

@@ -28,6 +28,7 @@ from memento.search.arrays import Arrays, nest_arrays, pack_strings, select_part
 from memento.search.nodes import BASE, Edge, Kind, Nodes, Record
 from memento.search.postings import StemNumbers, Vocabulary
 from memento.search.vectors import VectorFile
+from memento.settings import Above
 
 FLAT = 200_000
 """Vectors of a kind up to which a search looks at every one."""
@@ -90,13 +91,14 @@ class Context:
     The index of a class is `context[class]`. Iterating gives the registered ones.
     """
 
-    def __init__(self, dimensions: int = 0, flat: int = FLAT) -> None:
+    def __init__(self, dimensions: int = 0, flat: int = FLAT, above: Above = "ivf") -> None:
         """
         Args:
             dimensions: numbers of a vector.
             flat: vectors of a kind up to which a search looks at every one.
+            above: what is searched where there are more.
         """
-        self.dimensions, self.flat = dimensions, flat
+        self.dimensions, self.flat, self.above = dimensions, flat, above
         self.clear()
 
     def clear(self) -> None:

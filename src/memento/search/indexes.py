@@ -42,7 +42,7 @@ from memento.search.passages import GraphPassages, Passages
 from memento.search.postings import Postings, StemNumbers
 from memento.search.vectors import VectorFile, digest, round_vectors
 from memento.search.words import Words, bm25
-from memento.settings import WordsSettings
+from memento.settings import Above, WordsSettings
 
 _BATCH = 256
 
@@ -72,20 +72,23 @@ class Indexes(Context):
     successions = _Shortcut(Successions)
     vectors = _Shortcut(KindVectors)
 
-    def __init__(self, graph: Store, embedder: Embedder, file: VectorFile, flat: int = FLAT) -> None:
+    def __init__(
+        self, graph: Store, embedder: Embedder, file: VectorFile, flat: int = FLAT, above: Above = "ivf"
+    ) -> None:
         """
         Args:
             flat: vectors of a kind up to which a search looks at every one.
+            above: what is searched where there are more.
         """
         self._graph = graph
         self.embedder = embedder
         self.file = file
         self.lock = threading.RLock()
-        super().__init__(embedder.dimensions, flat)
+        super().__init__(embedder.dimensions, flat, above)
 
     def blank(self) -> Indexes:
         """Return indexes of the same kind with nothing in them, and a vector file in memory."""
-        return Indexes(self._graph, self.embedder, VectorFile(None, self.embedder.fingerprint), self.flat)
+        return Indexes(self._graph, self.embedder, VectorFile(None, self.embedder.fingerprint), self.flat, self.above)
 
     def words(self, graphs: Sequence[IRI], kind: Kind) -> list[Postings]:
         """Return the postings of some graphs, for `words.bm25`."""
@@ -106,10 +109,13 @@ class Indexes(Context):
             values.setdefault(cast(IRI, row["predicate"]), []).append(row["value"])
         return [Record(iri, graph, values) for iri, (graph, values) in grouped.items()]
 
-    def anticipate(self, change: Change) -> None:
-        """Embed what a change adds, before it is written: a write must not fail when half of it is done."""
+    def anticipate(self, change: Change) -> dict[IRI, Vectors]:
+        """
+        Embed what a change adds, before it is written: a write must not fail when half of it is done; return the vectors, of what
+        it makes for `refresh`.
+        """
         graphs = {subject: graph for subject, _, _, graph in change.adds}
-        self.embed([Record(iri, graphs[iri], values) for iri, values in statements(change.adds).items()])
+        return self.embed([Record(iri, graphs[iri], values) for iri, values in statements(change.adds).items()])
 
     def embed(self, records: Sequence[Record]) -> dict[IRI, Vectors]:
         """
@@ -155,13 +161,20 @@ class Indexes(Context):
         adds = (quad for quad in dict.fromkeys(change.adds) if quad[0] in places)
         return [Record(iri, places[iri], values) for iri, values in statements(adds).items() if not self._is_known(iri)]
 
-    def refresh(self, iris: Sequence[IRI], graphs: Sequence[IRI], made: Sequence[Record] = ()) -> None:
+    def refresh(
+        self,
+        iris: Sequence[IRI],
+        graphs: Sequence[IRI],
+        made: Sequence[Record] = (),
+        vectors: Mapping[IRI, Vectors] | None = None,
+    ) -> None:
         """
         Bring the indexes up to what the graph now says of some nodes; one it says nothing of is removed.
 
         Args:
             graphs: where the nodes may be described.
             made: those among them that `find_made` listed before the write; they are not read again.
+            vectors: what `anticipate` gave; those of `made` are not embedded again.
         """
         if not iris:
             return
@@ -169,7 +182,9 @@ class Indexes(Context):
         old = [iri for iri in iris if iri not in new]
         records = self._with_notes([*made, *(self.read(old, graphs) if old else ())], graphs)
         described = {record.iri for record in records}
-        self.absorb(records, [iri for iri in iris if iri not in described], self.embed(records))
+        embedded = {iri: found for iri, found in (vectors or {}).items() if iri in new}
+        embedded |= self.embed([record for record in records if record.iri not in embedded])
+        self.absorb(records, [iri for iri in iris if iri not in described], embedded)
         unlinked = new - {record.edge[1] for record in records if record.edge}
         self.read_edges(sorted(_find_linked(records) - unlinked), graphs)
 

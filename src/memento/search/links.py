@@ -271,8 +271,7 @@ class Links:
         return find_longest(names.words, names.starts, self.anchors.limits, self._is_subject)
 
     def _is_subject(self, label: str) -> bool:
-        entity = self.entity(label)
-        return entity is not None and entity.about > 0
+        return any(self._about.frequency(anchor) for anchor in self.anchors.find(label)[0].tolist())
 
     def put(self, node: int, about: Mapping[IRI, float], mentions: Iterable[IRI], *, is_turn: bool = False) -> None:
         """Take in a memory, or replace what is known of it: what it is about, how surely, and what else it mentions."""

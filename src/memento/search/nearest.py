@@ -1,13 +1,15 @@
 """
-The vectors of one kind of node in memory, for search by likeness: all of them compared up to some number, a FAISS inverted
-file of 8-bit codes above it, whose hits are compared again by the vectors themselves.
+The vectors of one kind of node in memory, for search by likeness: all of them compared up to some number, above it a FAISS inverted
+file of 8-bit codes, or an HNSW graph over such codes, whose hits are compared again by the vectors themselves.
 
 `Sketch` keeps the signs of vectors, 48 bytes for 384 numbers: which rows may be near, in a millisecond for a hundred thousand.
 
-*But:* which of the two it is is decided at start; an index that grows in between stays what it is. The order of what a sketch
-brings is only guessed; `VectorIndex.near` compares the rows themselves.
+*But:* which it is is decided at start; an index that grows in between stays what it is. HNSW cannot remove: what is gone stays
+in its graph as a way to others, is never returned, and goes when the graph is built again: when the index is kept and less than
+`_LEAST_USED` of its rows count. Its search looks as much further as a filter lets less pass; where it starves all the same, in
+the end at every row that is allowed. The order of what a sketch brings is only guessed; `VectorIndex.near` compares the rows.
 
-*Source:* Charikar 2002, STOC: the share of signs that differ estimates the angle.
+*Source:* Charikar 2002, STOC: the share of signs that differ estimates the angle. Malkov and Yashunin 2018, TPAMI: HNSW.
 """
 
 from __future__ import annotations
@@ -24,8 +26,11 @@ from memento.search.arrays import Arrays, distinct, nest_arrays, select_part, sp
 from memento.search.index import FLAT, Context, Everything, Index, Update, register
 from memento.search.nodes import Ids, Kind, Mask, Record
 from memento.search.vectors import VectorFile
+from memento.settings import Above
 
 Values = NDArray[np.float32]
+
+_KEPT_AS: Mapping[Above, str] = {"ivf": "codes", "hnsw": "links"}
 
 _LIST = 1000  # vectors for each list of the inverted file
 _SAMPLE = 40  # vectors for each list that it learns from
@@ -34,20 +39,26 @@ _EXACT = 4_000  # rows up to which all are compared even where it need not be ex
 _POOL = 256  # rows that their signs bring in
 _READ = 20_000  # rows up to which they are kept in the vector file alone
 _FEW = 20_000  # allowed vectors up to which all of them are compared, whatever the index
+_NEIGHBOURS = 16  # of a row in an HNSW graph: M, as published
+_BREADTH = 50  # rows that a search of it keeps in view: efSearch, as published
+_BUILD_BREADTH = 200  # and while it is built: efConstruction, as published
+_STARVED = 10  # one row in so many allowed, and its search finds too few
+_LEAST_USED = 0.7  # share of the rows of an HNSW graph that must count, or it is built again
 
 
 class VectorIndex:
     """Rows only grow; removed ones are masked out. A node has one row for each window of its text."""
 
-    def __init__(self, dimensions: int, flat: int = FLAT) -> None:
+    def __init__(self, dimensions: int, flat: int = FLAT, above: Above = "ivf") -> None:
         """
         Args:
             flat: rows up to which every one is looked at.
+            above: what is searched where there are more.
         """
-        self._flat = flat
+        self._flat, self._above = flat, above
         self._index: Any = faiss.IndexFlatIP(dimensions)
         self._dimensions = dimensions
-        self._coded = False  # whether the index is an inverted file; then the rows are beside it
+        self._coded = False  # whether the index has codes alone; then the rows are beside it
         self._base: Vectors = np.zeros((0, dimensions), dtype=np.float32)
         self._more: Vectors = np.zeros((0, dimensions), dtype=np.float32)
         self._owner = np.zeros(0, dtype=np.int32)
@@ -88,7 +99,7 @@ class VectorIndex:
             self._index.add(rows)
         elif not begin and len(rows) > self._flat:
             self._base, self._coded = rows, True
-            self._index = _train(rows)
+            self._index = self._train(rows)
         else:
             self._index.add(rows)
 
@@ -167,24 +178,28 @@ class VectorIndex:
         count = int(np.count_nonzero(allowed))
         if not count:
             return np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.float32)
-        if self._coded and count <= max(_FEW, k):
+        is_graph = self._coded and self._above == "hnsw"
+        if self._coded and count <= max(min(_FEW, self._used // _STARVED) if is_graph else _FEW, k):
             rows = np.flatnonzero(allowed)
             return _best_of(owner[rows], _products(self._rows(rows), asked), k)
         bits = np.packbits(allowed, bitorder="little")
         selector = faiss.IDSelectorBitmap(self._used, faiss.swig_ptr(bits))
-        wanted, probes = k, _PROBES
+        wanted, effort = (max(k, _BREADTH), _BREADTH * self._used // count) if is_graph else (k, _PROBES)
+        most = self._used if is_graph else self._index.nlist if self._coded else 0
         # Windows of one text crowd each other out: ask for more rows until k different nodes have come.
         while True:
             wanted = min(wanted, count)
-            hits, rows = self._index.search(asked, wanted, params=self._parameters(selector, probes))
+            hits, rows = self._index.search(asked, wanted, params=self._parameters(selector, min(effort, most)))
             # Each row of the question needs k different nodes: the best of all is the best of one of them.
             if wanted == count or min(len(distinct(owner[row[row >= 0]])) for row in rows) >= k:
                 break
-            if self._coded and probes < self._index.nlist:
-                probes *= 4
+            if effort < most:
+                effort *= 4
             elif self._coded and (rows < 0).any():
                 break
             wanted *= 2
+        if is_graph and (rows < 0).any() and len(distinct(owner[rows[rows >= 0]])) < k:  # parts that no link leads to
+            rows = np.flatnonzero(allowed)
         rows = np.unique(rows[rows >= 0]) if self._coded else rows
         scores = _products(self._rows(rows), asked) if self._coded else hits.ravel()
         return _best_of(owner[rows.ravel()], scores, k)
@@ -216,6 +231,16 @@ class VectorIndex:
         """
         nodes = np.flatnonzero(self._count)
         counts = self._count[nodes]
+        if self._coded and self._above == "hnsw" and self._here > max(_LEAST_USED * self._used, self._flat):
+            rows = self._rows(np.arange(self._used))
+            owner = self._owner[: self._used].copy()
+            return {
+                "nodes": nodes.astype(np.int32),
+                "counts": counts,
+                "rows": rows,
+                "owner": owner,
+                **self._pack(self._index),
+            }
         packed = self._coded and self._here == self._used and bool((np.diff(self._first[nodes]) > 0).all())
         whole = packed and not len(self._more)
         rows = self._base if whole else self._rows(spans(self._first[nodes], counts))
@@ -223,28 +248,54 @@ class VectorIndex:
             return {"nodes": nodes.astype(np.int32)}
         kept: Arrays = {"nodes": nodes.astype(np.int32), "counts": counts, "rows": rows}
         if len(rows) > self._flat:
-            kept["codes"] = faiss.serialize_index(self._index if packed else _train(rows))
+            kept |= self._pack(self._index if packed else self._train(rows))
         return kept
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], dimensions: int, flat: int = FLAT) -> Self:
-        """Return what `arrays` gave."""
-        index = cls(dimensions, flat)
+    def from_arrays(
+        cls, arrays: Mapping[str, NDArray[Any]], dimensions: int, flat: int = FLAT, above: Above = "ivf"
+    ) -> Self:
+        """Return what `arrays` gave; raises `KeyError` when it was kept without the HNSW graph that is asked for."""
+        index = cls(dimensions, flat, above)
         nodes, counts, rows = arrays["nodes"], arrays["counts"], arrays["rows"]
-        if "codes" not in arrays or len(rows) <= flat:
-            index.fill(nodes, counts, rows)
+        if len(rows) <= flat or (above == "ivf" and _KEPT_AS[above] not in arrays):
+            owner = arrays.get("owner", np.zeros(len(rows), dtype=np.int32))
+            by_node = np.argsort(owner, kind="stable")[np.count_nonzero(owner < 0) :]
+            index.fill(nodes, counts, rows[by_node])
             return index
-        index._index, index._coded = faiss.deserialize_index(np.asarray(arrays["codes"])), True
-        index._base, index._owner = rows, np.repeat(nodes, counts)
+        index._index, index._coded = faiss.deserialize_index(np.asarray(arrays[_KEPT_AS[above]])), True
+        index._base, index._owner = rows, arrays.get("owner", np.repeat(nodes, counts))
         index._reach(int(nodes.max(initial=-1)) + 1)
-        index._first[nodes], index._count[nodes] = np.cumsum(counts) - counts, counts
-        index._used = index._here = len(rows)
-        index._nodes = len(nodes)
+        last_to_first = np.flatnonzero(index._owner >= 0)[::-1]
+        index._first[index._owner[last_to_first]], index._count[nodes] = last_to_first, counts
+        index._used, index._here, index._nodes = len(rows), len(last_to_first), len(nodes)
         return index
 
-    def _parameters(self, selector: Any, probes: int) -> Any:
+    def _train(self, rows: Vectors) -> Any:
+        """Return an index of codes with some rows in it, by their number."""
+        dimensions = rows.shape[1]
+        if self._above == "hnsw":
+            code: Any = faiss.ScalarQuantizer.QT_8bit
+            index: Any = faiss.IndexHNSWSQ(dimensions, code, _NEIGHBOURS, faiss.METRIC_INNER_PRODUCT)
+            index.hnsw.efConstruction, index.hnsw.efSearch = _BUILD_BREADTH, _BREADTH
+            sample = rows[:: max(len(rows) // 100_000, 1)]
+        else:
+            lists = max(len(rows) // _LIST, 1)
+            index = faiss.index_factory(dimensions, f"IVF{lists},SQ8", faiss.METRIC_INNER_PRODUCT)
+            sample = rows[:: max(len(rows) // (lists * _SAMPLE), 1)]
+        index.train(np.ascontiguousarray(sample))
+        for begin in range(0, len(rows), 100_000):
+            index.add(np.ascontiguousarray(rows[begin : begin + 100_000]))
+        return index
+
+    def _pack(self, index: Any) -> Arrays:
+        return {_KEPT_AS[self._above]: faiss.serialize_index(index)}
+
+    def _parameters(self, selector: Any, effort: int) -> Any:
+        if self._coded and self._above == "hnsw":
+            return faiss.SearchParametersHNSW(sel=selector, efSearch=effort)  # type: ignore[attr-defined]
         if self._coded:
-            return faiss.SearchParametersIVF(sel=selector, nprobe=min(probes, self._index.nlist))  # type: ignore[call-arg]
+            return faiss.SearchParametersIVF(sel=selector, nprobe=effort)  # type: ignore[call-arg]
         return faiss.SearchParameters(sel=selector)  # type: ignore[call-arg]
 
     def _stored_rows(self) -> Vectors:
@@ -287,17 +338,6 @@ def _products(rows: Vectors, asked: Vectors) -> Values:
         products(faiss.swig_ptr(scores), faiss.swig_ptr(one), faiss.swig_ptr(rows), *sizes)
         np.maximum(best, scores, out=best)
     return best
-
-
-def _train(rows: Vectors) -> Any:
-    """Return an inverted file of 8-bit codes with some rows in it, by their number."""
-    lists = max(len(rows) // _LIST, 1)
-    index = faiss.index_factory(rows.shape[1], f"IVF{lists},SQ8", faiss.METRIC_INNER_PRODUCT)
-    step = max(len(rows) // (lists * _SAMPLE), 1)
-    index.train(np.ascontiguousarray(rows[::step]))
-    for begin in range(0, len(rows), 100_000):
-        index.add(np.ascontiguousarray(rows[begin : begin + 100_000]))
-    return index
 
 
 def _best_of(nodes: Ids, scores: Values, k: int) -> tuple[Ids, Values]:
@@ -373,7 +413,8 @@ class KindVectors(Index):
     def __init__(self, context: Context | None = None) -> None:
         super().__init__(context)
         kinds: tuple[Kind, ...] = ("memory", "anchor", "key")
-        self._of = {kind: VectorIndex(self.context.dimensions, self.context.flat) for kind in kinds}
+        self._shape = (self.context.dimensions, self.context.flat, self.context.above)
+        self._of = {kind: VectorIndex(*self._shape) for kind in kinds}
         self._unread = kinds  # what the vector file alone has
 
     def __getitem__(self, kind: Kind) -> VectorIndex:
@@ -417,4 +458,4 @@ class KindVectors(Index):
         self._unread = tuple(kind for kind, some in parts.items() if "rows" not in some and len(some["nodes"]))
         for kind, some in parts.items():
             if "rows" in some:
-                self._of[kind] = VectorIndex.from_arrays(some, self.context.dimensions, self.context.flat)
+                self._of[kind] = VectorIndex.from_arrays(some, *self._shape)

@@ -72,11 +72,11 @@ def take_batches(batches: Iterable[Sequence[Task]], scope: Scope, service: Servi
         reading = read_ahead()
         while reading is not None:
             foreseen = reading.result()
-            reading = read_ahead()
+            reading, batch = read_ahead(), pipeline.Batch()
             yield [
                 take_note(task, service, wait=False)
                 if is_left_to_a_model and not task.keep
-                else consolidate(task, agents, service, extraction) or Noted(note=None)
+                else consolidate(task, agents, service, extraction, batch if task.keep else None) or Noted(note=None)
                 for task, agents, extraction in foreseen
             ]
 
@@ -107,7 +107,13 @@ def accept(task: Task, service: Service) -> Task | Noted:
 
 
 def consolidate(
-    task: Task, agents: Agents, service: Service, extraction: Extraction | None = None, *, keeps_skipped: bool = False
+    task: Task,
+    agents: Agents,
+    service: Service,
+    extraction: Extraction | None = None,
+    batch: pipeline.Batch | None = None,
+    *,
+    keeps_skipped: bool = False,
 ) -> Noted | None:
     """
     Understand a note and write what came of it; None when the note waits no more.
@@ -124,6 +130,7 @@ def consolidate(
             parts=service.stores,
             knobs=service.settings.consolidation,
             recall=lambda text, scope: _recall_known(text, scope, service),
+            batch=batch,
         )
         understood = replace(pipeline.understand(task, means, extraction), keeps_skipped=keeps_skipped)
         if agents.kind == "model" or service.settings.consolidation.check_rules:

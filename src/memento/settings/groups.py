@@ -28,7 +28,11 @@ from memento.settings.base import (
     variable,
 )
 
-Engine = Literal["signals", "ppr", "spread", "hops", "published"]
+Above = Literal["ivf", "hnsw"]
+"""What finds the nearest of many vectors: an inverted file, or an HNSW graph."""
+Mode = Literal["vector", "keyword", "hybrid"]
+MODES: tuple[Mode, ...] = get_args(Mode)
+Engine = Literal["signals", "ppr", "spread", "hops", "published", "vector", "keyword", "hybrid"]
 ENGINES: tuple[Engine, ...] = get_args(Engine)
 
 Provider = Literal["none", "openai", "anthropic", "google", "ollama", "openai-compatible"]
@@ -38,7 +42,8 @@ Embedder = Literal["local", "openai", "google", "cohere", "mistral", "ollama", "
 @dataclass(frozen=True, slots=True)
 class LandSettings:
     engine: Engine = knob(
-        "signals", "what ranks: weighed signals, one of three walks alone, or the phases as first published"
+        "signals",
+        "what ranks: weighed signals, one of three walks alone, the phases as first published, or one plain search",
     )
     mend: bool = knob(
         True, "read a word that neither the memories nor the embedder know as the known word one letter away"
@@ -49,7 +54,10 @@ class LandSettings:
     )
     flat: Natural = knob(
         200_000,
-        "vectors up to which all are compared with the question; above, those that an inverted file of codes finds",
+        "vectors up to which all are compared with the question; above, those that an index of codes finds",
+    )
+    above: Above = knob(
+        "ivf", "that index: an inverted file, or an HNSW graph, which takes minutes to build and cannot remove"
     )
     candidates: Positive = knob(100, "as published: memories taken from each of the two searches and from the walk")
 

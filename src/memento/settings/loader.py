@@ -26,6 +26,7 @@ from memento.iris import check_namespace
 from memento.settings.base import describe_bounds, hints_of, kind_of, knobs, unwrap_optional, variable
 from memento.settings.groups import (
     ENGINES,
+    MODES,
     TOOL_GROUPS,
     CasesSettings,
     EmbeddingSettings,
@@ -423,6 +424,13 @@ def with_profile(settings: Settings, profile: str) -> Settings:
     if profile not in PROFILES:
         raise SettingsError(f"unknown profile {profile!r}: choose one of {', '.join(PROFILES)}")
     return _overlay(settings, PROFILES[profile], source=f"profile {profile}")
+
+
+def with_mode(settings: Settings, mode: str) -> Settings:
+    """Return a copy in which one plain search ranks, without a gate; raises `InputError` for an unknown one."""
+    if mode not in MODES:
+        raise InputError(f"unknown mode {mode!r}: choose one of {', '.join(MODES)}")
+    return replace(with_engine(settings, mode), gate=replace(settings.gate, on=False))
 
 
 def with_engine(settings: Settings, engine: str) -> Settings:

@@ -99,10 +99,10 @@ def recall_memories(of: Evaluation, query: str, limit: int) -> Any:
     return [_record_of(item) for item in items]
 
 
-def search(of: Evaluation, question: str, limit: int) -> Any:
+def search(of: Evaluation, question: str, limit: int, mode: str) -> Any:
     """Memories, best first."""
     host = _host(of)
-    recollection = host.call(recalls.Recall(question, k=limit, namespace=host.namespace))
+    recollection = host.call(recalls.Recall(question, k=limit, mode=mode or None, namespace=host.namespace))
     return [
         {"id": one.iri, "content": one.content, "valid_at": one.valid_at, "score": one.score}
         for one in recollection.memories
@@ -296,8 +296,9 @@ READING = (
     ),
     Verb(
         name="search",
-        does="The memories that answer a question, by meaning and words, as `memento recall`.",
-        parameters=(Parameter("question", "text"), Parameter("limit", "whole", 10)),
+        does="The memories that answer a question, as `memento recall`; the mode `vector`, `keyword` or `hybrid` is one plain "
+        "search.",
+        parameters=(Parameter("question", "text"), Parameter("limit", "whole", 10), Parameter("mode", "text", "")),
         run=search,
         asks=(recalls.Recall,),
     ),

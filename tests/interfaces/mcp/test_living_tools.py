@@ -40,9 +40,10 @@ def test_what_use_and_time_make_of_memories_is_told_and_asked_by_tools(address: 
                 await call("decay"),
                 await call("archive", dry_run=True),
                 await call("memento_recall", query="What do I drink tea from?", engine="spread"),
+                await call("memento_recall", query="Who likes tea?", mode="keyword"),
             ]
 
-    after, found, link, traced, active, faded, archived, recalled = anyio.run(run)
+    after, found, link, traced, active, faded, archived, recalled, worded = anyio.run(run)
 
     assert after["success_count"] == found["success_count"] == 1
     assert link["weight"] == 0.8
@@ -51,6 +52,7 @@ def test_what_use_and_time_make_of_memories_is_told_and_asked_by_tools(address: 
     assert faded["half_life"] == 7
     assert archived == {"memories": [], "dry_run": True, "contents": {}}
     assert "tea" in json.dumps(recalled)
+    assert worded["memories"][0]["score"] == 1
 
 
 def test_a_tool_says_what_was_wrong(address: str) -> None:

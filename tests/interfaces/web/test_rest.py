@@ -108,6 +108,14 @@ def test_recall_ranks_by_the_engine_that_is_asked_for(web: FlaskClient) -> None:
     )
 
 
+def test_recall_ranks_by_the_mode_that_is_asked_for(web: FlaskClient) -> None:
+    noted(web, "I live in Lisbon.")
+    [memory] = told(web.get("/memory/recall?q=Where+do+I+live+in+Lisbon&mode=hybrid&explain=true"))["memories"]
+
+    assert list(memory["why"]) == ["multiple"]
+    assert "choose one of vector, keyword, hybrid" in error_of(web.get("/memory/recall?q=x&mode=steam"), 400)
+
+
 def test_recall_renders_for_models_and_for_people(web: FlaskClient) -> None:
     noted(web, "I live in Lisbon.")
 

@@ -214,6 +214,9 @@ class RecallArguments(Arguments, frozen=True, kw_only=True):
     engine: Annotated[
         str | None, Meta(description="What ranks: signals (default), ppr, spread, hops or published.")
     ] = None
+    mode: Annotated[
+        str | None, Meta(description="One plain search instead of an engine: vector, keyword or hybrid (70/30).")
+    ] = None
     budget: Annotated[int | None, Meta(description="Most tokens of the answer; default 600.")] = None
 
 
@@ -276,6 +279,7 @@ def recall(reach: Reach, asked: RecallArguments) -> Told:
         as_of=asked.as_of,
         believed_at=asked.believed_at,
         engine=asked.engine,
+        mode=asked.mode,
         budget=asked.budget or BUDGET,
         counts=True,  # what a model asks for and is given is used
         namespace=reach.namespace,

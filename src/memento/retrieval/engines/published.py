@@ -1,7 +1,9 @@
 """
-The phases with the constants of the first published design, for comparison: `--profile seed`, or `half` without the walk.
+Rankings with the constants that others published, for comparison: the phases of the first design (`--profile seed`, or `half`
+without the walk), and the plain searches of a tool server (`mode="vector"`, `"keyword"` or `"hybrid"`).
 
-*Flow:* LAND fuses two searches, ANCHOR weighs entities, EXPAND walks from them, DISTILL fuses again and diversifies.
+*Flow:* LAND fuses two searches, ANCHOR weighs entities, EXPAND walks from them, DISTILL fuses again and diversifies. A plain search
+has one phase.
 """
 
 from __future__ import annotations
@@ -18,12 +20,16 @@ from memento.graph.store import Store
 from memento.iris import IRI
 from memento.model import Scope, Scored
 from memento.ports import Vectors
-from memento.rank.fusion import fuse, minmax
+from memento.rank.fusion import blend, fuse, minmax
 from memento.rank.mmr import adaptive_lambda, mmr
 from memento.rank.walks import ppr
 from memento.retrieval.question import Question
+from memento.retrieval.signals import order_largest, pick_leading, spread
+from memento.search.arrays import distinct
 from memento.search.indexes import View
+from memento.search.words import bm25
 from memento.settings import (
+    MODES,
     AnchorSettings,
     DistillSettings,
     ExpandSettings,
@@ -33,6 +39,40 @@ from memento.settings import (
     WordsSettings,
 )
 from memento.telemetry import Stopwatch
+
+AS_ASKED = frozenset(("published", *MODES))
+"""Engines that read the question as it is spelled, and whose order is final."""
+
+SEARCHED_WORDS = WordsSettings(k1=1.2, b=0.75)
+"""BM25 of a plain search, as published."""
+
+
+def rank_by_search(mode: str, question: Question, k: int, settings: LandSettings) -> tuple[list[Scored[int]], int]:
+    """
+    Return the `k` memories that one plain search puts first, scores 0..1, and how many it scored.
+
+    `vector` is the cosine, `keyword` BM25 over its largest, `hybrid` 0.7 of the one and 0.3 of the other. A question that could not
+    be embedded is searched for by its words. Above `settings.whole` memories what both searches bring in is scored.
+    """
+    view = question.view
+    found, values = bm25(question.text, view.indexes.words(view.graphs, "memory"), SEARCHED_WORDS.k1, SEARCHED_WORDS.b)
+    words = np.where(view.visible, spread(found, values, view), np.float32(0.0))
+    if mode == "keyword" or not question.vectors.any():
+        nodes, label = np.flatnonzero(words).astype(np.int32), "fulltext"
+        scores = blend(np.zeros(len(nodes)), words[nodes], 0.0)
+    else:
+        index, most = view.indexes.vectors["memory"], max(k, settings.candidates)
+        if view.count <= settings.whole:
+            nodes = np.flatnonzero(view.visible).astype(np.int32)
+            cosines = index.likeness(question.vectors, len(view.visible))[nodes]
+        else:
+            near, _ = index.search(question.vectors, most, view.visible)
+            named = pick_leading(words, view.visible, most) if mode == "hybrid" else near[:0]
+            nodes = distinct(np.concatenate([near, named]))
+            cosines = index.cosines(nodes, question.vectors)
+        cosines, label = np.maximum(cosines, np.float32(0.0)), "vector" if mode == "vector" else "multiple"
+        scores = cosines.astype(np.float64) if mode == "vector" else blend(cosines, words[nodes])
+    return [Scored(int(nodes[at]), float(scores[at]), label) for at in order_largest(scores, k).tolist()], len(nodes)
 
 
 def rank_as_published(

@@ -40,7 +40,7 @@ def prepare(operation: operations.Recall, scope: Scope, context: Context) -> tup
     Return a question for the pipeline, and the settings to answer it with.
 
     Raises:
-        InputError: empty question, k or budget out of range, unknown profile or engine.
+        InputError: empty question, k or budget out of range, unknown profile, engine or mode, or a mode and an engine.
         TooLong: question over `limits.text_bytes`.
     """
     chosen = context.settings
@@ -48,6 +48,10 @@ def prepare(operation: operations.Recall, scope: Scope, context: Context) -> tup
         chosen = settings.with_profile(chosen, operation.profile)
     if operation.engine:
         chosen = settings.with_engine(chosen, operation.engine)
+    if operation.mode:
+        if operation.engine:
+            raise InputError(f"mode={operation.mode} ranks in place of engine={operation.engine}: give one of them")
+        chosen = settings.with_mode(chosen, operation.mode)
     if operation.gate is not None:
         chosen = replace(chosen, gate=replace(chosen.gate, on=operation.gate))
     context.require_text(operation.question, "question")
