@@ -486,11 +486,15 @@ _FEW = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteRequest:
-    """Who wants a change: what they may write, whose share of the workers it takes, and how it is committed."""
+    """
+    Who wants a change: what they may write, whose share of the workers it takes, and how it is committed. `redact` takes out of it
+    what is not to be written, before anybody waits for the lock.
+    """
 
     dataset: Dataset
     caller: str
     commit: Callable[[Delta], None]
+    redact: Callable[[Delta], Delta] = lambda delta: delta
     base: str | None = None
     timeout_s: float | None = None
     waiting: WaitingClient | None = None
@@ -666,7 +670,7 @@ class GraphStore:
     def _try_job(self, job: Job, request: WriteRequest) -> Delta:
         answer = self._pool.run(job, caller=request.caller, timeout_s=request.timeout_s, waiting=request.waiting)
         try:
-            delta = Delta.unpack(b"".join(answer.chunks))
+            delta = request.redact(Delta.unpack(b"".join(answer.chunks)))
         finally:
             answer.close()
         if not request.dataset.is_plain:
