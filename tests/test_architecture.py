@@ -83,6 +83,7 @@ def test_a_file_says_first_what_comes_out_of_it(path: Path) -> None:
         ("mcp", {"interfaces", "llm"}),  # llm: the client of the servers whose tools plans are carried out with
         ("click", {"interfaces"}),
         ("dateparser", {"text"}),
+        ("detect_secrets", {"intake"}),
         ("httpx2", {"llm", "interfaces"}),
         ("sknetwork", {"manifest"}),
         ("scipy", {"manifest"}),

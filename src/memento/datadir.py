@@ -7,6 +7,7 @@ The data folder and who owns it.
     {home}/vectors.sqlite derived, may be deleted
     {home}/cases/         what the Q functions learned; derived, may be deleted
     {home}/blocks.sqlite  what the proxy put into conversations; may be deleted
+    {home}/redactions.json how many secrets of which kind were taken out of texts, by namespace; may be deleted
     {home}/memento.toml   settings, if any
     {home}/tokens.json    digests of the tokens, if any
     {home}/backups/       copies of the memory at some times, unless another folder is named
@@ -142,6 +143,10 @@ class DataFolder:
     @property
     def checkpoints(self) -> Path:
         return self.path / "checkpoints"
+
+    @property
+    def redactions(self) -> Path:
+        return self.path / "redactions.json"
 
     @property
     def tokens(self) -> Path:

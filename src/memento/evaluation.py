@@ -37,9 +37,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memento import intake, settings
+from memento import settings
 from memento.errors import InputError
-from memento.intake import Record, parse_note_row
+from memento.intake import rows as intake
+from memento.intake.rows import Record, parse_note_row
 from memento.iris import IRI
 from memento.model import NoteRow, Recollection
 from memento.ports import Progress

@@ -23,6 +23,7 @@ import proxy
 import queries
 import recall_quality
 import recall_scale
+import redaction
 import sparql
 import sparql_search
 import startup
@@ -55,6 +56,13 @@ def test_note_and_recall_prints_both_spreads(tmp_path: Path, capsys: pytest.Capt
     assert "12 memories" in printed
     assert all(name in printed for name in ("note by rules", "embedding of its text", "recall", "  embed", "  trace"))
     assert len(lines(tmp_path, "note_and_recall")) == 1
+
+
+def test_redaction_prints_what_it_takes_and_what_it_misses(capsys: pytest.CaptureFixture[str]) -> None:
+    redaction.main(["--seeds", "1"])
+
+    printed = capsys.readouterr().out
+    assert all(name in printed for name in ("prose, ms a kB", "hostile", "missed of 200 secrets", "lost of 2000"))
 
 
 def test_the_walks_name_the_files_of_handlers_and_pipelines(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,6 +12,7 @@ from tempfile import SpooledTemporaryFile
 from typing import IO, cast
 
 from memento.errors import InputError, TooLong
+from memento.intake.redaction import raise_if_secret_file
 from memento.model import Exported
 from memento.ports import Progress
 
@@ -74,8 +75,9 @@ def open_document(file: Path, folder: Path) -> Iterator[IO[bytes]]:
     Open a file to be read from its beginning as often as is needed; a packed one is unpacked into `folder`, and gone afterwards.
 
     Raises:
-        InputError: the file cannot be read, or not be unpacked.
+        InputError: the file cannot be read, or not be unpacked, or its name says that secrets are in it.
     """
+    raise_if_secret_file(file)
     try:
         with file.open("rb") as source:
             if source.read(2) != _PACKED:

@@ -294,11 +294,13 @@ class Execution:
         chats: tuple[Chat, Chat] | None,
         knobs: ExecutorSettings,
         keep: Callable[[TaskStep], None],
+        redact: Callable[[str], str],
     ) -> None:
         """
         Args:
             chats: the models that plan and that act; without them templates do.
             keep: writes a step into the graph, in place of the one with its number.
+            redact: takes the secrets out of what a tool says, before it is kept or a model is told of it.
         """
         self._task = run.task
         self._steps = list(run.steps)
@@ -309,6 +311,7 @@ class Execution:
         self._actor = chats[1] if chats else None
         self._knobs = knobs
         self._keep = keep
+        self._redact = redact
         self._begun = time.monotonic()
         self._calls = self._tokens = 0
 
@@ -478,7 +481,7 @@ class Execution:
         return step
 
     def _cap(self, text: str) -> str:
-        most = self._knobs.result_chars
+        most, text = self._knobs.result_chars, self._redact(text)
         return text if len(text) <= most else f"{text[: most - 1]}…"
 
 

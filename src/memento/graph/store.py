@@ -92,6 +92,34 @@ def serialise_quads(quads: Iterable[ox.Quad]) -> bytes:
     return ox.serialize(quads, format=ox.RdfFormat.N_QUADS) or b""
 
 
+def rewrite_terms(quads: bytes, rewrite: Callable[[str, str, bool], str]) -> bytes:
+    """
+    Return N-Quads with other literals and other IRIs in them; where a literal changes, it becomes plain text.
+
+    Args:
+        rewrite: is given the text of a subject or an object, what to call its place, and whether it is an IRI.
+    """
+
+    def rewrite_term(term: Any, place: str) -> Any:
+        if isinstance(term, ox.Literal | ox.NamedNode):
+            text = rewrite(term.value, place, isinstance(term, ox.NamedNode))
+            if text != term.value:
+                return (
+                    ox.NamedNode(text) if isinstance(term, ox.NamedNode) else ox.Literal(text, language=term.language)
+                )
+        return term
+
+    return serialise_quads(
+        ox.Quad(
+            rewrite_term(quad.subject, "a subject"),
+            quad.predicate,
+            rewrite_term(quad.object, f"a value of {quad.predicate}"),
+            quad.graph_name,
+        )
+        for quad in parse_quads(quads)
+    )
+
+
 def graph_of(quad: ox.Quad) -> str:
     """Return the name of a quad's graph."""
     return DEFAULT if isinstance(quad.graph_name, ox.DefaultGraph) else quad.graph_name.value

@@ -78,7 +78,7 @@ FLOORS: tuple[Mapping[str, str], ...] = (
         "strength": "what use and time make of memories",
         "sexpr": "a small language",
         "ontology": "the vocabulary",
-        "intake": "what comes in as rows",
+        "intake": "what comes in: rows, and the secrets that are taken out of every text",
         "archive": "exports, backups, forgetting",
     },
     {"sparql": "foreign SPARQL: guard, workers, updates"},

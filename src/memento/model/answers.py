@@ -259,6 +259,8 @@ class Status:
     """Why the memory is read-only and of what time it is; None when all is well."""
     set_aside: SetAside | None = None
     """What cannot be read; None when there is nothing."""
+    redacted: Mapping[str, int] = field(default_factory=dict)
+    """How many secrets of which kind were taken out of texts for this namespace since the folder was made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -305,7 +307,7 @@ class Noted:
     A `pending` note is kept, but not yet understood: `memories` are still to come. `note` is None when it was `skipped`. `verbatim`
     is why the note could not be read, where its one memory is the note word for word.
     `remarks` are sentences for the writer of the note: what of it is not kept and why, and what is kept without being read.
-    `contents` has the text of every memory that is named.
+    `contents` has the text of every memory that is named. `redacted` counts the secrets by kind that were taken out of the text.
     """
 
     note: IRI | None
@@ -317,6 +319,7 @@ class Noted:
     verbatim: str | None = None
     remarks: tuple[str, ...] = ()
     contents: Mapping[IRI, str] = field(default_factory=dict)
+    redacted: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -437,7 +440,8 @@ class Imported:
     """
     What an import did. `notes` has one entry for each row, in their order: its note, or None where it was skipped.
 
-    `pending` of them are kept and not yet understood, `verbatim` are kept word for word, as they could not be read.
+    `pending` of them are kept and not yet understood, `verbatim` are kept word for word, as they could not be read. `redacted`
+    counts the secrets by kind that were taken out of the rows.
     """
 
     notes: tuple[IRI | None, ...]
@@ -446,6 +450,7 @@ class Imported:
     skipped: int = 0
     pending: int = 0
     verbatim: int = 0
+    redacted: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -493,6 +498,7 @@ class Merged:
 
     `kept` are those that stayed as they were here, `passed_over` those of graphs that no import writes. `memories`, `notes` and
     `cases` count those of which something was new; of their texts, `vectors` came with the document and `embedded` were made.
+    `redacted` counts the secrets by kind that were taken out of it.
     """
 
     graphs: tuple[IRI, ...]
@@ -505,6 +511,7 @@ class Merged:
     cases: int = 0
     vectors: int = 0
     embedded: int = 0
+    redacted: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -746,7 +753,8 @@ class Remembered:
     What became of a text: the memory it is `saved` as.
 
     It `superseded` one that said nearly the same (`deduplicated`; `conflict` when both had a key in common); where exactly this
-    was remembered before, nothing is written and that one is `repeated`, and deeper. `contradicts` is only a flag.
+    was remembered before, nothing is written and that one is `repeated`, and deeper. `contradicts` is only a flag. `redacted`
+    counts the secrets by kind that were taken out of the text.
     """
 
     saved: IRI
@@ -757,6 +765,7 @@ class Remembered:
     contradicts: tuple[IRI, ...] = ()
     keys: tuple[IRI, ...] = ()
     expires_at: datetime | None = None
+    redacted: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,10 +13,10 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from zoneinfo import ZoneInfo
 
 from msgspec import structs
@@ -29,6 +29,7 @@ from memento.consolidation.agents import Agents
 from memento.consolidation.bounded_rules import BoundedRules
 from memento.datadir import DataFolder
 from memento.errors import Forbidden, GraphError, InputError, ReadOnly, TooLong
+from memento.intake.redaction import Redaction, Redactor, describe_counts
 from memento.iris import IRI, audit_iri, cases_iri, check_namespace, data_iri, namespace_of, provenance_iri
 from memento.keys.learn import QueryLog
 from memento.keys.match import choose_thresholds
@@ -77,6 +78,7 @@ class Service:
         self.stores = stores
         self.default_scope = scope
         self.tokens = Tokens(datadir.tokens)
+        self.redactor = Redactor(settings.redaction, datadir.redactions)
         self.zone = ZoneInfo(settings.consolidation.time_zone)
         self.new_rules = partial(BoundedRules, settings.consolidation.time_zone, settings.consolidation.rules_s)
         """Makes the rules that understand one note."""
@@ -151,16 +153,30 @@ class Context:
         self.access.needs(right)
         if right != "read":
             self.require_writable()
+        scope = self._locate(namespace)
+        if right != "read":
+            self.service.maps.count_write(scope)
+        return scope
+
+    def _locate(self, namespace: str | None) -> Scope:
         chosen = self.access.namespace(namespace, self.service.default_scope.namespace)
-        scope = Scope(
+        return Scope(
             self.access.tenant,
             check_namespace(chosen),
             with_main=self.access.sees("main"),
             with_self=not self.access.namespaces,
         )
-        if right != "read":
-            self.service.maps.count_write(scope)
-        return scope
+
+    def begin_redaction(self, namespace: str | None, *, is_question: bool = False) -> Redaction:
+        """Return what takes the secrets out of the texts of one call; `is_question` where nothing is kept of them."""
+        return Redaction(self.service.redactor, lambda: self._locate(namespace), is_question=is_question)
+
+    def redact_question(self, question: T, namespace: str | None) -> T:
+        """Return a question, or an operation that asks one, without secrets: they need not be known to be answered."""
+        redaction = self.begin_redaction(namespace, is_question=True)
+        redacted = redaction.redact(question)
+        redaction.close()
+        return redacted
 
     def require_writable(self) -> None:
         """Raise `ReadOnly` while a backup stands in for the store, and `GraphError` while it can write no files."""
@@ -290,6 +306,7 @@ def _open_models(settings: Settings, rules: Callable[[], Agents]) -> Models | No
 
 
 A = TypeVar("A")
+T = TypeVar("T")
 O = TypeVar("O", bound=Operation[Any])  # noqa: E741
 
 HANDLERS: dict[type[Operation[Any]], Callable[[Any, Context], Any]] = {}
@@ -329,13 +346,18 @@ def spell_out(operation: Operation[A], context: Context) -> Operation[A]:
 
 def handle(operation: Operation[A], context: Context) -> A:
     """
-    Answer an operation for a caller.
+    Answer an operation for a caller. Whatever text it has is redacted before anything else is done with it.
 
     Raises:
-        InputError: an argument is out of bounds.
+        InputError: an argument is out of bounds, or holds a secret where the namespace refuses them.
         MementoError: as the operation says.
     """
+    redaction = context.begin_redaction(operation.namespace, is_question=operation.right == "read")
+    operation = redaction.redact(operation)
+    redacted = redaction.close()
     check(operation)
     operation = spell_out(operation, context)
-    answer: A = HANDLERS[type(operation)](operation, context)
-    return answer
+    answer: Any = HANDLERS[type(operation)](operation, context)
+    if redacted and hasattr(answer, "remarks"):
+        answer = replace(answer, remarks=(*answer.remarks, describe_counts(redacted)))
+    return cast(A, replace(answer, redacted=redacted) if redacted and hasattr(answer, "redacted") else answer)

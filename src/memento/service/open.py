@@ -13,6 +13,7 @@ from memento.consolidation.rule_process import PROCESSES
 from memento.datadir import DataFolder, Owner
 from memento.errors import BackendError, Damaged, InputError, NotFound
 from memento.graph import backups
+from memento.intake import redaction
 from memento.model import Restored, Scope
 from memento.operations.recall import Recall
 from memento.service import understanding
@@ -83,6 +84,7 @@ def warm_up(service: Service) -> None:
         BackendError: the embedder cannot be loaded, or the store not be read.
     """
     service.stores.load_embedder()
+    redaction.warm_up()
     context = service.context()
     # Whatever is far from it: the way to the end of the pipeline is to be gone once.
     peek(Recall(_FIRST_QUESTION, gate=False), context)

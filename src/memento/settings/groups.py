@@ -420,6 +420,19 @@ class ConsolidationSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class RedactionSettings:
+    mode: Literal["redact", "refuse", "off"] = knob(
+        "redact", "what becomes of a secret in a text: its kind stands in its place, the text is refused, or nothing"
+    )
+    refuse: str = knob("", "namespaces that refuse a text with a secret where others redact it, with commas between")
+    entropy: bool = knob(True, "take a long word of letters and digits without any sense for a secret")
+    patterns: str = knob(
+        "", "further secrets: a JSON object, or a table in a file, of regular expressions by their kinds", json=True
+    )
+    allow: str = knob("", "a regular expression of what is never a secret; it must match the whole of it")
+
+
+@dataclass(frozen=True, slots=True)
 class LimitsSettings:
     text_bytes: Positive = knob(1_048_576, "longest note or question, in bytes of UTF-8")
     query_bytes: Positive = knob(262_144, "longest SPARQL query, in bytes of UTF-8")
@@ -543,6 +556,7 @@ class Settings:
     consolidation: ConsolidationSettings = ConsolidationSettings()
     cases: CasesSettings = CasesSettings()
     executor: ExecutorSettings = ExecutorSettings()
+    redaction: RedactionSettings = RedactionSettings()
     limits: LimitsSettings = LimitsSettings()
     sparql: SparqlSettings = SparqlSettings()
     inference: InferenceSettings = InferenceSettings()

@@ -523,12 +523,13 @@ class WriteRequest:
     """
     Who wants a change: what they may write, whose share of the workers it takes, and how it is committed.
 
-    `prepare` is shown each change that was tried, before anybody else is kept from writing.
+    Before anybody waits for the lock, `redact` takes out of a change that was tried what is not to be written, and `prepare` is shown it.
     """
 
     dataset: Dataset
     caller: str
     commit: Callable[[Delta], None]
+    redact: Callable[[Delta], Delta] = lambda delta: delta
     prepare: Callable[[Delta], None] = lambda delta: None
     base: str | None = None
     timeout_s: float | None = None
@@ -735,7 +736,7 @@ class GraphStore:
     def _try_job(self, job: Job, request: WriteRequest) -> Delta:
         answer = self._pool.run(job, caller=request.caller, timeout_s=request.timeout_s, waiting=request.waiting)
         try:
-            delta = Delta.unpack(b"".join(answer.chunks))
+            delta = request.redact(Delta.unpack(b"".join(answer.chunks)))
         finally:
             answer.close()
         if not request.dataset.is_plain:

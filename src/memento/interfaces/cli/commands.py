@@ -444,7 +444,7 @@ def record_case(
 
 def _rows(file: Path) -> list[CaseRow]:
     """The tasks of a file; raises `InputError` that names the line."""
-    from memento.intake import parse_case_row
+    from memento.intake.rows import parse_case_row
 
     rows: list[CaseRow] = []
     for number, line in enumerate(file.read_bytes().splitlines(), start=1):

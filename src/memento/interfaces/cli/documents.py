@@ -59,7 +59,7 @@ def import_file(chosen: Chosen, file: Path, keep: bool, form: str | None, data: 
         _import_rdf(chosen, file, form=form, data=data, check=not no_check)
         return
     from memento.codec import plain
-    from memento.intake import read_rows
+    from memento.intake.rows import read_rows
 
     listed = read_rows(file)
     with open_memory(chosen, "import") as memento, bar("Importing") as progress:

@@ -302,7 +302,8 @@ class Enricher:
 
     def _recall_for(self, turn: Turn, context: Context, namespace: str | None) -> tuple[Block, set[str]] | None:
         began = time.time()
-        found = peek(Recall(shorten_question(turn.said), namespace=namespace), context)
+        question = shorten_question(context.redact_question(turn.said, namespace))  # half a secret would be none
+        found = peek(Recall(question, namespace=namespace), context)
         if not found.memories:
             return None
         today = datetime.now(ZoneInfo(context.settings.consolidation.time_zone)).date()

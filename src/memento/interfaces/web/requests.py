@@ -11,7 +11,7 @@ from flask import g, request
 from werkzeug.exceptions import UnsupportedMediaType
 
 from memento.errors import InputError
-from memento.intake import Record
+from memento.intake.rows import Record
 from memento.service import Context
 from memento.service.graphs import Graphs
 from memento.service.handlers.graphs import TenantGraphs

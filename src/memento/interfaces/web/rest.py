@@ -23,7 +23,7 @@ from memento import assets
 from memento.archive.files import spool
 from memento.codec import decode, encode
 from memento.errors import InputError
-from memento.intake import Record, parse_note_row, parse_rows
+from memento.intake.rows import Record, parse_note_row, parse_rows
 from memento.interfaces.picture import draw_manifest
 from memento.interfaces.web.connection import waiting_client
 from memento.interfaces.web.requests import Parameters, context, load_json, namespace, read_object

@@ -10,6 +10,7 @@ import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import timedelta
 from math import ceil
 from pathlib import Path
@@ -26,6 +27,7 @@ from memento.backends import reopen
 from memento.errors import BackendError, Damaged, Forbidden, InputError, MementoError
 from memento.graph.backups import begin_restore, list_backups, parse_backup_time, prepare_restore
 from memento.graph.documents import Form, form_called
+from memento.intake.redaction import Redaction
 from memento.model import BackedUp, Difference, Exported, Merged, Restored
 from memento.model import Status as Report
 from memento.operations import care as operations
@@ -117,10 +119,10 @@ def take_in(
     scope, service = context.scope(namespace, "write"), context.service
     if not check:
         context.require_owner("check=false leaves the shapes out, and is the owner's alone")
-    chosen = form_called(form)
+    chosen, redaction = form_called(form), context.begin_redaction(namespace)
     with (
         service.importing,
-        _rewrite(source, chosen, name, context, waiting) as lines,
+        _rewrite(source, chosen, name, context, redaction, waiting) as lines,
         _staging(lines, context) as folder,
     ):
         arriving = ImportDocument(lines=lines, name=name, only=namespace, data=data, check=check, folder=folder)
@@ -133,16 +135,16 @@ def take_in(
             raise
         if merged.notes:
             resume(service)
-        return merged
+        return replace(merged, redacted=redaction.close())
 
 
 @contextmanager
 def _rewrite(
-    source: IO[bytes], form: Form, name: str, context: Context, waiting: WaitingClient | None
+    source: IO[bytes], form: Form, name: str, context: Context, redaction: Redaction, waiting: WaitingClient | None
 ) -> Iterator[IO[bytes]]:
     """
     Have a worker write a document as N-Quads, within what the graph store gives it: `sparql.query_s` seconds for each
-    `limits.graph_bytes`, and `sparql.memory_mb`.
+    `limits.graph_bytes`, and `sparql.memory_mb`; and redact them.
     """
     workers, settings = context.service.workers, context.settings
     with workers.snapshots.scratch() as scratch:
@@ -164,9 +166,11 @@ def _rewrite(
             b"".join(answer.chunks)
         finally:
             answer.close()
-        path.unlink()
-        with target.open("rb") as lines:
-            yield lines
+        with target.open("rb") as lines, path.open("wb+") as redacted:
+            redacted.writelines(map(redaction.redact_quad, lines))
+            target.unlink()
+            redacted.seek(0)
+            yield redacted
 
 
 @contextmanager
@@ -255,14 +259,9 @@ def _due_s(service: Service) -> float:
 @handles(operations.Status)
 def status(operation: operations.Status, context: Context) -> Report:
     """Say how the memory stands."""
-    return report_status(
-        context.scope(operation.namespace),
-        context.access,
-        context.service.datadir,
-        now(),
-        context.stores,
-        context.settings,
-    )
+    scope = context.scope(operation.namespace)
+    report = report_status(scope, context.access, context.service.datadir, now(), context.stores, context.settings)
+    return replace(report, redacted=context.service.redactor.count(scope))
 
 
 @handles(operations.Check)

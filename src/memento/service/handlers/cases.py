@@ -465,6 +465,7 @@ def execute_task(operation: operations.ExecuteTask, context: Context) -> Execute
             chats,
             context.settings.executor,
             lambda step: _write_step(run.iri, step, operation, context),
+            lambda text: context.redact_question(text, operation.namespace),
         )
         ended = execution.go(operation.uncertain)
         completed = None

@@ -143,6 +143,7 @@ class TenantGraphs(Graphs):
             dataset=dataset,
             caller=self.caller,
             commit=lambda delta: self._commit(delta, dataset),
+            redact=lambda delta: self._redact(delta, namespace),
             prepare=lambda delta: self._keep_memories(delta, dataset),
             base=base,
             timeout_s=timeout_s,
@@ -160,6 +161,13 @@ class TenantGraphs(Graphs):
             with service.importing:
                 made = back_up(service.datadir.backups, None, service)
             logger.warning("graph.emptied", extra={"graphs": emptied, "backup": made.folder})
+
+    def _redact(self, delta: Delta, namespace: str | None) -> Delta:
+        """Return a change without secrets in what it adds; what it removes may be an old one."""
+        redaction = self._context.begin_redaction(namespace)
+        redacted = replace(delta, adds=redaction.redact_quads(delta.adds))
+        redaction.close()
+        return redacted
 
     def _commit(self, delta: Delta, dataset: Dataset) -> None:
         """Write a change that may be made, with what goes along; the lock for writers is held."""
@@ -273,6 +281,7 @@ def _memory_in_query(scope: Scope, context: Context) -> MemoryAccess:
         if is_iri:
             return build_table_of(IRI(text), scope, context.stores)
         context.require_text(text, "the text of mem:similarity")
+        text = context.redact_question(text, scope.namespace)
         return build_table(text, scope, context.stores)
 
     return MemoryAccess(zone=context.service.zone, recall=recall_block, compare=compare)

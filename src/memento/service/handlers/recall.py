@@ -43,6 +43,7 @@ def prepare(operation: operations.Recall, scope: Scope, context: Context) -> tup
         InputError: empty question, k or budget out of range, unknown profile, engine or mode, or a mode and an engine.
         TooLong: question over `limits.text_bytes`.
     """
+    operation = context.redact_question(operation, operation.namespace)
     chosen = context.settings
     if operation.profile:
         chosen = settings.with_profile(chosen, operation.profile)

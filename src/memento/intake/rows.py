@@ -24,6 +24,7 @@ from msgspec import Meta
 
 from memento.codec import decode
 from memento.errors import InputError
+from memento.intake.redaction import find_secrets, raise_if_secret_file, replace_secrets
 from memento.model import LEAST_REWARD, MOST_REWARD, OUTCOMES, CaseRow, NoteRow, Outcome
 from memento.time import utc
 
@@ -108,6 +109,7 @@ class Record:
         """Make the error for a field that is not what it should be."""
         # What is in a list or an object may be a note.
         shown = "a list" if isinstance(value, list) else "an object" if isinstance(value, dict) else repr(value)
+        shown = replace_secrets(shown, find_secrets(shown))
         return InputError(
             f"{self.where}: {name} must be {wanted}, not {shown if len(shown) < 60 else shown[:60] + '…'}"
         )
@@ -194,7 +196,8 @@ def split_paragraphs(text: str) -> list[str]:
 
 
 def read_file(path: Path) -> bytes:
-    """Read the bytes of a file; raises `InputError` when it cannot be read."""
+    """Read the bytes of a file; raises `InputError` when it cannot be read, or its name says that secrets are in it."""
+    raise_if_secret_file(path)
     try:
         return path.read_bytes()
     except OSError as error:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memento.errors import InputError
-from memento.intake import parse_rows, read_rows
+from memento.intake.rows import parse_rows, read_rows
 from memento.model import NoteRow
 
 FULL = {
