@@ -212,7 +212,9 @@ class RecallArguments(Arguments, frozen=True, kw_only=True):
     engine: Annotated[
         str | None, Meta(description="What ranks: signals (default), ppr, spread, hops or published.")
     ] = None
-    budget: Annotated[int | None, Meta(description="Most tokens of the answer; default 600.")] = None
+    budget: Annotated[
+        int | None, Meta(description="Most tokens of the memories and of what their notes say; default 600.")
+    ] = None
 
 
 class SparqlArguments(Arguments, frozen=True, kw_only=True):
