@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from memento.graph.binding import SlotValues, bind_query
+from memento.graph.binding import bind_query
 from memento.graph.store import Store
 from memento.iris import IRI, user_of
 from memento.model import Anchor, Cut, Recalled, Scored, Step
@@ -136,7 +137,7 @@ def write_query(
         return None
     believed = query.believed_at or question.view.now
     iris = [one.iri for one in memories]
-    slots: dict[str, SlotValues] = {
+    slots: dict[str, Any] = {
         "memory": [(one.iri, one.rank, one.score) for one in memories],
         "trueAt": query.as_of or believed,
         "believedAt": believed,
