@@ -5,7 +5,8 @@ Data: sets (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl`, perhaps `unanswerabl
 caller has, and what is kept here: `sets/diaries`, three invented ones, with chat turns that ask for nothing (`chat.jsonl`), and
 `lives/development`, four lives told to the rules and kept as they are, each also asked what another life is asked.
 Of each question the features are taken where its answer is and, of a set with several scopes, in another scope too; short turns of
-a conversation are asked of another one. `--lives` are checked and never fitted: files of {"notes": [{"note", "at"}], "questions":
+a conversation are asked of another one. `removed` is a question whose answers are hidden, so that their neighbours alone are left.
+`--lives` are checked and never fitted: files of {"notes": [{"note", "at"}], "questions":
 [{"question", "want", "as_of"}]}.
 Baseline: a scope always answers, and with ten memories. Reported: what is left unanswered of what nobody said, of other scopes'
 questions and of small talk, at some rates of false silence; the same with each set left out of the fit, and each feature left out
@@ -20,9 +21,10 @@ import json
 import random
 from argparse import ArgumentParser
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -37,6 +39,7 @@ from memento.model import NoteRow, Scored
 from memento.python import Memento, open_memento
 from memento.retrieval import pipeline, relevance
 from memento.retrieval.question import Query, find_slots, is_first_person
+from memento.retrieval.question import Question as Asked
 from memento.retrieval.trace import trace
 from memento.settings import EmbeddingSettings, Settings
 from memento.telemetry import Stopwatch
@@ -48,10 +51,12 @@ OWN = Path(__file__).parent / "sets" / "diaries"
 RATES = (0.02, 0.03, 0.05, 0.08)
 """False silences at which the rest is read off."""
 OWN_LIVES = Path(__file__).parent / "lives" / "development"
-WEIGHTS = {"answered": 0.5, "elsewhere": 0.12, "unsaid": 0.3, "turn": 0.5, "chat": 0.1}
+WEIGHTS = {"answered": 0.5, "elsewhere": 0.12, "unsaid": 0.3, "turn": 0.8, "chat": 0.1, "removed": 0.15}
 """What each kind of question counts in the fit."""
 SHARES = {"own lives, rules": 2.0, "own lives, raw": 2.0, "beam": 0.1}
 """What each set counts, the others 1: small memories of one person most; least long messages, whose cosines mean something else."""
+FEW_GOLD = 3
+"""Documents that answer a question whose answers can all be hidden."""
 FOREIGN = 20
 """Questions of each other life that a life is asked."""
 SHOWN = 10
@@ -145,9 +150,32 @@ def elsewhere(question: Question, scopes: Sequence[str | None], choose: random.R
 
 def ask(trial: Trial, question: Question | None, kind: str, dataset: str) -> Iterator[Sheet]:
     if question:
-        found = measure(trial.memento, question.text, namespace_of(question.scope), question.as_of)
-        gold = [bool({trial.find_document(note) for note in notes} & set(question.grades)) for notes in found.notes]
-        yield from found.as_sheets(dataset, kind, gold)
+        scope = namespace_of(question.scope)
+        found = measure(trial.memento, question.text, scope, question.as_of)
+        grades = set(question.grades)
+
+        def judge(found: Measured) -> list[bool]:
+            return [bool({trial.find_document(note) for note in notes} & grades) for notes in found.notes]
+
+        yield from found.as_sheets(dataset, kind, judge(found))
+        if kind == "answered" and len(grades) <= FEW_GOLD:
+            again = partial(measure, trial.memento, question.text, scope, question.as_of)
+            yield from remove_gold(found, judge, again, dataset)
+
+
+def remove_gold(
+    found: Measured, judge: Callable[[Measured], list[bool]], again: Callable[[list[IRI]], Measured], dataset: str
+) -> Iterator[Sheet]:
+    """Yield the sheet of a question whose answers are hidden, however many there are among the best."""
+    hidden: list[IRI] = []
+    for _ in range(3):
+        gold = judge(found)
+        hidden += [iri for iri, is_gold in zip(found.iris, gold, strict=True) if is_gold]
+        if not any(gold):
+            break
+        found = again(hidden)
+    if hidden and not any(judge(found)):
+        yield from found.as_sheets(dataset, "removed", judge(found))
 
 
 def take_life(file: Path, model: str, name: str, others: Sequence[Path] = ()) -> Iterator[Sheet]:
@@ -162,8 +190,14 @@ def take_life(file: Path, model: str, name: str, others: Sequence[Path] = ()) ->
             memento.import_notes(rows, consolidate=is_understood)
             for one in life["questions"]:
                 found = measure(memento, one["question"], "main", one.get("as_of"))
-                gold = [any(word.lower() in text.lower() for word in one["want"]) for text in found.texts]
-                yield from found.as_sheets(dataset, "answered" if one["want"] else "unsaid", gold)
+
+                def judge(found: Measured, wanted: Sequence[str] = one["want"]) -> list[bool]:
+                    return [any(word.lower() in text.lower() for word in wanted) for text in found.texts]
+
+                yield from found.as_sheets(dataset, "answered" if one["want"] else "unsaid", judge(found))
+                if one["want"]:
+                    again = partial(measure, memento, one["question"], "main", one.get("as_of"))
+                    yield from remove_gold(found, judge, again, dataset)
             for text in list_foreign(file, others, choose):
                 found = measure(memento, text, "main", None)
                 yield from found.as_sheets(dataset, "elsewhere", [False] * len(found.texts))
@@ -184,6 +218,7 @@ class Measured:
 
     asked: dict[str, float]
     fits: dict[str, Array]
+    iris: list[IRI]
     texts: list[str]
     notes: list[list[IRI]]
     is_led: bool
@@ -195,27 +230,39 @@ class Measured:
             yield Sheet(dataset=dataset, kind=kind, asked=self.asked, fits=fits, is_gold=is_gold, is_led=self.is_led)
 
 
-def measure(memento: Memento, text: str, namespace: str, as_of: str | None) -> Measured:
-    """Return what recall knows of a question when it judges the relevance of the memories it found."""
+def measure(memento: Memento, text: str, namespace: str, as_of: str | None, hidden: Collection[IRI] = ()) -> Measured:
+    """Return what recall knows of a question when it judges the relevance of the memories it found, some hidden from it."""
     settings, stores = memento.settings, memento.service.stores
     at = instant(as_of, "as_of", UTC) if as_of else None
     query, watch = Query(text, memento.context.scope(namespace), k=SHOWN, as_of=at), Stopwatch("measured")
     with pipeline.read_question(query, stores, settings, watch) as question:
+        question = hide(question, hidden)
         ranking = pipeline.rank(question, query, stores, settings, watch)
         signals = ranking.evidence.signals
-        asked, every = relevance.measure_features(question, ranking.chosen, signals)  # as many as recall judges by
+        read = pipeline.text_reader(question, query, stores)
+        asked, every = relevance.measure_features(
+            question, ranking.chosen, signals, read
+        )  # as many as recall judges by
         is_led = relevance.leads_to_answer(question, ranking.chosen, signals)
         best, fits = ranking.chosen[:SHOWN], {name: values[:SHOWN] for name, values in every.items()}
         named = [Scored(question.view.indexes.nodes.iri(one.item), one.score, one.source) for one in best]
     memories, _ = trace(named, stores.graph, query.scope, None)
     texts = [f"{one.content} {one.note.content if one.note else ''}" for one in memories]
     return Measured(
+        iris=[one.iri for one in memories],
         asked=asked,
         fits=fits,
         texts=texts,
         notes=[[one.note.iri] if one.note else [] for one in memories],
         is_led=is_led,
     )
+
+
+def hide(question: Asked, hidden: Collection[IRI]) -> Asked:
+    """Return a question without some memories: what is left are their neighbours, and none answers it."""
+    visible = question.view.visible.copy()
+    visible[[node for iri in hidden if (node := question.view.indexes.nodes.find(iri)) is not None]] = False
+    return replace(question, view=replace(question.view, visible=visible)) if hidden else question
 
 
 def fit(values: Array, wanted: Array, weights: Array, ridge: float) -> Array:
@@ -264,7 +311,19 @@ def fit_fitness(sheets: Sequence[Sheet], places: Sequence[int]) -> Array:
     return fit(values, np.concatenate([one.is_gold for one in some]).astype(np.float64), weights, 1e-3)
 
 
-FITS = ("bias", "cosine", "behind", "score", "covered", "speaker", "subject", "link", "no time", "no number")
+FITS = (
+    "bias",
+    "cosine",
+    "behind",
+    "score",
+    "covered",
+    "speaker",
+    "subject",
+    "link",
+    "no time",
+    "no number",
+    "unfilled",
+)
 """The features of a memory in the order of `measure_features`."""
 
 

@@ -55,7 +55,8 @@ def test_the_query_holds_to_the_graph_and_to_the_asked_time(life: Memento) -> No
     everything = [(one.iri, place, 0.5) for place, one in enumerate(life.list(limit=100, past=True), start=1)]
     instants = {name: datetime(2020, 1, 1, tzinfo=UTC) for name in ("trueAt", "begunBy")}
     later = {name: datetime(2100, 1, 1, tzinfo=UTC) for name in ("believedAt", "writtenBy")}
-    then = bind_query("retrieval/explained", {"memory": everything, **instants, **later})
+    found_all = [iri for iri, *_ in everything]
+    then = bind_query("retrieval/explained", {"memory": everything, "found": found_all, **instants, **later})
     body, _ = life.query(then, accept="text/csv")
 
     assert len(found.memories) < len(everything)
@@ -107,6 +108,52 @@ def test_the_path_names_what_led_there(memento: Memento) -> None:
 
     assert ("subject", "ed wood", None) in [(step.by, step.name, step.via) for step in film.path]
     assert ("link", "tim burton", film.iri) in [(step.by, step.name, step.via) for step in director.path]
+
+
+DIRECTOR = "Where was the director of the film Ed Wood born?"
+
+
+@pytest.fixture
+def films(memento: Memento) -> Memento:
+    texts = [
+        ("Ed Wood", "Ed Wood is a film that was directed by Tim Burton."),
+        ("Tim Burton", "Tim Burton is an American who grew up with his aunt."),
+        ("Burbank", "Burbank is a city in California."),
+        ("Faro", "Faro is a town in Algarve where a film was shot."),
+        ("Oslo", "Oslo is a city where the director of a bank was born."),
+    ]
+    memento.import_notes([NoteRow(content=text, title=title) for title, text in texts], consolidate=False)
+    return memento
+
+
+def test_the_query_says_which_edges_brought_a_memory_and_only_where_they_did(films: Memento) -> None:
+    found = films.recall(DIRECTOR, k=3, explain=True, gate=False)
+    film = next(one for one in found.memories if one.content.startswith("Ed Wood"))
+    brought = {row["content"].split()[0]: set(row["by"].split("; ")) for row in rows(films, found)}
+
+    assert brought["Tim"] == {"about Tim Burton", f"about Tim Burton as {film.iri}"}
+    assert brought["Ed"] >= {"found", "about Ed Wood"}
+
+
+def test_what_the_texts_alone_brought_has_no_edge(memento: Memento) -> None:
+    memento.import_notes(
+        [NoteRow(content="it rained all day"), NoteRow(content="green tea is best")], consolidate=False
+    )
+
+    assert [row["by"] for row in rows(memento, memento.recall("did it rain?", explain=True, gate=False))] == [
+        "found"
+    ] * 2
+
+
+def test_what_only_an_edge_brought_is_no_row_once_the_edge_is_gone(films: Memento) -> None:
+    found = films.recall(DIRECTOR, k=3, explain=True, gate=False)
+    director = next(one for one in found.memories if one.content.startswith("Tim Burton"))
+    films.update(
+        "PREFIX mem: <http://purl.org/memento/> "
+        f"DELETE WHERE {{ GRAPH <urn:memento:graph:local:main> {{ <{director.iri}> mem:about ?any }} }}"
+    )
+
+    assert {row["memory"] for row in rows(films, found)} == {one.iri for one in found.memories} - {director.iri}
 
 
 def test_without_an_explanation_there_is_none(life: Memento) -> None:

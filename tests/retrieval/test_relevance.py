@@ -137,6 +137,44 @@ def test_greetings_and_tasks_of_a_chat_bring_nothing(life: Memento, said: str) -
     assert not life.recall(said).memories
 
 
+@pytest.fixture(scope="module")
+def ada(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memento]:
+    """Somebody of whom much is known, and one number."""
+    home = tmp_path_factory.mktemp("ada")
+    with open_memento(home, configured=Settings(embedding=EmbeddingSettings(runtime="torch", cache=False))) as opened:
+        assert isinstance(opened, Memento)
+        for text in (
+            "Ada lives in Porto.",
+            "Ada works at the harbour office as a surveyor.",
+            "My sister Ada has a dog called Rex.",
+            "Ada plays the cello on Sundays.",
+            "Ben's phone number is 040 555 0199.",
+            "The car goes to the garage in May.",
+        ):
+            opened.note(text)
+        yield opened
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["What is Ada's shoe size?", "What is Ada's phone number?", "When is Ada's birthday?", "How tall is Ada?"],
+)
+def test_of_a_known_person_nothing_is_told_that_was_never_said(ada: Memento, question: str) -> None:
+    assert ada.recall(question).gated
+    assert ada.recall("Where does Ada work?").memories[0].content.startswith("Ada works")
+    assert ada.recall("What is Ben's phone number?").memories[0].content.startswith("Ben")
+
+
+def test_what_was_cut_says_what_was_missing(ada: Memento) -> None:
+    unsaid = ada.recall("What is Ada's shoe size?", explain=True)
+    cut = ada.recall("What is Ben's phone number?", explain=True).cut
+
+    assert all("no memory of it has the property asked for" in one.reason for one in unsaid.cut)
+    assert all("it scores less" in one.reason for one in cut)
+    assert any("it is far" in one.reason for one in cut)
+    assert ada.recall("What is Ben's phone number?").cut == ()
+
+
 def test_the_first_three_are_cut_late() -> None:
     judged = relevance.Judgement(openness=1.0, fitness=np.array([0.8, 0.2, 0.01]), is_open=True, keeps=0.5)
 

@@ -8,8 +8,8 @@ from datetime import UTC, date, datetime
 import pytest
 
 from memento.iris import IRI
-from memento.model import NoteRef, Recalled, RecalledEntity, Recollection, Retired
-from memento.retrieval.render import as_list, as_xml, count_tokens, fit_block, fit_budget
+from memento.model import Cut, NoteRef, Recalled, RecalledEntity, Recollection, Retired
+from memento.retrieval.render import as_list, as_text, as_xml, count_tokens, fit_block, fit_budget
 
 TODAY = date(2026, 3, 1)
 
@@ -155,3 +155,29 @@ def test_a_list_says_when_each_memory_held_and_what_it_replaced_and_names_it() -
         "4 more were left out: a larger budget shows them.",
     ]
     assert as_list(replace(found, memories=(), left_out=0)) == "Nothing that is known answers this."
+
+
+def test_a_description_that_hangs_on_the_day_of_its_telling_is_left_out() -> None:
+    found = remembered(1)
+    [entity] = found.entities
+    told = [replace(entity, description=text) for text in ("Moved there last week.", "Moved there in May 2025.")]
+    blocks = [as_xml(replace(found, entities=(one,)), TODAY) for one in told]
+
+    assert "last week" not in blocks[0]
+    assert "May 2025" in blocks[1]
+
+
+def test_a_week_named_by_its_distance_says_when_it_was_told() -> None:
+    [one] = remembered(1, "moved house last week to number").memories
+    found = replace(remembered(1), memories=(one,))
+
+    assert "[said 2025-01-01]" in as_xml(found, TODAY) or "last week [" in as_xml(found, TODAY)
+
+
+def test_what_was_cut_and_left_out_is_said_in_text_and_in_xml() -> None:
+    cut = Cut(iri=IRI("urn:memory:9"), relevance=0.02, reason="it is far from the question")
+    found = replace(remembered(1), cut=(cut,), left_out=3)
+
+    assert "Cut: urn:memory:9, relevance 0.02, it is far from the question" in as_text(found)
+    assert "Left out, as the budget is full: 3" in as_text(found)
+    assert '<memory relevance="0.02" reason="it is far from the question"/>' in as_xml(found, TODAY)

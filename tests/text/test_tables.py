@@ -11,6 +11,7 @@ import pytest
 import consolidation
 from memento.consolidation.rules import offices, patterns, skeleton, wording
 from memento.errors import MissingPart
+from memento.retrieval.relevance import Property, find_filled, list_properties
 from memento.text import dates, kinds, names, person
 from memento.text.kinds import Cue, cue_rows, join_cues, kind_by_context
 from memento.text.mood import Sign, join_signs, sign_rows, signs
@@ -86,6 +87,19 @@ def test_signs_of_the_rules_have_names_of_their_own() -> None:
 def test_a_sign_is_seen_in_its_example_and_not_in_its_counter_example(row: Row, pattern: re.Pattern[str]) -> None:
     assert pattern.search(beside(row.example[0]))
     assert not pattern.search(beside(row.counter))
+
+
+@pytest.mark.parametrize(("row", "asked", "filled"), list_properties(), ids=lambda part: getattr(part, "name", ""))
+def test_a_property_is_asked_for_and_filled_in_its_example_and_not_in_its_counter_example(
+    row: Property, asked: re.Pattern[str], filled: re.Pattern[str]
+) -> None:
+    question, memory = row.example
+
+    assert asked.search(question)
+    assert find_filled(question) is filled
+    assert filled.search(memory)
+    assert not asked.search(row.counter)
+    assert not filled.search(row.lacks)
 
 
 def beside(text: str) -> str:

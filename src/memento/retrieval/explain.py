@@ -2,26 +2,29 @@
 Why each memory came back: what every signal gives to its score, the names that led to it, and a query that returns the same.
 
 *Guarantees:* the parts of a score sum to it, up to rounding and to the cut at 0; the query reads the graph alone and runs as it
-stands, in the namespace that was asked.
+stands, in the namespace that was asked. It follows the edges from where recall started to what they brought: a memory that the
+texts alone would not have brought is no row of it once its edge is gone.
 
 *But:* all of it is worked out after the fact, so that a recall without an explanation pays nothing for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime
+from typing import Any
 
 import numpy as np
 
 from memento.graph.binding import bind_query
+from memento.graph.store import Store
 from memento.iris import IRI, user_of
 from memento.model import Anchor, Cut, Recalled, Scored, Step
+from memento.retrieval.anchor import NOTHING
 from memento.retrieval.distill import candidates, weigh_signals
-from memento.retrieval.question import Question
+from memento.retrieval.question import Query, Question
 from memento.retrieval.relevance import Judgement
-from memento.retrieval.signals import Evidence, Seeds
+from memento.retrieval.signals import SIGNALS, Evidence, Seeds
 from memento.search.indexes import View
 from memento.search.links import CROWD, Joined, link_signal, shared_signal, tie_signal
 from memento.settings import SignalsSettings
@@ -37,12 +40,22 @@ ROUNDED = 2e-5
 """What a score may differ from the sum of its parts by, as each is rounded."""
 
 
+EDGES = frozenset(("own", "slot", "speaker"))
+"""Signals of LAND that come from edges of the graph, as all do of the later phases."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reasons:
-    """Why one memory came back."""
+    """Why one memory came back; `by_texts`: the texts alone would have brought it into an answer of this size."""
 
     why: dict[str, float]
     path: tuple[Step, ...] = ()
+    by_texts: bool = False
+
+    @property
+    def by_edges(self) -> bool:
+        """Whether an edge gave something to its score."""
+        return any(part > 0 and is_from_edges(name) for name, part in self.why.items())
 
     def add_to(self, memory: Recalled) -> Recalled:
         """Return the memory with its reasons."""
@@ -67,8 +80,10 @@ def explain_signals(
             parts[one.item] = dict(sorted(both.items(), key=lambda part: -abs(part[1])))
     walked = [node for node in nodes if parts[node].get("walk", 0.0) > 0]
     entities = _match_anchors(walked, evidence.anchors, view)
+    texts = _find_by_texts(len(nodes), evidence, view, pool, settings)
     return {
-        view.indexes.nodes.iri(node): Reasons(parts[node], (*paths[node], *entities.get(node, ()))) for node in nodes
+        view.indexes.nodes.iri(node): Reasons(parts[node], (*paths[node], *entities.get(node, ())), node in texts)
+        for node in nodes
     }
 
 
@@ -81,34 +96,93 @@ def explain_one_score(chosen: Sequence[Scored[int]], anchors: Sequence[Anchor], 
     }
 
 
-def list_cut(cut: Sequence[tuple[IRI, float]], judged: Judgement) -> tuple[Cut, ...]:
-    """Return the best of what was found and did not come back, and why, by IRI and how well it fits."""
+def list_cut(cut: Sequence[tuple[IRI, int | None, float]], judged: Judgement) -> tuple[Cut, ...]:
+    """Return the best of what was found and did not come back, and why, by IRI, place among the judged and how well it fits."""
     best = float(judged.fitness.max(initial=0.0)) * judged.openness
-    reason = (
+    why = (
         f"less than {judged.keeps:.0%} of the relevance of the best, {best:.2f}"
         if judged.is_open
-        else f"nothing here seems to answer the question: {judged.openness:.2f}"
+        else "; ".join((f"nothing here seems to answer the question: {judged.openness:.2f}", *judged.against))
     )
-    return tuple(Cut(iri=iri, relevance=round(judged.openness * fit, 4), reason=reason) for iri, fit in cut[:MOST_CUT])
+    return tuple(
+        Cut(
+            iri=iri,
+            relevance=round(judged.openness * fit, 4),
+            reason="; ".join((why, *(judged.missing[place] if judged.is_open and place is not None else ()))),
+        )
+        for iri, place, fit in cut[:MOST_CUT]
+    )
+
+
+def is_from_edges(signal: str) -> bool:
+    """Tell whether a signal, or the engine that stands in its place, comes from edges of the graph and not from texts."""
+    return signal in EDGES or signal not in SIGNALS or SIGNALS[signal].phase != "land"
 
 
 def write_query(
-    memories: Sequence[Recalled], asked_at: datetime, as_of: datetime | None, believed_at: datetime | None
+    memories: Sequence[Recalled],
+    reasons: Mapping[IRI, Reasons],
+    question: Question,
+    evidence: Evidence,
+    graph: Store,
+    query: Query,
 ) -> str | None:
-    """Return the text of a query that returns the same memories in the same order; None when there is none."""
+    """
+    Return the text of a query that returns the same memories in the same order, with the edges that led to them; None when there
+    is none.
+
+    What neither the texts nor an edge that the query follows brought, as the order of time does, counts as found.
+    """
     if not memories:
         return None
-    believed = believed_at or asked_at
-    return bind_query(
-        "retrieval/explained",
-        {
-            "memory": [(one.iri, one.rank, one.score) for one in memories],
-            "trueAt": as_of or believed,
-            "believedAt": believed,
-            "begunBy": as_of or NEVER,
-            "writtenBy": believed_at or NEVER,
-        },
-    )
+    believed = query.believed_at or question.view.now
+    iris = [one.iri for one in memories]
+    slots: dict[str, Any] = {
+        "memory": [(one.iri, one.rank, one.score) for one in memories],
+        "trueAt": query.as_of or believed,
+        "believedAt": believed,
+        "begunBy": query.as_of or NEVER,
+        "writtenBy": query.believed_at or NEVER,
+        **{name: values or [NOTHING] for name, values in _list_starts(iris, reasons, question, evidence).items()},
+    }
+    found = [iri for iri in iris if reasons[iri].by_texts]
+    rows = graph.select("retrieval/explained", query.scope.readable, **{**slots, "found": NOTHING})
+    led = {row["memory"] for row in rows}
+    slots["found"] = [*found, *(iri for iri in iris if iri not in led and iri not in found)] or [NOTHING]
+    return bind_query("retrieval/explained", slots)
+
+
+def _list_starts(
+    iris: Sequence[IRI], reasons: Mapping[IRI, Reasons], question: Question, evidence: Evidence
+) -> dict[str, list[IRI]]:
+    """Return what edges gave something, from which entities and memories they start, and over what names they lead."""
+    led = [iri for iri in iris if reasons[iri].by_edges]
+    steps = [step for iri in led for step in reasons[iri].path]
+    known, user = question.view.indexes.links.anchors, user_of(question.view.graphs[0])
+
+    def list_named(kinds: Collection[str]) -> list[IRI]:
+        labels = dict.fromkeys(step.name for step in steps if step.by in kinds)
+        return [known.iri(number) for label in labels for number in known.find(label)[0].tolist()]
+
+    anchors = [one.iri for one in evidence.anchors if one.named]
+    anchors += [step.via for step in steps if step.by == "entity" and step.via]
+    anchors += [user] * any(reasons[iri].why.get("own", 0.0) > 0 for iri in led)
+    seeds = [step.via for step in steps if step.by in ("link", "shared") and step.via]
+    found = {
+        "led": led,
+        "anchor": anchors + list_named({"subject"}),
+        "seed": seeds,
+        "over": list_named({"link", "shared"}),
+    }
+    return {name: list(dict.fromkeys(values)) for name, values in found.items()}
+
+
+def _find_by_texts(count: int, evidence: Evidence, view: View, pool: int, settings: SignalsSettings) -> set[int]:
+    """Return the memories that the signals of the texts alone would choose, as many as were chosen."""
+    among = candidates(evidence, view, pool)
+    shares = weigh_signals(evidence, among, settings)
+    texts = np.sum([share for name, share in shares.items() if not is_from_edges(name)], axis=0)
+    return set(among[np.argsort(-texts, kind="stable")[:count]].tolist())
 
 
 def _split_scores(

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import cast
 
 import numpy as np
 
@@ -75,7 +76,11 @@ def recall(query: Query, stores: Backends, settings: Settings) -> Recollection:
         answer = pick_in_time(ranking, query, question, stores, settings)
         nodes, vectors = question.view.indexes.nodes, question.view.indexes.vectors["memory"]
         found = {nodes.iri(one.item): vectors.vectors([one.item])[0] for one in answer.chosen}
-        left = [(nodes.iri(one.item), fit) for one, fit in zip(answer.cut, answer.cut_fitness, strict=True)]
+        places = {one.item: place for place, one in enumerate(ranking.chosen)}
+        left = [
+            (nodes.iri(one.item), places.get(one.item), fit)
+            for one, fit in zip(answer.cut, answer.cut_fitness, strict=True)
+        ]
         cut = explain.list_cut(left, ranking.judgement) if query.explained and ranking.judgement else ()
         # What says the same as another is known only when it has been read.
         twins = merge.find_twins(np.array([*found.values()])) if ranking.judgement else 0
@@ -93,7 +98,11 @@ def recall(query: Query, stores: Backends, settings: Settings) -> Recollection:
     memories = tuple(replace(one, rank=rank) for rank, one in enumerate(memories[: query.k], start=1))
     entities = describe_entities(keep_entities(entities, memories), query.scope, stores, query.as_of, query.believed_at)
     memories = tuple(reasons[one.iri].add_to(one) if reasons else one for one in memories)
-    return build_answer(query, question, ranking, memories, entities, cut, stores, watch)
+    sparql = None
+    if query.explained:
+        with stores.indexes.lock:
+            sparql = explain.write_query(memories, reasons, question, ranking.evidence, stores.graph, query)
+    return build_answer(query, question, ranking, memories, entities, cut, sparql, stores, watch)
 
 
 def keep_entities(entities: Iterable[RecalledEntity], memories: Iterable[Recalled]) -> tuple[RecalledEntity, ...]:
@@ -126,8 +135,26 @@ def rank(question: Question, query: Query, stores: Backends, settings: Settings,
     if not has_gate:
         return ranking
     with watch.phase("gate"):
-        judged = relevance.judge(question, chosen, evidence.signals, stores.embedder.fingerprint, settings.gate)
+        judged = relevance.judge(
+            question,
+            chosen,
+            evidence.signals,
+            stores.embedder.fingerprint,
+            settings.gate,
+            text_reader(question, query, stores),
+        )
     return replace(ranking, judgement=judged)
+
+
+def text_reader(question: Question, query: Query, stores: Backends) -> relevance.Texts:
+    """Return what reads from the graph what some memories say, by their ids."""
+
+    def read(nodes: Sequence[int]) -> dict[int, str]:
+        ids = {question.view.indexes.nodes.iri(node): node for node in nodes}
+        rows = stores.graph.select("keys/texts", query.scope.readable, memory=[*ids]) if ids else []
+        return {ids[cast(IRI, row["memory"])]: str(row["content"]) for row in rows}
+
+    return read
 
 
 def rank_memories(query: Query, stores: Backends, settings: Settings) -> list[Scored[IRI]]:
@@ -201,13 +228,11 @@ def build_answer(
     memories: tuple[Recalled, ...],
     entities: tuple[RecalledEntity, ...],
     cut: tuple[Cut, ...],
+    sparql: str | None,
     stores: Backends,
     watch: Stopwatch,
 ) -> Recollection:
     """Return what a caller is told."""
-    sparql = None
-    if query.explained:
-        sparql = explain.write_query(memories, question.view.now, query.as_of, query.believed_at)
     return Recollection(
         query=query.question,
         namespace=query.scope.namespace,

@@ -10,6 +10,9 @@ this memory is the one: from its cosine and its score beside the best, its words
 whether the date or number asked for stands in it. Words that only say what kind of answer is wanted count little, words of courtesy
 hardly at all, and everyday words for the same thing count for one another.
 
+Both look whether a property that is often asked for, a phone number, a birthday, is filled: by a text of its form, in a memory that
+has the name asked about. A question that asks for an attribute of something ("what is Ada's …") is answered less often than others.
+
 A question of the user about the user stays open when a memory fills the very property it asks for; so does one whose best
 memories are about what it leads to, where recall infers.
 
@@ -22,7 +25,7 @@ their capitals; the words are English ones.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import log, log1p
@@ -43,11 +46,14 @@ from memento.retrieval.question import (
 )
 from memento.search.words import Postings, tokens
 from memento.settings import GateSettings
+from memento.text.tables import LEXICON, Row, compile_pattern, entries, fill
 
 LOOKED_AT = 25
 """Memories, best first, that are looked at, however few are asked for."""
 
 Values = NDArray[np.float64]
+Texts = Callable[[Sequence[int]], Mapping[int, str]]
+"""Reads what some memories say."""
 
 _ASKING, _COURTESY = 0.4, 0.1
 """What a word of asking and a word of courtesy weigh beside one that names something."""
@@ -61,6 +67,8 @@ _KEYWORDS = 4
 _FEW, _FEW_CUT = 3, 16
 """Memories that are cut only where they fit a sixteenth as well as others must: the best is often among the first three."""
 _FIFTH = 4
+_TRUSTED = 6
+"""Memories with the name asked about, best first, one of which must fill the property asked for."""
 
 _WORD = re.compile(r"[^\W_]+")
 _SPACELESS = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
@@ -77,6 +85,20 @@ _SPAN_NAMED = re.compile(
 )
 """What points at a time and not at something that was said before."""
 _POINTING = re.compile(r"\b(?:it|its|they|them|their|that|this|those|these|he|she|him|her|there)\b", re.IGNORECASE)
+
+
+_ATTRIBUTE = re.compile(
+    r"^\W*(?:what|when|who)(?:['’]s|\s+(?:is|are|was|were))\b.*?(?:['’]s|\b(?:my|our|his|her|their|the|its))\s+(?:[\w-]+\s+){0,2}[\w-]+"
+    r"\s*(?:\?|$|\b(?:of|for|in|at|on|from|to|called|with)\b)",
+    re.IGNORECASE,
+)
+
+
+class Property(Row, frozen=True, kw_only=True):
+    """What is often asked for: how a memory is seen to have it, and one that has it not."""
+
+    filled: str
+    lacks: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +119,10 @@ class Judgement:
     fitness: Values
     is_open: bool
     keeps: float
+    against: tuple[str, ...] = ()
+    """What speaks against the question as a whole, in words, the strongest first."""
+    missing: tuple[tuple[str, ...], ...] = ()
+    """(n,) of each memory, what it has less of than the best one, in words."""
 
     @property
     def relevance(self) -> Values:
@@ -115,10 +141,11 @@ def judge(
     signals: Mapping[str, NDArray[np.float32]],
     fingerprint: str,
     settings: GateSettings,
+    read: Texts,
 ) -> Judgement:
     """Return how relevant the best memories are, best first; `signals` is what has been found, `meaning` at least."""
     calibration = choose_calibration(fingerprint)
-    asked, fits = measure_features(question, chosen, signals)
+    asked, fits = measure_features(question, chosen, signals, read)
     openness = float(_squash(sum(calibration.openness.get(name, 0.0) * value for name, value in asked.items())))
     total = np.sum([calibration.fitness.get(name, 0.0) * values for name, values in fits.items()], axis=0)
     limit = calibration.opens
@@ -126,7 +153,66 @@ def judge(
         limit = max(settings.floor, settings.base + settings.slope * log(max(question.view.count, 1) / _SIZE))
     is_open = openness >= limit or leads_to_answer(question, chosen, signals)
     return Judgement(
-        openness=openness, fitness=_squash(total), is_open=is_open, keeps=settings.keep or calibration.keeps
+        openness=openness,
+        fitness=_squash(total),
+        is_open=is_open,
+        keeps=settings.keep or calibration.keeps,
+        against=_weigh_against(asked, calibration.openness),
+        missing=_find_missing(fits, calibration.fitness, total),
+    )
+
+
+AGAINST = {
+    "unfilled": "no memory of it has the property asked for",
+    "strange": "it names somebody or something unheard of",
+    "told": "nothing is asked",
+    "addressed": "it asks the one who answers",
+    "courtesy": "it is made of courtesy",
+    "reacting": "it reacts to what was just said",
+    "pointing": "it points at something said before",
+    "topic cosine": "nothing is near what it asks about",
+    "cosine": "nothing is near it",
+    "topic covered": "no memory has its words",
+    "ahead": "all memories are equally near",
+}
+"""What a feature of a question says where it speaks against an answer."""
+MISSING = {
+    "unfilled": "it has not the property asked for",
+    "cosine": "it is far from the question",
+    "behind": "it is farther than the best",
+    "score": "it scores less",
+    "covered": "it has few of the question's words",
+    "subject": "it is not about what is named",
+    "no time": "it names no time",
+    "no number": "it has no number",
+}
+"""What a feature of a memory says where it has less of it than the best one."""
+_TELLING, _SAID = 0.3, 3
+_TYPICAL = {"cosine": log(0.45), "topic cosine": log(0.4), "topic covered": log(0.45), "ahead": 0.15}
+"""What these are where there is an answer, by the median; of the others 0."""
+
+
+def _weigh_against(asked: Mapping[str, float], weights: Mapping[str, float]) -> tuple[str, ...]:
+    shares = {name: weights.get(name, 0.0) * (asked[name] - _TYPICAL.get(name, 0.0)) for name in AGAINST}
+    return tuple(AGAINST[name] for name in sorted(shares, key=lambda name: shares[name]) if shares[name] < -_TELLING)[
+        :_SAID
+    ]
+
+
+def _find_missing(
+    fits: Mapping[str, Values], weights: Mapping[str, float], total: Values
+) -> tuple[tuple[str, ...], ...]:
+    if not total.size:
+        return ()
+    best = int(total.argmax())
+    shares = {name: weights.get(name, 0.0) * (fits[name] - fits[name][best]) for name in MISSING}
+    return tuple(
+        tuple(
+            MISSING[name]
+            for name in sorted(shares, key=lambda name: float(shares[name][place]))
+            if shares[name][place] < -_TELLING
+        )[:_SAID]
+        for place in range(len(total))
     )
 
 
@@ -156,9 +242,14 @@ def describe_gate(fingerprint: str, settings: GateSettings) -> str:
 
 
 def measure_features(
-    question: Question, chosen: Sequence[Scored[int]], signals: Mapping[str, NDArray[np.float32]]
+    question: Question, chosen: Sequence[Scored[int]], signals: Mapping[str, NDArray[np.float32]], read: Texts
 ) -> tuple[dict[str, float], dict[str, Values]]:
-    """Return what the openness of a question and (n,) the fitness of its best memories are judged by, each feature by name."""
+    """
+    Return what the openness of a question and (n,) the fitness of its best memories are judged by, each feature by name.
+
+    Args:
+        read: called only where the question asks for a property of the table.
+    """
     view, nodes = question.view, np.array([one.item for one in chosen], dtype=np.int32)
     postings = view.indexes.words(view.graphs, "memory")
     words = weigh_words(question.stripped, postings)
@@ -174,14 +265,17 @@ def measure_features(
     score = np.array([one.score for one in chosen])
     found = {name: _take(name, signals, nodes) for name in ("speaker", "subject", "link")}
     shapes = _read_shapes(question, nodes)
+    lacking = _find_lacking(question.text, nodes, read)
+    is_named = [not named or bool(some) for some in list_held(named, nodes, postings)]
+    of_it = np.array(is_named, dtype=np.bool_) | (found["subject"] > 0) | ~lacking.any()  # else any memory may answer
     asked = {
         "bias": 1.0,
         "cosine": _log(cosine.max(initial=0.0)),
-        "topic cosine": _log(rest.max(initial=0.0)),
+        "topic cosine": _log(rest[of_it].max(initial=0.0)),
         "known": log(_share(words, heard)),
         "topic known": log(_share(topic, heard)),
-        "covered": log(covers.max(initial=_LEAST)),
-        "topic covered": log(about.max(initial=_LEAST)),
+        "covered": log(covers[of_it].max(initial=_LEAST)),
+        "topic covered": log(about[of_it].max(initial=_LEAST)),
         "size": log(max(view.count, _LEAST_SIZE) / _SIZE),
         "strange": 1.0 - measure_names(question.text, view.participants(), postings),
         "told": float(is_told(question.text)),
@@ -191,6 +285,8 @@ def measure_features(
         "pointing": float(points_back(question.text) and not names and words.keys() <= _idle()),
         "speaker": float(found["speaker"].max(initial=0.0)),
         "ahead": _lead(cosine),
+        "unfilled": float(lacking.any() and lacking[of_it][:_TRUSTED].all()),
+        "attribute": float(asks_for_attribute(question.text)),
     }
     fits = {
         "bias": np.ones(len(nodes)),
@@ -203,6 +299,7 @@ def measure_features(
         "link": (found["link"] > 0).astype(np.float64),
         "no time": (1.0 - shapes[:, 2]) * wants_time(question.text),
         "no number": (1.0 - shapes[:, 3]) * wants_number(question.text),
+        "unfilled": lacking,
     }
     return asked, fits
 
@@ -297,6 +394,36 @@ def is_reaction(text: str) -> bool:
     return bool(before) and not is_first_person(asked)
 
 
+def asks_for_attribute(question: str) -> bool:
+    """
+    Tell whether a question asks what an attribute of something is.
+
+    >>> asks_for_attribute("What is Ada's shoe size?"), asks_for_attribute("When is the deadline for it?")
+    (True, True)
+    >>> asks_for_attribute("What does Ada wear?"), asks_for_attribute("Where is my coat?")
+    (False, False)
+    """
+    return _ATTRIBUTE.match(question) is not None
+
+
+@lru_cache(maxsize=1)
+def list_properties() -> tuple[tuple[Property, re.Pattern[str], re.Pattern[str]], ...]:
+    """Return the properties of the table, each with how a question asks for it and how a memory fills it."""
+    rows = entries(LEXICON / "properties.toml", Property, {}, flags=re.IGNORECASE)
+    return tuple((one.row, one.pattern, compile_pattern(fill(one.row.filled, {}), re.IGNORECASE)) for one in rows)
+
+
+def find_filled(question: str) -> re.Pattern[str] | None:
+    """
+    Return how a memory fills the property that a question asks for, where the table has it.
+
+    >>> pattern = find_filled("What is Ada's shoe size?")
+    >>> bool(pattern.search("Ada takes size 39.")), find_filled("What does Ada wear?")
+    (True, None)
+    """
+    return next((filled for _, asked, filled in list_properties() if asked.search(question)), None)
+
+
 def measure_courtesy(text: str) -> float:
     """
     Return the share of the words of a text that are words of courtesy.
@@ -329,6 +456,15 @@ def _read_shapes(question: Question, nodes: NDArray[np.int32]) -> NDArray[np.flo
         if there.any():
             shapes[there] = passages.shapes(nodes[there])
     return shapes
+
+
+def _find_lacking(question: str, nodes: NDArray[np.int32], read: Texts) -> Values:
+    """Return (n,) 1 for each memory that has not the property asked for; 0 everywhere where none of the table is."""
+    filled = find_filled(question)
+    if filled is None:
+        return np.zeros(len(nodes))
+    texts = read(nodes.tolist())
+    return np.array([float(not filled.search(texts.get(node, ""))) for node in nodes.tolist()])
 
 
 def _take(name: str, signals: Mapping[str, NDArray[np.float32]], nodes: NDArray[np.int32]) -> Values:
@@ -391,22 +527,24 @@ def _squash(x: Any) -> Any:
 CALIBRATED: Mapping[str, Calibration] = {
     "all-MiniLM-L6-v2": Calibration(
         openness={
-            "bias": 2.09,
-            "cosine": 0.84,
-            "topic cosine": 1.83,
-            "known": 0.24,
-            "topic known": 0.82,
-            "covered": -0.09,
-            "topic covered": -0.08,
-            "size": -0.54,
-            "strange": -1.54,
-            "told": -3.44,
-            "addressed": -2.54,
-            "courtesy": -1.12,
-            "pointing": -0.79,
-            "speaker": 1.53,
-            "ahead": 3.49,
-            "reacting": -2.73,
+            "bias": 2.15,
+            "cosine": 0.81,
+            "topic cosine": 1.27,
+            "known": -0.12,
+            "topic known": 0.19,
+            "covered": 0.36,
+            "topic covered": 0.35,
+            "size": -0.20,
+            "strange": -1.27,
+            "told": -3.09,
+            "addressed": -2.49,
+            "courtesy": -2.81,
+            "reacting": -2.37,
+            "pointing": -1.37,
+            "speaker": 0.61,
+            "ahead": 3.32,
+            "unfilled": -2.54,
+            "attribute": -0.73,
         },
         fitness={
             "bias": -4.59,
@@ -419,6 +557,7 @@ CALIBRATED: Mapping[str, Calibration] = {
             "link": -0.24,
             "no time": -0.32,
             "no number": -0.82,
+            "unfilled": -0.45,
         },
         opens=0.22,
         keeps=0.5,
@@ -457,19 +596,20 @@ CALIBRATED: Mapping[str, Calibration] = {
     ),
     "": Calibration(
         openness={
-            "bias": 0.81,
-            "known": 0.45,
-            "topic known": 0.88,
-            "covered": 0.16,
-            "topic covered": -0.11,
-            "size": -0.35,
-            "strange": -1.91,
-            "told": -3.47,
-            "addressed": -2.90,
-            "courtesy": -1.91,
-            "pointing": -1.32,
-            "speaker": 1.39,
-            "reacting": -2.93,
+            "bias": 1.29,
+            "topic known": 0.17,
+            "covered": 0.61,
+            "topic covered": 0.40,
+            "size": -0.07,
+            "strange": -1.48,
+            "told": -3.26,
+            "addressed": -2.64,
+            "courtesy": -3.00,
+            "reacting": -2.42,
+            "pointing": -1.69,
+            "speaker": 0.55,
+            "unfilled": -2.53,
+            "attribute": -0.67,
         },
         fitness={
             "bias": -5.13,
@@ -480,8 +620,9 @@ CALIBRATED: Mapping[str, Calibration] = {
             "link": -0.39,
             "no time": -0.28,
             "no number": -0.79,
+            "unfilled": -0.50,
         },
-        opens=0.16,
+        opens=0.18,
         keeps=0.4,
     ),
 }

@@ -38,6 +38,9 @@ _NEAR_DAY = re.compile(
     re.IGNORECASE,
 )
 
+_DATED = re.compile(r"(?:\w+\s+){1,4}\[\d[^\]]*\]")
+"""What a date stands behind."""
+
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")
 
 
@@ -74,6 +77,14 @@ def as_xml(recollection: Recollection, today: date, instructions: str = "") -> s
         ),
         _wrap("memories", [line for one in recollection.memories for line in _render_memory(one, numbers)]),
         [f'<left_out memories="{recollection.left_out}"/>'] if recollection.left_out else [],
+        _wrap(
+            "cut",
+            [
+                line
+                for one in recollection.cut
+                for line in _render_element("memory", {"relevance": f"{one.relevance:.2f}", "reason": one.reason}, [])
+            ],
+        ),
     ]
     body = "\n\n".join("\n".join(f"  {line}" for line in section) for section in sections if section)
     return f"<memento>\n{body}\n</memento>"
@@ -168,11 +179,13 @@ def excerpt(text: str, around: str, most: int) -> str:
 
 def date_days(text: str, at: datetime) -> str:
     """
-    Return a text in which each day that is named by its distance has its date behind it.
+    Return a text in which each day that is named by its distance has its date behind it; where one has none, when it was said.
 
     >>> at = datetime.fromisoformat("2026-03-02T10:00:00+00:00")
     >>> date_days("We met yesterday.", at), date_days("Met yesterday [2026-03-01].", at)
     ('We met yesterday [2026-03-01].', 'Met yesterday [2026-03-01].')
+    >>> date_days("The boat leaves this evening or next spring.", at)
+    'The boat leaves this evening or next spring. [said 2026-03-02]'
     """
     if not _NEAR_DAY.search(text) or not is_readable(text):
         return text
@@ -180,7 +193,7 @@ def date_days(text: str, at: datetime) -> str:
         words, rest = text[found.start : found.end], text[found.end :]
         if _NEAR_DAY.search(words) and not rest.lstrip().startswith("["):
             text = f"{text[: found.end]} [{found.value.date().isoformat()}]{rest}"
-    return text
+    return f"{text} [said {at.date().isoformat()}]" if _NEAR_DAY.search(_DATED.sub("", text)) else text
 
 
 def count_tokens(text: str) -> int:
@@ -246,6 +259,9 @@ def as_text(recollection: Recollection) -> str:
     lines.append("Memories" if recollection.memories else "Memories: none")
     for one in recollection.memories:
         lines += [f"[M{one.rank}] {one.iri}", *(f"  ├─ {line}" for line in _list_details(one))]
+    if recollection.left_out:
+        lines.append(f"Left out, as the budget is full: {recollection.left_out}")
+    lines += [f"Cut: {one.iri}, relevance {one.relevance:.2f}, {one.reason}" for one in recollection.cut]
     return "\n".join(lines)
 
 
@@ -313,9 +329,10 @@ def _render_note(note: NoteRef, memories: Iterable[Recalled]) -> list[str]:
 
 
 def _render_entity(one: RecalledEntity, said: set[str]) -> list[str]:
-    """Return an entity, described only where the memories do not say it: `said` are their stems."""
+    """Return an entity, described where the memories do not say it (`said` are their stems) and it hangs on no day of telling."""
     is_repeated = set(tokens(one.description)) - set(tokens(one.name)) <= said | {"user"}
-    inside = [] if is_repeated else [f"<description>{_escape(one.description)}</description>"]
+    is_undated = _NEAR_DAY.search(_DATED.sub("", one.description))
+    inside = [] if is_repeated or is_undated else [f"<description>{_escape(one.description)}</description>"]
     return _render_element("entity", {"name": one.name, "type": one.kind}, inside)
 
 

@@ -523,7 +523,8 @@ class WriteRequest:
     """
     Who wants a change: what they may write, whose share of the workers it takes, and how it is committed.
 
-    Before anybody waits for the lock, `redact` takes out of a change that was tried what is not to be written, and `prepare` is shown it.
+    Before anybody waits for the lock, `redact` takes out of a change that was tried what is not to be written, and `prepare`
+    is shown the rest.
     """
 
     dataset: Dataset

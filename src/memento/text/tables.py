@@ -3,8 +3,9 @@ The tables of the language: word lists, and rows of patterns that each say what 
 
 A file is read when it is first asked for, once. What is not as it must be is an error that names the file and the row.
 
-*But:* what is no language stays in code, where it is used: how a text falls into tokens, a genitive, white space, figures, stamps of
-time, capitals inside of a word, the private signs of skeletons, and an expression that is made of the names of one note.
+*But:* what is no language stays in code, where it is used: how a text falls into tokens, a genitive, white space, figures,
+stamps of time, capitals inside of a word, the private signs of skeletons, and an expression that is made of the names of one
+note.
 
 *Because:* what is known of a language changes far more often than what is done with it, and a row can be tested by itself.
 """

@@ -31,6 +31,7 @@ HELP = """An expression goes over several lines until its last bracket closes, a
 @click.option("--profile", metavar="NAME", help="Retrieval settings by name, as seed.")
 @click.option("--engine", metavar="NAME", help="What ranks: signals, ppr, spread, hops or published.")
 @click.option("--mode", metavar="NAME", help="One plain search instead of an engine: vector, keyword or hybrid.")
+@click.option("--budget", type=int, metavar="TOKENS", help="Most tokens, the best first; what is left out is counted.")
 @click.option("--no-gate", is_flag=True, help="Show the best there is, even when nothing is relevant.")
 @click.option("--explain", is_flag=True, help="Say why each came back, and by which SPARQL query.")
 @click.option(

@@ -14,12 +14,19 @@ Json = Mapping[str, Any]
 def show_recollection(found: Json) -> str:
     """Rank, score and content of each memory, with its dates, what it is about, what it replaced, and its note."""
     notice = [click.style(clean(one), fg="red") for one in (found["degraded"], found["notice"]) if one]
+    rest = [_count_left_out(found["left_out"])] if found["left_out"] else []
+    rest += [f"{_dim('cut')} {one['relevance']:.2f} {one['iri']}: {_dim(one['reason'])}" for one in found["cut"]]
     if not found["memories"]:
         nothing = "Nothing relevant comes to mind." if found["gated"] else "Nothing comes to mind."
-        return "\n".join([*notice, nothing])
+        return "\n".join([*notice, nothing, *rest])
     ranks = {memory["iri"]: memory["rank"] for memory in found["memories"]}
     lines = notice + [line for memory in found["memories"] for line in (*_memory(memory), *_reasons(memory, ranks))]
+    lines += rest
     return "\n".join([*lines, "", found["sparql"].rstrip()] if found["sparql"] else lines)
+
+
+def _count_left_out(count: int) -> str:
+    return _dim(f"{count} more {'memory' if count == 1 else 'memories'} left out: the budget is full")
 
 
 def show_forgotten(answer: Json) -> str:

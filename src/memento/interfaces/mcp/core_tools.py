@@ -217,7 +217,9 @@ class RecallArguments(Arguments, frozen=True, kw_only=True):
     mode: Annotated[
         str | None, Meta(description="One plain search instead of an engine: vector, keyword or hybrid (70/30).")
     ] = None
-    budget: Annotated[int | None, Meta(description="Most tokens of the answer; default 600.")] = None
+    budget: Annotated[
+        int | None, Meta(description="Most tokens of the memories and of what their notes say; default 600.")
+    ] = None
 
 
 class SparqlArguments(Arguments, frozen=True, kw_only=True):

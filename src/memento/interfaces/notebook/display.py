@@ -40,11 +40,16 @@ def show_recollection(found: Recollection) -> str:
     head = f"{_bold(found.query)} in {escape(found.namespace)}"
     if found.degraded:
         head = f"{head} ({escape(found.degraded)})"
-    if not found.memories:
-        return f"<p>{head}: {'nothing is relevant' if found.gated else 'nothing comes to mind'}</p>"
-    return _table_html(
-        _RECALL_COLUMNS, [_recalled_row(one) for one in found.memories], f"{head}, {len(found.memories)} memories"
+    cut = _table_html(
+        ("cut", "relevance", "why"),
+        [(_code(one.iri), f"{one.relevance:.2f}", escape(one.reason)) for one in found.cut],
     )
+    rest = cut if found.cut else ""
+    if not found.memories:
+        return f"<p>{head}: {'nothing is relevant' if found.gated else 'nothing comes to mind'}</p>{rest}"
+    left = f", {found.left_out} left out of the budget" if found.left_out else ""
+    count = f"{head}, {len(found.memories)} memories{left}"
+    return _table_html(_RECALL_COLUMNS, [_recalled_row(one) for one in found.memories], count) + rest
 
 
 def show_recalled(one: Recalled) -> str:
