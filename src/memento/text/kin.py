@@ -25,7 +25,7 @@ _SAME = {
     "buddy": "friend",
     "landlady": "landlord",
 }
-_PLURALS = {"children": "child", "wives": "wife"}
+_PLURALS = {"children": "child", "wives": "wife", "grandchildren": "grandchild"}
 _GENERAL = {
     "child": ("son", "daughter"),
     "parent": ("mother", "father"),
@@ -40,8 +40,21 @@ _TURNED = {
     "twin": ("twin",),
     **dict.fromkeys(("brother", "sister", "sibling"), ("brother", "sister", "sibling")),
 }
+_BY_TWO = {
+    "nephew": tuple((one, other) for one in ("brother", "sister", "sibling") for other in ("son", "child")),
+    "niece": tuple((one, other) for one in ("brother", "sister", "sibling") for other in ("daughter", "child")),
+    "grandson": tuple((one, "son") for one in ("son", "daughter", "child")),
+    "granddaughter": tuple((one, "daughter") for one in ("son", "daughter", "child")),
+    "grandchild": tuple((one, other) for one in ("son", "daughter", "child") for other in ("son", "daughter", "child")),
+    "grandmother": tuple((one, "mother") for one in ("mother", "father", "parent")),
+    "grandfather": tuple((one, "father") for one in ("mother", "father", "parent")),
+    "uncle": tuple((one, "brother") for one in ("mother", "father", "parent")),
+    "aunt": tuple((one, "sister") for one in ("mother", "father", "parent")),
+    "cousin": tuple((one, other) for one in ("uncle", "aunt") for other in ("son", "daughter", "child")),
+}
+"""What follows from two steps: a niece is the daughter of a brother or a sister."""
 _WORDS = RELATIVES | frozenset(
-    ["gp", "vet", "parent", "parents", "sibling", "grandparent", "in-law", "children", "wives"]
+    ["gp", "vet", "stepbrother", "stepsister", "grandchild", "grandchildren", "parent", "parents", "sibling", "grandparent", "in-law", "children", "wives"]
 )
 PATTERN = (
     r"(?:(?:step|half|great)-?)?(?:"
@@ -77,6 +90,7 @@ def derive_kin(relation: str) -> list[tuple[tuple[str, bool], ...]]:
     found: list[tuple[tuple[str, bool], ...]] = [((relation, False),)]
     found += [((one, False),) for one in _GENERAL.get(relation, ())]
     found += [((one, True),) for one in _TURNED.get(relation, ())]
+    found += [((one, False), (other, False)) for one, other in _BY_TWO.get(relation, ())]
     if relation.endswith("-in-law"):
         own = relation.removesuffix("-in-law")
         found += [(way, *step) for way in (("partner", False), ("partner", True)) for step in derive_kin(own)]

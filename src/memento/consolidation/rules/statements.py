@@ -275,6 +275,7 @@ def _understood(piece: str, context: _Context, terminal: str, corrects: bool) ->
 
 def _with_person(said: str, person: str) -> str:
     said = re.sub(r"^(?:He|She|he|she)['’]ll\b", f"{person}'ll", said)
+    said = re.sub(r"^(?:He|She|he|she)['’]s(?=\s(?:an?|the|not|now)\s)", f"{person} is", said)
     return _POSSESSIVE.sub(f"{person}'s ", _PRONOUN.sub(rf"\g<1>{person}", said))
 
 

@@ -13,15 +13,16 @@ from memento.consolidation.agents import USER, Stated
 from memento.text.kin import PATTERN, kin_name
 
 _NAME = "[\ue000-\uf8ff]"
-_OWNER = rf"(?:{USER}['’]s|(?-i:[Oo]ur|[Mm]y)|{_NAME}['’]s?)"
+_OWNER = rf"(?<![\w'’])(?:{USER}['’]s|(?-i:[Oo]ur|[Mm]y)|{_NAME}['’]s?)"
 _KIN = rf"(?P<kin>{PATTERN})"
 _ADJECTIVE = r"(?:(?:new|old|older|elder|younger|little|big|twin|best|good|former|late|own|eldest|youngest)\s+)?"
 _ROWS = tuple(
-    re.compile(pattern, re.IGNORECASE)
+    re.compile(f"(?={pattern})", re.IGNORECASE)  # of "USER's brother Tom's daughter Ada" both
     for pattern in (
         rf"(?P<owner>{_OWNER})\s+{_ADJECTIVE}{_KIN},?\s+(?P<name>{_NAME})",
         rf"(?P<owner>{_OWNER})\s+{_ADJECTIVE}{_KIN}\s+\((?P<name>{_NAME})",
         rf"(?P<owner>{_OWNER})\s+{_ADJECTIVE}{_KIN}(?:['’]s|\s+is|\s*[=:])\s+(?:(?:called|named|an?)\s+)?(?P<name>{_NAME})(?!['’]s)",
+        rf"(?P<owner>{_NAME}|\b{USER})\s+(?:has|have|had|got)\s+(?:an?|one)\s+{_ADJECTIVE}{_KIN}(?:,|:|\s+called|\s+named)?\s+(?P<name>{_NAME})",
         rf"(?P<name>{_NAME}),\s+(?P<owner>{_OWNER})\s+{_ADJECTIVE}{_KIN}\b",
         rf"(?P<name>{_NAME})(?:['’]s)?\s+\((?:(?P<owner>{_OWNER})\s+)?{_ADJECTIVE}{_KIN}\b",
         rf"(?P<name>{_NAME})(?:\s+is|['’]s|\s*=)\s+(?P<owner>{_OWNER})\s+{_ADJECTIVE}{_KIN}\b",
