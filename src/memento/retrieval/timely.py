@@ -43,7 +43,16 @@ _BACK = re.compile(
     r"|(?:has|have)\s+(?:\S+\s+){1,4}?been|while|since)\b",
     re.IGNORECASE,
 )
+_HAPPENINGS = re.compile(
+    r"^\W*(?:what|anything|something|which\s+(?:things|events))\b.{0,30}?\b(?:happen(?:s|ed|ing)?|went\s+on|going\s+on|took\s+place|up\s+to"
+    r"|(?:did|have)\s+(?:i|we)\s+(?:do|done|experience)d?|(?:was|were)\s+(?:i|we)\s+doing)\b",
+    re.IGNORECASE,
+)
+"""A question of what happened at all, not of somebody or something."""
 _POINT = re.compile(r"\b(?P<word>before|while|when|during)\s+(?P<rest>.+)$", re.IGNORECASE)
+
+MADE_UP = ("wish", "rumour", "joke")
+"""Moods of a memory of which nothing is so as it says; a plan or another's word is news all the same."""
 
 _UNREAL = ("wish", "rumour", "joke", "plan", "soon")
 
@@ -109,6 +118,34 @@ def asked_time(question: str, now: datetime) -> datetime | None:
         month = any(letter.isalpha() for letter in words.split()[-1]) or len(words.split()) > 2
         return value + timedelta(days=15 if month else 182)
     return value
+
+
+def asked_span(question: str, now: datetime) -> tuple[datetime, datetime] | None:
+    """
+    From when until when the time goes of which a question asks what happened in it, or None: of a year, a month, a week or a day.
+
+    >>> since, until = asked_span("What happened in May?", datetime(2026, 7, 1, tzinfo=UTC))
+    >>> f"{since:%Y-%m-%d} {until:%Y-%m-%d}"
+    '2026-05-01 2026-06-01'
+    >>> asked_span("Where did I live in May?", datetime(2026, 7, 1, tzinfo=UTC)) is None
+    True
+    """
+    if not (is_readable(question) and _HAPPENINGS.search(question)):
+        return None
+    found = [one for one in dates(question, now) if one.role in ("at", "for")]
+    if len(found) != 1:
+        return None
+    words = question[found[0].start : found[0].end].lower().strip(" ?.")
+    since = found[0].value.replace(hour=0, minute=0, second=0, microsecond=0)
+    if re.search(r"\b(?:week|weekend)$", words):
+        since -= timedelta(days=since.weekday())
+        return since, since + timedelta(days=7)
+    if words.endswith("year") or re.fullmatch(r"(?:in\s+|during\s+)?\d{4}", words):
+        return since.replace(month=1, day=1), since.replace(year=since.year + 1, month=1, day=1)
+    if words.endswith("month") or (since.day == 1 and not re.search(r"\b\d{1,2}(?:st)?\b", words)):
+        since = since.replace(day=1)
+        return since, (since + timedelta(days=32)).replace(day=1)
+    return since, since + timedelta(days=1)
 
 
 def looks_back(question: str) -> bool:
@@ -353,7 +390,7 @@ def _places(iris: list[IRI], graph: Store, readable: Sequence[IRI]) -> list[_Pla
     epoch = datetime(1, 1, 1, tzinfo=UTC)
     rows = [row for row in rows if str(row.get("slot")) not in _SEVERAL]
     stating = {row["memory"] for row in rows if "slot" in row}
-    unreal = {row["memory"] for row in rows if "meant" in row}
+    unreal = {row["memory"] for row in rows if row.get("meant") in MADE_UP}
     places = [_Place(at, epoch, at) for at in range(len(iris))]
     for place in places:
         place.is_said = iris[place.at] in stating

@@ -54,7 +54,21 @@ _BY_TWO = {
 }
 """What follows from two steps: a niece is the daughter of a brother or a sister."""
 _WORDS = RELATIVES | frozenset(
-    ["gp", "vet", "stepbrother", "stepsister", "grandchild", "grandchildren", "parent", "parents", "sibling", "grandparent", "in-law", "children", "wives"]
+    [
+        "gp",
+        "vet",
+        "stepbrother",
+        "stepsister",
+        "grandchild",
+        "grandchildren",
+        "parent",
+        "parents",
+        "sibling",
+        "grandparent",
+        "in-law",
+        "children",
+        "wives",
+    ]
 )
 PATTERN = (
     r"(?:(?:step|half|great)-?)?(?:"

@@ -189,7 +189,9 @@ def _may_join(before: Draft, passage: Passage, note: Note) -> bool:
         return not tells
     if not passage.statements or not all(one.stands for one in passage.statements):
         return True
-    return not tells and {_times(one, note) for one in passage.statements} == {(before.valid_at, before.event_at, before.until)}
+    return not tells and {_times(one, note) for one in passage.statements} == {
+        (before.valid_at, before.event_at, before.until)
+    }
 
 
 def _is_heading(passage: Passage) -> bool:
@@ -198,6 +200,8 @@ def _is_heading(passage: Passage) -> bool:
 
 
 def _is_answer(passage: Passage) -> bool:
+    if passage.words.rstrip("!").endswith("?"):
+        return False
     return passage.is_fragment or (is_verbless(passage.words, MOST) and not passage.noise and not _tells(passage))
 
 
@@ -209,7 +213,10 @@ def _may_head(heading: Sequence[Passage], told: Sequence[Draft]) -> bool:
     """Whether what stands before belongs to the one draft behind it; a question does to its answer alone."""
     if len(told) != 1 or told[0].noise or told[0].remark or told[0].slot or told[0].ends or told[0].corrects:
         return False
-    return heading[0].noise != "it is a question" and len(told[0].content) + sum(len(one.words) for one in heading) <= JOINED
+    return (
+        heading[0].noise != "it is a question"
+        and len(told[0].content) + sum(len(one.words) for one in heading) <= JOINED
+    )
 
 
 def _headed(

@@ -12,7 +12,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from memento.consolidation.agents import USER, Draft, Existing, Target
-from memento.consolidation.rules.ends import corrects_figure, held_the_role, is_outcome, is_reversed, is_same_activity, rule_of
+from memento.consolidation.rules.ends import (
+    corrects_figure,
+    held_the_role,
+    is_outcome,
+    is_reversed,
+    is_same_activity,
+    rule_of,
+)
 from memento.consolidation.rules.relations import (
     ONCE,
     compatible,
@@ -304,7 +311,9 @@ def is_ended(phrase: str, draft: Draft, old: Existing) -> bool:
     if over or normal(memory.content) == normal(draft.content):
         return False
     rule = rule_of(draft)
-    if memory.slot == "home" and reading(draft.content).mood == "plan":  # who leaves a town on Sunday may be back on Monday
+    if (
+        memory.slot == "home" and reading(draft.content).mood == "plan"
+    ):  # who leaves a town on Sunday may be back on Monday
         return False
     if rule == "took-over":
         return held_the_role(phrase, draft, old)

@@ -30,6 +30,10 @@ _ROWS = tuple(
         rf"(?:^|[.!?]\s+)(?-i:(?=[A-Z])){_KIN}\s+\((?P<name>{_NAME})",
     )
 )
+_PARTED = re.compile(
+    r"\b(?:broke\s+up|broken\s+up|split\s+up|separated|divorced|dumped|left\s+(?:USER|her|him)|died|passed\s+away|used\s+to\s+be)\b",
+    re.IGNORECASE,
+)
 _TITLE = r"(?:(?:Mr|Mrs|Ms|Miss|Dr|Prof|Sr|Sra|Doctor)\.?\s+)?"
 
 
@@ -58,4 +62,6 @@ def _read(text: str, names: Sequence[str]) -> Iterator[Stated]:
             owner = names[ord(sign) - 0xE000] if "\ue000" <= sign <= "\uf8ff" else USER
             name = names[ord(match["name"]) - 0xE000]
             if owner != name:
-                yield Stated(subject=owner, relation=kin_name(match["kin"]), value=name)
+                relation = kin_name(match["kin"])
+                is_over = relation == "partner" and _PARTED.search(text)
+                yield Stated(subject=owner, relation=relation, value=name, mood="past" if is_over else "fact")

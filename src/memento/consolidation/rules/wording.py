@@ -130,7 +130,7 @@ def is_verbless(piece: str, most: int) -> bool:
 
 def is_label_of_somebody(piece: str) -> bool:
     """
-    Whether a piece labels what only somebody has who was spoken of before: "Real name: Oda".
+    Whether a piece labels what somebody or something has that was spoken of before: "Real name: Oda".
 
     >>> is_label_of_somebody("Real name: Oda"), is_label_of_somebody("Rent: 900 euros")
     (True, False)
