@@ -334,7 +334,9 @@ def test_what_is_not_so_is_stated_as_it_is_meant(text: str, mood: str, value: st
 
 
 def test_what_is_denied_is_no_value() -> None:
-    stated = {(one.value, one.polarity) for draft in drafts("Milo is not a plumber, he's a nurse.") for one in draft.states}
+    stated = {
+        (one.value, one.polarity) for draft in drafts("Milo is not a plumber, he's a nurse.") for one in draft.states
+    }
 
     assert stated == {("plumber", False), ("nurse", True)}
 
