@@ -109,3 +109,55 @@ def test_what_happened_is_not_ordered_by_time() -> None:
         memento.note("The kiln has a new lid, as clay fell in.", at="2025-02-01")
 
         assert "cracked" in first(memento, "Why was it that the kiln cracked in the frost?")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I wish I lived in Rome.",
+        "One day I might live in Rome.",
+        "Rumour has it that I live in Rome.",
+        "I dream of living in Rome.",
+    ],
+)
+def test_what_is_only_wished_or_told_comes_behind_what_is_so(said: str) -> None:
+    with fresh_memory("trigram") as memento:
+        memento.note("I live in Ghent.", at="2025-01-05")
+        memento.note(said, at="2025-06-01")
+
+        assert "Ghent" in first(memento, "Where do I live?")
+
+
+def test_a_wish_is_written_beside_its_memory() -> None:
+    with fresh_memory("trigram") as memento:
+        memento.note("I wish I had a boat.", at="2025-06-01")
+
+        rows = memento.query(
+            "PREFIX mem: <http://purl.org/memento/> SELECT ?mood WHERE { ?m a mem:Memory ; mem:mood ?mood }"
+        )
+        assert b"wish" in (rows if isinstance(rows, bytes) else str(rows).encode())
+
+
+def test_what_happened_in_a_month_comes_in_its_order_and_alone() -> None:
+    with fresh_memory("trigram") as memento:
+        memento.note("The kiln cracked.", at="2025-05-20")
+        memento.note("We glazed forty bowls.", at="2025-05-03")
+        memento.note("The fair was rained off.", at="2025-06-14")
+
+        found = memento.recall("What happened in May 2025?").memories
+        assert [one.content for one in found] == ["We glazed forty bowls.", "The kiln cracked."]
+        assert not memento.recall("What happened in May 2019?").memories
+
+
+@pytest.mark.parametrize(
+    ("note", "end"),
+    [("My last day at Orbital GmbH is 30 June 2025.", 6), ("I'm leaving Orbital GmbH on 1 July 2025.", 7)],
+)
+def test_an_announced_leaving_ends_a_job_on_its_day(note: str, end: int) -> None:
+    with fresh_memory("trigram") as memento:
+        job = memento.note("I work at Orbital GmbH.", at="2025-01-05").memories[0]
+        memento.note(note, at="2025-05-05")
+
+        (kept,) = [one for one in memento.list(past=True) if one.iri == job]
+        assert kept.invalid_at is not None
+        assert kept.invalid_at.month == end

@@ -116,6 +116,7 @@ class Draft:
     until: datetime | None = None  # when it stops to hold, where the note says so
     states: tuple[Stated, ...] = ()
     reads: str = ""  # how rules read it: the main clause in the third person
+    mood: str = "fact"  # how its words are meant
     noise: str = ""  # why it is worth no memory
     remark: str = ""  # what the writer of the note should know of how it was read
 

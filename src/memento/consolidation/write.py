@@ -52,6 +52,9 @@ from memento.search.nodes import content_hash
 _EXCERPT = 60
 """Characters of a part of a note that a remark shows."""
 
+HAPPENED = ("fact", "past")
+"""Moods of what is or was so; only another one is written beside a memory."""
+
 WAITING = (MEM.state, MEM.title, MEM.speaker)
 """What a note has only until it is understood."""
 
@@ -226,6 +229,7 @@ def _make_memory(draft: Draft, names: Mapping[str, IRI], understood: Understandi
         subject=subject,
         slot=draft.slot if subject else None,
         slot_value=draft.slot_value if subject else None,
+        mood=draft.mood if draft.mood not in HAPPENED else None,
         invalid_at=draft.until,
         content_hash=content_hash(draft.content),
         is_verbatim=True if understood.unread else None,
@@ -298,11 +302,18 @@ def _end_memories(
             if target.mode == "correction":
                 adds.append((memory.iri, MEM.supersedes, old.iri, graph))
             # A correction may begin before what it corrects; an interval never ends before it begins.
-            end = max(memory.valid_at, old.valid_at)
+            end = max(_ends_at(decision.draft, memory, target.rule), old.valid_at)
             adds.append((old.iri, MEM.invalidAt, end, graph))
             if old.invalid_at:
                 removes.append((old.iri, MEM.invalidAt, old.invalid_at, graph))
     return list(ended), Change(tuple(adds), tuple(removes))
+
+
+def _ends_at(draft: Draft, memory: Memory, rule: str) -> datetime:
+    """Return when a memory ends what it retires: when it begins to hold, or on the day for which a leaving is announced."""
+    if rule in ("ends:left", "ends:used-to") and draft.event_at and draft.valid_at is None:
+        return max(draft.event_at, memory.valid_at)
+    return memory.valid_at
 
 
 def _close_memory(memory: Memory, later: Memory, reason: str, understood: Understanding) -> list[Quad]:

@@ -115,7 +115,7 @@ class Memory:
 
     It was true from `valid_at` until before `invalid_at`; Memento believed it from `created_at` until before `expired_at`.
     `subject` and `slot` say which single-valued property it fills ("employer" of the user), if any: a new value retires it.
-    `is_verbatim`: it is a note that nobody could read, word for word.
+    `is_verbatim`: it is a note that nobody could read, word for word. `mood` is how it is meant, where it tells no fact.
     """
 
     iri: IRI
@@ -132,6 +132,7 @@ class Memory:
     subject: IRI | None = prop(MEM.subject, None)
     slot: str | None = prop(MEM.slot, None)
     slot_value: str | None = prop(MEM.slotValue, None)
+    mood: str | None = prop(MEM.mood, None)
     content_hash: str = prop(MEM.contentHash, "")
     is_verbatim: bool | None = prop(MEM.isVerbatim, None)
     expires_at: datetime | None = prop(MEM.expiresAt, None)

@@ -131,6 +131,8 @@ def rank(question: Question, query: Query, stores: Backends, settings: Settings,
         evidence = run(anchor, question, evidence, stores.graph, query.scope, settings.anchor, settings.expand.seeds)
         evidence = run(expand, question, evidence, settings.expand, law)
         chosen, considered = run(distill, evidence, view, k, settings.land.pool, settings.signals, only=only)
+        if told := _list_what_happened(chosen, query.k, question):  # whatever is of that time is an answer
+            return Ranking(chosen=told, considered=considered, evidence=evidence)
     ranking = Ranking(chosen=chosen, considered=considered, evidence=evidence)
     if not has_gate:
         return ranking
@@ -215,10 +217,28 @@ def order_in_time(chosen: list[Scored[int]], query: Query, question: Question, s
         chosen = [*chosen, *(Scored(node, 0.0, "succession") for node in found if node is not None and seen[node])]
     if len(chosen) > 1 and (then or timely.asks_of_a_state(query.question)):
         likeness = timely.compare(question, [one.item for one in chosen])
+    if timely.asked_span(query.question, now):
+        return list(chosen)
     ids = {nodes.iri(one.item): one.item for one in chosen}
     named = [Scored(iri, one.score, one.source) for iri, one in zip(ids, chosen, strict=True)]
     ordered = timely.order_by_time(named, when, stores.graph, readable, query.question, likeness)
     return [Scored(ids[one.item], one.score, one.source) for one in ordered]
+
+
+def _list_what_happened(chosen: list[Scored[int]], k: int, question: Question) -> list[Scored[int]]:
+    """
+    Return at most `k` memories of the time of which a question asks what happened in it, in their order; none if it asks otherwise.
+
+    Those that the question found come before others.
+    """
+    span = timely.asked_span(question.text, question.view.now)
+    if span is None:
+        return []
+    nodes, visible = question.view.indexes.nodes, question.view.visible
+    within = visible & nodes.begun(*span)[: visible.size]
+    found = {one.item: one for one in chosen if within[one.item]}
+    others = (Scored(node, 0.0, "time") for node in np.flatnonzero(within).tolist() if node not in found)
+    return sorted([*found.values(), *others][:k], key=lambda one: nodes.began(one.item))
 
 
 def build_answer(

@@ -27,6 +27,7 @@ from memento.retrieval.question import Question, list_names
 from memento.search.words import tokens
 from memento.text.dates import dates
 from memento.text.kin import kin_name
+from memento.text.mood import signs
 from memento.text.sentences import is_readable
 from memento.text.words import ONE_OF_A_KIND, RELATIVES
 
@@ -42,7 +43,18 @@ _BACK = re.compile(
     r"|(?:has|have)\s+(?:\S+\s+){1,4}?been|while|since)\b",
     re.IGNORECASE,
 )
+_HAPPENINGS = re.compile(
+    r"^\W*(?:what|anything|something|which\s+(?:things|events))\b.{0,30}?\b(?:happen(?:s|ed|ing)?|went\s+on|going\s+on|took\s+place|up\s+to"
+    r"|(?:did|have)\s+(?:i|we)\s+(?:do|done|experience)d?|(?:was|were)\s+(?:i|we)\s+doing)\b",
+    re.IGNORECASE,
+)
+"""A question of what happened at all, not of somebody or something."""
 _POINT = re.compile(r"\b(?P<word>before|while|when|during)\s+(?P<rest>.+)$", re.IGNORECASE)
+
+MADE_UP = ("wish", "rumour", "joke")
+"""Moods of a memory of which nothing is so as it says; a plan or another's word is news all the same."""
+
+_UNREAL = ("wish", "rumour", "joke", "plan", "soon")
 
 _HAPPENED = re.compile(r"\b(?:did|was|were|had|would|why)\b", re.IGNORECASE)
 
@@ -84,7 +96,7 @@ class _Place:
     values: set[str] = field(default_factory=set)
     of: set[tuple[str, str]] = field(default_factory=set)
     slots: set[tuple[IRI, str]] = field(default_factory=set)
-    is_said: bool = True  # only said, wished or planned, where something is stated
+    is_said: bool = True  # only said, wished or planned
 
 
 def asked_time(question: str, now: datetime) -> datetime | None:
@@ -106,6 +118,34 @@ def asked_time(question: str, now: datetime) -> datetime | None:
         month = any(letter.isalpha() for letter in words.split()[-1]) or len(words.split()) > 2
         return value + timedelta(days=15 if month else 182)
     return value
+
+
+def asked_span(question: str, now: datetime) -> tuple[datetime, datetime] | None:
+    """
+    From when until when the time goes of which a question asks what happened in it, or None: of a year, a month, a week or a day.
+
+    >>> since, until = asked_span("What happened in May?", datetime(2026, 7, 1, tzinfo=UTC))
+    >>> f"{since:%Y-%m-%d} {until:%Y-%m-%d}"
+    '2026-05-01 2026-06-01'
+    >>> asked_span("Where did I live in May?", datetime(2026, 7, 1, tzinfo=UTC)) is None
+    True
+    """
+    if not (is_readable(question) and _HAPPENINGS.search(question)):
+        return None
+    found = [one for one in dates(question, now) if one.role in ("at", "for")]
+    if len(found) != 1:
+        return None
+    words = question[found[0].start : found[0].end].lower().strip(" ?.")
+    since = found[0].value.replace(hour=0, minute=0, second=0, microsecond=0)
+    if re.search(r"\b(?:week|weekend)$", words):
+        since -= timedelta(days=since.weekday())
+        return since, since + timedelta(days=7)
+    if words.endswith("year") or re.fullmatch(r"(?:in\s+|during\s+)?\d{4}", words):
+        return since.replace(month=1, day=1), since.replace(year=since.year + 1, month=1, day=1)
+    if words.endswith("month") or (since.day == 1 and not re.search(r"\b\d{1,2}(?:st)?\b", words)):
+        since = since.replace(day=1)
+        return since, (since + timedelta(days=32)).replace(day=1)
+    return since, since + timedelta(days=1)
 
 
 def looks_back(question: str) -> bool:
@@ -166,6 +206,16 @@ def asks_of_a_state(question: str) -> bool:
     return not (looks_back(question) or _HAPPENED.search(question))
 
 
+def asks_of_the_unreal(question: str) -> bool:
+    """
+    Whether a question asks what somebody plans, wishes or gossips, so that it is no matter whether that is so.
+
+    >>> asks_of_the_unreal("What do I want to learn?"), asks_of_the_unreal("Where do I live?")
+    (True, False)
+    """
+    return is_readable(question) and any(signs()[mood].search(question) for mood in _UNREAL)
+
+
 def order_by_time(
     chosen: Sequence[Scored[IRI]],
     asked: datetime,
@@ -186,6 +236,9 @@ def order_by_time(
     if len(chosen) < 2:
         return list(chosen)
     places = _places([one.item for one in chosen], graph, readable)
+    if asks_of_the_unreal(question):
+        for place in places:
+            place.is_said = False
     point = _POINT.search(question)
     is_before = point is not None and point["word"].lower() == "before"
     if point and (named := _named(point["rest"], places, _asked_for(question, places) if is_before else ())):
@@ -219,18 +272,20 @@ def _by_newness(
 
     near, covered and named are how much of what i has j has too, at most 1. A likely rival is as newer as can be.
 
-    What fills a slot steps back for nothing that fills another, and nothing does for what is only said, wished or planned.
+    What fills a slot steps back for nothing that fills another. Nothing does for what is only said, wished or planned, and that
+    steps back for a fact as for a later word, whenever the fact was told.
     """
     scores = np.zeros(len(order))
     scores[list(order)] = [one.score for one in chosen]
     began = np.array([place.valid_at.timestamp() for place in places])
-    later = (began[None, :] >= began[:, None] + APART.total_seconds()) & (began[None, :] <= asked.timestamp())
+    said = np.array([place.is_said for place in places])
+    later = (began[None, :] >= began[:, None] + APART.total_seconds()) | said[:, None]
+    later &= (began[None, :] <= asked.timestamp()) & ~said[None, :]
     least = np.full(later.shape, NEAR)
     for at, place in enumerate(places):
         least[at, sorted(place.rivals)] = NEAR_RIVAL
     later &= scores[None, :] > least * scores[:, None]
     later &= likeness.noted[None, :] & likeness.noted[:, None]
-    later &= np.array([not place.is_said for place in places])[None, :]
     for at, place in enumerate(places):
         unlike = [
             one.at for one in places if place.of and one.of and not place.of & one.of and one.at not in place.rivals
@@ -335,6 +390,7 @@ def _places(iris: list[IRI], graph: Store, readable: Sequence[IRI]) -> list[_Pla
     epoch = datetime(1, 1, 1, tzinfo=UTC)
     rows = [row for row in rows if str(row.get("slot")) not in _SEVERAL]
     stating = {row["memory"] for row in rows if "slot" in row}
+    unreal = {row["memory"] for row in rows if row.get("meant") in MADE_UP}
     places = [_Place(at, epoch, at) for at in range(len(iris))]
     for place in places:
         place.is_said = iris[place.at] in stating
@@ -356,6 +412,8 @@ def _places(iris: list[IRI], graph: Store, readable: Sequence[IRI]) -> list[_Pla
         place.slots.add((cast(IRI, row["subject"]), str(row["slot"])))
         first = slots.setdefault((row["subject"], row["slot"]), place.at)
         _join(places, first, place.at)
+    for place in places:
+        place.is_said = place.is_said or iris[place.at] in unreal
     return places
 
 

@@ -192,6 +192,14 @@ class Nodes:
             mask &= valid_from <= true_at
         return np.asarray(mask, dtype=np.bool_)
 
+    def begun(self, since: datetime, until: datetime) -> Mask:
+        """Return which nodes began to hold from `since` until before `until`."""
+        return np.asarray((self._times[0] >= _ms(since, 0)) & (self._times[0] < _ms(until, 0)), dtype=np.bool_)
+
+    def began(self, node: int) -> int:
+        """Return when a node began to hold, in milliseconds since 1970."""
+        return int(self._times[0, node])
+
     def history(self, graphs: Sequence[IRI], *, now: datetime, believed_at: datetime | None = None) -> Mask:
         """
         Return (size,) True for the memories in some graphs that history tells of at `believed_at`: also those that were over or

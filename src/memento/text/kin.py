@@ -12,6 +12,7 @@ _GENERAL = section(_TABLE, "general", dict[str, str])
 _TURNED = section(_TABLE, "turned", dict[str, str])
 _BY_MARRIAGE = section(_TABLE, "by_marriage", dict[str, list[str]])
 _WORDS = RELATIVES | _LISTS["more"]
+_BY_TWO = section(_TABLE, "by_two", dict[str, list[str]])
 GENDERS = dict.fromkeys(_LISTS["she"], "f") | dict.fromkeys(_LISTS["he"], "m")
 """Whether "she" or "he" can mean a relative."""
 PATTERN = rf"(?:(?:step|half|great)-?)?(?:{alternatives(_WORDS)})s?(?:-in-law)?"
@@ -43,6 +44,7 @@ def derive_kin(relation: str) -> list[tuple[tuple[str, bool], ...]]:
     found: list[tuple[tuple[str, bool], ...]] = [((relation, False),)]
     found += [((one, False),) for one in _GENERAL.get(relation, "").split()]
     found += [((one, True),) for one in _TURNED.get(relation, "").split()]
+    found += [tuple((one, False) for one in steps.split()) for steps in _BY_TWO.get(relation, ())]
     if relation.endswith("-in-law"):
         own = derive_kin(relation.removesuffix("-in-law"))
         found += [(way, *steps) for way in (("partner", False), ("partner", True)) for steps in own]

@@ -213,3 +213,17 @@ def test_every_ending_says_why_and_by_which_rule(notes: tuple[str, str], reason:
     assert isinstance(decision, Invalidate)
     (target,) = decision.targets
     assert (target.reason, target.mode, target.rule) == (reason, mode, rule)
+
+
+@pytest.mark.parametrize(
+    ("notes", "kept"),
+    [
+        (("The ferry to Elba cost €61.", "Correction: the crossing was €67, not €61."), 1),
+        (("The lathe weighs 240 kg.", "Actually the lathe weighs not 240 but 260 kg."), 1),
+        (("The ferry to Elba cost €61.", "The hotel was €67, not €81."), 2),
+        (("The rope is 18 m long.", "The lathe weighs 16 kg, not 18 kg."), 2),
+        (("Elba pays 12 euros each, for 18 bikes.", "Correction: the bikes are 16, not 18."), 2),
+    ],
+)
+def test_a_corrected_figure_retires_the_one_memory_that_has_it_alone(notes: tuple[str, str], kept: int) -> None:
+    assert len(Life(*notes).believed) == kept

@@ -281,3 +281,65 @@ def test_what_is_said_is_a_statement_of_true_polarity() -> None:
     ]
 
     assert all(one.polarity for one in said)
+
+
+@pytest.mark.parametrize(
+    ("text", "contents"),
+    [
+        ("Dentist. Two crowns. Back in June.", ["Dentist. Two crowns. Back in June."]),
+        ("How long is the rope? Forty metres.", ["How long is the rope? Forty metres."]),
+        ("Read the Musil. Four hundred pages.", ["Read the Musil. Four hundred pages."]),
+        ("Long day. I moved to Ghent.", ["USER moved to Ghent."]),
+        ("I met our neighbour. Surname: Tersteeg.", ["USER met our neighbour. Surname: Tersteeg."]),
+        ("Dentist.", []),
+        ("Where is it? Any other news? Ghent?", []),
+    ],
+)
+def test_a_fragment_is_kept_with_what_it_leans_on(text: str, contents: list[str]) -> None:
+    assert [draft.content for draft in drafts(text) if not draft.noise] == contents
+
+
+def test_a_label_of_somebody_spoken_of_before_is_nothing_of_the_users() -> None:
+    assert all(state.subject != "USER" for draft in drafts("Zephyr is at 4.1. Owner: Milo.") for state in draft.states)
+
+
+@pytest.mark.parametrize(
+    ("text", "slot", "value"),
+    [
+        ("Today was my first day at Orbital GmbH as a nurse.", "employer", "Orbital GmbH"),
+        ("The landlady has put the rent up to €812.", "rent", "€812"),
+        ("They cut my pension to 1,400 euros.", "pension", "1,400 euros"),
+        ("The new room costs 505 euros a month.", "rent", "505 euros"),
+        ("The rent for my new studio is 640.", "rent", "640"),
+    ],
+)
+def test_what_somebody_pays_or_where_they_begin_fills_the_users_slot(text: str, slot: str, value: str) -> None:
+    assert ("USER", slot, value) in slots(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "mood", "value"),
+    [
+        ("I wish I lived in Rome.", "wish", "Rome"),
+        ("One day I might live in Rome.", "possible", "Rome"),
+        ("Word has it that I live in Rome.", "rumour", "Rome"),
+    ],
+)
+def test_what_is_not_so_is_stated_as_it_is_meant(text: str, mood: str, value: str) -> None:
+    (draft,) = drafts(text)
+
+    assert draft.slot is None
+    assert draft.mood == mood
+    assert [(state.relation, state.value, state.mood) for state in draft.states] == [("home", value, mood)]
+
+
+def test_what_is_denied_is_no_value() -> None:
+    stated = {
+        (one.value, one.polarity) for draft in drafts("Milo is not a plumber, he's a nurse.") for one in draft.states
+    }
+
+    assert stated == {("plumber", False), ("nurse", True)}
+
+
+def test_an_idiom_is_no_joke() -> None:
+    assert slots("My rent is 950 euros, which is a joke.") == [("USER", "rent", "950 euros")]

@@ -29,6 +29,7 @@ from memento.text.words import base_of, third_singular
 ENDS = DATA / "ends.toml"
 OUTCOMES = DATA / "outcomes.toml"
 
+_FIGURE = re.compile(r"(?P<sign>[$€£])?\s?(?P<figure>\d[\d.,:]*)(?:\s?(?P<unit>%|[^\W\d_]{1,12}))?")
 _PLAIN = stems(
     "new find found look get got want need job work back last week yesterday today finally day time year month one old take took"
 )
@@ -133,7 +134,7 @@ def affirm(skeleton: Skeleton, rows: Sequence[Entry[DenialRow]] | None = None) -
 
 def being_replaced(skeleton: Skeleton, now: datetime) -> tuple[str, ...]:
     """
-    What somebody is switching away from at this very time: a change that has begun, not one that is planned for a day.
+    What somebody is switching away from at this very time, or which firm they leave on a day that is announced.
 
     >>> from datetime import UTC
     >>> from memento.consolidation.rules.skeleton import skeleton as reduced
@@ -141,7 +142,11 @@ def being_replaced(skeleton: Skeleton, now: datetime) -> tuple[str, ...]:
     ('tabs',)
     """
     match = other_rows()["under-way"].pattern.search(skeleton.text)
-    if match is None or any(one.value > now for one in skeleton.dates):
+    if any(one.value > now for one in skeleton.dates):
+        phrases, rule = ended(skeleton, skeleton.said)
+        firms = {one.name for one in skeleton.names if one.kind == "Organization"}
+        return phrases if rule == "left" and firms.issuperset(phrases) else ()
+    if match is None:
         return ()
     return (skeleton.phrase(match["v"]),)
 
@@ -157,6 +162,32 @@ def never_was(skeleton: Skeleton) -> tuple[str, ...]:
     match = other_rows()["never"].pattern.search(skeleton.text)
     phrase = skeleton.phrase(match["v"]) if match else ""
     return (phrase,) if phrase else ()
+
+
+def corrects_figure(content: str, known: str) -> bool:
+    """
+    Whether a text says that a figure of what is known was wrong, and which is right: of the same unit, where it names one.
+
+    >>> corrects_figure("the fare was €47, not €41.", "The train to Gent cost €41.")
+    True
+    >>> corrects_figure("It is 14 kg, not 12.", "The rope is 12 m long.")
+    False
+    """
+    rows = other_rows()
+    match = next(filter(None, (rows[name].pattern.search(content) for name in ("wrong-behind", "wrong-before"))), None)
+    if match is None or match.start() == 0:  # what is right of what it does not say
+        return False
+    wrong = match["v"].strip("$€£.,:")
+    unit = (match["unit"] or "").lower()
+    unit = "" if unit in ("and", "not", "but") else unit
+    held = [
+        (found["sign"], (found["unit"] or "").lower())
+        for found in _FIGURE.finditer(known)
+        if found["figure"].strip(".,:") == wrong
+    ]
+    if len(held) != 1 or len(_FIGURE.findall(known)) > 1:  # what else it says is not corrected
+        return False
+    return any((not match["sign"] or sign == match["sign"]) and (not unit or of == unit) for sign, of in held)
 
 
 def rule_of(draft: Draft, rows: Sequence[Entry[EndRow]] | None = None) -> str:

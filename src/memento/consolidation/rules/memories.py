@@ -18,10 +18,10 @@ from memento.consolidation.rules.ends import affirm
 from memento.consolidation.rules.patterns import signs
 from memento.consolidation.rules.relations import relations
 from memento.consolidation.rules.skeleton import found_mentions, mention_pattern
-from memento.consolidation.rules.slots import slot_of
+from memento.consolidation.rules.slots import Filled, slot_of, suppose
 from memento.consolidation.rules.statements import LONGEST, Passage, Statement, passages
 from memento.consolidation.rules.ties import read_ties
-from memento.consolidation.rules.wording import with_dates
+from memento.consolidation.rules.wording import MOST, is_label_of_somebody, is_verbless, with_dates
 from memento.model import Note, User
 from memento.text.dates import Dated, dates, zone_of
 from memento.text.mood import reading
@@ -41,12 +41,22 @@ def drafts(note: Note, mentions: Sequence[Mention], user: User, zone: str = "UTC
     found: list[Draft] = []
     pattern = mention_pattern(mentions)
     clock = zone_of(zone)
+    heading: list[Passage] = []  # what says nothing by itself, and is said with what comes next
     for passage in passages(note, mentions, user, zone):
         before = found[-1] if found else None
         if before is not None and _may_join(before, passage, note):
-            found[-1] = _joined(before, passage, mentions, pattern, user)
+            found[-1] = _joined(before, passage, mentions, note, pattern, user)
+        elif _is_heading(passage) or (heading and _is_answer(passage)):
+            heading.append(passage)
+            continue
         else:
-            found += _drafts_of(passage, mentions, note, pattern, user, clock)
+            told = _drafts_of(passage, mentions, note, pattern, user, clock)
+            if heading and _may_head(heading, told):
+                told = [_headed(heading, told[0], mentions, pattern, user)]
+                heading = []
+            found += _drafts_of_headings(heading, mentions, pattern, user) + told
+        heading = []
+    found += _drafts_of_headings(heading, mentions, pattern, user)
     if rest := note.content[LONGEST:].strip():
         found.append(Draft(content=rest, about=(USER,)))
     if not found and note.content.strip():
@@ -119,6 +129,7 @@ def _draft(
         corrects=statement.corrects,
         user_name=statement.user_name,
         reads=statement.content,
+        mood="fact" if statement.reading.mood == "command" else statement.mood,
         states=tuple(_states(beside if words != statement.words else (statement,), valid_at, until))
         + _titles(beside if words != statement.words else (statement,), valid_at, until),
     )
@@ -131,7 +142,7 @@ def _states(found: Sequence[Statement], since: datetime | None, until: datetime 
     """The relations that some statements state, and those that they deny."""
     for one in found:
         denied = affirm(one.skeleton) if one.states is None else None
-        filled = slot_of(denied) if denied else one.states
+        filled = slot_of(denied) if denied else one.states or _supposed(one)
         if filled:
             yield Stated(
                 subject=filled.subject,
@@ -142,6 +153,10 @@ def _states(found: Sequence[Statement], since: datetime | None, until: datetime 
                 since=since,
                 until=until,
             )
+
+
+def _supposed(one: Statement) -> Filled | None:
+    return suppose(one.skeleton) if one.mood not in ("fact", "past") and one.reading.mood != "command" else None
 
 
 def _titles(found: Sequence[Statement], since: datetime | None, until: datetime | None) -> tuple[Stated, ...]:
@@ -160,21 +175,76 @@ def _may_join(before: Draft, passage: Passage, note: Note) -> bool:
     One that begins with a pronoun whose meaning is certain may stand by itself; it does where it tells something that may end
     without the other, or of another time.
     """
-    if before.noise or before.remark or passage.unread or passage.corrects or not passage.leans:
+    if before.noise or before.remark or passage.unread or passage.corrects:
+        return False
+    if not (passage.leans or is_label_of_somebody(passage.words)):
         return False
     if passage.noise and not passage.is_fragment:
         return False
     if len(before.content) + len(passage.words) > JOINED:
         return False
+    tells = _tells(passage)
+    if is_label_of_somebody(passage.words):
+        return True
+    if is_verbless(passage.words, MOST):
+        return not tells
     if not passage.statements or not all(one.stands for one in passage.statements):
         return True
-    if any(one.filled or one.ends for one in passage.statements):
+    return not tells and {_times(one, note) for one in passage.statements} == {
+        (before.valid_at, before.event_at, before.until)
+    }
+
+
+def _is_heading(passage: Passage) -> bool:
+    """Whether a sentence says what the next one is about, or asks what that answers: "Dentist.", "How much was it?"."""
+    return (passage.is_fragment and not passage.words.endswith("!")) or passage.noise == "it is a question"
+
+
+def _is_answer(passage: Passage) -> bool:
+    if passage.words.rstrip("!").endswith("?"):
         return False
-    return {_times(one, note) for one in passage.statements} == {(before.valid_at, before.event_at, before.until)}
+    return passage.is_fragment or (is_verbless(passage.words, MOST) and not passage.noise and not _tells(passage))
+
+
+def _tells(passage: Passage) -> bool:
+    return any(one.filled or one.ends or one.user_name for one in passage.statements)
+
+
+def _may_head(heading: Sequence[Passage], told: Sequence[Draft]) -> bool:
+    """Whether what stands before belongs to the one draft behind it; a question does to its answer alone."""
+    if len(told) != 1 or told[0].noise or told[0].remark or told[0].slot or told[0].ends or told[0].corrects:
+        return False
+    return (
+        heading[0].noise != "it is a question"
+        and len(told[0].content) + sum(len(one.words) for one in heading) <= JOINED
+    )
+
+
+def _headed(
+    heading: Sequence[Passage], told: Draft, mentions: Sequence[Mention], pattern: re.Pattern[str] | None, user: User
+) -> Draft:
+    content = " ".join([*(one.words for one in heading), told.content])
+    return replace(told, content=content, about=_about(content, mentions, pattern, user), reads="")
+
+
+def _drafts_of_headings(
+    heading: Sequence[Passage], mentions: Sequence[Mention], pattern: re.Pattern[str] | None, user: User
+) -> list[Draft]:
+    """Return the draft of several fragments, or of a question with its answer; each that stays alone is worth no memory."""
+    answers = [one for one in heading if not one.noise or one.is_fragment]
+    if len(heading) > 1 and answers and heading[-1] in answers:
+        content = " ".join(one.words for one in heading)
+        return [Draft(content=content, about=_about(content, mentions, pattern, user))]
+    return [Draft(content=one.words, about=(), noise=one.noise) for one in heading]
 
 
 def _joined(
-    before: Draft, passage: Passage, mentions: Sequence[Mention], pattern: re.Pattern[str] | None, user: User
+    before: Draft,
+    passage: Passage,
+    mentions: Sequence[Mention],
+    note: Note,
+    pattern: re.Pattern[str] | None,
+    user: User,
 ) -> Draft:
     text = (
         before.content
@@ -184,7 +254,13 @@ def _joined(
     content = f"{text} {passage.words}"
     ends = tuple(dict.fromkeys((*before.ends, *(phrase for one in passage.statements for phrase in one.ends))))
     reads = before.reads if before.slot or before.ends else ""  # two sentences are read as two
-    return replace(before, content=content, about=_about(content, mentions, pattern, user), ends=ends, reads=reads)
+    told = replace(before, content=content, about=_about(content, mentions, pattern, user), ends=ends, reads=reads)
+    if not passage.statements or before.valid_at or before.event_at or before.until:
+        return told
+    if not is_verbless(passage.words, MOST):
+        return told
+    valid_at, event_at, until = _times(passage.statements[0], note)
+    return replace(told, valid_at=valid_at, event_at=event_at, until=until)
 
 
 def _turn(found: Sequence[Draft]) -> list[Draft]:
@@ -204,7 +280,8 @@ def _turn(found: Sequence[Draft]) -> list[Draft]:
             noise = before.noise if before.noise and draft.noise else ""
             states = (*before.states, *draft.states)
             content = f"{text} {draft.content}"  # several sentences, and read as such
-            joined[-1] = replace(before, content=content, about=about, noise=noise, reads="", states=states)
+            mood = before.mood if before.mood == draft.mood else "fact"
+            joined[-1] = replace(before, content=content, about=about, noise=noise, reads="", states=states, mood=mood)
         else:
             joined.append(draft)
     return [draft if draft.about or draft.noise else replace(draft, about=(USER,)) for draft in joined]

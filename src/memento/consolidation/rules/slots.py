@@ -11,17 +11,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memento.consolidation.agents import USER
 from memento.consolidation.rules.offices import office, role_name
 from memento.consolidation.rules.patterns import DatedRow, SlotRow, dated_rows, role_beside, signs, slot_rows
 from memento.consolidation.rules.relations import is_single, slot_name
-from memento.consolidation.rules.skeleton import DATE, KIN, Skeleton
+from memento.consolidation.rules.skeleton import DATE, KIN, NAME, Skeleton
 from memento.text.dates import Dated
 from memento.text.kinds import lookup
 from memento.text.tables import Entry
-from memento.text.words import NUMBER_WORDS, PRONOUNS, RELATIVES
+from memento.text.words import NUMBER_WORDS, PRONOUNS, RELATIVES, base_of, third_singular
 
 CATEGORIES = {"code editor": "editor", "web browser": "browser", "operating system": "operating system"}
 """Well-known tools of which one is the user's at a time."""
@@ -75,11 +75,42 @@ def slot_of(
     return None
 
 
+_SUPPOSED = re.compile(
+    rf"(?<![\w'’])(?=(?P<s>(?:{USER}(?: and others)?|{NAME}|{KIN})(?:['’]s(?:\s[a-z-]+){{1,3}}?)?)\s+"
+    r"(?:[a-z]+\s+(?:[a-z]+\s+){0,3}?(?:to|of|about)\s+(?P<aim>[a-z]+)"
+    r"|(?:(?:might|could|would|may|should|will|can|must|had)\s+)?(?P<verb>[a-z]+))\b(?P<rest>.*))"
+)
+
+
+def suppose(skeleton: Skeleton) -> Filled | None:
+    """
+    The slot that a clause would fill if what it wishes, plans or reports were so, or None.
+
+    >>> from memento.consolidation.rules.skeleton import skeleton as reduced
+    >>> from memento.consolidation.agents import Mention
+    >>> porto = [Mention(name="Porto", kind="Location")]
+    >>> [suppose(reduced(f"USER {said} in Porto", porto, [])).value for said in ("wishes USER lived", "hopes to live")]
+    ['Porto', 'Porto']
+    >>> suppose(reduced("USER hopes to sleep", [], [])) is None
+    True
+    """
+    for match in reversed([*_SUPPOSED.finditer(skeleton.text)]):
+        said = match["aim"] or match["verb"]
+        base = "be" if said in ("were", "was", "be", "been") else base_of(said)
+        if base is None:
+            continue
+        under_way = f"is {said}" if said.endswith("ing") else said
+        for verb in dict.fromkeys(("is" if base == "be" else third_singular(base), under_way)):
+            if filled := slot_of(replace(skeleton, text=f"{match['s']} {verb}{match['rest']}")):
+                return filled
+    return None
+
+
 def _filled(pattern: SlotRow, match: re.Match[str], skeleton: Skeleton) -> Filled | None:
     group = match.groupdict()
     value = _value(pattern, group["v"], skeleton)
     subject = _subject(group["s"], skeleton)
-    if not value or subject is None or not _fits(group, skeleton):
+    if not value or value.lower().startswith("not ") or subject is None or not _fits(group, skeleton):
         return None
     slot = _slot(pattern.slot, group, value, skeleton)
     if (

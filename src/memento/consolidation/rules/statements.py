@@ -201,7 +201,7 @@ def _understood(piece: str, context: _Context, terminal: str, corrects: bool) ->
 
 
 def _with_person(said: str, person: str) -> str:
-    said = signs()["he-will"].sub(f"{person}'ll", said)
+    said = signs()["he-is"].sub(f"{person} is", signs()["he-will"].sub(f"{person}'ll", said))
     return signs()["his-or-her"].sub(f"{person}'s ", signs()["he-or-she"].sub(rf"\g<1>{person}", said))
 
 

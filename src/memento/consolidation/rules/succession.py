@@ -8,9 +8,17 @@ memory is about no longer holds (`ends:no-longer`): of the same subject, the sam
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from memento.consolidation.agents import USER, Draft, Existing, Target
-from memento.consolidation.rules.ends import held_the_role, is_outcome, is_reversed, is_same_activity, rule_of
+from memento.consolidation.rules.ends import (
+    corrects_figure,
+    held_the_role,
+    is_outcome,
+    is_reversed,
+    is_same_activity,
+    rule_of,
+)
 from memento.consolidation.rules.patterns import replace_by_sign, signs
 from memento.consolidation.rules.relations import (
     compatible,
@@ -104,12 +112,22 @@ def ended_by(draft: Draft, old: Existing, existing: Sequence[Existing], note: No
 
 def _corrected(draft: Draft, old: Existing, existing: Sequence[Existing]) -> Target | None:
     """The memory as a target, if the draft restates it with a difference and says that this corrects it."""
+    wrong = [one for one in existing if corrects_figure(draft.content, one.memory.content)]
+    if [one.memory.iri for one in wrong] == [old.memory.iri] and (draft.corrects or _speak_of_one(draft, old)):
+        return _target(
+            replace(draft, corrects=True), old, f"Corrected to: {draft.content.rstrip('.!')}", "correction:figure"
+        )
     if not draft.corrects or draft.slot is not None or signs()["never-said"].search(draft.content):
         return None
     likeliest = _likeliest(draft, existing)
     if likeliest is not None and likeliest.memory.iri == old.memory.iri:
         return _target(draft, old, f"Corrected to: {draft.content.rstrip('.!')}", "correction:same-statement")
     return None
+
+
+def _speak_of_one(draft: Draft, old: Existing) -> bool:
+    """Whether two memories have a word in common that is no figure."""
+    return any(not word[0].isdigit() for word in stems(draft.content) & stems(old.memory.content))
 
 
 def _one_slot(draft: Draft, old: Existing, existing: Sequence[Existing]) -> bool:
@@ -251,6 +269,10 @@ def is_ended(phrase: str, draft: Draft, old: Existing) -> bool:
     if over or normal(memory.content) == normal(draft.content):
         return False
     rule = rule_of(draft)
+    if (
+        memory.slot == "home" and reading(draft.content).mood == "plan"
+    ):  # who leaves a town on Sunday may be back on Monday
+        return False
     if rule == "took-over":
         return held_the_role(phrase, draft, old)
     if rule == "reversed":

@@ -13,21 +13,26 @@ from memento.consolidation.agents import USER, Stated
 from memento.text.kin import PATTERN, kin_name
 
 _NAME = "[\ue000-\uf8ff]"
-_OWNER = rf"(?:{USER}['’]s|(?-i:[Oo]ur|[Mm]y)|{_NAME}['’]s?)"
+_OWNER = rf"(?<![\w'’])(?:{USER}['’]s|(?-i:[Oo]ur|[Mm]y)|{_NAME}['’]s?)"
 _KIN = rf"(?P<kin>{PATTERN})"
 _ADJECTIVE = r"(?:(?:new|old|older|elder|younger|little|big|twin|best|good|former|late|own|eldest|youngest)\s+)?"
 _ROWS = tuple(
-    re.compile(pattern, re.IGNORECASE)
+    re.compile(f"(?={pattern})", re.IGNORECASE)  # of "USER's brother Tom's daughter Ada" both
     for pattern in (
         rf"(?P<owner>{_OWNER})\s+{_ADJECTIVE}{_KIN},?\s+(?P<name>{_NAME})",
         rf"(?P<owner>{_OWNER})\s+{_ADJECTIVE}{_KIN}\s+\((?P<name>{_NAME})",
         rf"(?P<owner>{_OWNER})\s+{_ADJECTIVE}{_KIN}(?:['’]s|\s+is|\s*[=:])\s+(?:(?:called|named|an?)\s+)?(?P<name>{_NAME})(?!['’]s)",
+        rf"(?P<owner>{_NAME}|\b{USER})\s+(?:has|have|had|got)\s+(?:an?|one)\s+{_ADJECTIVE}{_KIN}(?:,|:|\s+called|\s+named)?\s+(?P<name>{_NAME})",
         rf"(?P<name>{_NAME}),\s+(?P<owner>{_OWNER})\s+{_ADJECTIVE}{_KIN}\b",
         rf"(?P<name>{_NAME})(?:['’]s)?\s+\((?:(?P<owner>{_OWNER})\s+)?{_ADJECTIVE}{_KIN}\b",
         rf"(?P<name>{_NAME})(?:\s+is|['’]s|\s*=)\s+(?P<owner>{_OWNER})\s+{_ADJECTIVE}{_KIN}\b",
         rf"(?P<name>{_NAME})(?:\s+is|['’]s|\s*=)\s+(?:the\s+|an?\s+)?{_KIN}\s+of\s+(?P<owner>{_NAME}|{USER})",
         rf"(?:^|[.!?]\s+)(?-i:(?=[A-Z])){_KIN}\s+\((?P<name>{_NAME})",
     )
+)
+_PARTED = re.compile(
+    r"\b(?:broke\s+up|broken\s+up|split\s+up|separated|divorced|dumped|left\s+(?:USER|her|him)|died|passed\s+away|used\s+to\s+be)\b",
+    re.IGNORECASE,
 )
 _TITLE = r"(?:(?:Mr|Mrs|Ms|Miss|Dr|Prof|Sr|Sra|Doctor)\.?\s+)?"
 
@@ -57,4 +62,6 @@ def _read(text: str, names: Sequence[str]) -> Iterator[Stated]:
             owner = names[ord(sign) - 0xE000] if "\ue000" <= sign <= "\uf8ff" else USER
             name = names[ord(match["name"]) - 0xE000]
             if owner != name:
-                yield Stated(subject=owner, relation=kin_name(match["kin"]), value=name)
+                relation = kin_name(match["kin"])
+                is_over = relation == "partner" and _PARTED.search(text)
+                yield Stated(subject=owner, relation=relation, value=name, mood="past" if is_over else "fact")

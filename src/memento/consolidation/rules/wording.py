@@ -36,6 +36,8 @@ from memento.text.words import (
 TABLE = DATA / "wording.toml"
 _LISTS = word_lists(TABLE)
 _WORD = re.compile(r"[\w'’]+")
+MOST = 6
+"""Words of a sentence without a verb that is kept with the one before it."""
 _STAMP = re.compile(r"\s?\[\d{4}(?:-\d\d){0,2}\]")
 
 
@@ -100,7 +102,35 @@ def leans(piece: str) -> bool:
         is_past(first) or (first.endswith("s") and base_of(first) and first not in BASES) or first in _LISTS["elliptic"]
     ) and len(words) > 1:
         return words[1][0].islower() or not has_verb(words[1:])
-    return len(words) <= 4 and not has_verb(words) and not re.search(r"\d|[:=]", piece)
+    return is_verbless(piece, 4 if re.search(r"\d", piece) else MOST)
+
+
+def is_verbless(piece: str, most: int) -> bool:
+    """
+    Whether a piece is so few words, none of them a verb, and names no property: "Two hundred and twelve pages."
+
+    >>> is_verbless("Real name.", 6), is_verbless("Rent: 900 euros", 6), is_verbless("Oda sings.", 6)
+    (True, False, False)
+    >>> is_verbless("Two hundred pages.", 6), is_verbless("Two left.", 6)
+    (True, False)
+    """
+    words = _WORD.findall(piece)
+    if len(words) > most or re.search(r"[:=]", piece):
+        return False
+    counts = words and (words[0][0].isdigit() or words[0].lower() in NUMBER_WORDS)
+    # Behind a number what looks like a verb in the present is a noun: "two pages".
+    return not has_verb([word for word in words if not (counts and word.endswith("s") and base_of(word))])
+
+
+def is_label_of_somebody(piece: str) -> bool:
+    """
+    Whether a piece labels what somebody or something has that was spoken of before: "Real name: Oda".
+
+    >>> is_label_of_somebody("Real name: Oda"), is_label_of_somebody("Rent: 900 euros")
+    (True, False)
+    """
+    match = signs()["label"].match(piece)
+    return match is not None and match["attr"].lower().split()[-1] in _LISTS["of_somebody"]
 
 
 def has_verb(words: Sequence[str]) -> bool:
@@ -147,6 +177,8 @@ def with_subject(piece: str) -> str:
     >>> with_subject("new boss: Kiran"), with_subject("turned 42 yesterday"), with_subject("Back at Etsy since May")
     ('my new boss is Kiran', 'I turned 42 yesterday', "I'm back at Etsy since May")
     """
+    if signs()["a-day-is-the-subject"].match(piece):
+        return piece
     first, _, rest = piece.partition(" ")
     while rest and is_adverb(first) and first.lower() not in ("no", "not", "instead", "either", "even", "now"):
         first, _, rest = rest.partition(" ")
