@@ -79,6 +79,7 @@ def test_a_note_is_stored_recalled_and_replaced() -> None:
         "pending",
         "verbatim",
         "remarks",
+        "redacted",
         "contents",
     }
     assert ["Stored" in second, "Retired" in second] == [True, True]
