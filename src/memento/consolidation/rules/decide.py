@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from memento.consolidation.agents import Add, Decision, Draft, Existing, Invalidate, Skip, Successor, Target
+from memento.consolidation.agents import Add, Decision, Draft, Existing, Invalidate, Rival, Skip, Successor, Target
 from memento.consolidation.rules.relations import relations, same_value
 from memento.consolidation.rules.reversals import stage
-from memento.consolidation.rules.rivals import LIKELY, rivalry
+from memento.consolidation.rules.rivals import rivalry
 from memento.consolidation.rules.succession import ended_by, succeeded_by
 from memento.consolidation.rules.wording import as_read
 from memento.iris import IRI
@@ -83,13 +83,13 @@ def _with_rivals(decision: Decision, at: int, known: Sequence[Existing]) -> Deci
     if isinstance(decision, Skip):
         return decision
     retired = {target.memory for target in decision.targets} if isinstance(decision, Invalidate) else set()
-    found: list[tuple[IRI, float]] = []
+    found: list[Rival] = []
     for old in known:
         if old.memory.iri not in retired and len(old.likeness) > at:
-            sure = rivalry(decision.draft, old, old.likeness[at])
-            if sure >= LIKELY:
-                found.append((old.memory.iri, round(sure, 3)))
-    return replace(decision, rivals=tuple(sorted(found, key=lambda one: -one[1])[:MOST_RIVALS]))
+            rival = rivalry(decision.draft, old, at)
+            if rival is not None:
+                found.append(rival)
+    return replace(decision, rivals=tuple(sorted(found, key=lambda one: -one.confidence)[:MOST_RIVALS]))
 
 
 def _clauses(old: Existing) -> tuple[Existing, ...]:
