@@ -9,7 +9,7 @@ from typing import cast
 
 from memento.backends import Backends
 from memento.consolidation.agents import USER, Agents, Candidate, Draft, Existing, Mention
-from memento.consolidation.rules.rivals import RELATED, SEVERAL, comparable_frames, kinds_of_frames
+from memento.consolidation.rules.rivals import RELATED, SAME, SEVERAL, comparable_frames, kinds_of_frames
 from memento.graph.mapping import node_or_none
 from memento.iris import IRI, MEM, TYPE
 from memento.model import Entity, Memory, Recollection, Scope, Scored, Value
@@ -177,7 +177,9 @@ def _compare_frames(known: Sequence[Existing], drafts: Sequence[Draft], parts: B
     for at, place, new, old, least in pairs:
         one, other = row_of[new.masked], row_of[old.masked]
         alike = float(rows[one] @ rows[other])
-        if alike >= least and (min(margin[one], margin[other]) >= SEVERAL or new.tells_of_change):
+        if min(margin[one], margin[other]) < SEVERAL:  # a word of change may make it likely, never certain
+            alike = min(alike, (least + SAME) / 2) if new.tells_of_change else 0.0
+        if alike >= least:
             framed[at][place] = max(framed[at][place], alike)
     return framed
 

@@ -95,3 +95,36 @@ def test_no_sentence_is_a_frame_of_both_kinds() -> None:
     single, several = kinds_of_frames()
 
     assert single and several and not set(single) & set(several)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Flour comes from Aldous Mill.", "Flour comes from Weir Mill now."),
+        ("A seat of the crash plan costs 12 dollars.", "A seat of the crash plan costs 15 dollars from now on."),
+    ],
+)
+def test_what_is_said_again_with_one_thing_otherwise_from_now_on_ends_what_was(old: str, new: str) -> None:
+    with fresh_memory("trigram") as memento:
+        memento.note(old, at="2026-01-10")
+        told = memento.note(new, at="2026-03-10")
+
+    assert set(told.contents.values()) == {old, new}
+    assert told.invalidated
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Flour comes from Aldous Mill.", "Just kidding, flour comes from Weir Mill now."),
+        ("Flour comes from Aldous Mill.", "Rumour has it that flour comes from Weir Mill now."),
+        ("Flour comes from Aldous Mill.", "I wish flour came from Weir Mill now."),
+        ("Flour comes from Aldous Mill.", "Flour comes from Weir Mill."),
+        ("Jola is head of finance at Kurvo.", "Oskar was head of finance at Kurvo from 2020 to 2023."),
+    ],
+)
+def test_nothing_is_ended_without_a_word_of_change_that_is_meant(old: str, new: str) -> None:
+    with fresh_memory("trigram") as memento:
+        memento.note(old, at="2026-01-10")
+
+        assert not memento.note(new, at="2026-03-10").invalidated

@@ -20,7 +20,7 @@ from functools import cache, lru_cache
 from memento.consolidation.agents import USER, Draft, Existing, Rival
 from memento.consolidation.rules.patterns import DATA
 from memento.consolidation.rules.wording import as_read
-from memento.text.mood import is_no_longer, reading
+from memento.text.mood import is_no_longer, reading, tone
 from memento.text.sentences import introduced, sentences
 from memento.text.tables import load, word_set
 from memento.text.tokens import WORD, stems
@@ -47,6 +47,9 @@ _ALIKE = 0.62
 ALIKE = 0.7
 ALIKE_BY_WORDS = 0.78
 """The cosine of two masked sentences from which on they say the same of something; the second where other words stand in them."""
+
+SAME = 0.95
+"""The cosine of two masked sentences from which on they say the very same, so that a word of change retires the earlier one."""
 
 SEVERAL = -0.15
 """How much less like what there is one of than like what there are several of a masked sentence may be, by cosine."""
@@ -107,6 +110,10 @@ _DAY = re.compile(
     rf"\b(?:{'|'.join(sorted({day.capitalize() for day in (*WEEKDAYS, *MONTHS)}, key=len, reverse=True))})s?\b"
 )
 _NAME = re.compile(rf"(?<=\s){_TITLE}(?!I\b|Some\b)[A-Z][\w&+#'’-]*(?:\s[A-Z][\w&+#-]*)*(?=[\s.,;:!?)]|$)")
+_FROM_NOW_ON = re.compile(
+    r"\s*,?\b(?:from\s+now\s+on|(?:from|as\s+of|since)\s+(?:today|now)|no\s+longer|any\s?more|nowadays|these\s+days|now)\b",
+    re.IGNORECASE,
+)
 _PLAIN_NAME = re.compile(r"^(?:mr|mrs|ms|dr|prof)\.?\s+|['’]s$")
 _MASKS = stems("someone some day")
 MOST_SENTENCES = 3
@@ -161,7 +168,7 @@ def _frame(sentence: str, about: tuple[str, ...]) -> Frame:
 
         return pattern.sub(keep, text)
 
-    text = sentence.replace("\0", "").strip(" .!…")
+    text = _FROM_NOW_ON.sub("", sentence.replace("\0", "").strip(" .!…"))
     text = re.sub(rf"^{USER} and others\b", "we", text).replace(f"{USER} and others", "us")
     named = sorted((name for name in about if name != USER), key=len, reverse=True)[:20]
     if named:
@@ -203,13 +210,14 @@ def _may_be_rivals(new: str, known: str) -> bool:
     """Whether the old memory tells of a state, and the new one of a fact or of what is arranged."""
     how = reading(as_read(known))
     is_state = _mood(known) == "fact" and (how.tense != "past" or how.perfect) and not is_no_longer(known)
-    return is_state and _mood(new) in ("fact", "past", "plan")
+    return is_state and _mood(new) in ("fact", "plan")
 
 
 def _mood(content: str) -> str:
     """The mood of a memory; what seems a command is none where it has a subject: "Pull requests go to Ana"."""
-    mood = reading(as_read(content)).mood
-    return "fact" if mood == "command" and topics(content) else mood
+    said = as_read(content)
+    how = reading(said)
+    return "fact" if how.mood == "command" and topics(content) else tone(said, how)
 
 
 def _differ_once(new: Frame, known: Frame) -> bool:
@@ -268,6 +276,18 @@ def rivalry(draft: Draft, old: Existing, at: int) -> Rival | None:
         return Rival(memory=old.memory.iri, confidence=round(min(0.9, sure), 3), reason=_explain(draft, old))
     sure = _of_one_topic(draft, old, old.likeness[at])
     return Rival(memory=old.memory.iri, confidence=sure, reason="both speak of one topic") if sure else None
+
+
+def is_changed(draft: Draft, old: Existing, at: int) -> bool:
+    """
+    Tell whether a draft, by its place, says the very same as a memory but for one thing, and that this is so from now on.
+
+    That is certain: "Flour comes from Aldous Mill." · "Flour comes from Weir Mill now."
+    """
+    if len(old.framed) <= at or old.framed[at] < SAME or _mood(draft.content) != "fact":
+        return False
+    how = reading(as_read(draft.content))
+    return not how.additional and _FROM_NOW_ON.search(draft.content) is not None
 
 
 def _of_one_topic(draft: Draft, old: Existing, likeness: float) -> float:
