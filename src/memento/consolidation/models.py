@@ -492,7 +492,7 @@ def _is_grounded(content: str, note: Note, stems: set[str], numbers: set[str], d
     names = [word.casefold() for word in _INSIDE.findall(content) if word != USER]
     # A sentence begins with a capital anyway: there only a first name is known to be one.
     names += [
-        first for one in sentences(content) for first in _WORDS.findall(one.casefold())[:1] if first in FIRST_NAMES
+        first.casefold() for one in sentences(content) for first in _WORDS.findall(one)[:1] if first in FIRST_NAMES
     ]
     return all(name[:5] in stems or name in MONTHS or name in WEEKDAYS for name in names)
 

@@ -44,7 +44,7 @@ LIKELY = 0.5
 _ALIKE = 0.62
 """The cosine of two sentences of one subject above which they speak of the same thing."""
 
-ALIKE = 0.7
+ALIKE = 0.68
 ALIKE_BY_WORDS = 0.78
 """The cosine of two masked sentences from which on they say the same of something; the second where other words stand in them."""
 
@@ -210,7 +210,8 @@ def _may_be_rivals(new: str, known: str) -> bool:
     """Whether the old memory tells of a state, and the new one of a fact or of what is arranged."""
     how = reading(as_read(known))
     is_state = _mood(known) == "fact" and (how.tense != "past" or how.perfect) and not is_no_longer(known)
-    return is_state and _mood(new) in ("fact", "plan")
+    mood = _mood(new)
+    return is_state and (mood in ("fact", "plan") or (mood == "past" and reading(as_read(new)).changed))
 
 
 def _mood(content: str) -> str:
