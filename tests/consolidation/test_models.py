@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -87,7 +88,7 @@ def test_what_is_named_comes_once_and_is_never_the_user() -> None:
             "userBiographicalFacts": " ",
         }
     )
-    found = chosen.extract_entities(NOTE, ME)
+    found = chosen.extract_entities(replace(NOTE, content="Danny Rose got me a job at Google."), ME)
 
     assert [mention.name for mention in found.mentions] == ["Google", "Danny Rose"]
     assert found.biography is None
@@ -150,7 +151,8 @@ def test_facts_are_about_names_that_exist_at_times_that_can_be() -> None:
             ]
         }
     )
-    first, second, third = chosen.extract_memories(NOTE, [ANNA], ME)
+    dated = replace(NOTE, content="I'm Danny-Lee, at Google since 2019, and Anna, who is kind, comes on 24 December.")
+    first, second, third = chosen.extract_memories(dated, [ANNA], ME)
 
     assert (first.content, first.about, first.valid_at) == ("USER works at Google.", ("Anna", USER), at("2019-01-01"))
     assert (first.subject, first.slot, first.slot_value) == (USER, "employer", "Google")
@@ -165,6 +167,9 @@ def test_facts_are_about_names_that_exist_at_times_that_can_be() -> None:
         "USER works at Google with Anna and Boris.",
         "USER works at Google with 12 people.",
         "USER works at Google since 1999.",
+        "Peter works at Google.",
+        "USER works at Google with 6 people.",
+        "USER works at Google since 2024-01-06.",
     ],
 )
 def test_a_fact_that_the_note_does_not_bear_out_is_sent_back_once_and_then_said_in_its_own_words(content: str) -> None:
@@ -175,6 +180,50 @@ def test_a_fact_that_the_note_does_not_bear_out_is_sent_back_once_and_then_said_
     assert only.content == NOTE.content
     assert len(says.asked) == 2
     assert content in says.asked[1].user
+
+
+@pytest.mark.parametrize("time", [{"validAt": "2019-05-01"}, {"eventAt": "2024-12-24"}])
+def test_a_time_that_the_note_does_not_name_is_sent_back_once_and_then_left_out(time: dict[str, str]) -> None:
+    content = "USER works at Google with Anna."
+    chosen, says = agents({"memories": [{"content": content, "aboutEntities": ["Anna"], **time}]})
+
+    [only] = chosen.extract_memories(NOTE, [ANNA], ME)
+
+    assert (only.content, only.valid_at, only.event_at) == (NOTE.content, None, None)
+    assert len(says.asked) == 2
+
+
+def test_a_time_that_the_note_names_in_words_which_rules_do_not_read_is_taken() -> None:
+    spring = replace(NOTE, content="Since spring I work at Google.")
+    fact = {"content": "USER works at Google.", "aboutEntities": [], "validAt": "2024-03-20"}
+    chosen, says = agents({"memories": [fact]})
+
+    [only] = chosen.extract_memories(spring, [], ME)
+
+    assert only.valid_at == at("2024-03-20")
+    assert len(says.asked) == 1
+
+
+def test_what_the_model_names_and_the_note_does_not_is_nothing() -> None:
+    chosen, _ = agents(
+        {
+            "entities": [
+                {"name": "Google", "type": "Organization"},
+                {"name": "Zelda", "type": "Person", "aliases": ["Boris"]},
+            ]
+        }
+    )
+
+    found = chosen.extract_entities(NOTE, ME)
+
+    assert [mention.name for mention in found.mentions] == ["Google"]
+
+
+def test_an_alias_that_the_model_gives_bears_nothing_out_unless_everybody_knows_it() -> None:
+    zelda = Mention(name="Anna", kind="Person", aliases=("Zelda",))
+    chosen, _ = agents({"memories": [{"content": "USER works with Anna and Zelda.", "aboutEntities": ["Anna"]}]})
+
+    assert chosen.extract_memories(NOTE, [zelda], ME)[0].content == NOTE.content
 
 
 @pytest.mark.parametrize(
@@ -279,4 +328,6 @@ def test_the_budget_of_a_note_is_kept() -> None:
 def test_a_form_takes_what_small_models_add() -> None:
     chosen, _ = agents({"entities": [{"name": "Zed", "type": "Technology", "mood": "fine"}], "note": "hello"})
 
-    assert [mention.name for mention in chosen.extract_entities(NOTE, ME).mentions] == ["Zed"]
+    assert [mention.name for mention in chosen.extract_entities(replace(NOTE, content="I use Zed."), ME).mentions] == [
+        "Zed"
+    ]

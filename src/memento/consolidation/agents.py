@@ -133,6 +133,9 @@ class Existing:
     about: tuple[str, ...]
     subject: str | None = None
     likeness: tuple[float, ...] = ()  # the cosine with each draft, in their order
+    framed: tuple[
+        float, ...
+    ] = ()  # the same with names, figures and days masked; 0 where these tell that both may be so
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,19 +157,28 @@ class Successor:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Rival:
+    """A memory that likely cannot hold together with a draft: how sure that is, in 0..1, and what speaks for it."""
+
+    memory: IRI
+    confidence: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Add:
     """
     Write the draft beside what is known; with a `successor`, in its place in the middle of history.
 
     `contradicts` are memories of the same instant that cannot be true together with it: all are kept, and flagged. `rivals` are
-    memories that likely cannot, with the confidence.
+    memories that likely cannot.
     """
 
     draft: Draft
     reason: str = ""
     successor: Successor | None = None
     contradicts: tuple[IRI, ...] = ()
-    rivals: tuple[tuple[IRI, float], ...] = ()
+    rivals: tuple[Rival, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,7 +198,7 @@ class Invalidate:
     targets: tuple[Target, ...]
     successor: Successor | None = None
     contradicts: tuple[IRI, ...] = ()
-    rivals: tuple[tuple[IRI, float], ...] = ()
+    rivals: tuple[Rival, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

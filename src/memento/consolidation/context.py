@@ -9,6 +9,7 @@ from typing import cast
 
 from memento.backends import Backends
 from memento.consolidation.agents import USER, Agents, Candidate, Draft, Existing, Mention
+from memento.consolidation.rules.rivals import RELATED, SAME, SEVERAL, comparable_frames, kinds_of_frames
 from memento.graph.mapping import node_or_none
 from memento.iris import IRI, MEM, TYPE
 from memento.model import Entity, Memory, Recollection, Scope, Scored, Value
@@ -63,6 +64,8 @@ def find_existing(
     received: datetime,
     parts: Backends,
     knobs: ConsolidationSettings,
+    *,
+    is_turn: bool = False,
 ) -> list[Existing]:
     """
     Find the memories that the drafts must be compared with, each once: what the context found, then rivals and those alike.
@@ -72,6 +75,7 @@ def find_existing(
     Args:
         iris_by_name: the IRI of every name in the drafts that the graph has.
         context: what `find_context` found.
+        is_turn: the drafts are a turn of a conversation, of which no rivals are looked for.
     """
     if all(draft.noise for draft in drafts):
         return []
@@ -103,7 +107,7 @@ def find_existing(
     others = {cast(IRI, row["memory"]) for row in rows} | _find_similar(told, scope, received, limit, parts)
     iris = dict.fromkeys([*(hit.item for hit in context), *sorted(others)])
     known = [one for one in _load_existing(list(iris), iris_by_name, scope, parts) if one.memory.expired_at is None]
-    return _compare_with(known, drafts, parts) if agents.kind == "rules" else known
+    return _compare_with(known, drafts, parts) if agents.kind == "rules" and not is_turn else known
 
 
 def _search_guesses(
@@ -131,17 +135,53 @@ def _find_similar(drafts: Sequence[Draft], scope: Scope, received: datetime, lim
 
 
 def _compare_with(known: Sequence[Existing], drafts: Sequence[Draft], parts: Backends) -> list[Existing]:
-    """Return the memories with how alike each draft they are."""
+    """Return the memories with how alike each draft they are, as they are and masked."""
     rows = [parts.embedder.embed([parts.embedder.windows(draft.content)[0]]) for draft in drafts]
     with parts.indexes.lock:
         nodes = [parts.indexes.nodes.find(one.memory.iri) for one in known]
         placed = [node for node in nodes if node is not None]
         columns = [parts.indexes.vectors["memory"].cosines(placed, row) for row in rows] if placed else []
     likeness = {node: tuple(float(column[at]) for column in columns) for at, node in enumerate(placed)}
-    return [
+    compared = [
         replace(one, likeness=likeness[node] if node is not None else ())
         for one, node in zip(known, nodes, strict=True)
     ]
+    framed = _compare_frames(compared, drafts, parts)
+    return [replace(one, framed=tuple(by_draft)) for one, by_draft in zip(compared, framed, strict=True)]
+
+
+def _compare_frames(known: Sequence[Existing], drafts: Sequence[Draft], parts: Backends) -> list[list[float]]:
+    """
+    Return for each memory, and in it for each draft, the cosine of their masked sentences.
+
+    Only what may differ in a single name, figure, day or thing is embedded: few memories, and mostly none. What is more like
+    that which there are several of counts 0.
+    """
+    pairs = [
+        (at, place, new, old, least)
+        for at, one in enumerate(known)
+        for place, draft in enumerate(drafts)
+        if one.likeness and one.likeness[place] >= RELATED
+        for new, old, least in comparable_frames(draft, one)
+    ]
+    framed = [[0.0] * len(drafts) for _ in known]
+    if not pairs:
+        return framed
+    single, several = kinds_of_frames()
+    texts = list(dict.fromkeys(frame.masked for _, _, new, old, _ in pairs for frame in (new, old)))
+    vectors = parts.embedder.embed([*single, *several, *(parts.embedder.windows(text)[0] for text in texts)])
+    kinds, rows = vectors[: len(single) + len(several)], vectors[len(single) + len(several) :]
+    likes = rows @ kinds.T
+    margin = likes[:, : len(single)].max(axis=1) - likes[:, len(single) :].max(axis=1)
+    row_of = {text: row for row, text in enumerate(texts)}
+    for at, place, new, old, least in pairs:
+        one, other = row_of[new.masked], row_of[old.masked]
+        alike = float(rows[one] @ rows[other])
+        if min(margin[one], margin[other]) < SEVERAL:  # a word of change may make it likely, never certain
+            alike = min(alike, (least + SAME) / 2) if new.tells_of_change else 0.0
+        if alike >= least:
+            framed[at][place] = max(framed[at][place], alike)
+    return framed
 
 
 def _load_existing(iris: Sequence[IRI], named: Mapping[str, IRI], scope: Scope, parts: Backends) -> list[Existing]:

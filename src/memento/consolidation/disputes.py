@@ -12,6 +12,8 @@ from memento.graph.mapping import invalidates, node_or_none, quads
 from memento.iris import IRI, MEM, TYPE, mint, parse_iri
 from memento.model import Change, Dispute, Invalidation, Memory, Quad, Scope, Settled
 
+_CONTRADICTION = "both give another value of one property from the same moment on"
+
 
 def list_disputes(scope: Scope, parts: Backends, limit: int = 100) -> tuple[Dispute, ...]:
     """Return the disputes of a namespace, contradictions first, then the likeliest rivals."""
@@ -21,6 +23,7 @@ def list_disputes(scope: Scope, parts: Backends, limit: int = 100) -> tuple[Disp
             one=cast(IRI, row["one"]),
             other=cast(IRI, row["other"]),
             confidence=cast(float, row.get("confidence", 1.0)),
+            reason=str(row.get("reason", "" if "confidence" in row else _CONTRADICTION)),
             contents=(str(row["oneContent"]), str(row["otherContent"])),
             since=(cast(datetime, row["oneSince"]), cast(datetime, row["otherSince"])),
         )

@@ -19,7 +19,7 @@ import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from hashlib import sha256
 from typing import Annotated, Any, Literal, TypeVar
@@ -54,8 +54,9 @@ from memento.model import AgentKind, EntityKind, Mode, Note, User
 from memento.search.nodes import content_hash
 from memento.settings import ModelSettings
 from memento.text.dates import dates
-from memento.text.sentences import is_readable
-from memento.text.words import MONTHS, NUMBER_WORDS, WEEKDAYS
+from memento.text.sentences import is_readable, sentences
+from memento.text.tables import word_set
+from memento.text.words import FIRST_NAMES, MONTHS, NUMBER_WORDS, WEEKDAYS
 from memento.time import iso, utc
 
 F = TypeVar("F", bound=BaseModel)
@@ -91,7 +92,7 @@ class ModelAgents:
     def extract_entities(self, note: Note, user: User, *, biography: bool = True) -> Extraction:
         """Ask what the note names, never the user, and what it says of the user's life."""
         answer = self._ask("extract_entities", show_note(note, user), Entities)
-        return parse_extraction(answer, user)
+        return parse_extraction(answer, note, user)
 
     def resolve_entities(
         self, mentions: Sequence[tuple[Mention, Sequence[Candidate]]], biography: str | None, user: User
@@ -372,6 +373,14 @@ _CALLED = re.compile(
 _YEARS = (1000, 9998)
 _WORDS = re.compile(r"[^\W_]+")
 _NUMBERS = re.compile(r"\d+")
+_DATE = re.compile(r"\b\d{4}-\d\d(?:-\d\d)?\b")
+_TIMES = word_set(
+    "spring summer autumn fall winter day days week weeks weekend month months quarter year years decade morning noon evening "
+    "night later soon ago since until till before after next last tomorrow yesterday today tonight easter christmas "
+    "birthday anniversary"
+) | {*MONTHS, *WEEKDAYS}
+"""Words of a note that speak of time, also where rules read no date in them."""
+
 _INSIDE = re.compile(r"(?<=[a-z,;] )[A-Z\u00c0-\u00de][^\W_]+")
 """A word that has a capital though no sentence begins with it."""
 
@@ -387,12 +396,15 @@ def normalise_name(name: str) -> str:
     return "".join(part[:1].upper() + part[1:] if part.islower() else part for part in parts)
 
 
-def parse_extraction(answer: Entities, user: User) -> Extraction:
-    """List the things named, each once, without the user."""
+def parse_extraction(answer: Entities, note: Note, user: User) -> Extraction:
+    """List the things named, each once, without the user; what the note does not name is left out."""
+    said = {word[:5] for word in _WORDS.findall(note.content.casefold())}
     mentions: dict[tuple[str, str], Mention] = {}
     for entity in answer.entities:
         name = normalise_name(entity.name)
         if not name or is_user(name, entity.type, user.name):
+            continue
+        if not any({word[:5] for word in _WORDS.findall(one.casefold())} & said for one in (name, *entity.aliases)):
             continue
         mention = Mention(
             name=name,
@@ -435,16 +447,25 @@ def parse_drafts(answer: Facts, note: Note, mentions: Sequence[Mention]) -> list
 
 def find_ungrounded(drafts: Sequence[Draft], note: Note, mentions: Sequence[Mention], user: User) -> list[Draft]:
     """Find the drafts that have a name, a number or a date which neither the note nor what was given beside it has."""
-    given = " ".join(
-        [note.content, user.name or "", *(label for mention in mentions for label in (mention.name, *mention.aliases))]
-    )
-    words = {word.casefold() for word in _WORDS.findall(given)}
+    labels = [
+        label
+        for mention in mentions
+        for label in (mention.name, *(mention.aliases if mention.is_well_known else ()))  # "NYC" is New York to anybody
+    ]
+    words = {word.casefold() for word in _WORDS.findall(" ".join([note.content, user.name or "", *labels]))}
     stems = {word[:5] for word in words}
-    days = [note.at, *(one.value for one in dates(note.content, note.at))] if is_readable(note.content) else [note.at]
-    numbers = set(_NUMBERS.findall(given)) | {str(part) for day in days for part in (day.year, day.month, day.day)}
-    numbers |= {f"{part:02}" for day in days for part in (day.month, day.day)}
+    found = [one.value for one in dates(note.content, note.at)] if is_readable(note.content) else []
+    days = {at.date() + timedelta(days=shift) for at in (note.at, *found) for shift in (-1, 0, 1)}
+    numbers = {number.lstrip("0") for number in _NUMBERS.findall(" ".join([note.content, *labels]))}
     numbers |= {str(NUMBER_WORDS[word]) for word in words if word in NUMBER_WORDS}
-    return [draft for draft in drafts if not _is_grounded(draft.content, stems, numbers)]
+    return [
+        draft
+        for draft in drafts
+        if not (
+            _is_grounded(draft.content, note, stems, numbers, days)
+            and all(_is_time_grounded(at, note, words, days) for at in (draft.valid_at, draft.event_at))
+        )
+    ]
 
 
 def replace_ungrounded(drafts: Sequence[Draft], note: Note, mentions: Sequence[Mention], user: User) -> list[Draft]:
@@ -457,11 +478,30 @@ def replace_ungrounded(drafts: Sequence[Draft], note: Note, mentions: Sequence[M
     return kept
 
 
-def _is_grounded(content: str, stems: set[str], numbers: set[str]) -> bool:
-    if not set(_NUMBERS.findall(content)) <= numbers:
+def _is_grounded(content: str, note: Note, stems: set[str], numbers: set[str], days: set[date]) -> bool:
+    """Whether every date, number and name of a content is among the given ones; a day of the month is no number of its own."""
+    rest = content
+    for one in reversed(dates(content, note.at)) if is_readable(content) else ():
+        if one.value.date() in days:
+            rest = f"{rest[: one.start]} {rest[one.end :]}"
+    for match in reversed(list(_DATE.finditer(rest))):
+        if any(match.group() == f"{day:%Y-%m-%d}"[: len(match.group())] for day in days):
+            rest = f"{rest[: match.start()]} {rest[match.end() :]}"
+    if not {number.lstrip("0") for number in _NUMBERS.findall(rest)} <= numbers:
         return False
     names = [word.casefold() for word in _INSIDE.findall(content) if word != USER]
+    # A sentence begins with a capital anyway: there only a first name is known to be one.
+    names += [
+        first.casefold() for one in sentences(content) for first in _WORDS.findall(one)[:1] if first in FIRST_NAMES
+    ]
     return all(name[:5] in stems or name in MONTHS or name in WEEKDAYS for name in names)
+
+
+def _is_time_grounded(at: datetime | None, note: Note, words: set[str], days: set[date]) -> bool:
+    """Whether a time is the note's own, one that it names, of a year that it names, or within two years where it speaks of time."""
+    if at is None or at.date() in days or str(at.year) in words:
+        return True
+    return bool(words & _TIMES) and abs(at - note.at) <= timedelta(days=731)
 
 
 def parse_decisions(

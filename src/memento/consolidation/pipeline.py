@@ -36,6 +36,7 @@ from memento.consolidation.agents import (
     Skip,
 )
 from memento.consolidation.context import Recall, find_candidates, find_context, find_existing
+from memento.consolidation.rules.rivals import list_masked
 from memento.consolidation.settle import apply_introduction, drop_user, is_user, settle_decisions
 from memento.consolidation.task import (
     Task,
@@ -137,7 +138,7 @@ def understand(task: Task, means: Resources, extraction: Extraction | None = Non
 def _understand_parts(
     task: Task, means: Resources, extraction: Extraction | None, began: datetime, user: User, user_is_new: bool
 ) -> Understanding:
-    agents, parts, scope = means.agents, means.parts, task.scope
+    agents, parts = means.agents, means.parts
     watch = Stopwatch("note")
     with Branches(side_by_side=agents.kind == "model" and not task.keep) as branches:
         context = branches.start(_find_context, task, means)
@@ -156,7 +157,7 @@ def _understand_parts(
             resolved = _resolve(mentions, biography, task, user, means)
         drafts, called = apply_introduction(drafts_of(), user)
         with watch.phase("compare"):
-            known = [] if task.keep else _compare(drafts, resolved, context(), began, scope, means)
+            known = [] if task.keep else _compare(drafts, resolved, context(), began, task, means)
     with watch.phase("decide"):
         decisions = _decide(drafts, known, task, agents)
     return _conclude(
@@ -254,6 +255,8 @@ def _collect_texts(drafts: Sequence[Draft], mentions: Sequence[Mention], task: T
     speaker = name_other_speaker(task, user)
     memories = [text_of_memory(draft.content, speaker, task.title) for draft in drafts if not draft.noise]
     compared = [] if task.keep else [draft.content for draft in drafts]
+    if not (task.keep or task.session):
+        compared += [text for draft in drafts for text in list_masked(draft)]
     return [*memories, *compared, *(text_of_anchor(mention.name, mention.description) for mention in mentions)]
 
 
@@ -288,11 +291,21 @@ def _compare(
     resolved: Resolved,
     context: Sequence[Scored[IRI]],
     moment: datetime,
-    scope: Scope,
+    task: Task,
     means: Resources,
 ) -> list[Existing]:
-    iris_by_name = {USER: scope.user} | {r.mention.name: r.entity for r in resolved.resolutions if r.entity}
-    return find_existing(drafts, iris_by_name, context, means.agents, scope, moment, means.parts, means.knobs)
+    iris_by_name = {USER: task.scope.user} | {r.mention.name: r.entity for r in resolved.resolutions if r.entity}
+    return find_existing(
+        drafts,
+        iris_by_name,
+        context,
+        means.agents,
+        task.scope,
+        moment,
+        means.parts,
+        means.knobs,
+        is_turn=task.session is not None,
+    )
 
 
 def _conclude(

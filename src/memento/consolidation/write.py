@@ -264,10 +264,16 @@ def _make_rivalries(memories: Sequence[tuple[Add | Invalidate, Memory]], underst
     return [
         quad
         for decision, memory in memories
-        for old, confidence in decision.rivals
-        if old in understood.retirable
+        for rival in decision.rivals
+        if rival.memory in understood.retirable
         for quad in mapping.quads(
-            Rivalry(iri=mint("rivalry"), rivals=(memory.iri, old), confidence=confidence), understood.scope.graph
+            Rivalry(
+                iri=mint("rivalry"),
+                rivals=(memory.iri, rival.memory),
+                confidence=rival.confidence,
+                reason=rival.reason,
+            ),
+            understood.scope.graph,
         )
     ]
 

@@ -345,13 +345,18 @@ class NoteStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dispute:
-    """Two current memories, the older IRI first; `confidence` is 1 where they contradict each other, else how likely they do."""
+    """
+    Two current memories, the older IRI first.
+
+    `confidence` is 1 where they contradict each other, else how likely they do, from 0.5 on; `reason` says what speaks for it.
+    """
 
     one: IRI
     other: IRI
     confidence: float
     contents: tuple[str, str]
     since: tuple[datetime, datetime]
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

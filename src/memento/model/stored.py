@@ -169,6 +169,7 @@ class Rivalry:
     iri: IRI
     rivals: tuple[IRI, ...] = prop(MEM.rival)
     confidence: float = prop(MEM.confidence)
+    reason: str | None = prop(MEM.reason, None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,8 +34,8 @@ from memento.text.words import ONE_OF_A_KIND, RELATIVES
 MARGIN = 15
 """Memories beyond those asked for among which rivals are looked for."""
 
-LIKELY = 0.5
-"""The least confidence of a rivalry that decides an order."""
+LIKELY = 0.3
+"""The least confidence of a rivalry that decides an order: two memories of one topic have as much."""
 
 
 _BACK = re.compile(

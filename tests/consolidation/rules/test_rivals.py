@@ -8,7 +8,8 @@ import io
 import pytest
 
 from measure import fresh_memory
-from memento.consolidation.rules.rivals import topics
+from memento.consolidation.rules.rivals import frames, kinds_of_frames, topics
+from rivals import judge_pairs, list_senseless
 
 RIVALS = (
     "PREFIX mem: <http://purl.org/memento/> SELECT ?one WHERE { ?r mem:rival ?m . ?m mem:content ?one } ORDER BY ?one"
@@ -54,3 +55,76 @@ def test_what_may_hold_together_is_not_linked(old: str, new: str) -> None:
 def test_who_is_the_holder_of_something_speaks_of_what_is_held() -> None:
     assert frozenset({"warden"}) in topics("Otis Lamb is our warden now.")
     assert topics("Otis Lamb is a warden.") == (frozenset({"oti", "lamb"}),)
+
+
+def test_rivals_over_many_relations_are_found_and_what_may_hold_together_is_in_no_dispute() -> None:
+    with fresh_memory("minilm") as memento:
+        figures = judge_pairs(memento)
+
+        assert figures.found >= 36, figures.misses
+        assert figures.wrong == 0, figures.misses
+        assert list_senseless(memento) == []
+
+
+def test_a_dispute_says_what_differs() -> None:
+    with fresh_memory("trigram") as memento:
+        memento.note("Dr Lund looks after the goats.", at="2026-01-10")
+        memento.note("Dr Ferrar looks after the goats.", at="2026-03-10")
+        [dispute] = memento.disputes()
+
+    assert dispute.reason == "the same is said with “ferrar” in place of “lund”"
+
+
+def test_what_is_only_of_one_topic_is_in_no_dispute_but_the_later_word_comes_first() -> None:
+    with fresh_memory("trigram") as memento:
+        memento.note("Standup is at half past nine in the kitchen.", at="2026-01-10")
+        memento.note("Standup was dropped.", at="2026-03-10")
+
+        assert memento.disputes() == ()
+        assert memento.recall("When is standup?").memories[0].content == "Standup was dropped."
+
+
+def test_a_frame_has_a_word_for_each_name_figure_and_day() -> None:
+    [frame] = frames("The clinic is at 14 Quay Street since March and asks 20 euros.", ("Quay Street",))
+
+    assert frame.masked == "The clinic is at someone since some day and asks some euros"
+    assert frame.days == {"march"}
+
+
+def test_no_sentence_is_a_frame_of_both_kinds() -> None:
+    single, several = kinds_of_frames()
+
+    assert single and several and not set(single) & set(several)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Flour comes from Aldous Mill.", "Flour comes from Weir Mill now."),
+        ("A seat of the crash plan costs 12 dollars.", "A seat of the crash plan costs 15 dollars from now on."),
+    ],
+)
+def test_what_is_said_again_with_one_thing_otherwise_from_now_on_ends_what_was(old: str, new: str) -> None:
+    with fresh_memory("trigram") as memento:
+        memento.note(old, at="2026-01-10")
+        told = memento.note(new, at="2026-03-10")
+
+    assert set(told.contents.values()) == {old, new}
+    assert told.invalidated
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Flour comes from Aldous Mill.", "Just kidding, flour comes from Weir Mill now."),
+        ("Flour comes from Aldous Mill.", "Rumour has it that flour comes from Weir Mill now."),
+        ("Flour comes from Aldous Mill.", "I wish flour came from Weir Mill now."),
+        ("Flour comes from Aldous Mill.", "Flour comes from Weir Mill."),
+        ("Jola is head of finance at Kurvo.", "Oskar was head of finance at Kurvo from 2020 to 2023."),
+    ],
+)
+def test_nothing_is_ended_without_a_word_of_change_that_is_meant(old: str, new: str) -> None:
+    with fresh_memory("trigram") as memento:
+        memento.note(old, at="2026-01-10")
+
+        assert not memento.note(new, at="2026-03-10").invalidated

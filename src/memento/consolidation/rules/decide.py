@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from memento.consolidation.agents import Add, Decision, Draft, Existing, Invalidate, Skip, Successor, Target
+from memento.consolidation.agents import Add, Decision, Draft, Existing, Invalidate, Rival, Skip, Successor, Target
 from memento.consolidation.rules.relations import relations, same_value
 from memento.consolidation.rules.reversals import stage
-from memento.consolidation.rules.rivals import LIKELY, rivalry
+from memento.consolidation.rules.rivals import is_changed, rivalry
 from memento.consolidation.rules.succession import ended_by, succeeded_by
 from memento.consolidation.rules.wording import as_read
 from memento.iris import IRI
@@ -75,7 +75,29 @@ def resolve_memories(drafts: Sequence[Draft], existing: Sequence[Existing], note
     decisions = [replace(decision, draft=draft) for decision, draft in zip(decisions, said, strict=True)]
     if note.session is not None:  # in a conversation every other turn speaks of one topic
         return decisions
+    decisions = [_with_changed(decision, at, known, retired, note) for at, decision in enumerate(decisions)]
     return [_with_rivals(decision, at, known) for at, decision in enumerate(decisions)]
+
+
+def _with_changed(decision: Decision, at: int, known: Sequence[Existing], retired: set[IRI], note: Note) -> Decision:
+    """A decision that also retires what its draft says otherwise from now on, word for word but for one thing."""
+    if isinstance(decision, Skip) or decision.successor is not None:
+        return decision
+    draft = decision.draft
+    found = [
+        Target(
+            memory=old.memory.iri,
+            reason=f"{draft.content.rstrip('.!')}; until then: {old.memory.content.rstrip('.!')}",
+            rule="same-but-one",
+        )
+        for old in known
+        if old.memory.iri not in retired and is_changed(draft, old, at) and _may_retire(draft, old, note)
+    ]
+    retired |= {target.memory for target in found}
+    if not found:
+        return decision
+    earlier = decision.targets if isinstance(decision, Invalidate) else ()
+    return Invalidate(draft=draft, targets=(*earlier, *found), contradicts=decision.contradicts)
 
 
 def _with_rivals(decision: Decision, at: int, known: Sequence[Existing]) -> Decision:
@@ -83,13 +105,13 @@ def _with_rivals(decision: Decision, at: int, known: Sequence[Existing]) -> Deci
     if isinstance(decision, Skip):
         return decision
     retired = {target.memory for target in decision.targets} if isinstance(decision, Invalidate) else set()
-    found: list[tuple[IRI, float]] = []
+    found: list[Rival] = []
     for old in known:
         if old.memory.iri not in retired and len(old.likeness) > at:
-            sure = rivalry(decision.draft, old, old.likeness[at])
-            if sure >= LIKELY:
-                found.append((old.memory.iri, round(sure, 3)))
-    return replace(decision, rivals=tuple(sorted(found, key=lambda one: -one[1])[:MOST_RIVALS]))
+            rival = rivalry(decision.draft, old, at)
+            if rival is not None:
+                found.append(rival)
+    return replace(decision, rivals=tuple(sorted(found, key=lambda one: -one.confidence)[:MOST_RIVALS]))
 
 
 def _clauses(old: Existing) -> tuple[Existing, ...]:

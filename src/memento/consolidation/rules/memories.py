@@ -265,31 +265,50 @@ def _joined(
 
 def _turn(found: Sequence[Draft]) -> list[Draft]:
     """
-    The drafts of one turn of a conversation: neighbours that fill and end nothing, and hold from the same time on, are one.
+    The drafts of one turn of a conversation: neighbours that nothing can end, and that did not begin at two times, are one.
 
-    Sentences of a turn lean on each other, and a turn that is cut up crowds others out of what is recalled.
+    Sentences of a turn lean on each other, and a turn that is cut up crowds others out of what is recalled. One of them at most
+    ends what was known; that one is compared.
     """
     joined: list[Draft] = []
     for draft in found:
         before = joined[-1] if joined else None
-        if before is not None and _is_plain(before) and _is_plain(draft) and _one_time(before, draft):
+        if before is not None and _may_share(before, draft):
             text = (
                 before.content if signs()["terminal"].search(before.content) or before.noise else f"{before.content}."
             )
-            about = tuple(dict.fromkeys((*before.about, *draft.about)))
-            noise = before.noise if before.noise and draft.noise else ""
-            states = (*before.states, *draft.states)
-            content = f"{text} {draft.content}"  # several sentences, and read as such
-            mood = before.mood if before.mood == draft.mood else "fact"
-            joined[-1] = replace(before, content=content, about=about, noise=noise, reads="", states=states, mood=mood)
+            joined[-1] = replace(
+                before,
+                content=f"{text} {draft.content}",  # several sentences, and read as such
+                about=tuple(dict.fromkeys((*before.about, *draft.about))),
+                noise=before.noise and draft.noise,
+                reads=next((one.reads for one in (before, draft) if _retires(one)), ""),
+                ends=(*before.ends, *draft.ends),
+                corrects=before.corrects or draft.corrects,
+                states=(*before.states, *draft.states),
+                user_name=before.user_name or draft.user_name,
+                valid_at=before.valid_at or draft.valid_at,
+                event_at=before.event_at or draft.event_at,
+                mood=before.mood if before.mood == draft.mood else "fact",
+            )
         else:
             joined.append(draft)
     return [draft if draft.about or draft.noise else replace(draft, about=(USER,)) for draft in joined]
 
 
+def _may_share(one: Draft, other: Draft) -> bool:
+    if not (_is_plain(one) and _is_plain(other)) or (_retires(one) and _retires(other)):
+        return False
+    return one.valid_at == other.valid_at or None in (one.valid_at, other.valid_at)
+
+
+def _retires(draft: Draft) -> bool:
+    return bool(draft.ends) or draft.corrects
+
+
 def _is_plain(draft: Draft) -> bool:
-    """Whether a draft may share a memory: it fills and ends nothing, and is no state of something named that may end some day."""
-    if draft.slot or draft.ends or draft.corrects or draft.user_name:
+    """Whether a draft may share a memory: it fills nothing, and is no state of something named that may end some day."""
+    if draft.slot or draft.until:
         return False
     if not is_readable(draft.content):
         return True
@@ -297,10 +316,6 @@ def _is_plain(draft: Draft) -> bool:
     if how.mood != "fact" or how.tense == "past" or all(name == USER for name in draft.about):
         return True
     return not (draft.content.startswith(f"{USER} ") and relations(draft.content) & _STATES)
-
-
-def _one_time(one: Draft, other: Draft) -> bool:
-    return one.valid_at == other.valid_at and one.event_at == other.event_at
 
 
 def _times(statement: Statement, note: Note) -> tuple[datetime | None, datetime | None, datetime | None]:

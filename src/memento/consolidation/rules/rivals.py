@@ -1,8 +1,10 @@
 """
 Which memories likely cannot hold together with a draft, though no table knows the relation: the second of three degrees.
 
-Two sentences are rivals when they say different things of one topic ("Standup is at 9:30", "Standup was dropped"), or say
-nearly the same of one named subject with another name or number. Both stay; recall lets time decide between them.
+Two sentences are rivals when they are alike once names, figures and days are masked ("⟨X⟩ looks after the goats"), when they
+differ in a single one of those, and when what they say is of a kind that is so of one at a time. Both stay; recall lets time
+decide. What only speaks of the same topic ("Standup is at 9:30", "Standup was dropped") is linked with less confidence: it is in
+no dispute, but recall brings the later word first.
 
 *But:* what merely happened (a walk, a talk, a purchase) is no rival of anything, and neither is what adds to what is known.
 """
@@ -10,35 +12,63 @@ nearly the same of one named subject with another name or number. Both stay; rec
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import cache, lru_cache
 
-from memento.consolidation.agents import USER, Draft, Existing
+from memento.consolidation.agents import USER, Draft, Existing, Rival
+from memento.consolidation.rules.patterns import DATA
 from memento.consolidation.rules.wording import as_read
-from memento.text.mood import reading
+from memento.text.mood import is_no_longer, reading, tone
 from memento.text.sentences import introduced, sentences
-from memento.text.tables import word_set
+from memento.text.tables import load, word_set
 from memento.text.tokens import WORD, stems
-from memento.text.words import BASES, DETERMINERS, MODALS, NUMBER_WORDS, PRONOUNS, base_of, is_adverb, is_past
+from memento.text.words import (
+    BASES,
+    DETERMINERS,
+    FUNCTION_WORDS,
+    MODALS,
+    MONTHS,
+    NUMBER_WORDS,
+    PRONOUNS,
+    WEEKDAYS,
+    base_of,
+    is_adverb,
+    is_past,
+)
 
 LIKELY = 0.5
-"""The least confidence of a rivalry that is written down."""
+"""The confidence from which on two memories are in dispute; what is less only lets recall bring the later one first."""
 
 _ALIKE = 0.62
 """The cosine of two sentences of one subject above which they speak of the same thing."""
 
+ALIKE = 0.68
+ALIKE_BY_WORDS = 0.78
+"""The cosine of two masked sentences from which on they say the same of something; the second where other words stand in them."""
+
+SAME = 0.95
+"""The cosine of two masked sentences from which on they say the very same, so that a word of change retires the earlier one."""
+
+SEVERAL = -0.15
+"""How much less like what there is one of than like what there are several of a masked sentence may be, by cosine."""
+
 _OF_ONE_TOPIC = 0.25
-_OF_ONE_NAME = 0.45
-"""The least cosine of two sentences of one topic; what is said of somebody is about many things."""
+_OF_ONE_NAME = _OF_ONE_MEASURE = 0.45
+"""The least cosine of two sentences of one topic; what is said of somebody, or measured, is about many things."""
 
-_OF_ONE_MEASURE = 0.45
-"""The least cosine of two sentences that give the same measure of the same thing."""
+_ONE_TOPIC = 0.4
+"""The confidence of two memories of one topic that may well hold together: it lets recall bring the later one first, no more."""
+_PERHAPS = 0.3
+"""The same of what speaks for one topic without naming it."""
 
-_PERHAPS = 0.55
-"""The confidence of what speaks for a rivalry without naming the topic of the old memory."""
+RELATED = 0.4
+"""The least cosine of two memories whose sentences are compared masked."""
 
 _GONE = re.compile(
     r"\b(?:retire[sd]?|left|leaves|leaving|quits?|resign(?:s|ed)?|stolen|sold|died|dead|passed\s+away|gone|replaced?|(?:switched|turned|taken"
-    r"|came)\s+(?:\w+\s+)?off|shut|closed|hand(?:s|ed)?\s+(?:\w+\s+){0,3}over|t(?:ook|akes)\s+over|stop(?:s|ped)?|g[ai]ven?\s+up|no\s+longer"
+    r"|came)\s+(?:\w+\s+)?off|shut|closed|(?:hand(?:s|ed)?|t(?:ook|akes))\s+(?:\w+\s+){0,4}over|stop(?:s|ped)?|g[ai]ven?\s+up|no\s+longer"
     r"|any\s?more|cancell?ed|dropped|ended|finished|moved\s+(?:out|away|on)|fired|abandoned|scrapped|broken?|lost|expired|failed)\b",
     re.IGNORECASE,
 )
@@ -70,6 +100,26 @@ _OPENING = re.compile(
     re.IGNORECASE,
 )
 _FIGURE = re.compile(r"^[€$£]?\d")
+_TITLE = r"(?:(?:Mr|Mrs|Ms|Dr|Prof)\.?\s+)?"
+_FIGURE_OF = re.compile(
+    rf"[€$£]?\d(?:[\w.,:/%-]*[\w%])?|\b(?:{'|'.join(sorted({*NUMBER_WORDS} - {'a', 'an', 'one', 'no'}, key=len, reverse=True))}"
+    r"|one(?=\s+[a-z]+))\b",
+    re.IGNORECASE,
+)
+_DAY = re.compile(
+    rf"\b(?:{'|'.join(sorted({day.capitalize() for day in (*WEEKDAYS, *MONTHS)}, key=len, reverse=True))})s?\b"
+)
+_NAME = re.compile(rf"(?<=\s){_TITLE}(?!I\b|Some\b)[A-Z][\w&+#'’-]*(?:\s[A-Z][\w&+#-]*)*(?=[\s.,;:!?)]|$)")
+_FROM_NOW_ON = re.compile(
+    r"\s*,?\b(?:from\s+now\s+on|(?:from|as\s+of|since)\s+(?:today|now)|no\s+longer|any\s?more|nowadays|these\s+days|now)\b",
+    re.IGNORECASE,
+)
+_PLAIN_NAME = re.compile(r"^(?:mr|mrs|ms|dr|prof)\.?\s+|['’]s$")
+_MASKS = stems("someone some day")
+MOST_SENTENCES = 3
+"""A memory of more sentences tells too much to be a rival of one sentence."""
+_ALIGNED = 0.5
+"""The share of their words that two masked sentences have in one order, from which on they are compared word for word."""
 _MODIFIERS = word_set(
     "new old current former next last latest main usual own all whole other same our my their its his her the std"
 )
@@ -79,26 +129,192 @@ _KIN = {
 }  # fmt: skip
 
 
-def rivalry(draft: Draft, old: Existing, likeness: float) -> float:
+@dataclass(frozen=True, slots=True)
+class Frame:
     """
-    How sure it is that a draft and a memory are rivals, 0..1.
+    A sentence with a word in place of each name, figure and day, and which these were.
 
-    Args:
-        likeness: the cosine of both contents.
+    >>> frame = frames("Omar keeps 2 keys on Mondays.", ("Omar",))[0]
+    >>> frame.masked, sorted(frame.names), sorted(frame.figures), sorted(frame.days)
+    ('someone keeps some keys on some day', ['omar'], ['2'], ['monday'])
+    """
+
+    masked: str
+    names: frozenset[str]
+    figures: frozenset[str]
+    days: frozenset[str]
+    says: str
+
+    @property
+    def tells_of_change(self) -> bool:
+        """Whether the sentence says that something is otherwise than it was."""
+        return reading(self.says).changed or _GONE.search(self.says) is not None
+
+
+@lru_cache(maxsize=4096)
+def frames(content: str, about: tuple[str, ...]) -> tuple[Frame, ...]:
+    """Return the masked sentences of a memory, which is about some names; none of a memory that is longer than three sentences."""
+    told = sentences(as_read(content))
+    return tuple(_frame(sentence, about) for sentence in told) if len(told) <= MOST_SENTENCES else ()
+
+
+def _frame(sentence: str, about: tuple[str, ...]) -> Frame:
+    kept: dict[str, list[str]] = {"\0": [], "\1": [], "\2": []}
+
+    def mask(pattern: re.Pattern[str], sign: str, text: str) -> str:
+        def keep(match: re.Match[str]) -> str:
+            kept[sign].append(match.group())
+            return sign + ("'s" if match.group().endswith(("'s", "’s")) else "")
+
+        return pattern.sub(keep, text)
+
+    text = _FROM_NOW_ON.sub("", sentence.replace("\0", "").strip(" .!…"))
+    text = re.sub(rf"^{USER} and others\b", "we", text).replace(f"{USER} and others", "us")
+    named = sorted((name for name in about if name != USER), key=len, reverse=True)[:20]
+    if named:
+        known = "|".join(map(re.escape, named))
+        text = mask(re.compile(rf"(?<!\w){_TITLE}(?:{known})(?!\w)", re.IGNORECASE), "\0", text)
+    text = mask(_DAY, "\1", text)
+    text = mask(_NAME, "\0", text.replace(f"{USER}'s", "my").replace(USER, "I"))
+    text = mask(_FIGURE_OF, "\2", text)
+    # "14 Quay Street" and "20 MB" are one thing each.
+    text = re.sub("\2 \0", "\0", text)
+    joined = " ".join(kept["\2"]) if "\2" not in text and kept["\2"] else ""
+    names = {_PLAIN_NAME.sub("", name.casefold()) for name in kept["\0"]}
+    return Frame(
+        masked=text.replace("\0", "someone").replace("\1", "some day").replace("\2", "some"),
+        names=frozenset({f"{joined} {' '.join(sorted(names))}"} if joined and len(names) == 1 else names),
+        figures=frozenset() if joined and len(names) == 1 else frozenset(one.casefold() for one in kept["\2"]),
+        days=frozenset(one.casefold().removesuffix("s") for one in kept["\1"]),
+        says=sentence,
+    )
+
+
+def list_masked(draft: Draft) -> tuple[str, ...]:
+    """List what is embedded of a draft for the comparison: its masked sentences, and the kinds that they are told by."""
+    masked = () if draft.noise or draft.remark else tuple(frame.masked for frame in frames(draft.content, draft.about))
+    return (*masked, *(text for kind in kinds_of_frames() for text in kind)) if masked else ()
+
+
+def comparable_frames(draft: Draft, old: Existing) -> Iterator[tuple[Frame, Frame, float]]:
+    """Yield the sentences of a draft and of a memory that may say the same but for one thing, and the cosine that tells so."""
+    if draft.noise or draft.remark or not _may_be_rivals(draft.content, old.memory.content):
+        return
+    for new in frames(draft.content, draft.about):
+        for known in frames(old.memory.content, old.about):
+            if _differ_once(new, known):
+                yield new, known, ALIKE_BY_WORDS if _other_things(new, known) else ALIKE
+
+
+def _may_be_rivals(new: str, known: str) -> bool:
+    """Whether the old memory tells of a state, and the new one of a fact or of what is arranged."""
+    how = reading(as_read(known))
+    is_state = _mood(known) == "fact" and (how.tense != "past" or how.perfect) and not is_no_longer(known)
+    mood = _mood(new)
+    return is_state and (mood in ("fact", "plan") or (mood == "past" and reading(as_read(new)).changed))
+
+
+def _mood(content: str) -> str:
+    """The mood of a memory; what seems a command is none where it has a subject: "Pull requests go to Ana"."""
+    said = as_read(content)
+    how = reading(said)
+    return "fact" if how.mood == "command" and topics(content) else tone(said, how)
+
+
+def _differ_once(new: Frame, known: Frame) -> bool:
+    """Whether two sentences have something in common, and differ in one name, figure, day or thing alone."""
+    if not (new.names & known.names or stems(new.masked) & stems(known.masked) - _MASKS):
+        return False
+    pairs = ((new.names, known.names), (new.figures, known.figures), (new.days, known.days))
+    count = sum(min(len(one - other), len(other - one)) for one, other in pairs) + _other_things(new, known)
+    if not count and new.names > known.names:  # "Tariq took it over from Sanne"
+        return new.tells_of_change
+    return count == 1
+
+
+def _other_things(new: Frame, known: Frame) -> int:
+    """How many things stand in the place of others where two masked sentences are alike word for word."""
+    one, other = ([word.casefold() for word in WORD.findall(frame.masked)] for frame in (new, known))
+    matcher = SequenceMatcher(None, one, other, autojunk=False)
+    if matcher.ratio() < _ALIGNED:
+        return 0
+    return sum(
+        bool(_things(one[a:b], other[c:d]) and _things(other[c:d], one[a:b]))
+        for kind, a, b, c, d in matcher.get_opcodes()
+        if kind == "replace"
+    )
+
+
+def _things(words: list[str], others: list[str]) -> bool:
+    """Whether some words name a thing that others do not: no verb, and no word that only joins."""
+    known = stems(" ".join(others)) | _MASKS
+    return any(
+        word not in FUNCTION_WORDS
+        and not (is_past(word) or is_adverb(word) or (word.endswith("s") and base_of(word) is not None))
+        and not stems(word) <= known
+        for word in words
+    )
+
+
+@cache
+def kinds_of_frames() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the sentences that tell what there is one of at a time, and those that tell what there are several of."""
+    table = load(DATA / "frames.toml")
+    return tuple(table["single"]), tuple(table["several"])
+
+
+def rivalry(draft: Draft, old: Existing, at: int) -> Rival | None:
+    """
+    Tell that a draft, by its place, and a memory are likely rivals, how sure that is and why; None where they are not.
+
+    `Existing.likeness` has the cosine of both contents, `Existing.framed` of both masked.
     """
     if draft.noise or draft.remark or not _is_state(draft.reads or as_read(draft.content)):
-        return 0.0
+        return None
+    framed = old.framed[at] if len(old.framed) > at else 0.0
+    if framed >= ALIKE:
+        sure = LIKELY + 0.4 * (framed - ALIKE) / (1 - ALIKE)
+        return Rival(memory=old.memory.iri, confidence=round(min(0.9, sure), 3), reason=_explain(draft, old))
+    sure = _of_one_topic(draft, old, old.likeness[at])
+    return Rival(memory=old.memory.iri, confidence=sure, reason="both speak of one topic") if sure else None
+
+
+def is_changed(draft: Draft, old: Existing, at: int) -> bool:
+    """
+    Tell whether a draft, by its place, says the very same as a memory but for one thing, and that this is so from now on.
+
+    That is certain: "Flour comes from Aldous Mill." · "Flour comes from Weir Mill now."
+    """
+    if len(old.framed) <= at or old.framed[at] < SAME or _mood(draft.content) != "fact":
+        return False
+    how = reading(as_read(draft.content))
+    return not how.additional and _FROM_NOW_ON.search(draft.content) is not None
+
+
+def _of_one_topic(draft: Draft, old: Existing, likeness: float) -> float:
+    """The confidence that a later memory may be the news on the topic of an earlier one; 0 where nothing speaks for that."""
     new, known = draft.content, old.memory.content
     shared, is_name = _best(topics(new), topics(known), _names(draft, old))
     if shared:
         return shared if likeness >= (_OF_ONE_NAME if is_name else _OF_ONE_TOPIC) else 0.0
     if likeness >= _ALIKE and _differ(draft, old):
-        return min(0.9, likeness)
+        return _ONE_TOPIC
     if likeness >= _OF_ONE_MEASURE and _measure_otherwise(new, known):
         return _PERHAPS
-    if likeness >= _OF_ONE_TOPIC and _is_gone(draft, old):
-        return _PERHAPS
-    return 0.0
+    return _PERHAPS if likeness >= _OF_ONE_TOPIC and _is_gone(draft, old) else 0.0
+
+
+def _explain(draft: Draft, old: Existing) -> str:
+    """Say in what the two sentences differ."""
+    for new, known, _ in comparable_frames(draft, old):
+        for one, other in ((new.names, known.names), (new.figures, known.figures), (new.days, known.days)):
+            if one - other and other - one:
+                return f"the same is said with {_listed(one - other)} in place of {_listed(other - one)}"
+    return "the same is said with another word in one place"
+
+
+def _listed(words: Iterable[str]) -> str:
+    return ", ".join(f"“{word}”" for word in sorted(words))
 
 
 @lru_cache(maxsize=4096)
@@ -166,7 +382,7 @@ def _best(
     best = (0.0, True)
     for one in new:
         for other in known:
-            sure = 0.75 if one == other else 0.55 if one < other or other < one else 0.0
+            sure = _ONE_TOPIC if one == other else _PERHAPS if one < other or other < one else 0.0
             if sure:
                 best = max(best, (sure, (one & other) <= names), key=lambda found: (not found[1], found[0]))
     return best
