@@ -274,7 +274,12 @@ def rivalry(draft: Draft, old: Existing, at: int) -> Rival | None:
 
     `Existing.likeness` has the cosine of both contents, `Existing.framed` of both masked.
     """
-    if draft.noise or draft.remark or not _is_state(draft.reads or as_read(draft.content)):
+    if (
+        draft.noise
+        or draft.remark
+        or not _is_state(draft.reads or as_read(draft.content))
+        or _state_other_relations(draft, old)
+    ):
         return None
     framed = old.framed[at] if len(old.framed) > at else 0.0
     if framed >= ALIKE:
@@ -282,6 +287,11 @@ def rivalry(draft: Draft, old: Existing, at: int) -> Rival | None:
         return Rival(memory=old.memory.iri, confidence=round(min(0.9, sure), 3), reason=_explain(draft, old))
     sure = _of_one_topic(draft, old, old.likeness[at])
     return Rival(memory=old.memory.iri, confidence=sure, reason="both speak of one topic") if sure else None
+
+
+def _state_other_relations(draft: Draft, old: Existing) -> bool:
+    """Whether each states a relation that the other does not: where Ana was born takes no place of where she works."""
+    return bool(draft.slot and old.memory.slot) and draft.slot != old.memory.slot
 
 
 def is_changed(draft: Draft, old: Existing, at: int) -> bool:
