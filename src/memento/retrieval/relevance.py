@@ -114,7 +114,7 @@ class Calibration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """What relevance the best memories have: `openness` and each of `fitness` in 0..1 (0: never kept), and which of them are kept."""
+    """What relevance the best memories have: `openness` and each of `fitness` in 0..1 (0 is never kept), and who is kept."""
 
     openness: float
     fitness: Values
@@ -236,12 +236,12 @@ def find_asked_kind(
     signals: Mapping[str, NDArray[np.float32]],
     fits: Mapping[str, Values],
 ) -> NDArray[np.bool_]:
-    """Return (n,) which memories about the users name one of the kind that they ask for, as "any pets"; none where they ask for none."""
+    """Return (n,) which memories about the users name one of the kind that they ask for, as in "any pets"."""
     nodes = np.array([one.item for one in chosen], dtype=np.int32)
     asked = find_property(question.text)
     if asked is None or not asked[0].opens or "own" not in signals:
         return np.zeros(len(nodes), dtype=np.bool_)
-    return (signals["own"][nodes] > 0) & (fits["unfilled"] == 0)
+    return np.logical_and(signals["own"][nodes] > 0, fits["unfilled"] == 0)
 
 
 def choose_calibration(fingerprint: str) -> Calibration:
