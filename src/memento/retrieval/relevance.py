@@ -241,7 +241,7 @@ def find_asked_kind(
     asked = find_property(question.text)
     if asked is None or not asked[0].opens or "own" not in signals:
         return np.zeros(len(nodes), dtype=np.bool_)
-    return np.logical_and(signals["own"][nodes] > 0, fits["unfilled"] == 0)
+    return np.array(np.logical_and(signals["own"][nodes] > 0, fits["unfilled"] == 0), dtype=np.bool_)
 
 
 def choose_calibration(fingerprint: str) -> Calibration:
