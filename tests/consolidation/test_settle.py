@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from conftest import at
 from memento.consolidation.agents import Add, Draft, Existing, Invalidate, Skip, Target
-from memento.consolidation.settle import settle_decisions
+from memento.consolidation.settle import FOLLOWED, settle_decisions
 from memento.iris import IRI, MEM
 from memento.model import Memory, Note
 from memento.python import Memento
@@ -159,3 +160,35 @@ def test_a_model_that_words_it_differently_each_time_leaves_one_memory_too(tmp_p
 
         assert (again.note, again.skipped) == (None, "it is already known")
         assert len(contents(memento)) == 1
+
+
+def test_another_value_of_a_relation_whose_values_followed_one_another_is_a_likely_rival() -> None:
+    old = replace(known("2020-01-01"), followed=((0, "mentor", 4),))
+    [found] = settle_decisions([Add(draft=Draft(content="Ana's mentor is Bo.", about=("Ana", "Bo")))], [old], NOTE)
+
+    assert isinstance(found, Add)
+    [rival] = found.rivals
+    assert rival.memory == old.memory.iri
+    assert rival.confidence == FOLLOWED
+    assert rival.reason == "values of mentor followed one another 4 times"
+
+
+def test_with_a_word_of_change_it_ends_what_says_no_more_than_the_other_value() -> None:
+    earlier = known("2020-01-01")
+    says = replace(earlier, followed=((0, "mentor", 4),), memory=replace(earlier.memory, slot="mentor"))
+    passing = replace(earlier, followed=((0, "mentor", 4),))
+    add = Add(draft=Draft(content="Ana's mentor is Bo now.", about=("Ana", "Bo")))
+
+    [ended], [linked] = (settle_decisions([add], [old], NOTE) for old in (says, passing))
+    assert isinstance(ended, Invalidate)
+    assert [target.memory for target in ended.targets] == [earlier.memory.iri]
+    assert isinstance(linked, Add)
+    assert len(linked.rivals) == 1
+
+
+def test_a_second_value_beside_the_first_is_no_rival_of_it() -> None:
+    old = replace(known("2020-01-01"), followed=((0, "mentor", 4),))
+    [found] = settle_decisions([Add(draft=Draft(content="Bo is also a mentor of Ana.", about=("Ana",)))], [old], NOTE)
+
+    assert isinstance(found, Add)
+    assert found.rivals == ()

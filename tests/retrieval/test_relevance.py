@@ -212,3 +212,42 @@ def test_an_explanation_says_what_was_cut_and_why(life: Memento) -> None:
     assert "of the relevance of the best" in found.cut[0].reason
     assert "nothing here seems to answer" in life.recall("Who painted the Mona Lisa?", explain=True).cut[0].reason
     assert life.recall("Where does Anna live?").cut == ()
+
+
+@pytest.fixture(scope="module")
+def newcomer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memento]:
+    """A user of a few notes."""
+    home = tmp_path_factory.mktemp("newcomer")
+    with open_memento(home, configured=Settings(embedding=EmbeddingSettings(runtime="torch", cache=False))) as opened:
+        assert isinstance(opened, Memento)
+        for text in (
+            "Mina and I got together in May.",
+            "I'm allergic to penicillin.",
+            "Today was my first day at Brightwell as a planner.",
+            "Ben has a daughter and a boat.",
+        ):
+            opened.note(text)
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Am I in a relationship?", "Mina and USER got together"),
+        ("Am I single?", "Mina and USER got together"),
+        ("Do I have any allergies?", "USER is allergic to penicillin."),
+        ("Where do I work?", "Today was USER's first day"),
+        ("What is my job?", "Today was USER's first day"),
+    ],
+)
+def test_whether_there_is_one_of_a_kind_is_answered_by_the_one_that_is_named(
+    newcomer: Memento, question: str, answer: str
+) -> None:
+    assert newcomer.recall(question).memories[0].content.startswith(answer)
+
+
+@pytest.mark.parametrize(
+    "question", ["Do I have any pets?", "Am I on any medication?", "Do I have any siblings?", "Do I own a car?"]
+)
+def test_of_a_kind_of_which_nothing_was_told_nothing_is_answered(newcomer: Memento, question: str) -> None:
+    assert newcomer.recall(question).memories == ()

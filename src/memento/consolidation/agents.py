@@ -136,6 +136,11 @@ class Existing:
     framed: tuple[
         float, ...
     ] = ()  # the same with names, figures and days masked; 0 where these tell that both may be so
+    followed: tuple[tuple[int, str, int], ...] = ()
+    """
+    (place of the draft, relation, times) where a draft states another value of a relation of the same subject, and values of that
+    relation have followed one another so many times.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

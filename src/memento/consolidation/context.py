@@ -104,10 +104,66 @@ def find_existing(
         )
         limit = _NEAREST
     told = [draft for draft in drafts if not draft.noise]
-    others = {cast(IRI, row["memory"]) for row in rows} | _find_similar(told, scope, received, limit, parts)
+    followed = {} if is_turn else _find_followed(drafts, iris_by_name, scope, parts)
+    others = (
+        {cast(IRI, row["memory"]) for row in rows}
+        | followed.keys()
+        | _find_similar(told, scope, received, limit, parts)
+    )
     iris = dict.fromkeys([*(hit.item for hit in context), *sorted(others)])
-    known = [one for one in _load_existing(list(iris), iris_by_name, scope, parts) if one.memory.expired_at is None]
+    known = [
+        replace(one, followed=followed.get(one.memory.iri, ()))
+        for one in _load_existing(list(iris), iris_by_name, scope, parts)
+        if one.memory.expired_at is None
+    ]
     return _compare_with(known, drafts, parts) if agents.kind == "rules" and not is_turn else known
+
+
+def _find_followed(
+    drafts: Sequence[Draft], iris_by_name: Mapping[str, IRI], scope: Scope, parts: Backends
+) -> dict[IRI, tuple[tuple[int, str, int], ...]]:
+    """
+    Find the memories with the one other value of a relation that a draft states, where such values are known to follow one another.
+
+    What no draft fills as a slot is looked at: those are known to have one value at a time. Where several values hold now, as of a
+    friend, nothing is found.
+    """
+    stated = {
+        (iris_by_name[one.subject], one.relation): (place, one.value.casefold())
+        for place, draft in enumerate(drafts)
+        if not draft.noise
+        for one in draft.states
+        if one.polarity and one.mood == "fact" and one.relation != draft.slot and one.subject in iris_by_name
+    }
+    if not stated:
+        return {}
+    rows = parts.graph.select(
+        "consolidation/values",
+        scope.readable,
+        subject=sorted({subject for subject, _ in stated}),
+        relation=sorted({relation for _, relation in stated}),
+    )
+    held: dict[tuple[IRI, str], dict[str, set[IRI]]] = {}
+    for row in rows:
+        of = held.setdefault((cast(IRI, row["subject"]), str(row["relation"])), {})
+        of.setdefault(str(row["value"]).casefold(), set()).add(cast(IRI, row["memory"]))
+    single = {
+        key: values
+        for key, values in held.items()
+        if key in stated and len(values) == 1 and stated[key][1] not in values
+    }
+    if not single:
+        return {}
+    often = {
+        str(row["relation"]): cast(int, row["times"])
+        for row in parts.graph.select("library/functional", scope.readable)
+    }
+    found: dict[IRI, tuple[tuple[int, str, int], ...]] = {}
+    for key, values in single.items():
+        if key[1] in often:
+            for iri in next(iter(values.values())):
+                found[iri] = (*found.get(iri, ()), (stated[key][0], key[1], often[key[1]]))
+    return found
 
 
 def _search_guesses(

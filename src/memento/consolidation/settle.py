@@ -19,12 +19,19 @@ from memento.consolidation.agents import (
     Existing,
     Invalidate,
     Mention,
+    Rival,
     Skip,
     Successor,
     Target,
 )
+from memento.consolidation.rules.rivals import SAME
+from memento.consolidation.rules.wording import as_read
 from memento.iris import IRI
 from memento.model import Memory, Note, User
+from memento.text.mood import reading
+
+FOLLOWED = 0.9
+"""The confidence of two values of one relation whose values have followed one another; nothing else makes a likely rival surer."""
 
 _FIRST_PERSON = frozenset(("i", "me", "my", "myself", "mine", "we", "us", "user", "the user"))
 
@@ -36,9 +43,12 @@ def settle_decisions(decisions: Sequence[Decision], known: Sequence[Existing], n
     - A fact that recurs after its interval has ended is a new memory, not a duplicate.
     - What began after the draft does not end because of it: the draft ends where that begins.
     - Two facts of the same instant that change the same state cannot follow each other: both are kept, and flagged.
+    - Another value of a relation whose values have followed one another ends the earlier one where the draft says that something
+      has changed; else both are linked as likely rivals.
     """
     memories = {one.memory.iri: one.memory for one in known}
-    return [_settle_decision(decision, memories, note) for decision in decisions]
+    learnt = [_link_followed(decision, place, known, note) for place, decision in enumerate(decisions)]
+    return [_settle_decision(decision, memories, note) for decision in learnt]
 
 
 def drop_user(mentions: Sequence[Mention], user: User) -> tuple[Mention, ...]:
@@ -74,6 +84,46 @@ def apply_introduction(drafts: Sequence[Draft], user: User) -> tuple[list[Draft]
 
 def _about_user(about: Sequence[str], called: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(USER if is_user(name, "Person", called) else name for name in about))
+
+
+def _link_followed(decision: Decision, place: int, known: Sequence[Existing], note: Note) -> Decision:
+    """A decision with the memories whose value its draft follows, by what was learnt of the relation, as ended or as rivals."""
+    if isinstance(decision, Skip):
+        return decision
+    draft = decision.draft
+    ended = {target.memory for target in decision.targets} if isinstance(decision, Invalidate) else set()
+    found = {
+        old.memory.iri: f"values of {relation} followed one another {times} times"
+        for old in known
+        for at, relation, times in old.followed
+        if at == place and old.memory.iri not in ended and old.memory.valid_at < _start_of(draft, note)
+    }
+    how = reading(as_read(draft.content))
+    if not found or how.additional:
+        return decision
+    says = {
+        old.memory.iri
+        for old in known
+        for at, relation, _ in old.followed
+        if at == place and _says_no_more(old, at, relation)
+    }
+    if how.changed and (certain := [iri for iri in found if iri in says]):
+        targets = tuple(Target(memory=iri, reason=found.pop(iri), rule="followed") for iri in certain)
+        earlier = decision.targets if isinstance(decision, Invalidate) else ()
+        decision = Invalidate(
+            draft=draft,
+            targets=(*earlier, *targets),
+            successor=decision.successor,
+            contradicts=decision.contradicts,
+            rivals=decision.rivals,
+        )
+    linked = tuple(Rival(memory=iri, confidence=FOLLOWED, reason=reason) for iri, reason in found.items())
+    return replace(decision, rivals=(*linked, *(one for one in decision.rivals if one.memory not in found)))
+
+
+def _says_no_more(old: Existing, place: int, relation: str) -> bool:
+    """Whether a memory says what the draft says, of another value, and does not only name who has the relation in passing."""
+    return old.memory.slot == relation or (len(old.framed) > place and old.framed[place] >= SAME)
 
 
 def _settle_decision(decision: Decision, memories: Mapping[IRI, Memory], note: Note) -> Decision:

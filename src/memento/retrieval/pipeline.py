@@ -193,7 +193,8 @@ def pick_in_time(ranking: Ranking, query: Query, question: Question, stores: Bac
         passed = [
             place[other.item] for other in ordered[at:] if place.get(other.item, last) <= place.get(one.item, last - 1)
         ]
-        fit = float(judged.fitness[passed].max(initial=0.0))
+        is_none = one.item in place and not judged.fitness[place[one.item]]
+        fit = 0.0 if is_none else float(judged.fitness[passed].max(initial=0.0))
         if judged.is_kept(len(picked.chosen), fit):
             picked.chosen.append(one)
             picked.fitness.append(fit)

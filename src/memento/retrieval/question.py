@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from memento.iris import IRI
@@ -24,6 +24,7 @@ from memento.search.names import LONGEST, is_telling
 from memento.search.words import STOP_WORDS, tokens
 from memento.text.dates import is_date_word
 from memento.text.spelling import list_edits
+from memento.text.tables import LEXICON, Entry, Row, entries
 
 if TYPE_CHECKING:
     from memento.graph.inferences import Kin
@@ -190,33 +191,17 @@ def find_slots(question: str) -> list[str]:
     >>> find_slots("Where do I work now?"), find_slots("What did I eat?")
     (['employer'], [])
     """
-    return [slot for slot, cue in _SLOTS.items() if cue.search(question)]
+    return [entry.row.name for entry in slot_cues() if entry.pattern.search(question)]
+
+
+@cache
+def slot_cues() -> tuple[Entry[Row], ...]:
+    """Return the rows by which a question asks for a slot: the name of a row is that of its slot."""
+    return entries(LEXICON / "properties.toml", Row, {}, table="slot", flags=re.IGNORECASE)
 
 
 KIN_SLOTS = frozenset(("partner", "manager"))
 """Slots of the user that a person fills."""
-
-_SLOTS = {
-    slot: re.compile(rf"\b(?:{cues})\b", re.IGNORECASE)
-    for slot, cues in {
-        "employer": r"employer|where\b.{0,30}\bwork(?:ing|s|ed)?|(?:who|company|companies)\b.{0,30}\bwork(?:ing|s|ed)? (?:for|at)",
-        "job title": r"job(?: title)?|role|position|profession|occupation|do for a living",
-        "home": r"(?:where|city|town|country)\b.{0,30}\b(?:live|living|lives|lived|reside|based)|home|address|residence",
-        "name": r"(?:my|full|first|last) name|who am I|called",
-        "manager": r"manager|boss|supervisor|report to",
-        "partner": r"partner|wife|husband|spouse|girlfriend|boyfriend|married",
-        "editor": r"editor|IDE",
-        "browser": r"browser",
-        "operating system": r"operating system|OS",
-        "team size": r"team size|(?:many|people|big|large)\b.{0,30}\bteam|team\b.{0,20}\bsize",
-        "theme": r"(?:dark|light) mode|theme",
-        "age": r"how old|age",
-        "birthday": r"birthday|born",
-        "phone": r"phone|number",
-        "email": r"e-?mail",
-        "diet": r"diet|vegetarian|vegan",
-    }.items()
-}
 
 
 def correct_spelling(question: str, is_word: Callable[[str], bool], frequency: Callable[[str], int]) -> str:

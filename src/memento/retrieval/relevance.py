@@ -13,8 +13,8 @@ hardly at all, and everyday words for the same thing count for one another.
 Both look whether a property that is often asked for, a phone number, a birthday, is filled: by a text of its form, in a memory that
 has the name asked about. A question that asks for an attribute of something ("what is Ada's …") is answered less often than others.
 
-A question of the user about the user stays open when a memory fills the very property it asks for; so does one whose best
-memories are about what it leads to, where recall infers.
+A question of the user about the user stays open when a memory fills the very property it asks for, or names one of the kind it asks
+for ("any pets"); so does one whose best memories are about what it leads to, where recall infers.
 
 *But:* a question of the right kind about the right thing passes though nobody ever said it: only reading tells. Names are seen by
 their capitals; the words are English ones.
@@ -95,10 +95,11 @@ _ATTRIBUTE = re.compile(
 
 
 class Property(Row, frozen=True, kw_only=True):
-    """What is often asked for: how a memory is seen to have it, and one that has it not."""
+    """What is often asked for: how a memory is seen to have it, and one that has it not; `opens` where one that has it answers."""
 
     filled: str
     lacks: str
+    opens: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +114,7 @@ class Calibration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """What relevance the best memories have: `openness` and each of `fitness` in 0..1, and which of them are kept."""
+    """What relevance the best memories have: `openness` and each of `fitness` in 0..1 (0 is never kept), and who is kept."""
 
     openness: float
     fitness: Values
@@ -132,7 +133,7 @@ class Judgement:
     def is_kept(self, place: int, fitness: float) -> bool:
         """Tell whether a memory that fits so well belongs to the answer, at a place in it: the first few are cut late."""
         least = self.keeps * (1 / _FEW_CUT if place < _FEW else 1) * float(self.fitness.max(initial=0.0))
-        return self.is_open and (place == 0 or fitness >= least)
+        return self.is_open and fitness > 0 and (place == 0 or fitness >= least)
 
 
 def judge(
@@ -151,10 +152,11 @@ def judge(
     limit = calibration.opens
     if settings.base > 0:
         limit = max(settings.floor, settings.base + settings.slope * log(max(question.view.count, 1) / _SIZE))
-    is_open = openness >= limit or leads_to_answer(question, chosen, signals)
+    of_kind = find_asked_kind(question, chosen, signals, fits)
+    is_open = openness >= limit or leads_to_answer(question, chosen, signals) or bool(of_kind.any())
     return Judgement(
         openness=openness,
-        fitness=_squash(total),
+        fitness=np.where(of_kind, _squash(total), 0.0) if of_kind.any() else _squash(total),
         is_open=is_open,
         keeps=settings.keep or calibration.keeps,
         against=_weigh_against(asked, calibration.openness),
@@ -226,6 +228,20 @@ def leads_to_answer(
     )
     best = [one.item for one in chosen[:5]]
     return (own and filled) or ("inferred" in signals and bool((signals["inferred"][best] > 0).any()))
+
+
+def find_asked_kind(
+    question: Question,
+    chosen: Sequence[Scored[int]],
+    signals: Mapping[str, NDArray[np.float32]],
+    fits: Mapping[str, Values],
+) -> NDArray[np.bool_]:
+    """Return (n,) which memories about the users name one of the kind that they ask for, as in "any pets"."""
+    nodes = np.array([one.item for one in chosen], dtype=np.int32)
+    asked = find_property(question.text)
+    if asked is None or not asked[0].opens or "own" not in signals:
+        return np.zeros(len(nodes), dtype=np.bool_)
+    return np.array(np.logical_and(signals["own"][nodes] > 0, fits["unfilled"] == 0), dtype=np.bool_)
 
 
 def choose_calibration(fingerprint: str) -> Calibration:
@@ -421,7 +437,13 @@ def find_filled(question: str) -> re.Pattern[str] | None:
     >>> bool(pattern.search("Ada takes size 39.")), find_filled("What does Ada wear?")
     (True, None)
     """
-    return next((filled for _, asked, filled in list_properties() if asked.search(question)), None)
+    found = find_property(question)
+    return found[1] if found else None
+
+
+def find_property(question: str) -> tuple[Property, re.Pattern[str]] | None:
+    """Return the first row of the table that a question asks for, and how a memory fills it."""
+    return next(((row, filled) for row, asked, filled in list_properties() if asked.search(question)), None)
 
 
 def measure_courtesy(text: str) -> float:

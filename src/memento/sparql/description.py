@@ -206,6 +206,7 @@ EXAMPLES = (
     "library/contradictions",
     "library/disputed",
     "library/statements",
+    "library/functional",
     "library/entity_history",
     "library/who_told",
     "library/changed_since",

@@ -38,6 +38,8 @@ OTHERS = f"{USER} and others"
 _TOKEN = re.compile(
     r"[\"“][^\"“”]*[\"”]|(?<![\w'’])['‘](?!s\b)[^'‘’\n]{2,}['’](?!\w)|[^\W_]+(?:['’-][^\W_]+)*|\s+|.", re.DOTALL
 )
+_BACKTICK = re.compile(r"(?<=[A-Za-z])[`´](?=(?:[a-z]{1,2}|nt)\b)")
+"""What some type for an apostrophe."""
 _TABLE = LEXICON / "person.toml"
 _PLAIN = {
     word: fill(said, {"USER": USER, "OTHERS": OTHERS}) for word, said in section(_TABLE, "user", dict[str, str]).items()
@@ -78,9 +80,10 @@ def third_person(sentence: str, user: User | None = None, *, plural: bool = True
     >>> third_person("We moved our launch; Anna and I are happy")
     "USER and others moved USER's launch; Anna and USER are happy"
     """
-    tokens = _TOKEN.findall(_replace_user_name(sentence, user))
+    tokens = _TOKEN.findall(_replace_user_name(_BACKTICK.sub("'", sentence), user))
     words = [token.replace("’", "'").lower() for token in tokens]
-    state = _State(past_time=bool(person_signs()["past-time"].search(sentence)))
+    is_past_time = any(map(is_past, words)) or person_signs()["past-time"].search(sentence) is not None
+    state = _State(past_time=is_past_time)
     out = list(tokens)
     for index, word in enumerate(words):
         if out[index] != tokens[index]:

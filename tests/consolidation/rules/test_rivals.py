@@ -9,6 +9,7 @@ import pytest
 
 from measure import fresh_memory
 from memento.consolidation.rules.rivals import frames, kinds_of_frames, topics
+from memento.graph.binding import load_query
 from rivals import judge_pairs, list_senseless
 
 RIVALS = (
@@ -128,3 +129,54 @@ def test_nothing_is_ended_without_a_word_of_change_that_is_meant(old: str, new: 
         memento.note(old, at="2026-01-10")
 
         assert not memento.note(new, at="2026-03-10").invalidated
+
+
+SUCCESSIONS = (("Ana", "Bo", "Cy"), ("Dee", "Ed", "Fay"), ("Gus", "Hal", "Joel"))
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_a_relation_is_learnt_to_have_one_value_when_its_values_followed_one_another_three_times(count: int) -> None:
+    with fresh_memory("minilm") as memento:
+        for who, first, second in SUCCESSIONS[:count]:
+            memento.note(f"{who}'s flatmate is {first}.", at="2024-01-01")
+            memento.note(f"{who}'s flatmate is {second} now.", at="2024-03-01")
+        memento.note("My flatmate Ines plays the oboe.", at="2024-04-01")
+        memento.note("My flatmate Kim has a cold.", at="2024-06-01")
+        learnt, _ = memento.query(load_query("library/functional").text, accept="text/csv")
+        reasons = [dispute.reason for dispute in memento.disputes()]
+
+    assert learnt.decode().split() == ["relation,times,subjects", *(["flatmate,3,3"] if count == 3 else [])]
+    assert reasons == (["values of flatmate followed one another 3 times"] if count == 3 else [])
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Ana was born in Porto.", "Ana works at Google."),
+        ("Gus's tutor is Hal.", "My tutor is Ines."),
+        ("Dee lives in Lisbon.", "Dee works at Google."),
+    ],
+)
+def test_other_relations_and_relations_of_others_are_no_rivals(old: str, new: str) -> None:
+    with fresh_memory("minilm") as memento:
+        memento.note(old, at="2024-01-10")
+        memento.note(new, at="2025-01-10")
+        body, _ = memento.query(RIVALS, accept="text/csv")
+
+    assert len(list(csv.DictReader(io.StringIO(body.decode())))) == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Milo does the night shift.", "Oda took over the night shift from Milo."),
+        ("Piet Maas is the landlord.", "Piet Maas was never the landlord."),
+        ("Our referee is Wouter and we play on Sundays.", "Wouter stepped down as referee."),
+    ],
+)
+def test_what_is_taken_over_or_denied_is_over(old: str, new: str) -> None:
+    with fresh_memory("minilm") as memento:
+        memento.note(old, at="2024-01-10")
+        told = memento.note(new, at="2025-01-10")
+
+    assert len(told.invalidated) == 1

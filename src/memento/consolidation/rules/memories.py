@@ -9,7 +9,7 @@ that are not read are one memory each. Questions, greetings and thanks are draft
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, tzinfo
 
@@ -61,7 +61,7 @@ def drafts(note: Note, mentions: Sequence[Mention], user: User, zone: str = "UTC
         found.append(Draft(content=rest, about=(USER,)))
     if not found and note.content.strip():
         found = [Draft(content=note.content.strip(), about=(), noise="it has no words")]
-    found = [replace(one, states=(*one.states, *read_ties(one.content, one.about))) for one in found]
+    found = [replace(one, states=_once((*one.states, *read_ties(one.content, one.about)))) for one in found]
     return _settled(found if note.session is None else _turn(found))
 
 
@@ -153,6 +153,14 @@ def _states(found: Sequence[Statement], since: datetime | None, until: datetime 
                 since=since,
                 until=until,
             )
+
+
+def _once(stated: Iterable[Stated]) -> tuple[Stated, ...]:
+    """What is stated, each relation of a value once: first what the clauses say, then what is said in passing."""
+    found: dict[tuple[object, ...], Stated] = {}
+    for one in stated:
+        found.setdefault((one.subject, one.relation, one.value.casefold(), one.polarity, one.mood), one)
+    return tuple(found.values())
 
 
 def _supposed(one: Statement) -> Filled | None:

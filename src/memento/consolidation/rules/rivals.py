@@ -12,7 +12,7 @@ no dispute, but recall brings the later word first.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache, lru_cache
@@ -230,11 +230,25 @@ def _differ_once(new: Frame, known: Frame) -> bool:
     """Whether two sentences have something in common, and differ in one name, figure, day or thing alone."""
     if not (new.names & known.names or stems(new.masked) & stems(known.masked) - _MASKS):
         return False
-    pairs = ((new.names, known.names), (new.figures, known.figures), (new.days, known.days))
-    count = sum(min(len(one - other), len(other - one)) for one, other in pairs) + _other_things(new, known)
+    figures_and_days = (new.figures, known.figures), (new.days, known.days)
+    owned = (new.names | _owner(new), known.names | _owner(known)), *figures_and_days
+    if sum(_count_other(one, other, most=max) for one, other in owned) > 1:  # "Gus's tutor is Hal", "My tutor is Ines"
+        return False
+    named = (new.names, known.names), *figures_and_days
+    count = sum(_count_other(one, other, most=min) for one, other in named) + _other_things(new, known)
     if not count and new.names > known.names:  # "Tariq took it over from Sanne"
         return new.tells_of_change
     return count == 1
+
+
+def _count_other(one: frozenset[str], other: frozenset[str], most: Callable[[int, int], int]) -> int:
+    """How many of one set stand in the place of others of the other set; none where one has all of the other."""
+    return most(len(one - other), len(other - one)) if one - other and other - one else 0
+
+
+def _owner(frame: Frame) -> frozenset[str]:
+    """The user, where the sentence is about them."""
+    return frozenset({USER}) if {"I", "my"} & {*WORD.findall(frame.masked)} else frozenset()
 
 
 def _other_things(new: Frame, known: Frame) -> int:
@@ -274,7 +288,12 @@ def rivalry(draft: Draft, old: Existing, at: int) -> Rival | None:
 
     `Existing.likeness` has the cosine of both contents, `Existing.framed` of both masked.
     """
-    if draft.noise or draft.remark or not _is_state(draft.reads or as_read(draft.content)):
+    if (
+        draft.noise
+        or draft.remark
+        or not _is_state(draft.reads or as_read(draft.content))
+        or _state_other_relations(draft, old)
+    ):
         return None
     framed = old.framed[at] if len(old.framed) > at else 0.0
     if framed >= ALIKE:
@@ -282,6 +301,11 @@ def rivalry(draft: Draft, old: Existing, at: int) -> Rival | None:
         return Rival(memory=old.memory.iri, confidence=round(min(0.9, sure), 3), reason=_explain(draft, old))
     sure = _of_one_topic(draft, old, old.likeness[at])
     return Rival(memory=old.memory.iri, confidence=sure, reason="both speak of one topic") if sure else None
+
+
+def _state_other_relations(draft: Draft, old: Existing) -> bool:
+    """Whether each states a relation that the other does not: where Ana was born takes no place of where she works."""
+    return bool(draft.slot and old.memory.slot) and draft.slot != old.memory.slot
 
 
 def is_changed(draft: Draft, old: Existing, at: int) -> bool:
