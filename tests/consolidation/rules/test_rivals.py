@@ -9,6 +9,7 @@ import pytest
 
 from measure import fresh_memory
 from memento.consolidation.rules.rivals import frames, kinds_of_frames, topics
+from memento.python import Memento
 from rivals import judge_pairs, list_senseless
 
 RIVALS = (
@@ -128,3 +129,22 @@ def test_nothing_is_ended_without_a_word_of_change_that_is_meant(old: str, new: 
         memento.note(old, at="2026-01-10")
 
         assert not memento.note(new, at="2026-03-10").invalidated
+
+
+def test_what_was_done_twice_is_of_no_topic_and_a_memory_is_linked_with_the_three_surest_alone() -> None:
+    with fresh_memory("trigram") as memento:
+        for day, name in enumerate(("Ana Costa", "Ben Ruiz", "Ida Holm"), start=1):
+            memento.note(f"I fixed the build of Project Aurora together with {name}.", at=f"2026-01-0{day}")
+        assert rivalries(memento) == 0
+
+        for day, hour in enumerate(("eight", "nine", "ten", "eleven", "noon"), start=1):
+            memento.note(f"Standup, as of week {day}: {hour} in room {day}.", at=f"2026-02-0{day}")
+        before = rivalries(memento)
+        memento.note("Standup was dropped.", at="2026-03-10")
+
+        assert rivalries(memento) - before == 3
+
+
+def rivalries(memento: Memento) -> int:
+    asked = "SELECT (COUNT(*) AS ?count) { ?rivalry a <http://purl.org/memento/Rivalry> }"
+    return int(memento.query(asked, accept="text/csv")[0].decode().split()[1])
