@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from memento import assets
@@ -17,6 +18,10 @@ from memento.model import Change
 from memento.python import Memento, open_memento
 from memento.settings import EmbeddingSettings, Settings
 from trig import parse_trig
+
+# How long an example may take is no property of what is tested: on a busy machine a right answer would be a failure.
+hypothesis.settings.register_profile("memento", deadline=None)
+hypothesis.settings.load_profile("memento")
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
 BROWSER = next(filter(None, map(shutil.which, BROWSERS)), None)

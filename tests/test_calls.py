@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import partial
 from typing import Any
 
 import pytest
 
 import memento as package
 from memento.errors import InputError
+from memento.interfaces.web.app import create_app
 from memento.python import Memento
 
 
@@ -48,6 +50,18 @@ def test_a_namespace_that_holds_nothing_is_said(memento: Memento) -> None:
     memento.note("I like tea.")
     assert memento.recall("What do I like?", namespace="main").notice is None
     assert "'wrok'" in (memento.recall("What do I like?", namespace="wrok").notice or "")
+
+    notices: list[str] = []
+    memento.on_notice = notices.append
+    assert memento.list(namespace="main") and not notices
+    for ask in (memento.list, memento.entities, memento.list_memories, partial(memento.timeline, "me"), memento.status):
+        assert ask(namespace="wrok") is not None
+    assert len(notices) == 5
+    assert all("'wrok'" in notice for notice in notices)
+
+    with create_app(memento.service).test_client() as web:
+        assert "'wr\\xf6k'" in web.get("/memory/list?namespace=wrök").headers["Memento-Notice"]
+        assert "Memento-Notice" not in web.get("/memory/list?namespace=main").headers
 
 
 def test_the_package_offers_its_public_names_without_loading_them() -> None:

@@ -161,7 +161,7 @@ queries = st.builds(lambda head, dataset, pattern: head.format(dataset, pattern)
 chosen = st.lists(st.sampled_from([graph[1:-1] for graph in GRAPHS]), max_size=2)
 
 generated = settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 
 

@@ -129,7 +129,7 @@ def worlds(draw: st.DrawFn) -> list[ox.Quad]:
     return [*quads, label, about, own]
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=8, suppress_health_check=list(HealthCheck))
 @given(world=worlds(), form=st.sampled_from(FORMS))
 def test_an_export_is_imported_into_an_empty_store_and_exported_the_same(
     world: list[ox.Quad], form: str, tmp_path_factory: pytest.TempPathFactory

@@ -1,11 +1,13 @@
 """
 How much disk and memory does a memory take, and how many rows a second does an import keep?
 
-Data: a synthetic working life (`people.py`, seeded), each note kept as one memory. Each size is measured in another process, so
-that no other adds to its resident memory; nothing that an earlier run embedded is known to it. Checkpoints, copies, stand apart.
+Data: a synthetic working life (`people.py`, seeded), each note kept as one memory, or read by the rules with `--rules`. Each size
+is measured in another process, so that no other adds to its resident memory; nothing that an earlier run embedded is known to it.
+Checkpoints, copies, stand apart. `--held N`, twice or more, does something else: it notes and imports in as many memories in turn,
+whose stores write their tables every N quads, and prints what each took.
 Baseline: the embedder alone on the same texts, in batches of as many; `--beside` prints also the rate of an installed `chromadb` in
 the same process with the same embedder.
-Run: `.venv/bin/python tests/bench/lean.py [--notes N …] [--beside] [--record]`, some minutes on two cores.
+Run: `.venv/bin/python tests/bench/lean.py [--notes N …] [--rules] [--beside] [--record]`, some minutes on two cores.
 """
 
 from __future__ import annotations
@@ -16,16 +18,22 @@ import sys
 from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, TypeVar
 
-from measure import memory_in, record, timed
+from measure import memory_in, record, shown, spread, timed
 from memento.datadir import cache_folder
+from memento.graph import oxigraph
+from memento.python import Memento
 from memento.search.embedders import Trigram
 from memento.search.minilm import MiniLm
 from people import Life
+
+T = TypeVar("T")
 
 SIZES = (1_000, 10_000)
 BATCH = 128
@@ -38,11 +46,19 @@ def main(argv: Sequence[str] | None = None) -> list[dict[str, object]]:
     if chosen.beside:
         chroma()  # says how to get it before anything is measured
     if chosen.alone:
-        print(json.dumps(measured(chosen.alone, chosen.model, chosen.beside)))
+        print(json.dumps(measured(chosen.alone, chosen.model, chosen.beside, by_rules=chosen.rules)))
         return []
+    if chosen.held:
+        return [held_figures(chosen.held, (chosen.notes or [3_000])[0], chosen.model)]
     every = []
     for notes in chosen.notes or SIZES:
-        options = ["--alone", str(notes), "--model", chosen.model, *(["--beside"] if chosen.beside else [])]
+        options = [
+            "--alone",
+            str(notes),
+            "--model",
+            chosen.model,
+            *(f"--{one}" for one in ("beside", "rules") if getattr(chosen, one)),
+        ]
         done = subprocess.run([sys.executable, __file__, *options], stdout=subprocess.PIPE, text=True, check=True)
         figures = json.loads(done.stdout.splitlines()[-1])
         for name, value in figures.items():
@@ -56,23 +72,26 @@ def arguments() -> ArgumentParser:
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--notes", type=int, action="append", metavar="N", help="may be repeated")
     parser.add_argument("--model", default="minilm", choices=("minilm", "trigram"))
+    parser.add_argument("--rules", action="store_true", help="let the rules read the notes, as `note` does")
+    parser.add_argument("--held", type=int, action="append", metavar="N", help="compare stores that hold so many quads")
     parser.add_argument("--beside", action="store_true", help="chromadb too, when it is installed")
     parser.add_argument("--record", action="store_true", help="append the figures to tests/bench/results")
     parser.add_argument("--alone", type=int, metavar="N", help="this size in this process")
     return parser
 
 
-def measured(notes: int, model: str, beside: bool) -> dict[str, object]:
-    """Import so many notes; bytes are for each memory."""
+def measured(notes: int, model: str, beside: bool, *, by_rules: bool = False) -> dict[str, object]:
+    """Import so many notes; bytes and quads are for each note."""
     life = Life(names=max(notes // 30, 30))
     rows = life.notes(notes)
     with TemporaryDirectory(prefix="memento-bench-") as name:
         home = Path(name)
         with memory_in(home, model) as memento:
             before = resident()
-            _, import_s = timed(lambda: memento.import_notes(rows, consolidate=False))
+            _, import_s = timed(lambda: memento.import_notes(rows, consolidate=by_rules))
             memento.recall(life.questions(1)[0])
-            after, open_bytes = resident(), sum(sizes(home).values())
+            quads = count_quads(memento)
+            after, by_file_open = resident(), sizes(home)
             _, close_s = timed(memento.close)
         by_file = sizes(home)
         checkpoints = by_file.pop("checkpoints", 0)
@@ -91,9 +110,13 @@ def measured(notes: int, model: str, beside: bool) -> dict[str, object]:
     return {
         "notes": notes,
         "model": model,
+        "read by the rules": by_rules,
+        "quads a memory": round(quads.total() / notes, 1),
+        **{f"  of {kind}": round(count / notes, 1) for kind, count in quads.most_common(8)},
         "bytes a memory": round(sum(by_file.values()) / notes),
         **{f"  {part}": round(size / notes) for part, size in by_file.most_common()},
-        "bytes a memory before closing": round(open_bytes / notes),
+        "bytes a memory before closing": round(sum(by_file_open.values()) / notes),
+        **{f"  open, {part}": round(size / notes) for part, size in by_file_open.most_common()},
         "checkpoint, bytes a memory": round(checkpoints / notes),
         "resident MB: open": before,
         "resident MB: after the import": after,
@@ -133,6 +156,50 @@ def sizes(home: Path) -> Counter[str]:
             kind = {".log": "log", ".sst": "tables"}.get(path.suffix, "rest")
             found[f"store, {kind}" if parts[0] == "store" else parts[0]] += path.stat().st_size
     return found
+
+
+def count_quads(memento: Memento) -> Counter[str]:
+    """The quads of a memory by the class of their subject; the ontology, as large in every memory, is left out."""
+    rows = memento.query(QUADS, accept="text/csv")[0].decode().split()[1:]
+    return Counter({kind.rpartition("/")[2]: int(count) for kind, count in (row.split(",") for row in rows)})
+
+
+QUADS = """
+SELECT ?kind (COUNT(*) AS ?quads) WHERE {
+  GRAPH ?graph { ?node a ?kind ; ?property ?value }
+  FILTER (?graph != <urn:memento:ontology> && STRSTARTS(STR(?kind), "http://purl.org/memento/"))
+  FILTER (?kind != <http://purl.org/memento/Turn>)
+}
+GROUP BY ?kind
+"""
+
+
+def held_figures(sizes_of: Sequence[int], notes: int, model: str) -> dict[str, object]:
+    """Note half of so many one by one and import as many as rows, in one memory for each size by turns; print what each took."""
+    rows = Life(names=max(notes // 30, 30)).notes(2 * notes)
+    figures: dict[str, object] = {"notes": notes, "model": model}
+    with ExitStack() as stack:
+        folders = {size: Path(stack.enter_context(TemporaryDirectory(prefix="memento-bench-"))) for size in sizes_of}
+        memories = {size: stack.enter_context(memory_in(folder, model)) for size, folder in folders.items()}
+        took: dict[int, list[float]] = {size: [] for size in sizes_of}
+        imported = dict.fromkeys(sizes_of, 0.0)
+        for row in rows[:notes]:
+            for size, memento in memories.items():
+                oxigraph.HELD = size
+                took[size].append(timed(partial(memento.note, row.content, at=row.at))[1])
+        for batch in batches(rows[notes:]):
+            for size, memento in memories.items():
+                oxigraph.HELD = size
+                imported[size] += timed(partial(memento.import_notes, batch, consolidate=False))[1]
+        for size in sizes_of:
+            slowest = [round(seconds * 1000) for seconds in sorted(took[size])[-3:]]
+            disk = round(sum(sizes(folders[size]).values()) / 2 / notes)
+            print(shown(f"note, {size:,} quads held", spread(took[size])), f"  slowest {slowest} ms")
+            print(f"  import {notes / imported[size]:.0f} rows/s, {disk} bytes of disk a note while open")
+            figures[f"{size}"] = {
+                **spread(took[size]), "slowest": slowest, "rows/s": round(notes / imported[size]), "bytes open": disk,
+            }  # fmt: skip
+    return figures
 
 
 def embedder_of(model: str) -> Any:
@@ -181,7 +248,7 @@ def chroma() -> Any:
         ) from error
 
 
-def batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+def batches(texts: Sequence[T]) -> Iterator[Sequence[T]]:
     return (texts[begin : begin + BATCH] for begin in range(0, len(texts), BATCH))
 
 

@@ -278,7 +278,7 @@ def test_q_that_tells_rewards_worse_than_likeness_is_left_out_until_it_is_better
     assert not made.learner.weight.guarded
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     st.lists(st.tuples(st.none() | st.floats(0, 1), st.floats(-1, 1), st.floats(-0.2, 1)), max_size=80),
     st.integers(2, 60),

@@ -107,7 +107,7 @@ def test_whatever_the_model_does_the_note_is_safe(answer: Any, tmp_path: Path) -
         assert state.retry_at is not None
         assert memento.status().pending == 1
         assert contents(memento) == set()
-        assert memento.check() == ()
+        assert [one.what for one in memento.check()] == ["pending-note"]
         script.otherwise.clear()
         [again] = memento.retry()
         assert (again.state, again.error) == ("consolidated", "ModelError")
@@ -225,6 +225,30 @@ def test_a_note_that_is_forgotten_while_it_waits_is_never_understood(tmp_path: P
         else:
             assert memento.note_status(noted.note).state == "skipped"
         assert memento.check() == ()
+
+
+def test_a_note_that_was_forgotten_while_it_waited_waits_again_when_it_is_brought_back(tmp_path: Path) -> None:
+    answers: list[Any] = [Status(500)]
+    script = Understanding(
+        extract_entities=lambda given: answers.pop() if answers else Understanding.extract_entities(given)
+    )
+    with ScriptedModel(script) as model, opened(tmp_path, model, retries=1000, retry_wait_s=60.0) as memento:
+        noted = memento.note("I like tea.")
+        assert noted.pending
+        assert noted.note
+        [waiting] = memento.check()
+        assert (waiting.what, waiting.iri) == ("pending-note", noted.note)
+        assert "after 1 attempts" in waiting.detail
+        memento.forget(noted.note)
+        assert memento.check() == ()
+
+        back = memento.unforget(noted.note)
+
+        assert (back.memories, back.notes, back.contents) == ((), (noted.note,), {noted.note: "I like tea."})
+        assert settled(memento, noted.note).state == "consolidated"
+        assert contents(memento) == {"USER likes tea."}
+        with pytest.raises(NotFound, match="nothing of it is forgotten"):
+            memento.unforget(noted.note)
 
 
 def test_an_import_for_a_model_is_kept_and_understood_in_the_background(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def chain(memento: Memento, session: str = "Monday") -> list[str]:
 
 
 @given(places=st.permutations(range(5)))
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 def test_turns_follow_each_other_in_whatever_order_they_arrive(
     places: list[int], tmp_path_factory: pytest.TempPathFactory
 ) -> None:

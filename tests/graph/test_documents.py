@@ -70,7 +70,7 @@ def back(data: bytes, name: str) -> list[ox.Quad]:
 
 
 @pytest.mark.parametrize("name", NAMED)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(found=st.lists(quads, max_size=12))
 def test_what_is_written_is_read_again_to_the_letter(name: str, found: list[ox.Quad]) -> None:
     data = document(found, name)

@@ -336,7 +336,7 @@ def by_queries(world: World) -> set[tuple[str, str, str]]:
     return {(_short(str(q.subject)), _short(str(q.predicate)), _short(str(q.object))) for q in new}
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(steps)
 def test_it_is_what_the_queries_of_the_rules_give_after_every_step(changes: list[tuple[bool, str]]) -> None:
     world = World()
@@ -358,7 +358,7 @@ def test_it_is_what_the_queries_of_the_rules_give_after_every_step(changes: list
     assert_well_founded(world)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(steps)
 def test_contradictions_are_what_the_query_of_their_rule_finds(changes: list[tuple[bool, str]]) -> None:
     world = World("ex:p a owl:FunctionalProperty . ex:q rdfs:subPropertyOf ex:p .")

@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from generated_secrets import TOKENS, make_ordinary_lines, make_secrets
@@ -62,7 +62,6 @@ def test_redacting_twice_is_redacting_once() -> None:
         assert redact(redact(one.text)) == redact(one.text)
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_what_no_secret_stands_in_stays_as_it_is_and_nothing_fails(text: str) -> None:
     found = find_secrets(text)

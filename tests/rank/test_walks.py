@@ -5,7 +5,7 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -108,7 +108,6 @@ def pushed_ranks(csr: Csr, p: NDArray[np.float64], epsilon: float = 1e-5) -> NDA
     return found
 
 
-@settings(deadline=None)  # two walks of hundreds of steps
 @given(
     st.integers(0, 2**32 - 1),
     st.integers(2, 25),

@@ -12,7 +12,7 @@ about = st.lists(st.integers(20, 24), unique=True, max_size=3)
 steps = st.lists(st.tuples(st.integers(0, 5), about), max_size=10)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.dictionaries(st.integers(0, 5), about.filter(bool)), steps)
 def test_edges_are_those_put_last_however_they_came(
     first: dict[int, list[int]], later: list[tuple[int, list[int]]]

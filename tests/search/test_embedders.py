@@ -218,7 +218,7 @@ words = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(words, min_size=1, max_size=40), st.sampled_from(["", " ", "\n", "-"]), st.integers(1, 12))
 def test_any_text_is_covered_by_windows_that_fit(mini: MiniLm, some: list[str], between: str, times: int) -> None:
     text = between.join(some * times)

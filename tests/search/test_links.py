@@ -270,7 +270,6 @@ steps = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(steps)
 def test_the_state_is_that_of_what_is_there_built_in_any_order(
     steps: list[tuple[int, str | None, tuple[str, ...]]],
@@ -293,7 +292,6 @@ def test_the_state_is_that_of_what_is_there_built_in_any_order(
         assert links.mentions(node) == {label for label, (nodes, _) in state(links).items() if node in nodes}
 
 
-@settings(deadline=None)
 @given(st.lists(texts, min_size=1, max_size=8), texts, st.lists(st.booleans(), min_size=8, max_size=8))
 def test_signals_equal_their_formulas(content: list[str], question: str, seen: list[bool]) -> None:
     joined, postings = Joined([links_of(*content)]), words_of(*content)
@@ -386,7 +384,7 @@ def test_any_text_can_be_read(text: str) -> None:
     assert label_of(label_of(text)) == label_of(text) or not text.isascii()
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     st.dictionaries(st.integers(0, 5), st.tuples(texts, st.sampled_from([(), ("Ada",), ("New York",)])), max_size=6),
     steps,

@@ -126,7 +126,7 @@ def rows_of(passages: Passages, nodes: list[int], sessions: dict[int, IRI]) -> l
     ]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.permutations(list(range(9))), st.lists(st.integers(0, 9), max_size=4))
 def test_many_at_once_are_what_they_are_one_by_one(order: list[int], changed: list[int]) -> None:
     sessions = {node: (ONE if node < 4 else TWO) for node in range(7)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memento.search.labels import normalise_label
@@ -123,7 +123,6 @@ pieces = st.sampled_from(
 )
 
 
-@settings(deadline=None)
 @given(st.text() | st.lists(pieces, max_size=12).map(" ".join), st.none() | st.text(max_size=20))
 def test_odd_text_gives_labels_in_order_of_weight(content: str, title: str | None) -> None:
     found = aliases(content, title)

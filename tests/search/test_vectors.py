@@ -88,7 +88,7 @@ def test_a_write_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
     assert file.read_digests() == {}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @example(seed=514, count=16, k=4, share=1.0)
 @given(st.integers(0, 10**6), st.integers(1, 40), st.integers(1, 12), st.floats(0.1, 1.0))
 def test_search_equals_brute_force_under_any_filter(seed: int, count: int, k: int, share: float) -> None:

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import bm25s
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memento.search.postings import Segment, StemNumbers, Vocabulary
@@ -116,7 +116,6 @@ texts = st.lists(st.sampled_from(VOCABULARY), max_size=8).map(" ".join)
 steps = st.lists(st.tuples(st.integers(0, 9), st.none() | texts), max_size=40)
 
 
-@settings(deadline=None)
 @given(steps, texts.filter(bool), st.sampled_from([0.0, 0.9, 1.5]), st.sampled_from([0.0, 0.75, 1.0]))
 def test_scores_depend_only_on_what_is_there_now(
     steps: list[tuple[int, str | None]], question: str, k1: float, b: float
@@ -157,7 +156,6 @@ def test_threads_may_stem_at_once() -> None:
         assert list(pool.map(tokens, texts)) == expected
 
 
-@settings(deadline=None)
 @given(steps, steps, texts.filter(bool))
 def test_settled_postings_go_on_as_if_they_were_not(
     before: list[tuple[int, str | None]], after: list[tuple[int, str | None]], question: str

@@ -143,7 +143,7 @@ def test_what_the_reader_of_an_answer_raises_ends_it_and_comes_out_again() -> No
 
 
 @pytest.mark.parametrize("media", ROW_FORMATS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(rows=st.lists(texts, max_size=6), cuts=st.integers(1, 40))
 @example(rows=["a},{", "\\", '\\"},{"[{', ""], cuts=1)
 @example(rows=["},{"] * 3, cuts=40)

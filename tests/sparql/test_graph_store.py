@@ -198,7 +198,7 @@ _HEADS = st.sampled_from(["", f"WITH <{COMPANY}> "])
 _USING = st.sampled_from(["", f"USING <{MAIN}> ", f"USING NAMED <{MAIN}> ", f"USING <{COMPANY}> USING NAMED <{SELF}> "])
 
 
-@settings(deadline=None, max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(_HEADS, _USING, st.lists(_PATTERNS, min_size=1, max_size=2, unique=True).map(" . ".join))
 def test_no_pattern_brings_in_what_another_tenant_has(told: Memento, head: str, using: str, pattern: str) -> None:
     template = f"INSERT {{ GRAPH <{COMPANY}> {{ <urn:seen> ?p ?o . ?s <urn:of> 1 }} }}"
@@ -533,7 +533,7 @@ _EDITS = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=3, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=3, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(_EDITS, min_size=1, max_size=4))
 def test_after_any_updates_the_indexes_are_those_that_the_graph_gives(
     tmp_path_factory: pytest.TempPathFactory, edits: list[str]

@@ -284,7 +284,7 @@ DATA = """PREFIX ex: <http://e/> INSERT DATA {
  GRAPH ex:g { ex:a ex:p ex:b . ex:d ex:p ex:c . ex:b ex:q ex:a } }"""
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(
     st.lists(ELEMENT, max_size=4),
     st.lists(ELEMENT, max_size=3),
@@ -359,7 +359,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(st.lists(PIECES, max_size=30), st.lists(PIECES, max_size=3))
 def test_whatever_is_written_is_rewritten_or_refused(pieces: list[str], behind: list[str]) -> None:
     text = " ".join(pieces)

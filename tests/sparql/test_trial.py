@@ -148,7 +148,7 @@ _ACTS = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(_ACTS, min_size=1, max_size=3).map(" ; ".join))
 @example("DELETE { ?s ?p ?o } INSERT { GRAPH ?g { ?s <urn:p> ?o } } WHERE { GRAPH ?g { ?s ?p ?o } }")
 def test_whatever_the_update_the_engine_comes_to_the_same(sparql: str) -> None:

@@ -23,6 +23,8 @@ from memento.iris import IRI, MEM, TYPE, graph_iri, parse_iri
 from memento.model import Change, Forgotten, Quad, Scope, Unforgotten
 from memento.search.words import tokens
 
+UNREAD = "it was forgotten before it was understood"
+"""Why a note that was forgotten while it waited is skipped; `unforget_iri` lets only such a note wait again."""
 _NOTHING = Change()
 _INFERRED = "urn:memento:inferred:"
 
@@ -61,13 +63,15 @@ def forget_iri(
 
 def unforget_iri(iri: str, scope: Scope, now: datetime, parts: Backends) -> Unforgotten:
     """
-    Bring back what `forget_iri` has hidden of a memory or a note.
+    Bring back what `forget_iri` has hidden of a memory or a note; a note that it kept from being understood waits again.
 
     Raises:
         NotFound: the namespace's own graph has no such memory or note, or nothing of it was forgotten: what was archived, or is
             over because its time is, is not.
     """
     rows = parts.graph.select("library/memories_of", [scope.graph, scope.provenance], node=parse_iri(iri))
+    if not rows and (waiting := _await_note(iri, scope, parts)):
+        return waiting
     own = [row for row in rows if iri in (row["memory"], row["note"])]
     hidden = list(dict.fromkeys(cast(IRI, row["memory"]) for row in own if "expiredAt" in row))
     said = parts.graph.select("search/statements", [scope.graph], node=hidden) if hidden else []
@@ -89,6 +93,21 @@ def unforget_iri(iri: str, scope: Scope, now: datetime, parts: Backends) -> Unfo
     parts.commit(Change(removes=tuple(gone)), scope)
     contents = {cast(IRI, row["memory"]): str(row["content"]) for row in own if row["memory"] in memories}
     return Unforgotten(memories=memories, contents=contents)
+
+
+def _await_note(iri: str, scope: Scope, parts: Backends) -> Unforgotten | None:
+    """Let a note wait again that was forgotten before it was understood; None where there is no such note."""
+    rows = parts.graph.select("library/unread", [scope.graph, scope.provenance], node=parse_iri(iri))
+    runs = [cast(IRI, row["run"]) for row in rows if "run" in row and row["state"] == "skipped"]
+    said = parts.graph.select("search/statements", [scope.provenance], node=runs) if runs else []
+    reasons = [_to_statement(row) for row in said if row["predicate"] == MEM.reason and row["value"] == UNREAD]
+    if not reasons:
+        return None
+    note = cast(IRI, rows[0]["note"])
+    ends = [(note, scope.graph), *((reason[0], scope.provenance) for reason in reasons)]
+    removes = (*((node, MEM.state, "skipped", graph) for node, graph in ends), *reasons)
+    parts.commit(Change(tuple((node, MEM.state, "pending", graph) for node, graph in ends), removes), scope)
+    return Unforgotten(memories=(), notes=(note,), contents={note: str(rows[0]["content"])})
 
 
 def _erase_memories(
@@ -147,7 +166,7 @@ def _forget_note(iri: str, scope: Scope, erase: bool, parts: Backends) -> Forgot
     elif state != "skipped":
         ends = [(note, scope.graph), *((cast(IRI, row["run"]), scope.provenance) for row in rows if "run" in row)]
         adds = [(node, MEM.state, "skipped", graph) for node, graph in ends]
-        adds += [(node, MEM.reason, "it was forgotten before it was understood", graph) for node, graph in ends[1:]]
+        adds += [(node, MEM.reason, UNREAD, graph) for node, graph in ends[1:]]
         said = parts.graph.select("search/statements", [scope.provenance], node=[node for node, _ in ends])
         gone = [_to_statement(row) for row in said if row["predicate"] in (MEM.reason, MEM.retryAt)]
         removes = [(node, MEM.state, state, graph) for node, graph in ends]

@@ -163,11 +163,11 @@ class Successor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rival:
-    """A memory that likely cannot hold together with a draft: how sure that is, in 0..1, and what speaks for it."""
+    """A memory that likely cannot hold together with a draft: how sure that is, in 0..1, and in what they differ."""
 
     memory: IRI
     confidence: float
-    reason: str
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -369,7 +369,7 @@ def finish_run(
         state=state,
         agent=understood.agent.iri,
         generated=tuple(generated),
-        started_at=understood.began,
+        started_at=understood.began if account.calls else None,  # rules answer at once
         ended_at=understood.ended,
         rules=tuple(sorted({target.rule for target in targets if target.rule})),
         prompts=account.prompts,

@@ -385,10 +385,11 @@ class Undone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unforgotten:
-    """The memories that are recalled again, in order; `contents` has their texts."""
+    """The memories that are recalled again, in order, or the notes that wait again to be understood; `contents` has their texts."""
 
     memories: tuple[IRI, ...]
     contents: Mapping[IRI, str] = field(default_factory=dict)
+    notes: tuple[IRI, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

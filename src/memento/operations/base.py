@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
 from dataclasses import fields as dataclass_fields
 from functools import cache
@@ -37,6 +37,7 @@ from typing import (
 import msgspec
 from msgspec import NODEFAULT, Meta
 
+from memento.codec import decode
 from memento.errors import InputError
 
 A = TypeVar("A")
@@ -110,6 +111,8 @@ class Field:
     """Other names for it in a query string."""
     is_iri: bool
     """Whether it names a node, whole or by the end of its IRI."""
+    fails_apart: bool
+    """Whether an item of the list that cannot be read hinders no other; see `read_items`."""
 
     @property
     def choices(self) -> tuple[Any, ...]:
@@ -235,6 +238,52 @@ def check_value(field: Field, value: Any) -> None:
         raise InputError(f"{field.name} must be at most {most:g}, not {value}")
 
 
+def read_items(operation: O, accept: Callable[[Any], Any]) -> O:
+    """
+    Return an operation in whose lists that fail apart each item is a noun, or the `InputError` that says what is wrong with it.
+
+    Args:
+        accept: what is done with an item that was read; it may raise `InputError`.
+    """
+    read: dict[str, Any] = {}
+    for name, field in fields_of(type(operation)).items():
+        if field.fails_apart:
+            given = getattr(operation, name)
+            if not isinstance(given, list | tuple):
+                raise InputError(f"{name} must be a list")
+            (kind, *_) = get_args(field.type)
+            read[name] = tuple(_read_item(item, kind, accept) for item in given)
+    return msgspec.structs.replace(operation, **read) if read else operation
+
+
+def _read_item(item: Any, kind: Any, accept: Callable[[Any], Any]) -> Any:
+    try:
+        if isinstance(item, Mapping):
+            raise_if_unknown_field(item, kind)
+            item = decode(kind, dict(item))
+        elif not isinstance(item, kind | InputError):
+            raise InputError(f"an item must be an object with {', '.join(one.name for one in dataclass_fields(kind))}")
+        _raise_if_no_text("item", item)
+        return accept(item)
+    except InputError as error:
+        return InputError(str(error).removeprefix("the body: "))
+
+
+def raise_if_unknown_field(row: Mapping[str, Any], kind: Any) -> None:
+    """Raise `InputError` where a row has a field that its dataclass lacks, or none of a field's choices."""
+    hints, known = get_type_hints(kind), [one.name for one in dataclass_fields(kind)]
+    for name, given in row.items():
+        if name not in known:
+            raise InputError(f"unknown field `{name[:80]}`: a row has {', '.join(known)}")
+        choices = [choice for one in (hints[name], *get_args(hints[name])) for choice in _choices_of(one)]
+        if choices and given is not None and given not in choices:
+            raise InputError(f"{name} must be one of {', '.join(choices)}, not {str(given)[:80]!r}")
+
+
+def _choices_of(hint: Any) -> tuple[str, ...]:
+    return get_args(hint) if get_origin(hint) is Literal else ()
+
+
 _NUMBERS: Mapping[object, str] = {int: "a whole number", float: "a number"}
 
 
@@ -301,4 +350,5 @@ def _field(name: str, hint: Any, default: Any) -> Field:
         schema={key: value for one in schemas for key, value in one.items()},
         aliases=tuple(alias for one in extra for alias in one.get("aliases", ())),
         is_iri=any(one.get("is_iri", False) for one in extra),
+        fails_apart=any(one.get("fails_apart", False) for one in extra),
     )

@@ -87,6 +87,8 @@ class Check(Operation["tuple[model.Difference, ...]"], frozen=True):
     """
     Read the store to its end, and compare indexes and shapes with the graph; an empty answer when all is well.
 
+    Notes that are not understood yet are named too (`pending-note`, `failed-note`).
+
     Raises:
         Forbidden: the caller may not care for the whole data folder.
     """

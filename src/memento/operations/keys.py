@@ -155,7 +155,7 @@ class Remember(Operation["model.Remembered"], frozen=True):
 
 class RememberBatch(Operation["tuple[model.BatchRow, ...]"], frozen=True):
     """
-    Remember several texts one after the other; one that cannot be remembered does not hinder the others.
+    Remember several texts one after the other; one that cannot be read or remembered says why, and does not hinder the others.
 
     Raises:
         InputError: too many items.
@@ -169,7 +169,9 @@ class RememberBatch(Operation["tuple[model.BatchRow, ...]"], frozen=True):
         "sexpr": "an expression remembers one text at a time",
     }
 
-    items: Annotated[Sequence[model.ToRemember], Meta(description="texts with their keys, 100 at most")]
+    items: Annotated[
+        Sequence[model.ToRemember], Meta(description="texts with their keys, 100 at most", extra={"fails_apart": True})
+    ]
 
 
 class Conversation(Operation["tuple[model.TurnRow, ...]"], frozen=True):

@@ -233,6 +233,8 @@ class Unforget(Operation["model.Unforgotten"], frozen=True):
     """
     Bring a forgotten memory back, or all forgotten memories of a note; what was erased is gone for good.
 
+    A note that was forgotten before it was understood waits again.
+
     Raises:
         NotFound: no memory or note with that IRI in this namespace, or nothing of it is forgotten.
     """

@@ -57,6 +57,8 @@ class Transport:
         self._timeout_s = timeout_s
         self.on_degraded: Callable[[str], None] = lambda notice: None
         """Called with every answer that says why the memory is read-only and of what time it is."""
+        self.on_notice: Callable[[str], None] = lambda notice: None
+        """Called with every answer of which something else is to be known."""
 
     def ask(self, operation: Operation[Any]) -> bytes:
         """
@@ -119,6 +121,8 @@ class Transport:
                 response = connection.getresponse()
                 if said := response.headers.get("Memento-Degraded"):
                     self.on_degraded(said)
+                if said := response.headers.get("Memento-Notice"):
+                    self.on_notice(said)
                 if response.status >= 400:
                     answer = Answer(response.status, response.headers.get_content_type(), response.read())
                     raise _failure(answer, self.address)
@@ -192,6 +196,7 @@ class Client(Memory):
             timeout_s: seconds to wait for a sign of life; default for ever, as a rebuild takes as long as it takes.
         """
         self.transport = Transport(address, namespace=namespace, token=token, timeout_s=timeout_s)
+        self.transport.on_notice = lambda notice: self.on_notice(notice)
 
     @property
     def address(self) -> str:

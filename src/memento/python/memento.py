@@ -34,7 +34,11 @@ class Memento(Memory):
 
     def call(self, operation: Operation[A], progress: Progress | None = None) -> A:
         """Answer an operation in this process."""
-        return handle(operation, self.service.context(self._access, progress))
+        context = self.service.context(self._access, progress)
+        answer = handle(operation, context)
+        for notice in context.notices:
+            self.on_notice(notice)
+        return answer
 
     def with_access(self, access: Access) -> Memento:
         """Return the same memory as a caller may use it: their tenant, their namespaces, their rights."""

@@ -82,6 +82,9 @@ class Memory(ABC):
     `namespace`, where it works; default that of the memory.
     """
 
+    on_notice: Callable[[str], None] = staticmethod(lambda notice: None)
+    """Told what else to know of an answer that has no `notice`, as that nothing is remembered in the namespace asked for."""
+
     @abstractmethod
     def call(self, operation: Operation[A], progress: Progress | None = None) -> A:
         """

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -38,7 +38,7 @@ from memento.keys.view import KeyView
 from memento.manifest import Maps
 from memento.model import Degraded, Scope
 from memento.operations import Operation, check
-from memento.operations.base import list_iri_fields
+from memento.operations.base import list_iri_fields, read_items
 from memento.ports import Progress, Vectors
 from memento.settings import Settings
 from memento.sparql.description import Statistics
@@ -130,6 +130,8 @@ class Context:
     service: Service
     access: Access = OWNER
     progress: Progress | None = None
+    notices: list[str] = field(default_factory=list, compare=False)
+    """What the caller should know beside an answer that has no `notice`."""
 
     @property
     def settings(self) -> Settings:
@@ -276,6 +278,12 @@ class GraphNames:
                 self._visible[key] = _visible_graphs(scope, self._graphs, access, inferred)
             return self._visible[key]
 
+    def holds(self, graphs: Iterable[IRI]) -> bool:
+        """Tell whether one of some graphs is there."""
+        with self._lock:
+            self._refresh()
+            return not set(self._graphs).isdisjoint(graphs)
+
     def _refresh(self) -> None:
         """List the graphs, unless nothing was written since; the lock is held."""
         graph = self._stores.graph  # another one once a backup was put back
@@ -353,11 +361,26 @@ def handle(operation: Operation[A], context: Context) -> A:
         MementoError: as the operation says.
     """
     redaction = context.begin_redaction(operation.namespace, is_question=operation.right == "read")
-    operation = redaction.redact(operation)
+    operation = redaction.redact(read_items(operation, redaction.redact))
     redacted = redaction.close()
     check(operation)
     operation = spell_out(operation, context)
     answer: Any = HANDLERS[type(operation)](operation, context)
+    if operation.right == "read" and (notice := _note_unknown(operation.namespace, context)):
+        if hasattr(answer, "notice"):
+            answer = replace(answer, notice=notice)
+        elif notice not in context.notices:
+            context.notices.append(notice)
     if redacted and hasattr(answer, "remarks"):
         answer = replace(answer, remarks=(*answer.remarks, describe_counts(redacted)))
     return cast(A, replace(answer, redacted=redacted) if redacted and hasattr(answer, "redacted") else answer)
+
+
+def _note_unknown(namespace: str | None, context: Context) -> str | None:
+    """Say that a namespace which the caller has named holds nothing: its name may be misspelt."""
+    if namespace in (None, context.service.default_scope.namespace):
+        return None
+    scope = context.scope(namespace)
+    if context.service.graph_names.holds((scope.graph, cases_iri(scope.tenant, scope.namespace))):
+        return None
+    return f"nothing is remembered in a namespace {namespace!r}: `status` lists those there are"

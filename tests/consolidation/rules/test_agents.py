@@ -47,7 +47,6 @@ def consolidated(text: str, name: str | None = None) -> int:
     return len(drafts)
 
 
-@settings(deadline=None)  # the first date in figures loads the date library
 @given(st.text(max_size=300))
 @example("")
 @example("\ue000 works at \uf000")
@@ -57,7 +56,7 @@ def test_any_text_is_taken_in(text: str) -> None:
     assert consolidated(text) or not text.strip()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(WORDS, max_size=40).map(" ".join), st.sampled_from([None, "Ana", "", " ", "(", "user"]))
 def test_any_order_of_telling_words_is_taken_in(text: str, name: str | None) -> None:
     consolidated(text, name)

@@ -10,6 +10,7 @@ import pytest
 from measure import fresh_memory
 from memento.consolidation.rules.rivals import frames, kinds_of_frames, topics
 from memento.graph.binding import load_query
+from memento.python import Memento
 from rivals import judge_pairs, list_senseless
 
 RIVALS = (
@@ -180,3 +181,22 @@ def test_what_is_taken_over_or_denied_is_over(old: str, new: str) -> None:
         told = memento.note(new, at="2025-01-10")
 
     assert len(told.invalidated) == 1
+
+
+def test_what_was_done_twice_is_of_no_topic_and_a_memory_is_linked_with_the_three_surest_alone() -> None:
+    with fresh_memory("trigram") as memento:
+        for day, name in enumerate(("Ana Costa", "Ben Ruiz", "Ida Holm"), start=1):
+            memento.note(f"I fixed the build of Project Aurora together with {name}.", at=f"2026-01-0{day}")
+        assert rivalries(memento) == 0
+
+        for day, hour in enumerate(("eight", "nine", "ten", "eleven", "noon"), start=1):
+            memento.note(f"Standup, as of week {day}: {hour} in room {day}.", at=f"2026-02-0{day}")
+        before = rivalries(memento)
+        memento.note("Standup was dropped.", at="2026-03-10")
+
+        assert rivalries(memento) - before == 3
+
+
+def rivalries(memento: Memento) -> int:
+    asked = "SELECT (COUNT(*) AS ?count) { ?rivalry a <http://purl.org/memento/Rivalry> }"
+    return int(memento.query(asked, accept="text/csv")[0].decode().split()[1])

@@ -83,7 +83,7 @@ values = names | st.text(max_size=60) | st.integers()
 triples = st.tuples(names, st.sampled_from([MEM.about, MEM.content, MEM.invalidates, TYPE]), values)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(triples, max_size=25))
 def test_boxes_never_overlap_whatever_circles_there_are(found: list[tuple[IRI, IRI, Value]]) -> None:
     svg = draw_triples(found)

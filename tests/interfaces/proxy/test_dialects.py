@@ -95,7 +95,7 @@ MESSAGE = st.fixed_dictionaries(
 BODY = st.fixed_dictionaries({"messages": st.lists(MESSAGE, max_size=5)}, optional={"model": st.text(), "x": JSON})
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(JSON, st.booleans(), st.sampled_from([None, 1]))
 def test_every_value_is_found_where_it_is_written(value: object, ascii: bool, indent: int | None) -> None:
     text, whole = document(json.dumps(value, ensure_ascii=ascii, indent=indent).encode("utf-8", "surrogatepass"))
@@ -107,7 +107,7 @@ def test_every_value_is_found_where_it_is_written(value: object, ascii: bool, in
         assert [json.loads(text[one.start : one.end]) for one in items(text, whole)] == value
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(BODY, st.booleans(), st.sampled_from([None, 2]), st.booleans(), st.booleans())
 def test_a_block_can_be_taken_out_again(
     body: dict[str, list[dict[str, object]]], ascii: bool, indent: int | None, marked: bool, behind: bool
@@ -128,7 +128,7 @@ def test_a_block_can_be_taken_out_again(
     assert changed.decode().count("BLO\\nCK é") == len(people)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.binary(max_size=200) | st.text(max_size=200).map(str.encode))
 def test_what_is_no_request_is_unreadable_and_nothing_else(body: bytes) -> None:
     for dialect in (CHAT, RESPONSES):

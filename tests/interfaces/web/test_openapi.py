@@ -68,9 +68,7 @@ def test_what_is_asked_at_random_is_answered_as_described(
     verb: str, path: str, described: schemathesis.BaseSchema, app: Flask
 ) -> None:
     @given(case=described[path][verb.upper()].as_strategy())
-    @settings(
-        max_examples=2 if path in SLOW else 15, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
-    )
+    @settings(max_examples=2 if path in SLOW else 15, derandomize=True, suppress_health_check=list(HealthCheck))
     def asked(case: schemathesis.Case[Any]) -> None:
         case.call_and_validate(
             headers=app.config["TOKEN"],

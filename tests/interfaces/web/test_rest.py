@@ -312,3 +312,26 @@ def test_unicode_survives_the_way_in_and_out(web: FlaskClient) -> None:
     answer = web.get("/memory/recall", query_string={"query": "東京"})
 
     assert content in {memory["note"]["content"] for memory in json.loads(answer.data)["memories"]}
+
+
+def test_an_item_of_a_batch_that_cannot_be_read_hinders_no_other(web: FlaskClient) -> None:
+    items = [
+        {"content": "The pier is long.", "keys": ["pier"]},
+        {"content": 5},
+        {"keys": ["pier"]},
+        {"content": "The pier is old.", "keyz": ["pier"]},
+        {"content": "The pier is new.", "keys": ["pier"], "types": {"pier": "verb"}},
+        "The pier is wet.",
+        {"content": "The pier is dry.", "ttl_s": -1},
+        {"content": "The pier is high.", "keys": ["pier"]},
+    ]
+    answer = web.post("/memory/remember/batch", json={"items": items})
+
+    assert answer.status_code == 200, answer.text
+    rows = told(answer)
+    errors = [row["error"] for row in rows]
+    assert [row["remembered"] is not None for row in rows] == [True, *[False] * 6, True]
+    words = ("content must be", "content", "unknown field `keyz`", "types", "an object with content", "ttl")
+    assert all(word in error for word, error in zip(words, errors[1:-1], strict=True)), errors
+    assert "items must be a list" in error_of(web.post("/memory/remember/batch", json={"items": {"content": "x"}}), 400)
+    assert "items is missing" in error_of(web.post("/memory/remember/batch", json={}), 400)

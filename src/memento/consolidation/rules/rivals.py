@@ -300,7 +300,7 @@ def rivalry(draft: Draft, old: Existing, at: int) -> Rival | None:
         sure = LIKELY + 0.4 * (framed - ALIKE) / (1 - ALIKE)
         return Rival(memory=old.memory.iri, confidence=round(min(0.9, sure), 3), reason=_explain(draft, old))
     sure = _of_one_topic(draft, old, old.likeness[at])
-    return Rival(memory=old.memory.iri, confidence=sure, reason="both speak of one topic") if sure else None
+    return Rival(memory=old.memory.iri, confidence=sure) if sure else None
 
 
 def _state_other_relations(draft: Draft, old: Existing) -> bool:
@@ -326,7 +326,7 @@ def _of_one_topic(draft: Draft, old: Existing, likeness: float) -> float:
     shared, is_name = _best(topics(new), topics(known), _names(draft, old))
     if shared:
         return shared if likeness >= (_OF_ONE_NAME if is_name else _OF_ONE_TOPIC) else 0.0
-    if likeness >= _ALIKE and _differ(draft, old):
+    if likeness >= _ALIKE and _differ(draft, old) and not (_merely_happened(new) and _merely_happened(known)):
         return _ONE_TOPIC
     if likeness >= _OF_ONE_MEASURE and _measure_otherwise(new, known):
         return _PERHAPS
@@ -424,6 +424,12 @@ def _names(draft: Draft, old: Existing) -> frozenset[str]:
 def _is_state(content: str) -> bool:
     how = reading(content)
     return how.mood in ("fact", "past", "plan", "command")
+
+
+def _merely_happened(content: str) -> bool:
+    """Whether a memory tells of what was done once and is over, as "USER reviewed three requests": another day brings another."""
+    how = reading(as_read(content))
+    return how.tense == "past" and not (how.perfect or how.changed)
 
 
 def _measure_otherwise(new: str, known: str) -> bool:

@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -40,7 +40,7 @@ class Chosen:
     home: str | None = None
     namespace: str | None = None
     as_json: bool = False
-    is_told: bool = False
+    told: set[str] = field(default_factory=set)
     """Whether somebody at the terminal knows that the memory is read-only, if it is."""
 
     @property
@@ -56,11 +56,11 @@ class Chosen:
         return settings.load(self.folder.settings)
 
     def tell(self, notice: str) -> None:
-        """Say on stderr, once a command, that the memory is read-only and why."""
-        if not self.is_told:
+        """Say on stderr, once a command, what else is to be known, as that the memory is read-only and why."""
+        if notice not in self.told:
             import click
 
-            self.is_told = True
+            self.told.add(notice)
             click.echo(f"memento: {notice}", err=True)
 
 
@@ -91,6 +91,7 @@ def open_memory(chosen: Chosen, command: str) -> Memento | Client:
     )
     if isinstance(memento, Memento) and memento.degraded:
         chosen.tell(str(memento.degraded))
+    memento.on_notice = chosen.tell
     return memento
 
 
@@ -102,7 +103,7 @@ def running(chosen: Chosen) -> Client | None:
     from memento.python import Client
 
     client = Client(owner.address, namespace=namespace_of(chosen), token=owner.token)
-    client.transport.on_degraded = chosen.tell
+    client.transport.on_degraded = client.on_notice = chosen.tell
     return client
 
 

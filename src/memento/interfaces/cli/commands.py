@@ -129,7 +129,11 @@ COMMANDS: Mapping[str, Command] = {
     "timeline": Command(path="timeline", view=views.show_timeline),
     "infer": Command(path="infer", view=views.show_inferred),
     "status": Command(path="status", view=views.show_status),
-    "check": Command(path="check", view=views.show_differences, fails_when=bool),
+    "check": Command(
+        path="check",
+        view=views.show_differences,
+        fails_when=lambda found: any(one["what"] != "pending-note" for one in found),
+    ),
     "remember": Command(
         path="remember",
         view=views.show_remembered,

@@ -43,9 +43,10 @@ def show_forgotten(answer: Json) -> str:
 
 
 def show_unforgotten(answer: Json) -> str:
-    """What is recalled again."""
+    """What is recalled again, or waits again."""
+    back = (("Again  ", answer["memories"]), ("Pending", answer["notes"]))
     return "\n".join(
-        f"{click.style('Again  ', fg='green')}  {clean(answer['contents'][iri])}" for iri in answer["memories"]
+        f"{click.style(word, fg='green')}  {clean(answer['contents'][iri])}" for word, iris in back for iri in iris
     )
 
 

@@ -302,21 +302,18 @@ def remember(reach: Reach, asked: RememberArguments) -> Told:
 
 def remember_batch(reach: Reach, asked: BatchArguments) -> Told:
     """Keep several texts."""
-    read = [_read_item(item) for item in asked.items]
-    good = [one for one in read if isinstance(one, ToRemember)]
-    kept = iter(reach.memory.remember_batch(good, namespace=asked.namespace or reach.namespace))
-    rows = (BatchRow(error=one) if isinstance(one, str) else next(kept) for one in read)
-    return Told(answer=Batch(results=tuple(rows)))
+    items = [_read_item(item) for item in asked.items]
+    return Told(answer=Batch(results=reach.memory.remember_batch(items, namespace=asked.namespace or reach.namespace)))
 
 
-def _read_item(given: object) -> ToRemember | str:
-    """Return one text of a batch, or what is wrong with it."""
+def _read_item(given: object) -> Any:
+    """Return one text of a batch, or the `InputError` that says what is wrong with it."""
     if not isinstance(given, dict):
-        return "an item must be an object with content and keys"
+        return InputError("an item must be an object with content and keys")
     try:
         return _item(decode(BatchItem, given, lax=True))
     except InputError as error:
-        return str(error)
+        return error
 
 
 def correct(reach: Reach, asked: CorrectArguments) -> Told:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AsyncExitStack
 from typing import Any, TypeVar, cast
 
@@ -142,8 +142,10 @@ class Door:
         given = dict(params.arguments or {})
         if isinstance(answer, mcp.ElicitResult) and answer.action == "accept":
             given["confirmed"] = True
+        reach, notices = self._reach(context), list[str]()
+        reach.memory.on_notice = notices.append
         try:
-            outcome = await self._alive(context, lambda: tool.run(self._reach(context), tool.parse_arguments(given)))
+            outcome = await self._alive(context, lambda: tool.run(reach, tool.parse_arguments(given)))
         except MementoError as error:
             return make_failure(str(error))
         except Exception as error:
@@ -154,7 +156,7 @@ class Door:
                 return make_result(outcome.refused)
             return ask_user(outcome.question) if can_ask(context) else make_result(outcome.instead)
         await self._announce(tool)
-        return make_result(outcome)
+        return make_result(outcome, notices)
 
     async def _read_resource(self, context: Context, params: mcp.ReadResourceRequestParams) -> mcp.ReadResourceResult:
         uri = str(params.uri)
@@ -292,9 +294,11 @@ QUESTION = "confirmation"
 """The name by which the user's answer comes back."""
 
 
-def make_result(told: Told) -> mcp.CallToolResult:
+def make_result(told: Told, notices: Iterable[str] = ()) -> mcp.CallToolResult:
+    texts = [text_of(told), *(f"Note: {notice}" for notice in dict.fromkeys(notices))]
     return mcp.CallToolResult(
-        content=[mcp.TextContent(type="text", text=text_of(told))], structured_content=to_structured(told.answer)
+        content=[mcp.TextContent(type="text", text=text) for text in texts],
+        structured_content=to_structured(told.answer),
     )
 
 

@@ -4,20 +4,22 @@ REST: one address for each operation, as its declaration says.
 *Flow:* the address and its verb → an operation (`read_operation`) → `service.handle` → a view, or the answer as JSON.
 
 A GET or DELETE takes its arguments from the query string, a POST from a JSON object; those that are part of the address come from
-there. `namespace` may also come as a parameter of any request, or in the header `Memento-Namespace`. Exports and imports of any
+there. `namespace` may also come as a parameter of any request, or in the header `Memento-Namespace`; what else to know of an answer
+that has no `notice`, as that there is no such namespace, is in the header `Memento-Notice`. Exports and imports of any
 length stand beside the loop, as they are read and sent a piece at a time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, is_dataclass
 from datetime import datetime
 from functools import cache
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, get_args
 from zoneinfo import ZoneInfo
 
 from flask import Blueprint, Response, request
+from msgspec import structs
 
 from memento import assets
 from memento.archive.files import spool
@@ -29,7 +31,7 @@ from memento.interfaces.web.connection import waiting_client
 from memento.interfaces.web.requests import Parameters, context, load_json, namespace, read_object
 from memento.model import Manifest, Noted, Recollection, Remembered
 from memento.operations import TABLE, Operation, check_value, fields_of
-from memento.operations.base import Field, complete, route_of
+from memento.operations.base import Field, complete, raise_if_unknown_field, route_of
 from memento.operations.cases import AddCases
 from memento.operations.expressions import Evaluate
 from memento.operations.keys import Remember
@@ -117,7 +119,10 @@ def _answer_operation(operation: type[Operation[Any]], places: Mapping[str, str]
     form = _read_format(view.formats if view else (), operation)
     call = _CUSTOM[operation]() if operation in _CUSTOM else read_operation(operation, places)
     answer = handle(call, context())
-    return view.render(answer, form) if view else respond(answer, operation.status)
+    response = view.render(answer, form) if view else respond(answer, operation.status)
+    if notices := context().notices:
+        response.headers["Memento-Notice"] = " ".join(notices).encode("ascii", "backslashreplace").decode()
+    return response
 
 
 def respond(answer: object, status: int = 200) -> Response:
@@ -149,10 +154,11 @@ def build(operation: type[Operation[Any]], values: Mapping[str, Any]) -> Operati
         if field.is_required and name not in given:
             names = " or ".join((name, *field.aliases))
             raise InputError(f"{names} is missing or empty: {field.description or 'it is needed'}")
-        if name in given:
+        if name in given and not field.fails_apart:
             check_value(field, given[name])
             _refuse_unknown_in_rows(field, given[name])
-    return decode(operation, given)
+    apart = {name: given.pop(name) for name, field in declared.items() if field.fails_apart and name in given}
+    return structs.replace(decode(operation, given | dict.fromkeys(apart, ())), **apart)
 
 
 @cache
@@ -213,18 +219,11 @@ def _refuse_unknown_in_rows(field: Field, value: object) -> None:
         return
     if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
         raise InputError(f"{field.name} must be a list of objects")
-    hints, known = get_type_hints(kind), [one.name for one in fields(kind)]
     for number, row in enumerate(value, start=1):
-        for name, given in row.items():
-            if name not in known:
-                raise InputError(f"row {number}: unknown field `{name[:80]}`: a row has {', '.join(known)}")
-            choices = [choice for one in (hints[name], *get_args(hints[name])) for choice in _choices_of(one)]
-            if choices and given is not None and given not in choices:
-                raise InputError(f"row {number}: {name} must be one of {', '.join(choices)}, not {str(given)[:80]!r}")
-
-
-def _choices_of(hint: Any) -> tuple[str, ...]:
-    return get_args(hint) if get_origin(hint) is Literal else ()
+        try:
+            raise_if_unknown_field(row, kind)
+        except InputError as error:
+            raise InputError(f"row {number}: {error}") from error
 
 
 def _read_case_rows() -> Operation[Any]:

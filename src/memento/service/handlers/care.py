@@ -23,7 +23,8 @@ from memento.archive.backup import BackupSource, make_backup
 from memento.archive.check import find_differences, read_store_files, rebuild_indexes, report_status
 from memento.archive.exchange import ExportDocument, ImportDocument, export_document, prepare_import, write_import
 from memento.archive.files import open_document, save_document
-from memento.backends import reopen
+from memento.backends import Backends, reopen
+from memento.consolidation import queue
 from memento.errors import BackendError, Damaged, Forbidden, InputError, MementoError
 from memento.graph.backups import begin_restore, list_backups, parse_backup_time, prepare_restore
 from memento.graph.documents import Form, form_called
@@ -270,7 +271,18 @@ def check(operation: operations.Check, context: Context) -> tuple[Difference, ..
     context.require_owner()
     harm = read_store_files(context.stores)  # before the lock: it takes long
     with context.service.writing:
-        return (*find_differences(context.stores), *(() if harm else context.service.domains.differences()))
+        found = find_differences(context.stores)
+        return (*found, *(() if harm else (*context.service.domains.differences(), *_list_waiting(context.stores))))
+
+
+def _list_waiting(parts: Backends) -> Iterator[Difference]:
+    """Yield the notes that are not understood yet: they wait, or were given up until `retry`."""
+    for one in queue.list_waiting(parts, ("pending", "failed")):
+        times = f" after {one.attempts} attempts" if one.attempts else ""
+        state = (
+            "waits to be understood" if one.state == "pending" else "was not understood: `memento retry` tries again"
+        )
+        yield Difference(what=f"{one.state}-note", iri=one.note, detail=f"the note {state}{times}")
 
 
 @handles(operations.Rebuild)

@@ -184,6 +184,8 @@ def remember_batch(operation: operations.RememberBatch, context: Context) -> tup
     rows = []
     for item in items:
         try:
+            if isinstance(item, InputError):
+                raise item
             rows.append(BatchRow(remembered=_remember(item, scope, context)))
         except MementoError as error:
             rows.append(BatchRow(error=str(error)))

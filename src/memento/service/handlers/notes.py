@@ -150,6 +150,8 @@ def unforget(operation: notes.Unforget, context: Context) -> Unforgotten:
     scope = context.scope(operation.namespace, "write")
     with context.service.writing:
         back = unforget_iri(operation.iri, scope, context.stores.clock(), context.stores)
+    if back.notes:
+        context.service.consolidator.wake()
     context.service.maps.record(scope, "brought back", *back.memories)
     return back
 

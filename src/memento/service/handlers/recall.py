@@ -87,14 +87,7 @@ def recall(operation: operations.Recall, context: Context) -> Recollection:
     if operation.cases:
         wanted = RetrieveCases(operation.question, k=operation.cases, namespace=operation.namespace)
         recollection = replace(recollection, cases=retrieve_cases(wanted, context))
-    return replace(recollection, notice=_note_unknown(operation.namespace, context))
-
-
-def _note_unknown(namespace: str | None, context: Context) -> str | None:
-    """Say that a namespace which the caller has named holds nothing: its name may be misspelt."""
-    if namespace is None or context.scope(namespace).graph in context.stores.graph.graphs():
-        return None
-    return f"nothing is remembered in a namespace {namespace!r}: `status` lists those there are"
+    return recollection
 
 
 def peek(operation: operations.Recall, context: Context) -> Recollection:
