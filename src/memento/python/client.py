@@ -320,6 +320,7 @@ def _export(operation: care.Export, transport: Transport, progress: Progress | N
         "format": operation.form or str(operation.file),
         "vectors": operation.vectors,
         "audit": operation.audit,
+        "past": operation.past,
         "namespace": operation.namespace,
     }
     with transport.stream("GET", _with_given("/memory/export", parameters)) as (headers, pieces):

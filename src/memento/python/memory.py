@@ -192,11 +192,12 @@ class Memory(ABC):
         form: str | None = None,
         vectors: bool = False,
         audit: bool = False,
+        past: bool = False,
         namespace: str | None = None,
         progress: Progress | None = None,
     ) -> Exported:
         """Write the graphs into a file; see `operations.care.Export`."""
-        return self.call(care.Export(file, form, vectors, audit, namespace=namespace), progress)
+        return self.call(care.Export(file, form, vectors, audit, past, namespace=namespace), progress)
 
     def import_rdf(
         self,
@@ -208,7 +209,7 @@ class Memory(ABC):
         namespace: str | None = None,
         progress: Progress | None = None,
     ) -> Merged:
-        """Take an RDF document in; see `operations.care.ImportRdf`."""
+        """Take a document in; see `operations.care.ImportRdf`."""
         return self.call(care.ImportRdf(file, form, data, check, namespace=namespace), progress)
 
     def rebuild(self, progress: Progress | None = None) -> int:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,19 +33,30 @@ _RDF = (".trig", ".nq", ".nquads", ".jsonld", ".ttl", ".turtle", ".nt", ".ntripl
 
 @command("export")
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--format", "form", metavar="NAME", help="trig, nquads or jsonld; default by the name of FILE.")
+@click.option(
+    "--format",
+    "form",
+    metavar="NAME",
+    help="trig, nquads, jsonld; rows: jsonl, json, csv, markdown; default by FILE.",
+)
 @click.option("--vectors", is_flag=True, help="With the vectors, so that an import need not make them again.")
 @click.option("--audit", is_flag=True, help="With what was done with the store, for reading.")
+@click.option("--past", is_flag=True, help="Rows: also memories that are over or forgotten.")
 def export_memory(chosen: Chosen, file: Path, **details: Any) -> None:
-    """Write everything into FILE, as .trig, .nq or .jsonld, also .gz; with --namespace that one alone."""
+    """Write all into FILE: .trig, .nq, .jsonld whole, or .jsonl, .json, .csv, .md as rows; also .gz; with --namespace that one."""
+    from memento.archive.tables import TABLE_FORMS
     from memento.codec import plain
 
     with open_memory(chosen, "export") as memento, bar("Exporting") as progress:
         answer = plain(memento.export(file, **details, namespace=chosen.namespace, progress=progress))
+    rows = [one.name for one in TABLE_FORMS]
     print_answer(
         chosen,
         answer,
-        lambda: f"{answer['statements']:,} statements written to {answer['file']} ({answer['bytes']:,} bytes).",
+        lambda: (
+            f"{answer['statements']:,} {'memories' if answer['form'] in rows else 'statements'} written to {answer['file']} "
+            f"({answer['bytes']:,} bytes)."
+        ),
     )
 
 
@@ -55,7 +68,7 @@ def export_memory(chosen: Chosen, file: Path, **details: Any) -> None:
 @click.option("--no-check", is_flag=True, help="RDF: do not hold it against the shapes, which takes 10 ms a memory.")
 def import_file(chosen: Chosen, file: Path, keep: bool, form: str | None, data: str | None, no_check: bool) -> None:
     """Take in FILE: an export or other RDF, all or nothing; or notes as JSON lines, a JSON array or paragraphs."""
-    if form or data or Path(file.name.removesuffix(".gz")).suffix.lower() in _RDF:
+    if form or data or Path(file.name.removesuffix(".gz")).suffix.lower() in _RDF or _is_export(file):
         _import_rdf(chosen, file, form=form, data=data, check=not no_check)
         return
     from memento.codec import plain
@@ -173,6 +186,21 @@ def _import_rdf(chosen: Chosen, file: Path, **details: Any) -> None:
             f"{answer['memories']:,} memories, {answer['notes']:,} notes, {answer['cases']:,} cases."
         ),
     )
+
+
+def _is_export(file: Path) -> bool:
+    """Tell by its beginning whether a file is an export as rows, packed or not."""
+    import gzip
+
+    from memento.archive.tables import HEAD, is_table
+
+    if file.is_dir():
+        return False
+    with contextlib.suppress(OSError, EOFError, zlib.error), file.open("rb") as plain:
+        packed = plain.read(2) == b"\x1f\x8b"
+        plain.seek(0)
+        return is_table(gzip.GzipFile(fileobj=plain).read(HEAD) if packed else plain.read(HEAD))
+    return False
 
 
 def _absolute_path(folder: Path | None) -> str | None:

@@ -271,12 +271,13 @@ CONTEXT = "/context.jsonld"
 
 def _send_export() -> Response:
     """Every graph that the caller sees, or those of one namespace, as one document, a piece at a time."""
-    asked = Parameters("format", "vectors", "audit")
+    asked = Parameters("format", "vectors", "audit", "past")
     found = export_pieces(
         asked.read_text("format") or "trig",
         context(),
         vectors=asked.flag("vectors"),
         audit=asked.flag("audit"),
+        past=asked.flag("past"),
         namespace=namespace(),
     )
     response = Response(_send_pieces(found.pieces, waiting_client(request.environ)), mimetype=found.form.media)
