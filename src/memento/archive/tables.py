@@ -23,13 +23,12 @@ from pathlib import Path
 from typing import Any, cast
 
 import msgspec
-import pyoxigraph as ox
 
 from memento.codec import decode, encode, plain
 from memento.errors import GraphError, InputError
 from memento.graph import mapping
 from memento.graph.documents import Form, form_called
-from memento.graph.store import Store
+from memento.graph.store import Store, serialise_quads
 from memento.graph.terms import to_quads, to_value
 from memento.intake.rows import decode_text, split_records
 from memento.iris import IRI, MEM, TYPE, check_namespace, graph_iri, name_iri, namespace_of, session_iri
@@ -413,8 +412,8 @@ def write_statements(
     with target.open("wb") as lines:
         for where, row in table.rows:
             try:
-                quads = list(to_quads(table.build_quads(row, where)))
-                lines.write(ox.serialize(quads, format=ox.RdfFormat.N_QUADS) or b"")
+                quads = to_quads(table.build_quads(row, where))
+                lines.write(serialise_quads(quads))
             except GraphError as error:
                 raise InputError(f"{where}: {error}") from error
             count += len(quads)

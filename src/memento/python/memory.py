@@ -178,12 +178,40 @@ class Memory(ABC):
         rows: Iterable[NoteRow | Mapping[str, Any]],
         *,
         consolidate: bool = True,
+        dry_run: bool = False,
         namespace: str | None = None,
         progress: Progress | None = None,
     ) -> Imported:
         """Note many rows, each a `NoteRow` or a mapping with its keys; see `operations.notes.ImportNotes`."""
         read = tuple(_read_row(number, row) for number, row in enumerate(rows, start=1))
-        return self.call(notes.ImportNotes(read, consolidate, namespace=namespace), progress)
+        return self.call(notes.ImportNotes(read, consolidate, dry_run, namespace=namespace), progress)
+
+    def import_files(
+        self,
+        path: str | Path,
+        *,
+        source: str | None = None,
+        all_turns: bool = False,
+        consolidate: bool = True,
+        dry_run: bool = False,
+        namespace: str | None = None,
+        progress: Progress | None = None,
+    ) -> Imported:
+        """
+        Note what a file or a folder of another program has: see docs/import.md.
+
+        Args:
+            source: `chatgpt`, `claude`, `claude-code`, `codex`, `mem0`, `server-memory`, `basic-memory` or `obsidian`; default by
+                what each file says.
+            all_turns: of chats also what assistants said.
+
+        Raises:
+            InputError: as `ImportNotes`; or a file is of no known format, or broken; names it and the place.
+        """
+        from memento.intake.importers import harvest
+
+        rows = harvest(Path(path), source, all_turns=all_turns).rows
+        return self.import_notes(rows, consolidate=consolidate, dry_run=dry_run, namespace=namespace, progress=progress)
 
     def export(
         self,

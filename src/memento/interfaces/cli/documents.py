@@ -61,32 +61,73 @@ def export_memory(chosen: Chosen, file: Path, **details: Any) -> None:
 
 
 @command("import")
-@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.argument("file", metavar="PATH", type=click.Path(path_type=Path, exists=True))
+@click.option(
+    "--from", "source", metavar="NAME", help="What PATH is, as chatgpt or obsidian; default by what is in it."
+)
+@click.option("--all", "all_turns", is_flag=True, help="Chats: also what assistants said.")
+@click.option("--dry-run", is_flag=True, help="Notes: say what would come in, and write nothing.")
 @click.option("--keep", is_flag=True, help="Notes: keep each row as one memory of its own text, and retire nothing.")
 @click.option("--format", "form", metavar="NAME", help="RDF: its format; default by the name of FILE.")
 @click.option("--data", metavar="NAME", help="RDF: the graph of your own for triples that are in no graph.")
 @click.option("--no-check", is_flag=True, help="RDF: do not hold it against the shapes, which takes 10 ms a memory.")
-def import_file(chosen: Chosen, file: Path, keep: bool, form: str | None, data: str | None, no_check: bool) -> None:
-    """Take in FILE: an export or other RDF, all or nothing; or notes as JSON lines, a JSON array or paragraphs."""
-    if form or data or Path(file.name.removesuffix(".gz")).suffix.lower() in _RDF or _is_export(file):
+def import_file(
+    chosen: Chosen,
+    file: Path,
+    source: str | None,
+    all_turns: bool,
+    dry_run: bool,
+    keep: bool,
+    form: str | None,
+    data: str | None,
+    no_check: bool,
+) -> None:
+    """Take in PATH: an export, RDF, or notes as JSON lines or paragraphs; chats, notes and memories of other programs."""
+    is_rdf = form or data or Path(file.name.removesuffix(".gz")).suffix.lower() in _RDF
+    if not source and (is_rdf or _is_export(file)):
+        if dry_run:
+            raise InputError("--dry-run counts notes: an export is taken in whole or not at all, and twice is once")
         _import_rdf(chosen, file, form=form, data=data, check=not no_check)
         return
     from memento.codec import plain
-    from memento.intake.rows import read_rows
+    from memento.intake.importers import harvest
 
-    listed = read_rows(file)
+    found = harvest(file, source, all_turns=all_turns)
     with open_memory(chosen, "import") as memento, bar("Importing") as progress:
-        answer = plain(memento.import_notes(listed, consolidate=not keep, progress=progress))
-    print_answer(
-        chosen,
-        answer,
-        lambda: (
-            f"{len(answer['notes']):,} notes read: {answer['memories']:,} memories stored, "
-            f"{answer['invalidated']:,} retired, {answer['skipped']:,} skipped"
-            + (f", {answer['verbatim']:,} kept word for word" if answer["verbatim"] else "")
-            + (f", {answer['pending']:,} still to be understood." if answer["pending"] else ".")
-        ),
+        done = memento.import_notes(
+            found.rows, consolidate=not keep, dry_run=dry_run, namespace=chosen.namespace, progress=progress
+        )
+    counts = {
+        "files": found.files,
+        "conversations": found.conversations,
+        "rows": len(found.rows),
+        "sources": dict(found.sources),
+        "left_out": dict(found.skipped.most_common()),
+    }
+    answer = {**plain(done), **counts}
+    print_answer(chosen, answer, lambda: _describe_trial(answer) if dry_run else _describe_import(answer))
+
+
+def _describe_import(answer: dict[str, Any]) -> str:
+    return (
+        f"{answer['rows']:,} notes read: {answer['memories']:,} memories stored, "
+        f"{answer['invalidated']:,} retired, {answer['skipped']:,} skipped"
+        + (f", {answer['known']:,} known" if answer["known"] else "")
+        + (f", {answer['verbatim']:,} kept word for word" if answer["verbatim"] else "")
+        + (f", {answer['pending']:,} still to be understood." if answer["pending"] else ".")
     )
+
+
+def _describe_trial(answer: dict[str, Any]) -> str:
+    lines = [f"{answer[name]:>8,} {name}" for name in ("files", "conversations", "rows")]
+    lines.append(f"{answer['known']:>8,} of the rows are known")
+    for title, counts in (
+        ("from", answer["sources"]),
+        ("left out:", answer["left_out"]),
+        ("redacted:", answer["redacted"]),
+    ):
+        lines += [f"{count:>8,} {title} {name}" for name, count in counts.items()]
+    return "\n".join([*lines, "Nothing was written."])
 
 
 @command("backup")

@@ -112,7 +112,7 @@ def _describe(
         described |= _STREAMS[operation]()
         parameters += described.pop("query")
     elif operation is ImportNotes:
-        parameters.append(_parameter("consolidate", free.pop("consolidate")))
+        parameters += [_parameter(name, free.pop(name)) for name in ("consolidate", "dry_run")]
         rows = {"type": "object", "required": ["rows"], "properties": {"rows": free["rows"]}}
         described["requestBody"] = {"required": True, "content": {"application/json": {"schema": rows}}}
     elif verb == "post":
