@@ -199,7 +199,7 @@ LOOKS: dict[str, Callable[[Memento], object]] = {
 def test_a_narrow_token_reads_nothing_of_another_namespace_by_the_user(
     name: str, narrow: Memento, noted: Memento
 ) -> None:
-    assert SECRET in str(noted.get("urn:memento:user:local"))
+    assert SECRET in str(noted.get("urn:memento:user:local", namespace="private"))
     try:
         seen = str(LOOKS[name](narrow))
     except (Forbidden, NotFound):

@@ -76,8 +76,10 @@ class Known:
             return list(dict.fromkeys(self.some(memories, 5) + self.some(ended, 5)))
 
         def told() -> Mapping[str, Any]:
-            rows = [(iri, rank, 0.5) for rank, iri in enumerate(mixed(), 1)]
-            return {"memory": rows, **when, "begunBy": LATER, "writtenBy": LATER}
+            brought = mixed()
+            rows = [(iri, rank, 0.5) for rank, iri in enumerate(brought, 1)]
+            ways = {"found": brought, "led": brought, "seed": brought[:5], "anchor": hub, "over": hub}
+            return {"memory": rows, **ways, **when, "begunBy": LATER, "writtenBy": LATER}
 
         return {
             "ANCHOR": ("retrieval/entities", lambda: {"named": [*self.some(entities, 2), hub], "memory": mixed()[:5]}),

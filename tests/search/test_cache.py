@@ -53,9 +53,9 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     reconcile = Indexes.reconcile
 
-    def count(indexes: Indexes, progress: Progress | None = None) -> int:
+    def count(indexes: Indexes, progress: Progress | None = None, *, mends: bool = True) -> int:
         found.append("read")
-        return reconcile(indexes, progress)
+        return reconcile(indexes, progress, mends=mends)
 
     monkeypatch.setattr(Indexes, "reconcile", count)
     return found

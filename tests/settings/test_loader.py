@@ -487,7 +487,7 @@ def test_the_first_form_may_name_its_schema(tmp_path: Path) -> None:
         (
             "MEMENTO_LAND_ENGINE",
             "best",
-            "engine of .* must be one of signals, ppr, spread, hops, published, not 'best'",
+            "engine of .* must be one of signals, ppr, spread, hops, published, vector, keyword, hybrid, not 'best'",
         ),
         ("MEMENTO_SERVER_PORT", "6366.5", "port of .* must be a whole number, not '6366.5'"),
     ],

@@ -143,4 +143,5 @@ def test_clients_that_leave_free_their_workers(siege: Siege) -> None:
     after = [sent(few, siege.endpoint, patience_s=20).status for _ in range(3)]
 
     assert after == [200] * 3
-    assert until(lambda: len(children(siege.endpoint.pid)) <= 5)  # those that were killed are waited for
+    # Those that were killed are waited for; one more may read texts that no worker came to.
+    assert until(lambda: len(children(siege.endpoint.pid)) <= 6)

@@ -132,3 +132,10 @@ def test_what_begins_from_a_near_day_on_lies_ahead_whatever_the_tense() -> None:
     [behind] = dates("I worked there from May.", said, leaning="past")
 
     assert (f"{ahead.value:%Y-%m-%d}", f"{behind.value:%Y-%m-%d}") == ("2024-07-01", "2024-05-01")
+
+
+@pytest.mark.parametrize(
+    "text", ["The kiln is a Rohde from 2009.", "Ana drives a van, from 2016.", "The barn is from 1871."]
+)
+def test_how_old_a_thing_is_says_nothing_of_when(text: str) -> None:
+    assert dates(text, datetime(2026, 5, 3, tzinfo=UTC)) == []

@@ -124,7 +124,7 @@ def find_secrets(
     return _merge(found) if found else found
 
 
-_ESCAPED = re.compile(r"\\+[nrt]")
+_ESCAPED = re.compile(r"(?<!\\)\\++[nrt]")
 
 
 def _lower(text: str) -> str:

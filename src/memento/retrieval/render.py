@@ -38,7 +38,7 @@ _NEAR_DAY = re.compile(
     re.IGNORECASE,
 )
 
-_DATED = re.compile(r"(?:\w+\s+){1,4}\[\d[^\]]*\]")
+_DATED = re.compile(r"(?<!\w)(?:\w++\s++){1,4}\[\d[^\[\]]{0,40}+\]")
 """What a date stands behind."""
 
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")

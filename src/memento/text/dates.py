@@ -313,8 +313,11 @@ def zone_of(name: str) -> tzinfo:
 def _dated(match: re.Match[str], text: str, clock: Clock) -> Dated | None:
     group = match.groupdict()
     lead = (group["lead"] or "").strip().lower()
-    if date_signs()["recurs"].search(text[: match.start()]) or not _plausible(match, lead):
+    before = text[: match.start()]
+    if date_signs()["recurs"].search(before) or not _plausible(match, lead):
         return None
+    if group["y5"] and lead == "from" and date_signs()["of-a-thing"].search(before):
+        return None  # "a Kia from 2022": how old a thing is
     try:
         value = _value(group, clock)
         bare = group["clock3"]

@@ -23,7 +23,7 @@ from memento.consolidation.rules.wording import as_read
 from memento.text.mood import is_no_longer, reading, tone
 from memento.text.sentences import introduced, sentences
 from memento.text.tables import load, word_set
-from memento.text.tokens import WORD, stems
+from memento.text.tokens import WORD, occurs, stems
 from memento.text.words import (
     BASES,
     DETERMINERS,
@@ -200,10 +200,15 @@ def comparable_frames(draft: Draft, old: Existing) -> Iterator[tuple[Frame, Fram
     """Yield the sentences of a draft and of a memory that may say the same but for one thing, and the cosine that tells so."""
     if draft.noise or draft.remark or not _may_be_rivals(draft.content, old.memory.content):
         return
-    for new in frames(draft.content, draft.about):
-        for known in frames(old.memory.content, old.about):
+    for new in frames(draft.content, _with_names_of(old.about, draft.content, draft.about)):
+        for known in frames(old.memory.content, _with_names_of(draft.about, old.memory.content, old.about)):
             if _differ_once(new, known):
                 yield new, known, ALIKE_BY_WORDS if _other_things(new, known) else ALIKE
+
+
+def _with_names_of(others: tuple[str, ...], content: str, about: tuple[str, ...]) -> tuple[str, ...]:
+    """What a memory is about, and what it has in its words that the other is about: a name of one is a name of both."""
+    return (*about, *(name for name in others if name not in about and occurs(name, content)))
 
 
 def _may_be_rivals(new: str, known: str) -> bool:
