@@ -382,7 +382,7 @@ def _parse_cell(column: str, cell: str, where: str, *, is_quoted: bool = False) 
     try:
         return json.loads(cell)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{where}: {column} must be JSON, as it was exported, not {cell[:40]!r}") from error
+        raise InputError(f"{where}: {column} must be JSON, as it was exported") from error
 
 
 _READERS: Mapping[str, Callable[[str, str], _Cells]] = {
