@@ -470,6 +470,20 @@ def test_each_step_of_a_walk_is_a_command() -> None:
     assert "no key <urn:x>" in failed("keys", "open", "urn:x", code=2)
 
 
+@pytest.mark.parametrize("name", ["all.jsonl", "all.json", "all.csv", "all.md.gz"])
+def test_rows_are_known_by_what_they_say_and_make_the_same_memories(name: str, tmp_path: Path) -> None:
+    printed("note", "I live in Lisbon.")
+    said = printed("export", str(tmp_path / name))
+    (tmp_path / name).rename(tmp_path / "renamed" if name == "all.jsonl" else tmp_path / name)
+    form = ["--format", "jsonl"] if name == "all.jsonl" else []
+    file = tmp_path / ("renamed" if form else name)
+    told = printed("import", str(file), *form, "--json", "--home", str(tmp_path / "new"))
+    again = printed("import", str(file), *form, "--json", "--home", str(tmp_path / "new"))
+
+    assert said.startswith("1 memories written to ")
+    assert (told["memories"], told["notes"], again["added"]) == (1, 1, 0)
+
+
 def test_a_memory_is_exported_and_imported_by_commands(tmp_path: Path) -> None:
     printed("note", "I work at Google.")
     printed("note", "I paint.", "--namespace", "hobby")

@@ -10,6 +10,7 @@ import consolidation_model
 import embedding
 import exchange_speed
 import gate
+import import_chats
 import import_speed
 import inferred_recall
 import keys
@@ -73,6 +74,13 @@ def test_the_walks_name_the_files_of_handlers_and_pipelines(capsys: pytest.Captu
     assert "service/handlers/notes.py" in note and "consolidation/pipeline.py" in note
     assert "service/handlers/recall.py" in recall and "retrieval/pipeline.py" in recall
     assert "consolidation" not in recall
+
+
+def test_imported_chats_are_known_the_second_time(capsys: pytest.CaptureFixture[str]) -> None:
+    figures = import_chats.main(TINY)
+
+    assert (figures["rows"], figures["known"]) == (12, 12)
+    assert "import_rows_per_s" in capsys.readouterr().out
 
 
 def test_import_speed_prints_a_ratio(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,5 +1,6 @@
 """
 RDF out of a memory, and into it: a document of the graphs that a caller may read, and a document's graphs into those of the caller.
+Out go also the memories alone, as rows (`archive/tables.py`).
 
 Out go memories, cases, the user, the provenance and the tenant's own RDF, whole; what was done with the store (audit) on demand,
 for reading. Never go out: the ontology, which everybody has; what is inferred, which is inferred again; other tenants; tokens.
@@ -45,9 +46,10 @@ from uuid import uuid4
 import numpy as np
 
 from memento.access import Access
+from memento.archive.tables import TableForm, list_rows, write_table
 from memento.backends import Backends
 from memento.cases.bank import embed_tasks
-from memento.errors import Forbidden, GraphError, InputError, MementoError, ShapeViolation
+from memento.errors import Forbidden, GraphError, InputError, MementoError, NotAcceptable, ShapeViolation
 from memento.graph import mapping, originals
 from memento.graph.documents import Form, adopt_cases, writable, written
 from memento.graph.oxigraph import Oxigraph
@@ -81,15 +83,23 @@ _WHOLE = ("self", "graph", "cases", "provenance", "data")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportDocument:
-    """A document on its way out: its format, how many statements it has beside those of vectors, and its pieces."""
+    """A document on its way out: its format, how many statements it has beside those of vectors, or rows, and its pieces."""
 
-    form: Form
+    form: Form | TableForm
     statements: int
     pieces: Iterator[bytes]
 
 
 def export_document(
-    form: Form, scope: Scope, access: Access, parts: Backends, *, only: str | None, vectors: bool, audit: bool
+    form: Form | TableForm,
+    scope: Scope,
+    access: Access,
+    parts: Backends,
+    *,
+    only: str | None,
+    vectors: bool = False,
+    audit: bool = False,
+    past: bool = False,
 ) -> ExportDocument:
     """
     Export the document of a tenant's graphs, or of one namespace. What is written after this call is not in it.
@@ -98,14 +108,19 @@ def export_document(
         only: the namespace; None for all that the caller sees.
         vectors: put the vectors beside what they are of.
         audit: put in what was done with the store; an import passes it over.
+        past: of rows, also the memories that are over or forgotten.
 
     Raises:
-        NotAcceptable: the format has no named graphs.
+        NotAcceptable: the format has no named graphs, or rows are to have vectors or the audit.
     """
-    writable(form)
     names = _list_graphs(scope.tenant, parts)
     named = [name for name in names if _kind_of(name) in ("graph", "cases")]
     own = [name for name in named if _name_of(name) == (only or _name_of(name)) and access.sees(_name_of(name))]
+    if isinstance(form, TableForm):
+        if vectors or audit:
+            raise NotAcceptable(f"{form.name} has neither vectors nor an audit: export as trig, nquads or jsonld")
+        return _export_rows(form, [name for name in own if _kind_of(name) == "graph"], names, access, parts, past)
+    writable(form)
     is_whole = only is None and not access.namespaces
     kinds = (*_WHOLE, "audit") if audit else _WHOLE
     chosen = [name for kind in kinds for name in names if _kind_of(name) == kind]
@@ -131,6 +146,23 @@ def export_document(
     else:
         count = sum(1 for some in [*streams(parts.graph), who] for _ in some)
     return ExportDocument(form=form, statements=count, pieces=produce_in_thread(pieces))
+
+
+def _export_rows(
+    form: TableForm, graphs: Sequence[IRI], names: Sequence[IRI], access: Access, parts: Backends, past: bool
+) -> ExportDocument:
+    """Export the memories of some graphs, the oldest of each first."""
+    indexes, snapshot = parts.indexes, StoreCopy(parts)
+    with indexes.lock:
+        nodes, at = indexes.nodes, parts.clock()
+        masks = [nodes.within([one], "memory") if past else nodes.current([one], now=at) for one in graphs]
+        memories = [nodes.iri(node) for mask in masks for node in nodes.newest(mask)[::-1].tolist()]
+    readable = [one for one in names if _kind_of(one) in ("graph", "self") and access.sees(_name_of(one) or "main")]
+
+    def pieces() -> Iterator[bytes]:
+        return write_table(list_rows(memories, readable, snapshot.open()), form)
+
+    return ExportDocument(form=form, statements=len(memories), pieces=produce_in_thread(pieces))
 
 
 def _list_graphs(tenant: str, parts: Backends) -> list[IRI]:

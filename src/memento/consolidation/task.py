@@ -135,6 +135,12 @@ def find_earlier_note(note: Note, scope: Scope, parts: Backends) -> Noted | None
     )
 
 
+def find_known_keys(keys: Sequence[str], scope: Scope, parts: Backends) -> set[str]:
+    """Find which idempotency keys a note of the namespace has."""
+    rows = parts.graph.select("consolidation/known_keys", [scope.graph], key=list(keys)) if keys else []
+    return {str(row["key"]) for row in rows}
+
+
 def contents_of(rows: Sequence[Row]) -> dict[IRI, str]:
     """
     Map the memories that a query names, `memory` and what it `retired`, to their texts.

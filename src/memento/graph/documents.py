@@ -422,7 +422,9 @@ def form_called(name: str) -> Form:
 def writable(form: Form) -> Form:
     """The format itself; raises `NotAcceptable` when it cannot hold named graphs."""
     if not form.has_graphs:
-        raise NotAcceptable(f"{form.name} has no named graphs: export as trig, nquads or jsonld")
+        raise NotAcceptable(
+            f"{form.name} has no named graphs: export as trig, nquads or jsonld; `memento graph get IRI` prints one as Turtle"
+        )
     return form
 
 

@@ -446,8 +446,8 @@ class Imported:
     """
     What an import did. `notes` has one entry for each row, in their order: its note, or None where it was skipped.
 
-    `pending` of them are kept and not yet understood, `verbatim` are kept word for word, as they could not be read. `redacted`
-    counts the secrets by kind that were taken out of the rows.
+    `pending` of them are kept and not yet understood, `verbatim` are kept word for word, as they could not be read, `known` were
+    here before by their keys. `redacted` counts the secrets by kind that were taken out of the rows.
     """
 
     notes: tuple[IRI | None, ...]
@@ -456,6 +456,7 @@ class Imported:
     skipped: int = 0
     pending: int = 0
     verbatim: int = 0
+    known: int = 0
     redacted: Mapping[str, int] = field(default_factory=dict)
 
 

@@ -26,11 +26,12 @@ class Export(Operation["model.Exported"], frozen=True):
     """
     Write every graph of the tenant that the caller sees into a file, or with a namespace that one, with what it needs of others.
 
-    Nothing is lost: `import_rdf` makes the same statements of it.
+    As RDF nothing is lost: `import_rdf` makes the same statements of it. As rows (jsonl, json, csv, markdown) it has what can be
+    recalled: memories, their times, what they are about, and their notes; `import_rdf` makes the same memories of them.
 
     Raises:
         InputError: a format that is none, or the file cannot be written.
-        NotAcceptable: a format that has no named graphs.
+        NotAcceptable: a format that has no named graphs, or rows with vectors or an audit.
     """
 
     route: ClassVar[str] = "GET /memory/export"
@@ -39,14 +40,19 @@ class Export(Operation["model.Exported"], frozen=True):
     absent: ClassVar[Mapping[Interface, str]] = {"rest": STREAM, "client": STREAM, "mcp": WHOLE, "sexpr": WHOLE}
 
     file: Annotated[File, Meta(description="takes the place of what is there once it is whole; `.gz` packs it")]
-    form: Annotated[str, Meta(description="trig, nquads or jsonld; default by the file's name")] | None = None
+    form: (
+        Annotated[str, Meta(description="trig, nquads, jsonld; rows: jsonl, json, csv, markdown; default by its name")]
+        | None
+    ) = None
     vectors: Annotated[bool, Meta(description="put the vectors in, for an import by the same embedder")] = False
     audit: Annotated[bool, Meta(description="put in what was done with the store, for reading; takes admin")] = False
+    past: Annotated[bool, Meta(description="rows: also memories that are over or forgotten")] = False
 
 
 class ImportRdf(Operation["model.Merged"], frozen=True):
     """
-    Take in an RDF document: an export of this or another memory, or one's own RDF; all of it or nothing, a second time nothing.
+    Take in a document: an export of this or another memory, as RDF or as rows, or one's own RDF; all of it or nothing, a second
+    time nothing.
 
     Raises:
         InputError: not well formed, by line and column, nested too deep, or with a DOCTYPE; or a graph that memories cannot be in.
@@ -65,7 +71,7 @@ class ImportRdf(Operation["model.Merged"], frozen=True):
     form: (
         Annotated[
             str,
-            Meta(description="trig, nquads, jsonld; turtle, ntriples, rdfxml with `data`; default by the file's name"),
+            Meta(description="as for `export`; turtle, ntriples, rdfxml with `data`; default by the file's name"),
         ]
         | None
     ) = None

@@ -93,6 +93,8 @@ class ImportNotes(Operation["model.Imported"], frozen=True):
     """
     Note many rows, embedding them in batches; where a model understands notes, they are kept and understood in the background.
 
+    A row whose key was used before is passed over at once, so that an import that was stopped goes on where it was.
+
     Raises:
         InputError: a row is empty or too long; names the row, counted from 1; nothing is stored.
     """
@@ -110,6 +112,9 @@ class ImportNotes(Operation["model.Imported"], frozen=True):
     consolidate: Annotated[
         bool, Meta(description="false keeps each row as one memory of its own text, and retires nothing")
     ] = True
+    dry_run: Annotated[
+        bool, Meta(description="true counts what is known and what would be redacted, and writes nothing")
+    ] = False
 
 
 class Correct(Operation["model.Noted"], frozen=True):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import http.client
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -294,7 +295,11 @@ def _import_notes(operation: notes.ImportNotes, transport: Transport, progress: 
     from memento.model import Imported
 
     rows, done = tuple(operation.rows), Imported(notes=(), memories=0, invalidated=0)
-    parameters = {"consolidate": operation.consolidate, "namespace": operation.namespace or transport.namespace}
+    parameters = {
+        "consolidate": operation.consolidate,
+        "dry_run": operation.dry_run,
+        "namespace": operation.namespace or transport.namespace,
+    }
     address = add_parameters("/memory/import", parameters)
     for first in range(0, len(rows), PORTION):
         portion = rows[first : first + PORTION]
@@ -311,6 +316,8 @@ def _import_notes(operation: notes.ImportNotes, transport: Transport, progress: 
             skipped=done.skipped + some.skipped,
             pending=done.pending + some.pending,
             verbatim=done.verbatim + some.verbatim,
+            known=done.known + some.known,
+            redacted=Counter(done.redacted) + Counter(some.redacted),
         )
         if progress:
             progress(first + len(portion), len(rows))
@@ -325,6 +332,7 @@ def _export(operation: care.Export, transport: Transport, progress: Progress | N
         "format": operation.form or str(operation.file),
         "vectors": operation.vectors,
         "audit": operation.audit,
+        "past": operation.past,
         "namespace": operation.namespace,
     }
     with transport.stream("GET", _with_given("/memory/export", parameters)) as (headers, pieces):

@@ -181,12 +181,38 @@ class Memory(ABC):
         rows: Iterable[NoteRow | Mapping[str, Any]],
         *,
         consolidate: bool = True,
+        dry_run: bool = False,
         namespace: str | None = None,
         progress: Progress | None = None,
     ) -> Imported:
         """Note many rows, each a `NoteRow` or a mapping with its keys; see `operations.notes.ImportNotes`."""
         read = tuple(_read_row(number, row) for number, row in enumerate(rows, start=1))
-        return self.call(notes.ImportNotes(read, consolidate, namespace=namespace), progress)
+        return self.call(notes.ImportNotes(read, consolidate, dry_run, namespace=namespace), progress)
+
+    def import_files(
+        self,
+        path: str | Path,
+        *,
+        source: str | None = None,
+        all_turns: bool = False,
+        **options: Any,
+    ) -> Imported:
+        """
+        Note what a file or a folder of another program has: see docs/import.md.
+
+        Args:
+            source: `chatgpt`, `claude`, `claude-code`, `codex`, `mem0`, `server-memory`, `basic-memory` or `obsidian`; default by
+                what each file says.
+            all_turns: of chats also what assistants said.
+            options: as `import_notes` has them.
+
+        Raises:
+            InputError: as `ImportNotes`; or a file is of no known format, or broken; names it and the place.
+        """
+        from memento.intake.importers import harvest
+
+        rows = harvest(Path(path), source, all_turns=all_turns).rows
+        return self.import_notes(rows, **options)
 
     def export(
         self,
@@ -195,11 +221,12 @@ class Memory(ABC):
         form: str | None = None,
         vectors: bool = False,
         audit: bool = False,
+        past: bool = False,
         namespace: str | None = None,
         progress: Progress | None = None,
     ) -> Exported:
         """Write the graphs into a file; see `operations.care.Export`."""
-        return self.call(care.Export(file, form, vectors, audit, namespace=namespace), progress)
+        return self.call(care.Export(file, form, vectors, audit, past, namespace=namespace), progress)
 
     def import_rdf(
         self,
@@ -211,7 +238,7 @@ class Memory(ABC):
         namespace: str | None = None,
         progress: Progress | None = None,
     ) -> Merged:
-        """Take an RDF document in; see `operations.care.ImportRdf`."""
+        """Take a document in; see `operations.care.ImportRdf`."""
         return self.call(care.ImportRdf(file, form, data, check, namespace=namespace), progress)
 
     def rebuild(self, progress: Progress | None = None) -> int:

@@ -362,7 +362,7 @@ def handle(operation: Operation[A], context: Context) -> A:
     """
     redaction = context.begin_redaction(operation.namespace, is_question=operation.right == "read")
     operation = redaction.redact(read_items(operation, redaction.redact))
-    redacted = redaction.close()
+    redacted = redaction.close(is_trial=getattr(operation, "dry_run", False))
     check(operation)
     operation = spell_out(operation, context)
     answer: Any = HANDLERS[type(operation)](operation, context)

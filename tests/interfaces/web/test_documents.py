@@ -48,6 +48,19 @@ def test_a_client_exports_and_imports_as_the_memory_itself_does(
     assert (again.added, again.memories) == (0, 0)
 
 
+@pytest.mark.parametrize("name", ["all.jsonl", "all.json", "all.csv.gz", "all.md"])
+def test_rows_travel_as_the_memory_itself_writes_them(
+    name: str, client: Client, memento: Memento, tmp_path: Path
+) -> None:
+    there = client.export(tmp_path / name, past=True)
+    here = memento.export(tmp_path / f"here-{name}", past=True)
+    again = client.import_rdf(tmp_path / name, namespace="main")
+
+    assert (tmp_path / name).read_bytes() == (tmp_path / f"here-{name}").read_bytes()
+    assert (there.form, there.statements) == (here.form, here.statements)
+    assert there.statements >= 2 and again.memories >= 1  # what was in `work` has a copy in `main`
+
+
 def test_a_namespace_that_is_named_goes_out_alone(client: Client, tmp_path: Path) -> None:
     client.export(tmp_path / "work.trig", namespace="work")
     client.export(tmp_path / "all.trig")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,49 +33,101 @@ _RDF = (".trig", ".nq", ".nquads", ".jsonld", ".ttl", ".turtle", ".nt", ".ntripl
 
 @command("export")
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--format", "form", metavar="NAME", help="trig, nquads or jsonld; default by the name of FILE.")
+@click.option(
+    "--format",
+    "form",
+    metavar="NAME",
+    help="trig, nquads, jsonld; rows: jsonl, json, csv, markdown; default by FILE.",
+)
 @click.option("--vectors", is_flag=True, help="With the vectors, so that an import need not make them again.")
 @click.option("--audit", is_flag=True, help="With what was done with the store, for reading.")
+@click.option("--past", is_flag=True, help="Rows: also memories that are over or forgotten.")
 def export_memory(chosen: Chosen, file: Path, **details: Any) -> None:
-    """Write everything into FILE, as .trig, .nq or .jsonld, also .gz; with --namespace that one alone."""
+    """Write all into FILE: .trig, .nq, .jsonld whole, or .jsonl, .json, .csv, .md as rows; also .gz; with --namespace that one."""
+    from memento.archive.tables import TABLE_FORMS
     from memento.codec import plain
 
     with open_memory(chosen, "export") as memento, bar("Exporting") as progress:
         answer = plain(memento.export(file, **details, namespace=chosen.namespace, progress=progress))
-    print_answer(
-        chosen,
-        answer,
-        lambda: f"{answer['statements']:,} statements written to {answer['file']} ({answer['bytes']:,} bytes).",
-    )
-
-
-@command("import")
-@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.option("--keep", is_flag=True, help="Notes: keep each row as one memory of its own text, and retire nothing.")
-@click.option("--format", "form", metavar="NAME", help="RDF: its format; default by the name of FILE.")
-@click.option("--data", metavar="NAME", help="RDF: the graph of your own for triples that are in no graph.")
-@click.option("--no-check", is_flag=True, help="RDF: do not hold it against the shapes, which takes 10 ms a memory.")
-def import_file(chosen: Chosen, file: Path, keep: bool, form: str | None, data: str | None, no_check: bool) -> None:
-    """Take in FILE: an export or other RDF, all or nothing; or notes as JSON lines, a JSON array or paragraphs."""
-    if form or data or Path(file.name.removesuffix(".gz")).suffix.lower() in _RDF:
-        _import_rdf(chosen, file, form=form, data=data, check=not no_check)
-        return
-    from memento.codec import plain
-    from memento.intake.rows import read_rows
-
-    listed = read_rows(file)
-    with open_memory(chosen, "import") as memento, bar("Importing") as progress:
-        answer = plain(memento.import_notes(listed, consolidate=not keep, progress=progress))
+    rows = [one.name for one in TABLE_FORMS]
     print_answer(
         chosen,
         answer,
         lambda: (
-            f"{len(answer['notes']):,} notes read: {answer['memories']:,} memories stored, "
-            f"{answer['invalidated']:,} retired, {answer['skipped']:,} skipped"
-            + (f", {answer['verbatim']:,} kept word for word" if answer["verbatim"] else "")
-            + (f", {answer['pending']:,} still to be understood." if answer["pending"] else ".")
+            f"{answer['statements']:,} {'memories' if answer['form'] in rows else 'statements'} written to {answer['file']} "
+            f"({answer['bytes']:,} bytes)."
         ),
     )
+
+
+@command("import")
+@click.argument("file", metavar="PATH", type=click.Path(path_type=Path, exists=True))
+@click.option(
+    "--from", "source", metavar="NAME", help="What PATH is, as chatgpt or obsidian; default by what is in it."
+)
+@click.option("--all", "all_turns", is_flag=True, help="Chats: also what assistants said.")
+@click.option("--dry-run", is_flag=True, help="Notes: say what would come in, and write nothing.")
+@click.option("--keep", is_flag=True, help="Notes: keep each row as one memory of its own text, and retire nothing.")
+@click.option("--format", "form", metavar="NAME", help="RDF: its format; default by the name of FILE.")
+@click.option("--data", metavar="NAME", help="RDF: the graph of your own for triples that are in no graph.")
+@click.option("--no-check", is_flag=True, help="RDF: do not hold it against the shapes, which takes 10 ms a memory.")
+def import_file(
+    chosen: Chosen,
+    file: Path,
+    source: str | None,
+    all_turns: bool,
+    dry_run: bool,
+    keep: bool,
+    form: str | None,
+    data: str | None,
+    no_check: bool,
+) -> None:
+    """Take in PATH: an export, RDF, or notes as JSON lines or paragraphs; chats, notes and memories of other programs."""
+    is_rdf = form or data or Path(file.name.removesuffix(".gz")).suffix.lower() in _RDF
+    if not source and (is_rdf or _is_export(file)):
+        if dry_run:
+            raise InputError("--dry-run counts notes: an export is taken in whole or not at all, and twice is once")
+        _import_rdf(chosen, file, form=form, data=data, check=not no_check)
+        return
+    from memento.codec import plain
+    from memento.intake.importers import harvest
+
+    found = harvest(file, source, all_turns=all_turns)
+    with open_memory(chosen, "import") as memento, bar("Importing") as progress:
+        done = memento.import_notes(
+            found.rows, consolidate=not keep, dry_run=dry_run, namespace=chosen.namespace, progress=progress
+        )
+    counts = {
+        "files": found.files,
+        "conversations": found.conversations,
+        "rows": len(found.rows),
+        "sources": dict(found.sources),
+        "left_out": dict(found.skipped.most_common()),
+    }
+    answer = {**plain(done), **counts}
+    print_answer(chosen, answer, lambda: _describe_trial(answer) if dry_run else _describe_import(answer))
+
+
+def _describe_import(answer: dict[str, Any]) -> str:
+    return (
+        f"{answer['rows']:,} notes read: {answer['memories']:,} memories stored, "
+        f"{answer['invalidated']:,} retired, {answer['skipped']:,} skipped"
+        + (f", {answer['known']:,} known" if answer["known"] else "")
+        + (f", {answer['verbatim']:,} kept word for word" if answer["verbatim"] else "")
+        + (f", {answer['pending']:,} still to be understood." if answer["pending"] else ".")
+    )
+
+
+def _describe_trial(answer: dict[str, Any]) -> str:
+    lines = [f"{answer[name]:>8,} {name}" for name in ("files", "conversations", "rows")]
+    lines.append(f"{answer['known']:>8,} of the rows are known")
+    for title, counts in (
+        ("from", answer["sources"]),
+        ("left out:", answer["left_out"]),
+        ("redacted:", answer["redacted"]),
+    ):
+        lines += [f"{count:>8,} {title} {name}" for name, count in counts.items()]
+    return "\n".join([*lines, "Nothing was written."])
 
 
 @command("backup")
@@ -173,6 +227,21 @@ def _import_rdf(chosen: Chosen, file: Path, **details: Any) -> None:
             f"{answer['memories']:,} memories, {answer['notes']:,} notes, {answer['cases']:,} cases."
         ),
     )
+
+
+def _is_export(file: Path) -> bool:
+    """Tell by its beginning whether a file is an export as rows, packed or not."""
+    import gzip
+
+    from memento.archive.tables import HEAD, is_table
+
+    if file.is_dir():
+        return False
+    with contextlib.suppress(OSError, EOFError, zlib.error), file.open("rb") as plain:
+        packed = plain.read(2) == b"\x1f\x8b"
+        plain.seek(0)
+        return is_table(gzip.GzipFile(fileobj=plain).read(HEAD) if packed else plain.read(HEAD))
+    return False
 
 
 def _absolute_path(folder: Path | None) -> str | None:

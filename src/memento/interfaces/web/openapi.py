@@ -11,8 +11,9 @@ from typing import Any, cast
 import msgspec
 
 from memento import __version__
+from memento.archive.tables import TABLE_FORMS, TableForm
 from memento.codec import encode, schema_of_iri
-from memento.graph.documents import FORMS
+from memento.graph.documents import FORMS, Form
 from memento.interfaces.web.rest import LISTING, VIEWS
 from memento.model import Health
 from memento.operations import TABLE, Operation
@@ -111,7 +112,7 @@ def _describe(
         described |= _STREAMS[operation]()
         parameters += described.pop("query")
     elif operation is ImportNotes:
-        parameters.append(_parameter("consolidate", free.pop("consolidate")))
+        parameters += [_parameter(name, free.pop(name)) for name in ("consolidate", "dry_run")]
         rows = {"type": "object", "required": ["rows"], "properties": {"rows": free["rows"]}}
         described["requestBody"] = {"required": True, "content": {"application/json": {"schema": rows}}}
     elif verb == "post":
@@ -138,7 +139,7 @@ def _describe(
 
 
 def _stream_out() -> dict[str, Any]:
-    with_graphs = [form for form in FORMS if form.has_graphs]
+    with_graphs: list[Form | TableForm] = [*(form for form in FORMS if form.has_graphs), *TABLE_FORMS]
     content = {
         form.media: {"schema": {"type": "object"} if form.media.endswith("json") else {"type": "string"}}
         for form in with_graphs
@@ -148,6 +149,7 @@ def _stream_out() -> dict[str, Any]:
             _parameter("format", {"enum": [form.name for form in with_graphs], "default": "trig"}),
             _parameter("vectors", {**FLAG, "description": "put the vectors in"}),
             _parameter("audit", {**FLAG, "description": "put in what was done with the store, for reading"}),
+            _parameter("past", {**FLAG, "description": "rows: also memories that are over or forgotten"}),
         ],
         "responses": {"200": {"description": HTTPStatus(200).phrase, "content": content}},
     }
@@ -157,7 +159,9 @@ def _stream_in() -> dict[str, Any]:
     body = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
     return {
         "query": [
-            _parameter("format", {"enum": [form.name for form in FORMS]}, is_needed=True),
+            _parameter(
+                "format", {"enum": [form.name for form in FORMS] + [form.name for form in TABLE_FORMS]}, is_needed=True
+            ),
             _parameter("data", {**NAMESPACE, "description": "the graph for triples that are in none"}),
             _parameter("check", {**FLAG, "default": True, "description": "hold it against the shapes"}),
             _parameter("name", {**TEXT, "description": "what errors call it"}),

@@ -171,7 +171,7 @@ def _read_format(formats: tuple[str, ...], operation: type[Operation[Any]]) -> s
     """Return the wanted format, and refuse parameters that a POST does not have."""
     if route_of(operation)[0] == "POST":
         known = ("format",) if formats else ()
-        extra = ("consolidate",) if operation is ImportNotes else ()
+        extra = ("consolidate", "dry_run") if operation is ImportNotes else ()
         return Parameters(*known, *extra).choice("format", (JSON, *formats))
     return request.args.get("format") or JSON
 
@@ -239,14 +239,14 @@ def _read_case_rows() -> Operation[Any]:
 def _read_note_rows() -> ImportNotes:
     """Return an import of the body: JSON lines, a JSON array, or an object with `rows`."""
     data = request.get_data()
-    consolidate = Parameters("consolidate").flag("consolidate", default=True)
+    asked = Parameters("consolidate", "dry_run")
     if request.is_json and isinstance(body := _load_object(data), dict) and "rows" in body:
         if not isinstance(rows := body["rows"], list) or not all(isinstance(row, dict) for row in rows):
             raise InputError('rows must be a list of objects such as {"content": "…"}')
         notes = tuple(parse_note_row(Record(f"row {number}", row)) for number, row in enumerate(rows, start=1))
     else:
         notes = tuple(parse_rows(data, "the body", "json"))
-    return ImportNotes(notes, consolidate, namespace=namespace())
+    return ImportNotes(notes, asked.flag("consolidate", default=True), asked.flag("dry_run"), namespace=namespace())
 
 
 def _load_object(data: bytes) -> object:
@@ -270,12 +270,13 @@ CONTEXT = "/context.jsonld"
 
 def _send_export() -> Response:
     """Every graph that the caller sees, or those of one namespace, as one document, a piece at a time."""
-    asked = Parameters("format", "vectors", "audit")
+    asked = Parameters("format", "vectors", "audit", "past")
     found = export_pieces(
         asked.read_text("format") or "trig",
         context(),
         vectors=asked.flag("vectors"),
         audit=asked.flag("audit"),
+        past=asked.flag("past"),
         namespace=namespace(),
     )
     response = Response(_send_pieces(found.pieces, waiting_client(request.environ)), mimetype=found.form.media)

@@ -23,11 +23,12 @@ from memento.archive.backup import BackupSource, make_backup
 from memento.archive.check import find_differences, read_store_files, rebuild_indexes, report_status
 from memento.archive.exchange import ExportDocument, ImportDocument, export_document, prepare_import, write_import
 from memento.archive.files import open_document, save_document
+from memento.archive.tables import TableForm, find_form, write_statements
 from memento.backends import Backends, reopen
 from memento.consolidation import queue
 from memento.errors import BackendError, Damaged, Forbidden, InputError, MementoError
 from memento.graph.backups import begin_restore, list_backups, parse_backup_time, prepare_restore
-from memento.graph.documents import Form, form_called
+from memento.graph.documents import Form
 from memento.intake.redaction import Redaction
 from memento.model import BackedUp, Difference, Exported, Merged, Restored
 from memento.model import Status as Report
@@ -52,13 +53,20 @@ def export(operation: operations.Export, context: Context) -> Exported:
         context,
         vectors=operation.vectors,
         audit=operation.audit,
+        past=operation.past,
         namespace=operation.namespace,
     )
     return save_document(document.pieces, Path(file), document.form.name, document.statements, context.progress)
 
 
 def export_pieces(
-    form: str, context: Context, *, vectors: bool = False, audit: bool = False, namespace: str | None
+    form: str,
+    context: Context,
+    *,
+    vectors: bool = False,
+    audit: bool = False,
+    past: bool = False,
+    namespace: str | None,
 ) -> ExportDocument:
     """
     Return an export a piece at a time; what is written after this call is not in it.
@@ -71,13 +79,14 @@ def export_pieces(
         context.access.needs("admin")
     with context.service.writing:
         return export_document(
-            form_called(form),
+            find_form(form),
             scope,
             context.access,
             context.stores,
             only=namespace,
             vectors=vectors,
             audit=audit,
+            past=past,
         )
 
 
@@ -120,10 +129,10 @@ def take_in(
     scope, service = context.scope(namespace, "write"), context.service
     if not check:
         context.require_owner("check=false leaves the shapes out, and is the owner's alone")
-    chosen, redaction = form_called(form), context.begin_redaction(namespace)
+    chosen, redaction = find_form(form), context.begin_redaction(namespace)
     with (
         service.importing,
-        _rewrite(source, chosen, name, context, redaction, waiting) as lines,
+        _rewrite(source, chosen, name, context, redaction, waiting, namespace) as lines,
         _staging(lines, context) as folder,
     ):
         arriving = ImportDocument(lines=lines, name=name, only=namespace, data=data, check=check, folder=folder)
@@ -141,11 +150,17 @@ def take_in(
 
 @contextmanager
 def _rewrite(
-    source: IO[bytes], form: Form, name: str, context: Context, redaction: Redaction, waiting: WaitingClient | None
+    source: IO[bytes],
+    form: Form | TableForm,
+    name: str,
+    context: Context,
+    redaction: Redaction,
+    waiting: WaitingClient | None,
+    only: str | None,
 ) -> Iterator[IO[bytes]]:
     """
     Have a worker write a document as N-Quads, within what the graph store gives it: `sparql.query_s` seconds for each
-    `limits.graph_bytes`, and `sparql.memory_mb`; and redact them.
+    `limits.graph_bytes`, and `sparql.memory_mb`; and redact them. Rows, which nothing unfolds, are written as N-Quads here.
     """
     workers, settings = context.service.workers, context.settings
     with workers.snapshots.scratch() as scratch:
@@ -154,19 +169,22 @@ def _rewrite(
         with path.open("wb") as file:
             copyfileobj(source, file)
             size = file.tell()
-        job = Rewrite(
-            path=str(path),
-            form=form.name,
-            name=name,
-            target=str(target),
-            seconds=settings.sparql.query_s * max(1, ceil(size / settings.limits.graph_bytes)),
-            most_bytes=_LONGER * size + _IN_MEMORY,
-        )
-        answer = workers.run(job, caller=context.access.caller, waiting=waiting)
-        try:
-            b"".join(answer.chunks)
-        finally:
-            answer.close()
+        if isinstance(form, TableForm):
+            write_statements(path, form, name, target, context.scope(only, "write"), only, context.stores.graph)
+        else:
+            job = Rewrite(
+                path=str(path),
+                form=form.name,
+                name=name,
+                target=str(target),
+                seconds=settings.sparql.query_s * max(1, ceil(size / settings.limits.graph_bytes)),
+                most_bytes=_LONGER * size + _IN_MEMORY,
+            )
+            answer = workers.run(job, caller=context.access.caller, waiting=waiting)
+            try:
+                b"".join(answer.chunks)
+            finally:
+                answer.close()
         with target.open("rb") as lines, path.open("wb+") as redacted:
             redacted.writelines(map(redaction.redact_quad, lines))
             target.unlink()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from memento.archive.forget import forget_iri, unforget_iri
 from memento.archive.read import list_sources
 from memento.consolidation import amend, queue
 from memento.consolidation.disputes import list_disputes, settle_dispute
-from memento.consolidation.task import make_task
+from memento.consolidation.task import Task, find_earlier_note, find_known_keys, make_task
 from memento.keys.remember import KeyChanges
 from memento.model import Dispute, Forgotten, Imported, Noted, NoteRow, NoteStatus, Settled, Source, Undone, Unforgotten
 from memento.operations import notes
@@ -17,6 +18,7 @@ from memento.service.understanding import retry_note, take_batches, take_note
 from memento.time import instant
 
 _BATCH = 128
+_KEYS = 1_000
 
 
 @handles(notes.Note)
@@ -66,19 +68,39 @@ def import_notes(operation: notes.ImportNotes, context: Context) -> Imported:
     scope, rows = context.scope(operation.namespace, "write"), operation.rows
     for number, row in enumerate(rows, start=1):
         context.require_text(row.content, f"content of row {number}")
-    batches = (
-        [
-            make_task(row, scope, context.stores.clock(), context.service.zone, keep=not operation.consolidate)
-            for row in rows[begin : begin + _BATCH]
-        ]
-        for begin in range(0, len(rows), _BATCH)
-    )
-    noted: list[Noted] = []
+    keys = [row.idempotency_key for row in rows if row.idempotency_key]
+    known = {
+        key
+        for at in range(0, len(keys), _KEYS)
+        for key in find_known_keys(keys[at : at + _KEYS], scope, context.stores)
+    }
+    is_known = [row.idempotency_key in known for row in rows]
+    if operation.dry_run:
+        return Imported(notes=(), memories=0, invalidated=0, known=sum(is_known))
+
+    def make(row: NoteRow) -> Task:
+        return make_task(row, scope, context.stores.clock(), context.service.zone, keep=not operation.consolidate)
+
+    fresh = [row for row, known in zip(rows, is_known, strict=True) if not known]
+    batches = ([make(row) for row in fresh[begin : begin + _BATCH]] for begin in range(0, len(fresh), _BATCH))
+    taken: list[Noted] = []
     for batch in take_batches(batches, scope, context.service):
-        noted += batch
+        taken += batch
         if context.progress:
-            context.progress(len(noted), len(rows))
-    return sum_up(noted)
+            context.progress(len(rows) - len(fresh) + len(taken), len(rows))
+    noted = iter(taken)
+    every = [
+        find_earlier_note(make(row).note, scope, context.stores) or Noted(note=None) if known else next(noted)
+        for row, known in zip(rows, is_known, strict=True)
+    ]
+    # What was here before is no memory of this import.
+    done = sum_up(
+        [
+            replace(one, memories=(), invalidated=()) if known else one
+            for one, known in zip(every, is_known, strict=True)
+        ]
+    )
+    return replace(done, known=sum(is_known))
 
 
 def sum_up(noted: Sequence[Noted]) -> Imported:

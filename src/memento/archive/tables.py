@@ -1,0 +1,534 @@
+"""
+Memories as rows that people and other programs read, and back: JSON lines, JSON, CSV and Markdown, a row a memory.
+
+A row has what a memory says, since and until when, what it is about, and the note that it was taken from. `about`, `kinds` and
+`about_ids` go together, one by one. What is none is left out, in CSV an empty cell; lists are JSON there and in Markdown.
+
+*Guarantees:* rows that are read again say the same, to the letter; the quads of a row are some of those that its memory had: the
+memory that a file comes from is not changed by it.
+
+*But:* no rows are made of notes without memories, of keys, links, cases, statements or runs: an export as RDF has them.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+
+from memento.codec import decode, encode, plain
+from memento.errors import GraphError, InputError
+from memento.graph import mapping
+from memento.graph.documents import Form, form_called
+from memento.graph.store import Store, serialise_quads
+from memento.graph.terms import to_quads, to_value
+from memento.intake.rows import decode_text, split_records
+from memento.iris import IRI, MEM, TYPE, check_namespace, graph_iri, name_iri, namespace_of, session_iri
+from memento.model import KINDS, Entity, EntityKind, Invalidation, Memory, Mode, Note, Quad, Scope, Session, Value
+from memento.search.nodes import content_hash
+from memento.time import utc
+
+USER = "USER"
+"""What memories call the user."""
+MARK = "<!-- Memento export -->"
+"""The first line of Markdown."""
+_AT_ONCE = 500
+HEAD = 1 << 16
+"""Bytes of a file that tell whether it is an export."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableForm:
+    """A format of rows: what it is called here, on the web, and at the end of a file's name."""
+
+    name: str
+    media: str
+    suffixes: tuple[str, ...]
+
+
+TABLE_FORMS: tuple[TableForm, ...] = (
+    TableForm("jsonl", "application/jsonl", (".jsonl", ".ndjson")),
+    TableForm("json", "application/json", (".json",)),
+    TableForm("csv", "text/csv", (".csv",)),
+    TableForm("markdown", "text/markdown", (".md", ".markdown")),
+)
+
+
+class Ending(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Why a memory is over, and by which other one."""
+
+    id: str
+    by: str
+    at: datetime
+    reason: str
+    mode: Mode
+    rule: str | None = None
+
+
+class MemoryRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A memory and its note. `kinds` are those of entities, `User` or `Name`; `follows` is the note of the turn before."""
+
+    id: str
+    content: str
+    namespace: str = "main"
+    about: tuple[str, ...] = ()
+    valid_at: datetime
+    invalid_at: datetime | None = None
+    created: datetime
+    expired: datetime | None = None
+    expires: datetime | None = None
+    event_at: datetime | None = None
+    title: str | None = None
+    mood: str | None = None
+    subject: str | None = None
+    slot: str | None = None
+    value: str | None = None
+    verbatim: bool | None = None
+    note: str
+    at: datetime
+    speaker: str | None = None
+    session: str | None = None
+    position: int | None = None
+    key: str | None = None
+    kinds: tuple[str, ...] = ()
+    about_ids: tuple[str, ...] = ()
+    note_id: str
+    follows: str | None = None
+    ended: tuple[Ending, ...] = ()
+
+
+_COLUMNS = MemoryRow.__struct_fields__
+_LISTS = ("about", "kinds", "about_ids", "ended")
+_OF_MEMORY = {
+    "content": "content",
+    "valid_at": "valid_at",
+    "invalid_at": "invalid_at",
+    "created": "created_at",
+    "expired": "expired_at",
+    "expires": "expires_at",
+    "event_at": "event_at",
+    "title": "title",
+    "mood": "mood",
+    "slot": "slot",
+    "value": "slot_value",
+    "verbatim": "is_verbatim",
+}
+"""The columns that are fields of a memory."""
+_OF_NOTE = {"note": "content", "at": "at", "position": "position", "key": "idempotency_key"}
+"""The columns that are fields of its note."""
+
+
+def find_form(name: str) -> Form | TableForm:
+    """
+    Find a format of rows or of RDF by its name, media type, or file name, packed or not.
+
+    Raises:
+        InputError: it is none; names those there are.
+
+    >>> find_form("memories.md.gz").name, find_form("all.trig").name
+    ('markdown', 'trig')
+    """
+    wanted = name.strip().lower().removesuffix(".gz")
+    for form in TABLE_FORMS:
+        if wanted in (form.name, form.media) or wanted.endswith(form.suffixes):
+            return form
+    try:
+        return form_called(name)
+    except InputError as error:
+        rows = ", ".join(f"{form.name} ({form.suffixes[0]})" for form in TABLE_FORMS)
+        raise InputError(f"{error}; as rows: {rows}") from None
+
+
+def is_table(head: bytes) -> bool:
+    """
+    Tell by the beginning of a file whether it is an export as rows.
+
+    >>> is_table(b'{"id": "urn:memento:memory:1", "note_id": "…"}'), is_table(b'{"content": "Hi"}')
+    (True, False)
+    """
+    text = head[:HEAD].removeprefix(b"\xef\xbb\xbf").lstrip()
+    if text[:1] in (b"{", b"["):
+        return all(re.search(sign, text) for sign in (rb'"id"\s*:\s*"urn:memento:memory:', rb'"note_id"\s*:'))
+    return text.startswith((MARK.encode(), ",".join(_COLUMNS[:4]).encode()))
+
+
+def list_rows(memories: Iterable[IRI], graphs: Sequence[IRI], store: Store) -> Iterator[MemoryRow]:
+    """List the rows of some memories, in their order; `graphs` are those that may be read."""
+    waiting = iter(memories)
+    while portion := [iri for _, iri in zip(range(_AT_ONCE), waiting, strict=False)]:
+        said = _load(portion, graphs, store)
+        beside = {
+            value
+            for found in said.values()
+            for predicate in (MEM.about, MEM.subject, MEM.extractedFrom, MEM.saidBy)
+            for value in found[1].get(predicate, ())
+        }
+        said |= _load(beside, graphs, store)
+        said |= _load({one for _, found in said.values() for one in found.get(MEM.session, ())}, graphs, store)
+        for iri in portion:
+            if iri in said and (row := _to_row(iri, said)):
+                over = (
+                    [to_value(one.subject) for one in store.match(None, MEM.invalidated, iri)] if row.invalid_at else []
+                )
+                ended = [_to_ending(one, found) for one, (_, found) in sorted(_load(over, graphs, store).items())]
+                yield msgspec.structs.replace(row, ended=tuple(filter(None, ended)))
+
+
+_Said = dict[IRI, tuple[IRI, dict[IRI, list[Value]]]]
+"""Of each node the graph it is in, and what is said of it."""
+
+
+def _load(nodes: Iterable[Value], graphs: Sequence[IRI], store: Store) -> _Said:
+    found: _Said = {}
+    if wanted := [one for one in nodes if isinstance(one, IRI)]:
+        for row in store.select("search/statements", graphs, node=wanted):
+            _, said = found.setdefault(cast(IRI, row["node"]), (cast(IRI, row["graph"]), {}))
+            said.setdefault(cast(IRI, row["predicate"]), []).append(row["value"])
+    return found
+
+
+def _to_ending(iri: IRI, statements: dict[IRI, list[Value]]) -> Ending | None:
+    found = mapping.node_or_none(Invalidation, iri, statements)
+    if found is None:
+        return None
+    return Ending(id=iri, by=found.invalidator, at=found.at, reason=found.reason, mode=found.mode, rule=found.rule)
+
+
+def _to_row(iri: IRI, said: _Said) -> MemoryRow | None:
+    graph, statements = said[iri]
+    memory = mapping.node_or_none(Memory, iri, statements)
+    of_note = said.get(memory.extracted_from) if memory else None
+    note = mapping.node_or_none(Note, memory.extracted_from, of_note[1]) if memory and of_note else None
+    if memory is None or of_note is None or note is None:
+        return None
+    # What is about nothing that has a name is a dangling edge.
+    topics = sorted((kind != "User", name, one, kind) for one in memory.about for name, kind in _name(one, said))
+    names = {one: name for _, name, one, _ in topics}
+    speaker = note.said_by or memory.said_by
+    session = said.get(note.session) if note.session else None
+    subject = names.get(memory.subject) if memory.subject else None
+    columns = {
+        **{column: getattr(memory, field) for column, field in _OF_MEMORY.items()},
+        **{column: getattr(note, field) for column, field in _OF_NOTE.items()},
+    }
+    if subject is None:
+        columns |= {"slot": None, "value": None}
+    return MemoryRow(
+        id=iri,
+        namespace=namespace_of(graph),
+        about=tuple(name for _, name, _, _ in topics),
+        kinds=tuple(kind for *_, kind in topics),
+        about_ids=tuple(one for _, _, one, _ in topics),
+        subject=subject,
+        speaker=next((name for name, _ in _name(speaker, said)), None) if speaker else None,
+        session=str(session[1].get(MEM.name, [""])[0]) or None if session else None,
+        note_id=note.iri,
+        follows=cast("str | None", next(iter(of_note[1].get(MEM.follows, ())), None)),
+        **columns,
+    )
+
+
+def _name(iri: IRI, said: _Said) -> Iterator[tuple[str, str]]:
+    """Yield the name and the kind of what a memory is about, if it has some."""
+    if iri.startswith("urn:memento:user:"):
+        yield USER, "User"
+        return
+    _, found = said.get(iri, (None, dict[IRI, list[Value]]()))
+    kind = next((str(one).rsplit("/", 1)[-1] for one in found.get(MEM.entityType, ())), "Name")
+    if found.get(MEM.name):
+        yield str(min(found[MEM.name], key=str)), kind
+
+
+def write_table(rows: Iterable[MemoryRow], form: TableForm) -> Iterator[bytes]:
+    """Write rows as a document of a format, a piece at a time; lines end with LF."""
+    yield from _WRITERS[form.name](rows)
+
+
+def _write_lines(rows: Iterable[MemoryRow]) -> Iterator[bytes]:
+    yield from (encode(row) + b"\n" for row in rows)
+
+
+def _write_array(rows: Iterable[MemoryRow]) -> Iterator[bytes]:
+    before = b"["
+    for row in rows:
+        yield before + b"\n" + encode(row)
+        before = b","
+    yield b"[]\n" if before == b"[" else b"\n]\n"
+
+
+def _write_csv(rows: Iterable[MemoryRow]) -> Iterator[bytes]:
+    yield ",".join(_COLUMNS).encode() + b"\n"
+    for row in rows:
+        cells = plain(row)
+        yield ",".join(_to_cell(cells.get(column)) for column in _COLUMNS).encode() + b"\n"
+
+
+def _write_markdown(rows: Iterable[MemoryRow]) -> Iterator[bytes]:
+    yield f"{MARK}\n# Memories\n".encode()
+    for row in rows:
+        cells = plain(row)
+        content, note = cells.pop("content"), cells.pop("note")
+        told = "".join(f"- {column}: {_to_item(value)}\n" for column, value in cells.items())
+        heading = " ".join(content.split())
+        heading = heading if len(heading) <= 80 else heading[:79] + "…"
+        yield f"\n## {heading}\n\n{_quote(content)}\n{told}\nNote:\n\n{_quote(note)}".encode()
+
+
+def _to_cell(value: Any) -> str:
+    """Write a cell of CSV; `csv.writer` leaves a lone carriage return bare, which readers take for the end of a line."""
+    text = "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return '"{}"'.format(text.replace('"', '""')) if re.search('[",\r\n]', text) else text
+
+
+def _to_item(value: Any) -> str:
+    """Write a value of Markdown: text as it stands where it is one line and no JSON."""
+    written = json.dumps(value, ensure_ascii=False)
+    is_bare = isinstance(value, str) and written == f'"{value}"' and value == value.strip() and value[0] != "["
+    return value if is_bare else written
+
+
+def _quote(text: str) -> str:
+    return "".join(f"> {line}\n" if line else ">\n" for line in text.split("\n"))
+
+
+_WRITERS: Mapping[str, Callable[[Iterable[MemoryRow]], Iterator[bytes]]] = {
+    "jsonl": _write_lines,
+    "json": _write_array,
+    "csv": _write_csv,
+    "markdown": _write_markdown,
+}
+
+
+def read_table(data: bytes, form: TableForm, name: str) -> Iterator[tuple[str, MemoryRow]]:
+    """
+    Read the rows of a document, each with where it stands.
+
+    Args:
+        name: what errors call the document.
+
+    Raises:
+        InputError: a row is none, or lacks what a memory must have; names the place and the field.
+    """
+    text = decode_text(data, name)
+    for where, cells in _READERS[form.name](text, name):
+        try:
+            yield where, decode(MemoryRow, cells)
+        except InputError as error:
+            raise InputError(f"{where}: {error}") from error
+
+
+_Cells = Iterator[tuple[str, dict[str, Any]]]
+
+
+def _read_json(text: str, name: str) -> _Cells:
+    for record in split_records(text, name):
+        yield record.where, dict(record.fields)
+
+
+def _read_csv(text: str, name: str) -> _Cells:
+    csv.field_size_limit(max(csv.field_size_limit(), len(text)))
+    lines = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        header = next(lines, [])
+        for cells in lines:
+            where = f"{name} line {lines.line_num}"
+            if len(cells) > len(header):
+                raise InputError(f"{where}: {len(cells)} cells under {len(header)} headings")
+            yield (
+                where,
+                {column: _parse_cell(column, cell, where) for column, cell in zip(header, cells, strict=False) if cell},
+            )
+    except csv.Error as error:
+        raise InputError(f"{name} line {lines.line_num}: no CSV: {error}") from error
+
+
+_ITEM = re.compile(r"- (\w+): (.*)", re.DOTALL)
+
+
+def _read_markdown(text: str, name: str) -> _Cells:
+    where, cells, quoted = "", dict[str, Any](), "content"
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.startswith("## "):
+            if cells:
+                yield where, cells
+            where, cells, quoted = f"{name} line {number}", {}, "content"
+        elif not where:
+            continue
+        elif line.startswith(">"):
+            said = line[2:] if line.startswith("> ") else line[1:]
+            cells[quoted] = f"{cells[quoted]}\n{said}" if quoted in cells else said
+        elif line.rstrip() == "Note:":
+            quoted = "note"
+        elif item := _ITEM.fullmatch(line.removesuffix("\r")):
+            column, value = item.groups()
+            cells[column] = _parse_cell(column, value, f"{name} line {number}", is_quoted=value[:1] == '"')
+        elif line.strip():
+            raise InputError(f"{name} line {number}: text must stand behind `> `, and what is told of it behind `- `")
+    if where:
+        yield where, cells
+
+
+def _parse_cell(column: str, cell: str, where: str, *, is_quoted: bool = False) -> Any:
+    if not is_quoted and column not in (*_LISTS, "position", "verbatim"):
+        return cell
+    try:
+        return json.loads(cell)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where}: {column} must be JSON, as it was exported") from error
+
+
+_READERS: Mapping[str, Callable[[str, str], _Cells]] = {
+    "jsonl": _read_json,
+    "json": _read_json,
+    "csv": _read_csv,
+    "markdown": _read_markdown,
+}
+
+
+def write_statements(
+    source: Path, form: TableForm, name: str, target: Path, scope: Scope, only: str | None, store: Store
+) -> int:
+    """
+    Write what the rows of a file say as N-Quads lines into another file; return how many they are.
+
+    Args:
+        name: what errors call the file.
+        only: the namespace that all memories go to, whatever theirs was.
+        store: where they go: an entity that it has already is left as it is.
+
+    Raises:
+        InputError: as `read_table`; or a row names what can be no memory, note or topic.
+    """
+    table = _Table(list(read_table(source.read_bytes(), form, name)), scope, only, store)
+    count = 0
+    with target.open("wb") as lines:
+        for where, row in table.rows:
+            try:
+                quads = to_quads(table.build_quads(row, where))
+                lines.write(serialise_quads(quads))
+            except GraphError as error:
+                raise InputError(f"{where}: {error}") from error
+            count += len(quads)
+    return count
+
+
+class _Table:
+    """The rows of a file, and what they need of one another: which graph an entity is in, and what is there to point at."""
+
+    def __init__(self, rows: Sequence[tuple[str, MemoryRow]], scope: Scope, only: str | None, store: Store) -> None:
+        self.rows, self._scope, self._only, self._store = rows, scope, only, store
+        self._present = {iri for _, row in rows for iri in (row.id, row.note_id)}
+        self._homes: dict[IRI, set[str]] = {}
+        for where, row in rows:
+            for iri, _, _ in self._list_topics(row, where):
+                self._homes.setdefault(iri, set()).add(only or row.namespace)
+
+    def build_quads(self, row: MemoryRow, where: str) -> Iterator[Quad]:
+        """Build the quads of a row: its memory, its note, its session, and what it is about."""
+        graph = self._graph(only_one={self._only or row.namespace})
+        topics = self._list_topics(row, where)
+        by_name = {name: iri for iri, name, _ in reversed(topics)}
+        for iri, name, kind in topics:
+            yield from self._build_topic(iri, name, kind)
+        speaker = by_name.get(row.speaker) if row.speaker else None
+        if row.speaker and speaker is None:
+            speaker = self._scope.user if row.speaker == USER else _derive(graph, row.speaker)
+            yield from self._build_topic(speaker, row.speaker, "User" if row.speaker == USER else "Person")
+        if not speaker:
+            yield from self._build_topic(self._scope.user, USER, "User")
+        subject = by_name.get(row.subject) if row.subject else None
+        session = Session(iri=session_iri(graph, row.session), name=row.session) if row.session else None
+        memory = Memory(
+            iri=_check(row.id, "memory", where),
+            about=tuple(iri for iri, _, _ in topics),
+            extracted_from=_check(row.note_id, "note", where),
+            said_by=speaker,
+            subject=subject,
+            content_hash=content_hash(row.content),
+            **_pick(row, _OF_MEMORY, without=() if subject else ("slot", "value")),
+        )
+        note = Note(
+            iri=memory.extracted_from, session=session.iri if session else None, said_by=speaker, **_pick(row, _OF_NOTE)
+        )
+        yield from mapping.quads(memory, graph)
+        yield from mapping.quads(note, graph)
+        yield mapping.attribute_note(note.iri, speaker or self._scope.user, graph)
+        for end in row.ended:
+            if end.by in self._present:
+                over = Invalidation(
+                    iri=_check(end.id, "invalidation", where),
+                    invalidator=_check(end.by, "memory", where),
+                    invalidated=memory.iri,
+                    reason=end.reason,
+                    at=utc(end.at),
+                    mode=end.mode,
+                    rule=end.rule,
+                )
+                yield from mapping.quads(over, graph)
+                yield mapping.invalidates(over.invalidator, memory.iri, graph)
+        if session:
+            yield from mapping.quads(session, graph)
+            yield (note.iri, TYPE, MEM.Turn, graph)
+            if row.follows in self._present:
+                yield (note.iri, MEM.follows, _check(row.follows or "", "note", where), graph)
+
+    def _list_topics(self, row: MemoryRow, where: str) -> list[tuple[IRI, str, str]]:
+        """List what a row is about: IRI, name and kind of each."""
+        graph, found = self._graph(only_one={self._only or check_namespace(row.namespace)}), []
+        for place, name in enumerate(row.about):
+            kind = row.kinds[place] if place < len(row.kinds) else "User" if name == USER else "Concept"
+            if kind not in (*KINDS, "User", "Name"):
+                raise InputError(
+                    f"{where}: kinds must be among {', '.join((*KINDS, 'User', 'Name'))}, not {kind[:40]!r}"
+                )
+            if not name.strip():
+                raise InputError(f"{where}: about has a name that is empty")
+            if kind == "User":
+                iri = self._scope.user
+            elif place < len(row.about_ids):
+                iri = _check(row.about_ids[place], "name" if kind == "Name" else "entity", where)
+            else:
+                iri = name_iri(graph, name) if kind == "Name" else _derive(graph, name)
+            found.append((iri, name, kind))
+        return found
+
+    def _build_topic(self, iri: IRI, name: str, kind: str) -> Iterator[Quad]:
+        if kind == "User":
+            yield (iri, TYPE, MEM.User, self._scope.self_graph)
+            return
+        graph = self._graph(only_one=self._homes.get(iri, {self._only or "main"}))
+        seen = dict.fromkeys((graph, graph_iri(self._scope.tenant, "main")))
+        if any(True for one in seen for _ in self._store.match(iri, TYPE, graph=one)):
+            return
+        if kind == "Name":
+            yield from ((iri, TYPE, MEM.Name, graph), (iri, MEM.name, name, graph))
+        else:
+            yield from mapping.quads(Entity(iri=iri, name=name, kind=cast(EntityKind, kind)), graph)
+
+    def _graph(self, only_one: set[str]) -> IRI:
+        """Return the graph of a namespace, that of `main` where several need what is in it."""
+        return graph_iri(self._scope.tenant, next(iter(only_one)) if len(only_one) == 1 else "main")
+
+
+def _derive(graph: IRI, name: str) -> IRI:
+    """Return the IRI of an entity of which nothing but the name is known: the same one each time."""
+    return IRI(name_iri(graph, name).replace(":name:", ":entity:"))
+
+
+def _check(iri: str, kind: str, where: str) -> IRI:
+    if not re.fullmatch(rf"urn:memento:{kind}:[\w.%-]+", iri, re.ASCII):
+        raise InputError(f"{where}: a {kind} goes by an IRI such as urn:memento:{kind}:0192d5a0-…, not {iri[:60]!r}")
+    return IRI(iri)
+
+
+def _pick(row: MemoryRow, columns: Mapping[str, str], without: Sequence[str] = ()) -> dict[str, Any]:
+    values = ((field, getattr(row, column)) for column, field in columns.items() if column not in without)
+    return {field: utc(value) if isinstance(value, datetime) else value for field, value in values}

@@ -1,0 +1,512 @@
+"""
+What people have elsewhere becomes `NoteRow`s: exported chats, transcripts of coding agents, other memories, folders of notes.
+
+`SOURCES` has a row a source: how its documents are told, and what reads them. Of chats the user's own turns become notes, in their
+session and place; greetings, thanks and questions alone do not. Each row has a key, so that it is noted once, however often it is
+read; where a source has no identifiers the key is made of what is said, without its secrets.
+
+*Guarantees:* nothing is executed, fetched or written; links to files are not followed, nor hidden folders entered.
+
+*But:* pictures, attachments, tool calls and what a model thinks to itself are left out.
+
+*Source:* the formats as their programs write them in 2025: data exports of ChatGPT and Claude, sessions of Claude Code, rollouts of
+Codex, `get_all` of mem0, Basic Memory's note format, the knowledge graph of MCP's `server-memory`, vaults of Obsidian.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+
+from memento.consolidation.rules.wording import noise
+from memento.errors import InputError
+from memento.intake.redaction import find_secrets, raise_if_secret_file, replace_secrets
+from memento.intake.rows import KINDS, Record, decode_text, parse_rows, read_file, split_records
+from memento.model import NoteRow
+from memento.text.sentences import sentences
+
+
+@dataclass(slots=True, kw_only=True)
+class Harvest:
+    """What was read: the rows in their order, from how many files and conversations, and what was left out and why."""
+
+    rows: list[NoteRow] = field(default_factory=list)
+    files: int = 0
+    conversations: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+    sources: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Turn:
+    """A turn of a conversation: who spoke by its role, and what tells it from any other."""
+
+    record: Record
+    role: str
+    text: str
+    key: str
+    at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Document:
+    """A file: JSON as records, or Markdown as text; `path` is named in errors by its last part."""
+
+    path: Path
+    records: Sequence[Record] = ()
+    text: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.path.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Where notes come from: how a document of it is told, what reads it, and what its assistant is called."""
+
+    is_of: Callable[[_Document], bool]
+    read: Callable[[_Document, Source, Harvest, bool], None]
+    assistant: str = ""
+
+
+def harvest(path: Path, source: str | None = None, *, all_turns: bool = False) -> Harvest:
+    """
+    Read a file, or every file of a folder, as what it is.
+
+    Args:
+        source: one of `SOURCES`; default by what each file says.
+        all_turns: also what assistants said.
+
+    Raises:
+        InputError: the file is of no known format, is broken, or holds secrets by its name; names the file and the place.
+    """
+    if source is not None and source not in SOURCES:
+        raise InputError(f"{source[:40]!r} is no source of notes: give one of {', '.join(SOURCES)}")
+    found = Harvest()
+    if not path.is_dir():
+        _read_one(path, source, found, all_turns, is_alone=True)
+        return found
+    for one in _walk(path):
+        try:
+            raise_if_secret_file(one)
+        except InputError:
+            found.skipped["its name says that secrets are in it"] += 1
+            continue
+        if one.suffix.lower() in KINDS:
+            _read_one(one, source, found, all_turns, is_alone=False)
+    if not found.files:
+        raise InputError(f"{path} has no file that can be read as {source or ', '.join(SOURCES)}")
+    return found
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    for at, folders, names in os.walk(folder):
+        folders[:] = sorted(one for one in folders if not one.startswith("."))
+        yield from (Path(at) / name for name in sorted(names) if not (Path(at) / name).is_symlink())
+
+
+def _read_one(path: Path, source: str | None, found: Harvest, all_turns: bool, *, is_alone: bool) -> None:
+    is_markdown = path.suffix.lower() in (".md", ".markdown")
+    data = read_file(path)
+    text = decode_text(data, path.name)
+    is_json = KINDS.get(path.suffix.lower(), "json") == "json" and text.lstrip()[:1] in ("{", "[")
+    try:
+        records = list(_split_json(text, path.name)) if is_json else []
+    except InputError:
+        if is_alone or source:
+            raise
+        found.skipped["it is no whole JSON"] += 1
+        return
+    document = _Document(path=path, records=records, text="" if is_json else text)
+    chosen = source or next((name for name, one in SOURCES.items() if one.is_of(document)), None)
+    if chosen is None and is_alone:
+        found.rows += parse_rows(data, path.name, KINDS.get(path.suffix.lower()))
+    elif chosen is None and is_markdown:
+        chosen = "obsidian"
+    elif chosen is None:
+        found.skipped["it is of no known format"] += 1
+        return
+    found.files += 1
+    if chosen:
+        before = len(found.rows)
+        SOURCES[chosen].read(document, SOURCES[chosen], found, all_turns)
+        found.sources[chosen] += len(found.rows) - before
+
+
+def _split_json(text: str, name: str) -> Iterator[Record]:
+    """Yield the objects of an array, of lines, or of the list in one object: what `get_all` of mem0 answers."""
+    whole = text.strip()
+    if whole.startswith("{") and ("\n" not in whole or not re.match(r"\{.*\}[ \t\r]*\n", whole)):
+        # One object may have the list in it.
+        (only,) = split_records(f"[{whole}]", name)
+        is_one_line = "\n" not in whole
+        for key in ("results", "memories", "conversations"):
+            if isinstance(inside := only.fields.get(key), list):
+                for place, one in enumerate(inside, 1):
+                    where = f"{name} {key} {place}"
+                    if not isinstance(one, dict):
+                        raise InputError(f"{where}: must be an object")
+                    yield Record(where, one)
+                return
+        if not is_one_line:
+            yield Record(name, only.fields)
+            return
+    yield from split_records(text, name)
+
+
+def _add_turns(
+    turns: Sequence[_Turn], source: Source, found: Harvest, session: str, title: str | None, all_turns: bool
+) -> None:
+    """Make rows of a conversation; its places are counted over all turns, whether they become notes or not."""
+    found.conversations += 1
+    for position, turn in enumerate(turns):
+        if not turn.text.strip():
+            found.skipped["it has no text"] += 1
+        elif turn.role != "user" and not all_turns:
+            found.skipped["an assistant said it"] += 1
+        elif why := _find_noise(turn.text):
+            found.skipped[why] += 1
+        else:
+            found.rows.append(
+                NoteRow(
+                    content=turn.text.strip(),
+                    at=turn.at,
+                    title=title,
+                    speaker=None if turn.role == "user" else source.assistant,
+                    session=session,
+                    position=position,
+                    idempotency_key=turn.key,
+                )
+            )
+
+
+def _find_noise(text: str) -> str:
+    """Say why a turn is worth no note, by the rules' own words; nothing where any sentence of it tells something."""
+    if len(text) > 2_000:
+        return ""
+    reasons = [noise(one) for one in sentences(text)] or ["it has no words"]
+    return reasons[0] if all(reasons) else ""
+
+
+def _read_chatgpt(document: _Document, source: Source, found: Harvest, all_turns: bool) -> None:
+    for conversation in document.records:
+        mapping = conversation.fields.get("mapping")
+        if not isinstance(mapping, dict):
+            raise conversation.wrong("mapping", "an object", mapping)
+        session = conversation.label("conversation_id", "id") or _digest(str(sorted(mapping)))
+        begun = _read_time(conversation, "create_time")
+        turns = [
+            turn
+            for node in _follow_branch(conversation, mapping)
+            if isinstance(message := node.fields.get("message"), dict)
+            and (turn := _read_chatgpt_turn(Record(node.where, message), node, begun))
+        ]
+        _add_turns(turns, source, found, f"chatgpt:{session}", conversation.read_text("title"), all_turns)
+
+
+def _follow_branch(conversation: Record, mapping: Mapping[str, object]) -> list[Record]:
+    """Follow the branch that the user saw last, from its beginning; a regenerated answer is on another one."""
+
+    def find(node: object) -> Record | None:
+        one = mapping.get(node) if isinstance(node, str) else None
+        if node is not None and not isinstance(one, dict):
+            raise InputError(f"{conversation.where}: the tree of messages has no node {str(node)[:60]!r}")
+        return Record(f"{conversation.where} node {node}", one) if isinstance(one, dict) else None
+
+    last = conversation.fields.get("current_node") or next(
+        (key for key in reversed(list(mapping)) if isinstance(one := mapping[key], dict) and not one.get("children")),
+        None,
+    )
+    branch, seen = [], set[object]()
+    while last is not None and last not in seen:
+        seen.add(last)
+        node = find(last)
+        assert node is not None
+        branch.append(node)
+        last = node.fields.get("parent")
+    return branch[::-1]
+
+
+def _read_chatgpt_turn(message: Record, node: Record, begun: datetime | None) -> _Turn | None:
+    author, content = message.fields.get("author"), message.fields.get("content")
+    role = author.get("role") if isinstance(author, dict) else None
+    about = message.fields.get("metadata")
+    is_hidden = isinstance(about, dict) and about.get("is_visually_hidden_from_conversation")
+    if role not in ("user", "assistant") or is_hidden or not isinstance(content, dict):
+        return None
+    if message.fields.get("recipient") not in (None, "all"):  # said to a tool
+        return None
+    parts = content.get("parts") if content.get("content_type") in ("text", "multimodal_text") else None
+    text = "\n".join(one for one in parts if isinstance(one, str)) if isinstance(parts, list) else ""
+    key = message.label("id") or node.where
+    return _Turn(
+        record=message,
+        role=role,
+        text=text,
+        key=f"chatgpt:{key}",
+        at=_read_time(message, "create_time") or begun,
+    )
+
+
+def _read_claude(document: _Document, source: Source, found: Harvest, all_turns: bool) -> None:
+    for conversation in document.records:
+        messages = conversation.fields.get("chat_messages")
+        if not isinstance(messages, list):
+            raise conversation.wrong("chat_messages", "a list", messages)
+        session = conversation.label("uuid") or _digest(conversation.where)
+        turns = []
+        for place, one in enumerate(messages, 1):
+            if not isinstance(one, dict):
+                raise InputError(f"{conversation.where} message {place}: must be an object")
+            message = Record(f"{conversation.where} message {place}", one)
+            role = {"human": "user"}.get(sender := message.required("sender"), sender)
+            turns.append(
+                _Turn(
+                    record=message,
+                    role=role,
+                    text=_join_texts(one.get("content")) or message.read_text("text") or "",
+                    key=f"claude:{message.label('uuid') or f'{session}:{place}'}",
+                    at=_read_time(message, "created_at"),
+                )
+            )
+        _add_turns(turns, source, found, f"claude:{session}", conversation.read_text("name"), all_turns)
+
+
+_HARNESS = re.compile(
+    r"\s*(?:<(?:[a-z]+[-_])+[a-z]+[ >]|\[Request interrupted|Caveat: The messages below|# AGENTS\.md )"
+)
+"""How texts begin that a program put in the user's place: its surroundings, instructions, the output of commands."""
+
+
+def _read_claude_code(document: _Document, source: Source, found: Harvest, all_turns: bool) -> None:
+    sessions: dict[str, list[_Turn]] = {}
+    title = next((one.read_text("summary") for one in document.records if one.fields.get("type") == "summary"), None)
+    for record in document.records:
+        role, message = record.fields.get("type"), record.fields.get("message")
+        is_aside = any(record.fields.get(flag) for flag in ("isMeta", "isSidechain", "isCompactSummary"))
+        if role not in ("user", "assistant") or is_aside:
+            continue
+        if not isinstance(message, dict):
+            raise record.wrong("message", "an object", message)
+        session = record.label("sessionId") or document.path.stem
+        text = _join_texts(message.get("content"))
+        if text and not (role == "user" and _HARNESS.match(text)):
+            key = record.label("uuid") or f"{session}:{record.where}"
+            at = _read_time(record, "timestamp")
+            turn = _Turn(record=record, role=role, text=text, key=f"claude-code:{key}", at=at)
+            sessions.setdefault(session, []).append(turn)
+    for session, turns in sessions.items():
+        _add_turns(turns, source, found, f"claude-code:{session}", title, all_turns)
+
+
+def _read_codex(document: _Document, source: Source, found: Harvest, all_turns: bool) -> None:
+    session, begun, turns = document.path.stem, None, list[_Turn]()
+    for place, record in enumerate(document.records):
+        kind, inside = record.fields.get("type"), record.fields.get("payload")
+        item = Record(record.where, inside) if isinstance(inside, dict) else record
+        if kind == "session_meta" or (kind is None and place == 0):
+            session, begun = item.label("id") or session, _read_time(item, "timestamp")
+        elif kind in ("response_item", "message") and item.fields.get("type") == "message":
+            role, text = item.fields.get("role"), _join_texts(item.fields.get("content"))
+            if role in ("user", "assistant") and text and not (role == "user" and _HARNESS.match(text)):
+                at = _read_time(record, "timestamp") or begun
+                turn = _Turn(record=item, role=str(role), text=text, key=f"codex:{session}:{place}", at=at)
+                turns.append(turn)
+    _add_turns(turns, source, found, f"codex:{session}", None, all_turns)
+
+
+def _join_texts(content: object) -> str:
+    """Join the blocks of text of a message; a text is one itself."""
+    if isinstance(content, str):
+        return content
+    blocks = content if isinstance(content, list) else []
+    texts = [
+        one.get("text")
+        for one in blocks
+        if isinstance(one, dict) and one.get("type") in ("text", "input_text", "output_text")
+    ]
+    return "\n".join(one for one in texts if isinstance(one, str) and one.strip())
+
+
+def _read_mem0(document: _Document, source: Source, found: Harvest, all_turns: bool) -> None:
+    for record in document.records:
+        content = record.required("memory", "text", "data")
+        found.rows.append(
+            NoteRow(
+                content=content,
+                at=_read_time(record, "created_at"),
+                idempotency_key=f"mem0:{record.label('id') or _digest(content)}",
+            )
+        )
+
+
+def _read_server_memory(document: _Document, source: Source, found: Harvest, all_turns: bool) -> None:
+    for record in document.records:
+        kind = record.required("type")
+        if kind == "relation":
+            one, other = (_spell(record.required(end)) for end in ("from", "to"))
+            texts, title = [f"{one} {_spell(record.required('relationType'))} {other}."], one
+        elif kind == "entity":
+            title, said = _spell(record.required("name")), record.fields.get("observations")
+            if not isinstance(said, list) or not all(isinstance(one, str) for one in said):
+                raise record.wrong("observations", "a list of texts", said)
+            texts = [_name_subject(one, title) for one in said]
+        else:
+            raise record.wrong("type", "entity or relation", kind)
+        found.rows += [_make_note(text, "server-memory", title) for text in texts if text.strip()]
+
+
+_FRONT = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*\r?(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_FIELD = re.compile(r"^([\w-]+):[ \t]*(.*?)[ \t\r]*$", re.MULTILINE)
+_OBSERVATION = re.compile(r"^[ \t]*[-*] \[([^\[\]()]{2,})\] +(?!\()(.+?)[ \t\r]*$", re.MULTILINE)
+_RELATION = re.compile(r"^[ \t]*[-*] ([\w -]+?) +\[\[([^\]]+)\]\](?: *\(([^)]*)\))?[ \t\r]*$", re.MULTILINE)
+_TAG = re.compile(r"(?<!\S)#[\w/-]+")
+_LINK = re.compile(r"(!?)\[\[([^\]|#^]*)(?:[#^][^\]|]*)?(?:\|([^\]]*))?\]\]")
+_COMMENT = re.compile(r"%%.*?%%", re.DOTALL)
+_FENCE = re.compile(r"^ {0,3}(?:```|~~~)")
+_HEADING = re.compile(r"#{1,6}[ \t]+\S[^\n]*")
+
+
+def _read_basic_memory(document: _Document, source: Source, found: Harvest, all_turns: bool) -> None:
+    front, body = _split_front(document)
+    title, at = _read_title(document, front), _read_day(document, front)
+    texts = [_name_subject(" ".join(_TAG.sub("", one[2]).split()), title) for one in _OBSERVATION.finditer(body)]
+    texts += [
+        f"{title} {_spell(one[1])} {one[2]}{f' ({one[3]})' if one[3] else ''}." for one in _RELATION.finditer(body)
+    ]
+    prose = _RELATION.sub("", _OBSERVATION.sub("", body))
+    texts += _list_paragraphs(prose, found)
+    found.rows += [_make_note(text, f"basic-memory:{front.get('permalink', title)}", title, at) for text in texts]
+
+
+def _read_obsidian(document: _Document, source: Source, found: Harvest, all_turns: bool) -> None:
+    front, body = _split_front(document)
+    title, at = _read_title(document, front), _read_day(document, front)
+    found.rows += [_make_note(text, f"obsidian:{title}", title, at) for text in _list_paragraphs(body, found)]
+
+
+def _split_front(document: _Document) -> tuple[dict[str, str], str]:
+    """Split a note into the simple fields of its front matter and its body."""
+    head = _FRONT.match(document.text)
+    if head is None and re.match(r"---[ \t]*\r?\n[\w-]+:", document.text):
+        raise InputError(f"{document.name} line 1: the front matter has no end: close it with a line of ---")
+    fields = {key.lower(): value.strip("'\"") for key, value in _FIELD.findall(head[1] if head else "")}
+    return fields, document.text[head.end() if head else 0 :]
+
+
+def _read_title(document: _Document, front: Mapping[str, str]) -> str:
+    return front.get("title") or document.path.stem
+
+
+def _read_day(document: _Document, front: Mapping[str, str]) -> datetime | None:
+    """Read when a note is of: what it says, the date it is called by, else when its file was changed."""
+    for given in (*(front.get(name) for name in ("created", "created_at", "date")), document.path.stem[:10]):
+        try:
+            if given and (at := datetime.fromisoformat(given)):
+                return at
+        except ValueError:
+            continue
+    return datetime.fromtimestamp(document.path.stat().st_mtime, UTC).replace(microsecond=0)
+
+
+def _list_paragraphs(body: str, found: Harvest) -> list[str]:
+    """List the paragraphs of a note, links as the words that are read; what is in a fence stays together."""
+    text = _LINK.sub(lambda one: "" if one[1] else (one[3] or one[2]).strip(), _COMMENT.sub("", body))
+    paragraphs, lines, is_fenced = list[str](), list[str](), False
+    for line in [*text.replace("\r\n", "\n").split("\n"), ""]:
+        is_fenced ^= bool(_FENCE.match(line))
+        if line.strip() or is_fenced:
+            lines.append(line)
+            continue
+        paragraph = "\n".join(lines).strip()
+        lines = []
+        if _HEADING.fullmatch(paragraph) or paragraph.strip("-*_ ") == "":
+            found.skipped["it is a heading alone"] += bool(paragraph)
+        else:
+            paragraphs.append(paragraph)
+    return paragraphs + (["\n".join(lines).strip()] if any(one.strip() for one in lines) else [])
+
+
+def _make_note(text: str, source: str, title: str, at: datetime | None = None) -> NoteRow:
+    return NoteRow(content=text, at=at, title=title, idempotency_key=f"{source[:100]}:{_digest(f'{title}|{text}')}")
+
+
+def _name_subject(text: str, name: str) -> str:
+    return text if name.casefold() in text.casefold() else f"{name}: {text}"
+
+
+def _spell(name: str) -> str:
+    return " ".join(name.replace("_", " ").split())
+
+
+def _digest(text: str) -> str:
+    """Return what tells a text; a secret in it is none that could be guessed by it."""
+    return sha256(replace_secrets(text, find_secrets(text)).encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def _read_time(record: Record, name: str) -> datetime | None:
+    """Read an instant as ISO 8601 or as seconds since 1970."""
+    value = record.fields.get(name)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        try:
+            return datetime.fromtimestamp(value, UTC)
+        except (ValueError, OverflowError, OSError) as error:
+            raise record.wrong(name, "seconds since 1970", value) from error
+    return record.read_instant(name)
+
+
+def _has(*names: str) -> Callable[[_Document], bool]:
+    """Tell documents of which the first record has all fields of these names."""
+    return lambda document: bool(document.records) and all(name in document.records[0].fields for name in names)
+
+
+def _is_claude_code(document: _Document) -> bool:
+    return any("sessionId" in one.fields and "message" in one.fields for one in document.records[:200])
+
+
+def _is_codex(document: _Document) -> bool:
+    return any(
+        one.fields.get("type") in ("session_meta", "response_item") and isinstance(one.fields.get("payload"), dict)
+        for one in document.records[:20]
+    ) or (document.name.startswith("rollout-") and bool(document.records))
+
+
+def _is_mem0(document: _Document) -> bool:
+    return bool(document.records) and "content" not in document.records[0].fields and _has("memory")(document)
+
+
+def _is_server_memory(document: _Document) -> bool:
+    kinds = {"entity": "observations", "relation": "relationType"}
+    first = document.records[0].fields if document.records else {}
+    return kinds.get(str(first.get("type")), "") in first
+
+
+def _is_basic_memory(document: _Document) -> bool:
+    if not document.text:
+        return False
+    head = _FRONT.match(document.text)
+    return bool(_OBSERVATION.search(document.text)) or bool(head and re.search("^permalink:", head[1], re.MULTILINE))
+
+
+def _is_obsidian(document: _Document) -> bool:
+    return bool(document.text) and bool(_FRONT.match(document.text) or _LINK.search(document.text))
+
+
+SOURCES: Mapping[str, Source] = {
+    "chatgpt": Source(is_of=_has("mapping"), read=_read_chatgpt, assistant="ChatGPT"),
+    "claude": Source(is_of=_has("chat_messages"), read=_read_claude, assistant="Claude"),
+    "claude-code": Source(is_of=_is_claude_code, read=_read_claude_code, assistant="Claude"),
+    "codex": Source(is_of=_is_codex, read=_read_codex, assistant="Codex"),
+    "mem0": Source(is_of=_is_mem0, read=_read_mem0),
+    "server-memory": Source(is_of=_is_server_memory, read=_read_server_memory),
+    "basic-memory": Source(is_of=_is_basic_memory, read=_read_basic_memory),
+    "obsidian": Source(is_of=_is_obsidian, read=_read_obsidian),
+}
+"""The sources, each before those that tell less by themselves."""
