@@ -117,7 +117,7 @@ def restore_backup(chosen: Chosen, folder: Path | None) -> None:
 
 @command("rebuild")
 def rebuild_indexes(chosen: Chosen) -> None:
-    """Make every index anew from the graph alone."""
+    """Make every index again from the graph alone."""
     with open_memory(chosen, "rebuild") as memento, bar("Embedding") as progress:
         count = memento.rebuild(progress)
     print_answer(chosen, {"embedded": count}, lambda: f"{count:,} texts indexed.")
