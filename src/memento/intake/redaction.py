@@ -538,8 +538,11 @@ class Redactor:
         """
         self._settings, self._file, self._lock = settings, counts, threading.Lock()
         given = json.loads(settings.patterns or "{}")
-        self._custom = {re.sub(r"\W+", "_", kind).upper(): _compile(kind, text) for kind, text in given.items()}
-        self._allowed = _compile("allow", settings.allow) if settings.allow else None
+        self._custom = {
+            re.sub(r"\W+", "_", kind).upper(): _compile(f"{kind} of [redaction.patterns]", text)
+            for kind, text in given.items()
+        }
+        self._allowed = _compile("allow of [redaction]", settings.allow) if settings.allow else None
         self._refusing = frozenset(settings.refuse.replace(",", " ").split())
         self._counts: dict[str, Counter[str]] = {}
         with suppress(OSError, ValueError, TypeError, AttributeError):
@@ -584,7 +587,7 @@ def _compile(name: str, text: object) -> re.Pattern[str]:
     try:
         return re.compile(str(text))
     except re.error as error:
-        raise SettingsError(f"{name} of [redaction] is no regular expression: {error}") from error
+        raise SettingsError(f"{name} is no regular expression: {error}") from error
 
 
 class Redaction:

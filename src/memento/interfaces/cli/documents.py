@@ -22,6 +22,7 @@ from memento.interfaces.cli.base import (
     running,
 )
 from memento.interfaces.cli.commands import read_text_or_file
+from memento.interfaces.cli.views import show_redacted
 
 if TYPE_CHECKING:
     from memento.model import Changed
@@ -72,6 +73,7 @@ def import_file(chosen: Chosen, file: Path, keep: bool, form: str | None, data: 
             f"{answer['invalidated']:,} retired, {answer['skipped']:,} skipped"
             + (f", {answer['verbatim']:,} kept word for word" if answer["verbatim"] else "")
             + (f", {answer['pending']:,} still to be understood." if answer["pending"] else ".")
+            + show_redacted(answer)
         ),
     )
 
@@ -171,6 +173,7 @@ def _import_rdf(chosen: Chosen, file: Path, **details: Any) -> None:
         lambda: (
             f"{answer['statements']:,} statements read, {answer['added']:,} of them new{kept}{over}: "
             f"{answer['memories']:,} memories, {answer['notes']:,} notes, {answer['cases']:,} cases."
+            + show_redacted(answer)
         ),
     )
 
