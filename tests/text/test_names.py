@@ -98,6 +98,7 @@ def test_a_description_says_what_the_thing_is() -> None:
     found = {mention.name: mention.description for mention in mentions("My manager Ana uses Zed.", NOBODY)}
 
     assert found == {"Ana": "USER's manager", "Zed": "code editor"}
+    assert [mention.description for mention in mentions("Our daughter Lena walks.", NOBODY)] == ["USER's daughter"]
 
 
 @pytest.mark.parametrize(
