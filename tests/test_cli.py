@@ -167,6 +167,8 @@ def test_rows_are_imported_and_kept(tmp_path: Path) -> None:
 
     assert printed("import", str(file), "--keep") == "2 notes read: 2 memories stored, 0 retired, 0 skipped.\n"
     assert printed("import", str(file), "--keep", "--json")["memories"] == 2
+    file.write_text('{"text": "My password is tea4two."}')
+    assert printed("import", str(file)).endswith("skipped.\n1 secret was taken out of it: PASSWORD (1).\n")
     file.write_text('{"text": 3}')
     assert "line 1" in failed("import", str(file), code=2)
 

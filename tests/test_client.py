@@ -260,6 +260,14 @@ def test_nobody_there_is_unreachable() -> None:
         Client("http://127.0.0.1:9").status()
 
 
+@pytest.mark.parametrize("address", ["nonsense", "127.0.0.1:9", "ftp://127.0.0.1", "http://ana:tea4two@127.0.0.1:9"])
+def test_an_address_that_is_none_is_refused_and_its_password_is_not_said(address: str) -> None:
+    with pytest.raises(InputError, match=r"http://127\.0\.0\.1:6366") as refused:
+        Client(address)
+
+    assert "tea4two" not in str(refused.value)
+
+
 def test_somebody_else_there_is_no_memento() -> None:
     def other(environ: dict[str, Any], start_response: Any) -> list[bytes]:
         start_response("502 Bad Gateway", [])

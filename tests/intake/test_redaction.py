@@ -81,6 +81,12 @@ def test_what_no_secret_stands_in_stays_as_it_is_and_nothing_fails(text: str) ->
             "my password is [REDACTED:PASSWORD] and my PIN is [REDACTED:PIN]",
         ),
         ("export API_KEY=abc123def", "export API_KEY=[REDACTED:ENV_SECRET]"),
+        ('my password is "open sesame"!', 'my password is "[REDACTED:PASSWORD]"!'),
+        (
+            "password changed from tea4two to tea5two",
+            "password changed from [REDACTED:PASSWORD] to [REDACTED:PASSWORD]",
+        ),
+        ("Die PIN lautet 4821.", "Die PIN lautet [REDACTED:PIN]."),
         ('{"pin": 4821}', '{"pin": "[REDACTED:PIN]"}'),
         (r'{"note": "the \"password\": \"tea4two\""}', r'{"note": "the \"password\": \"[REDACTED:PASSWORD]\""}'),
         (r"-----BEGIN PRIVATE KEY-----\nMIIEvQ\n-----END PRIVATE KEY-----", "[REDACTED:PRIVATE_KEY]"),
@@ -89,6 +95,25 @@ def test_what_no_secret_stands_in_stays_as_it_is_and_nothing_fails(text: str) ->
 )
 def test_the_kind_stands_in_the_place_of_a_secret_and_what_is_around_it_stays(text: str, redacted: str) -> None:
     assert redact(text).startswith(redacted)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The pin at the door is broken since 2019.",
+        "GPIO pin 1234 of 100 pins 2000",
+        "I use 1Password as my password manager.",
+        "export PWD=/home/ana/project",
+        "PRIMARY_KEY=customer_identifier_long",
+        "ticket JIRA-12345-ABCD-2024-XYZ9-K2, file Q3FY2024-EMEA-Sales-Report_v12-final.pptx",
+        "contract 0x742d35Cc6634C0532925a3b844Bc454e4438f44e, paid to bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq",
+        "spotify:track:4uLU6hMCjMI75M1A2tKUQC",
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==",
+        'It says that my password is "too short".',
+    ],
+)
+def test_numbers_names_folders_and_pictures_are_no_secrets(text: str) -> None:
+    assert redact(text) == text
 
 
 def test_a_text_within_json_stays_json_without_its_secret() -> None:

@@ -63,6 +63,11 @@ def test_common_words_roles_and_dates_are_no_names(text: str) -> None:
     assert kinds(text) == {}
 
 
+def test_what_stands_for_a_secret_is_no_name() -> None:
+    [only] = mentions("The router of Ana has the password [REDACTED:PASSWORD].", NOBODY)
+    assert only.name == "Ana"
+
+
 @pytest.mark.parametrize("text", ["Ana likes tea", "Ana Silva likes tea", "ana silva is here", "My name is Ana"])
 def test_the_user_is_never_among_the_names(text: str) -> None:
     assert kinds(text, ANA) == {}
@@ -93,6 +98,7 @@ def test_a_description_says_what_the_thing_is() -> None:
     found = {mention.name: mention.description for mention in mentions("My manager Ana uses Zed.", NOBODY)}
 
     assert found == {"Ana": "USER's manager", "Zed": "code editor"}
+    assert [mention.description for mention in mentions("Our daughter Lena walks.", NOBODY)] == ["USER's daughter"]
 
 
 @pytest.mark.parametrize(

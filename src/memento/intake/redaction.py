@@ -150,7 +150,8 @@ _CUES = (
         "cvv",
         "cvc",
     ),
-    *("code", "pw ", "://", "--"),
+    *("code", "pw ", "pw:", "://", "--", "puk", "geheimzahl", "combination", "contraseña", "mysql", "mariadb"),
+    *("seed", "recovery", "mnemonic", "totp", "otp ", "2fa"),
 )
 _DIGITS = re.compile(r"\d(?:[ -]?\d){12}")
 _LONG = 16
@@ -205,11 +206,13 @@ def _says_value(text: str, match: re.Match[str], begin: int, end: int) -> bool:
 
 
 def _says_quoted(text: str, match: re.Match[str], begin: int, end: int) -> bool:
-    """A value in quotes that is no sentence."""
+    """A value in quotes that is no sentence, and not said of a password."""
     value = text[begin:end]
+    words = value.lower().split()
     return (
         _says_value(text, match, begin, end)
-        and len(value.split()) <= 5
+        and len(words) <= 5
+        and (len(words) < 2 or not _words("weak").issuperset(words))
         and value[0] not in "),;:"
         and not value.isspace()
     )
@@ -219,6 +222,8 @@ def _says_bare(text: str, match: re.Match[str], begin: int, end: int) -> bool:
     """A value without quotes that is neither code nor the beginning of a sentence."""
     value = text[begin:end]
     if not _says_value(text, match, begin, end) or any(sign in value for sign in "(["):
+        return False
+    if match[0].startswith("pwd") and value.startswith(("/", "~")):  # the folder of a shell
         return False
     plain = value.strip(".,;:!?")
     if _CHAIN.fullmatch(plain) or _NAME.fullmatch(plain) or plain.lower() in _words("weak"):
@@ -256,10 +261,12 @@ def _says_variable(text: str, match: re.Match[str], begin: int, end: int) -> boo
     if not _says_value(text, match, begin, end) or any(sign in value for sign in "(["):
         return False
     if re.search(r"PASS|PWD|SECRET|CREDENTIAL", match["name"]):
-        return len(value) > 2 and not _CHAIN.fullmatch(value)
+        is_folder = match["name"].endswith("PWD") and value.startswith(("/", "~"))
+        return len(value) > 2 and not is_folder and not _CHAIN.fullmatch(value)
     return (
         len(value) >= 6
         and not value.isdigit()
+        and not _NAME.fullmatch(value)
         and not (value.replace("_", "").replace("-", "").isalpha() and len(value) < 12)
     )
 
@@ -293,14 +300,18 @@ def _says_card(text: str, match: re.Match[str], begin: int, end: int) -> bool:
     return known is not None and sum(doubled) % 10 == 0
 
 
-_DIGEST = re.compile(r"[0-9a-fA-F-]+|\d[\d_/+-]*|sha\d+-.*|AAAA[BCE]3.*")
+_DIGEST = re.compile(r"(?:0x)?[0-9a-fA-F-]+|\d[\d_/+-]*|sha\d+-.*|AAAA[BCE]3.*|bc1[0-9a-z]+")
+_FILE = re.compile(r"iVBORw0KGgo|/9j/|R0lGOD|UklGR|JVBERi0")
+"""What pictures and PDF begin with in base64."""
 _PUBLIC = re.compile(r"-----BEGIN (?![A-Z0-9 ]*PRIVATE)[A-Z0-9 ]{1,40}-----(?:(?!-----)[\s\S])*-----END")
 
 
 def _says_entropy(text: str, match: re.Match[str], begin: int, end: int) -> bool:
     """A long word in which letters and digits follow one another as they would by chance."""
     value = match[0].rstrip("=")
-    if _DIGEST.fullmatch(value) or _begins_harmless(text, begin) or _is_wordy(value, most=_wordy_share(value)):
+    if _DIGEST.fullmatch(value) or _FILE.match(value) or _begins_harmless(text, begin) or _is_reference(value):
+        return False
+    if _is_wordy(value, most=_wordy_share(value)):
         return False
     if end - begin < _BLOCK_LENGTH and _encodes_text(match[0]):
         return False
@@ -316,9 +327,18 @@ def _says_entropy(text: str, match: re.Match[str], begin: int, end: int) -> bool
 def _begins_harmless(text: str, at: int) -> bool:
     """Tell whether the word around a place is an IRI, or follows what names a public key."""
     before = re.split(r"[\"'<>()\n]", text[max(0, at - 400) : at])[-1].rpartition(" ")
-    return re.match(r"urn:|data:|\S*://|h1:", before[2]) is not None or (
+    return re.match(r"urn:|data:|spotify:|\S*://|h1:", before[2]) is not None or (
         not before[2] and re.search(r"(?:ssh-(?:rsa|ed25519|dss)|ecdsa-\S+)$", before[0]) is not None
     )
+
+
+def _is_reference(value: str) -> bool:
+    """Tell whether a word is made of short pieces, most of them of letters or of digits alone: the name of a file, a ticket."""
+    pieces = re.split(r"[-_/]", value)
+    if len(pieces) < 3 or len(value) > _BLOCK_LENGTH or max(map(len, pieces)) > 12:
+        return False
+    pure = sum(len(one) for one in pieces if one.isdigit() or one.isupper() or one[1:].islower())
+    return pure > 0.5 * len(value)
 
 
 def _class_of(sign: str) -> int:
@@ -518,8 +538,11 @@ class Redactor:
         """
         self._settings, self._file, self._lock = settings, counts, threading.Lock()
         given = json.loads(settings.patterns or "{}")
-        self._custom = {re.sub(r"\W+", "_", kind).upper(): _compile(kind, text) for kind, text in given.items()}
-        self._allowed = _compile("allow", settings.allow) if settings.allow else None
+        self._custom = {
+            re.sub(r"\W+", "_", kind).upper(): _compile(f"{kind} of [redaction.patterns]", text)
+            for kind, text in given.items()
+        }
+        self._allowed = _compile("allow of [redaction]", settings.allow) if settings.allow else None
         self._refusing = frozenset(settings.refuse.replace(",", " ").split())
         self._counts: dict[str, Counter[str]] = {}
         with suppress(OSError, ValueError, TypeError, AttributeError):
@@ -564,7 +587,7 @@ def _compile(name: str, text: object) -> re.Pattern[str]:
     try:
         return re.compile(str(text))
     except re.error as error:
-        raise SettingsError(f"{name} of [redaction] is no regular expression: {error}") from error
+        raise SettingsError(f"{name} is no regular expression: {error}") from error
 
 
 class Redaction:

@@ -410,7 +410,7 @@ WRITING = (
     ),
     Verb(
         name="consolidate",
-        does="Archive the memories that have no energy left and are hardly used, and draw the map anew.",
+        does="Archive the memories that have no energy left and are hardly used, and draw the map again.",
         parameters=(Parameter("dry-run", "truth", False),),
         run=consolidate,
         asks=(strengths.Archive, recalls.Manifest),

@@ -60,6 +60,9 @@ LONGEST_NAME = 60
 
 _TITLE = re.compile(r"[\"“”]([A-Z][^\"“”]{2,60})[\"“”]")
 
+_TAKEN_OUT = re.compile(r"\[REDACTED:\w+\]")
+"""What stands where a secret stood: it names nobody and nothing."""
+
 
 @cache
 def signs() -> Mapping[str, re.Pattern[str]]:
@@ -191,6 +194,7 @@ def _with_short_forms(found: tuple[Mention, ...]) -> tuple[Mention, ...]:
 def _in_sentence(sentence: str, elsewhere: frozenset[str]) -> list[Mention]:
     found: list[tuple[int, int, Mention]] = []
     taken: list[tuple[int, int]] = []
+    taken += (match.span() for match in _TAKEN_OUT.finditer(sentence))
     for match in _TITLE.finditer(sentence):
         if _is_title(match[1]):
             found.append((match.start(), match.end(), _mention(sentence, match.start(1), match.end(1), None)))

@@ -145,7 +145,8 @@ class Commands(click.Group):
             error.show()
             sys.exit(USAGE)
         except click.UsageError as error:
-            _say(error.format_message() + (f" See `{error.ctx.command_path} --help`." if error.ctx else ""))
+            said = error.format_message().rstrip()
+            _say(said if error.ctx is None else f"{said.rstrip('.')}. See `{error.ctx.command_path} --help`.")
             sys.exit(USAGE)
         except click.ClickException as error:
             _say(error.format_message())

@@ -89,7 +89,7 @@ CLIENTS: Mapping[str, Client] = {
         ),
         note="On macOS the file is `~/Library/Application Support/Claude/claude_desktop_config.json`, on Windows "
         "`%APPDATA%\\Claude\\claude_desktop_config.json`. `memento connect` puts the whole path of the command there, as "
-        "programs of the desktop do not know the shell's. Start Claude Desktop anew afterwards.",
+        "programs of the desktop do not know the shell's. Restart Claude Desktop afterwards.",
     ),
     "codex": Client(
         title="Codex",

@@ -24,6 +24,7 @@ from memento.interfaces.cli.base import (
     running,
 )
 from memento.interfaces.cli.commands import read_text_or_file
+from memento.interfaces.cli.views import show_redacted
 
 if TYPE_CHECKING:
     from memento.model import Changed
@@ -115,6 +116,7 @@ def _describe_import(answer: dict[str, Any]) -> str:
         + (f", {answer['known']:,} known" if answer["known"] else "")
         + (f", {answer['verbatim']:,} kept word for word" if answer["verbatim"] else "")
         + (f", {answer['pending']:,} still to be understood." if answer["pending"] else ".")
+        + show_redacted(answer)
     )
 
 
@@ -171,7 +173,7 @@ def restore_backup(chosen: Chosen, folder: Path | None) -> None:
 
 @command("rebuild")
 def rebuild_indexes(chosen: Chosen) -> None:
-    """Make every index anew from the graph alone."""
+    """Make every index again from the graph alone."""
     with open_memory(chosen, "rebuild") as memento, bar("Embedding") as progress:
         count = memento.rebuild(progress)
     print_answer(chosen, {"embedded": count}, lambda: f"{count:,} texts indexed.")
@@ -225,6 +227,7 @@ def _import_rdf(chosen: Chosen, file: Path, **details: Any) -> None:
         lambda: (
             f"{answer['statements']:,} statements read, {answer['added']:,} of them new{kept}{over}: "
             f"{answer['memories']:,} memories, {answer['notes']:,} notes, {answer['cases']:,} cases."
+            + show_redacted(answer)
         ),
     )
 

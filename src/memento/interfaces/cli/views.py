@@ -296,7 +296,16 @@ def show_remembered(answer: Json) -> str:
         why = "it had a key in common" if answer["conflict"] else "it said nearly the same"
         lines.append(f"In the place of {answer['superseded']}: {why}.")
     lines += [f"It may contradict {one}." for one in answer["contradicts"]]
-    return "\n".join(lines)
+    return "\n".join(lines) + show_redacted(answer)
+
+
+def show_redacted(answer: Json) -> str:
+    """A line that says how many secrets were taken out; nothing where there were none."""
+    if not answer["redacted"]:
+        return ""
+    from memento.intake.redaction import describe_counts
+
+    return f"\n{describe_counts(answer['redacted'])}."
 
 
 def show_related(answer: Json) -> str:

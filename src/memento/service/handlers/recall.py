@@ -62,7 +62,7 @@ def prepare(operation: operations.Recall, scope: Scope, context: Context) -> tup
     if operation.budget is not None and operation.budget < 1:
         raise InputError(f"budget must be at least 1, not {operation.budget}")
     if k is not None and not 1 <= k <= most:
-        raise InputError(f"k must be from 1 to {most}{', explained,' if operation.explain else ''} not {k}")
+        raise InputError(f"k must be from 1 to {most}{', explained' if operation.explain else ''}, not {k}")
     query = Query(
         operation.question,
         scope,
