@@ -118,7 +118,7 @@ def test_only_who_opens_a_folder_knows_which_store_is_behind_the_protocol() -> N
 def test_only_settings_reads_the_environment() -> None:
     readers = {path.name for path in FILES if "environ.get" in path.read_text() or "getenv" in path.read_text()}
 
-    assert readers <= {"loader.py"}
+    assert readers <= {"settings.py"}
 
 
 def test_the_version_is_that_of_the_project() -> None:

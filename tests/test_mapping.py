@@ -18,7 +18,7 @@ from doors import serving
 from memento.access import Access
 from memento.errors import Forbidden, InputError
 from memento.interfaces.cli import main
-from memento.interfaces.notebook.display import show_manifest
+from memento.interfaces.notebook import show_manifest
 from memento.interfaces.web.app import create_app
 from memento.manifest import draw_manifest
 from memento.model import Manifest

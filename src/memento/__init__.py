@@ -32,12 +32,12 @@ def __dir__() -> list[str]:
 
 def load_ipython_extension(shell: Any) -> None:
     """Give the cell magic `%%sparql`: what `%load_ext memento` does."""
-    from memento.interfaces.notebook.magic import load
+    from memento.interfaces.notebook import load
 
     load(shell)
 
 
 if "IPython" in sys.modules:  # a notebook: what comes back shows as tables
-    from memento.interfaces.notebook.display import attach
+    from memento.interfaces.notebook import attach
 
     attach()

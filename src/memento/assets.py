@@ -12,7 +12,7 @@ VERSION = "0.1.0"
 
 _INSIDE = Path(__file__).parent / "_assets"
 _CHECKOUT = Path(__file__).parents[2]
-_PROMPTS = Path(__file__).parent / "llm" / "prompts"
+_PROMPTS = Path(__file__).parent / "prompts"
 
 
 @cache

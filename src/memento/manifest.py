@@ -23,12 +23,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from memento import rank
 from memento.backends import Backends
 from memento.errors import MementoError
 from memento.iris import IRI, MEM
 from memento.model import Crossing, Layout, Manifest, Place, Region, Scope
-from memento.rank import laws
-from memento.rank.walks import Csr
+from memento.rank import Csr
 from memento.search.nodes import Ids
 from memento.settings import ManifestSettings
 from memento.strength import energies, importances
@@ -333,7 +333,7 @@ def read_map_data(scope: Scope, at: datetime, parts: Backends) -> MapData:
     arcs = indexes.associations.among(visible)
     weights = np.zeros(len(arcs.source))
     for graph, of in indexes.nodes.by_graph(arcs.source):
-        weights[of] = laws.decay_associations(arcs.weight[of], arcs.at[of], indexes.fadings.of(graph))
+        weights[of] = rank.decay_associations(arcs.weight[of], arcs.at[of], indexes.fadings.of(graph))
     return MapData(
         memories=memories,
         size=indexes.nodes.size,
@@ -376,7 +376,7 @@ def build_world(data: MapData, keyed: list[tuple[int, int, float]], at: datetime
     )
     used, changed = np.fmax(data.created, data.read_at), np.fmax(data.created, data.judged_at)
     days = [(at.timestamp() - since) / 86_400 for since in (data.created, used, changed)]
-    season = laws.find_seasons(days[0], days[1], days[2], data.energies, data.accesses.astype(np.int64))
+    season = rank.find_seasons(days[0], days[1], days[2], data.energies, data.accesses.astype(np.int64))
     none = np.zeros(len(anchors))
     return World(
         nodes=nodes,
@@ -418,7 +418,7 @@ def _find_last_event(times: dict[str, NDArray[np.float64]]) -> tuple[str, int, f
 def _describe_world(world: World, found: Structure, scope: Scope, at: datetime, parts: Backends) -> Manifest:
     """Describe the structure with names and texts, of those places alone that are shown."""
     shown: list[int] = [node for node, _ in found.keys[:_SHOWN]]
-    seasons = {name: _choose_of_season(world, found, code) for code, name in enumerate(laws.Season) if name != "other"}
+    seasons = {name: _choose_of_season(world, found, code) for code, name in enumerate(rank.Season) if name != "other"}
     shown += [node for some in seasons.values() for node in some]
     shown += [int(node) for one in found.communities for node in one.nodes[: 2 * _SHOWN]]
     shown += [node for bridge in found.bridges for node in bridge.nodes]

@@ -3,7 +3,7 @@ How strong memories are (importance, depth, energy, usefulness) and the links be
 both, and which memories are archived when their energy is gone.
 
 *Flow:* whoever reads a memory → `Reinforcement.note` → a `Tally` in memory → `write`, on a background thread: everything that
-came together becomes one change, made by applying the laws of `rank/laws.py` to what the graph says by then.
+came together becomes one change, made by applying the laws of `rank.py` to what the graph says by then.
 
 *Guarantees:* what is noted counts for the next reader at once, and is in the store within a second, or when the memory is closed.
 A kill loses what was noted in that second, and nothing else: neither a memory nor a link depends on it. To let a
@@ -24,6 +24,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from memento import rank
 from memento.backends import Backends
 from memento.errors import InputError, MementoError, NotFound
 from memento.graph.mapping import quads, statements
@@ -59,9 +60,7 @@ from memento.model import (
     Used,
     Value,
 )
-from memento.rank import laws
-from memento.rank.laws import Decay
-from memento.rank.walks import spread
+from memento.rank import Decay, spread
 from memento.search.indexes import View
 from memento.search.nodes import Ids
 from memento.settings import StrengthSettings
@@ -86,8 +85,8 @@ class Uses:
     def apply_to(self, strength: Strength) -> Strength:
         """Return the numbers of the memory afterwards."""
         depth = strength.depth
-        for _ in range(min(self.count, round(1 / laws.READ))):
-            depth = laws.deepen(depth)
+        for _ in range(min(self.count, round(1 / rank.READ))):
+            depth = rank.deepen(depth)
         times = [at for at in (strength.last_accessed_at, self.at) if at]
         return replace(
             strength,
@@ -112,9 +111,9 @@ class Traversals:
     def apply_to(self, weight: float) -> float:
         """Return the weight of the link afterwards, .1..3."""
         for _ in range(self.traversed):
-            weight = laws.reinforce_link(weight)
+            weight = rank.reinforce_link(weight)
         for _ in range(self.skipped):
-            weight = laws.weaken_link(weight)
+            weight = rank.weaken_link(weight)
         return round(weight, _DECIMALS)
 
 
@@ -233,8 +232,8 @@ def _settle_energy(
     if at is None or not isinstance(since, datetime):
         return
     known = (_first_value(stated, name) for name in (MEM.energy, MEM.importance))
-    value = next((one for one in known if one is not None), laws.MIDDLING)
-    left = laws.decay_energy(float(str(value)), since, decay)
+    value = next((one for one in known if one is not None), rank.MIDDLING)
+    left = rank.decay_energy(float(str(value)), since, decay)
     # What has faded already fades no second time.
     until = max([at, *(instant for instant, _ in decay.marks[-1:])])
     yield MEM.energy, round(left, 9)
@@ -429,14 +428,14 @@ def energies(nodes: Ids, parts: Backends) -> Column:
     since = np.where(begun | np.isnan(since), indexes.nodes.creation_times(nodes) / 1000.0, since)
     energies_now = np.zeros(len(nodes))
     for graph, of in indexes.nodes.by_graph(nodes):
-        energies_now[of] = laws.decay_energies(values[of], since[of], indexes.fadings.of(graph))
+        energies_now[of] = rank.decay_energies(values[of], since[of], indexes.fadings.of(graph))
     return energies_now
 
 
 def importances(nodes: Ids, parts: Backends) -> Column:
     """Return the importance of some memories, (n,) in 0..1."""
     values = parts.indexes.numbers.column(MEM.importance, nodes)
-    return np.where(np.isnan(values), laws.MIDDLING, values)
+    return np.where(np.isnan(values), rank.MIDDLING, values)
 
 
 def read_strength(iri: str, scope: Scope, parts: Backends, use: Reinforcement) -> Strength:
@@ -468,10 +467,10 @@ def record_feedback(
     successes, failures = before.success_count + helped, before.failure_count + (not helped)
     after = replace(
         before,
-        importance=round(laws.adjust_importance(before.importance or 0.0, helped), 9),
-        energy=round(laws.adjust_energy(before.energy or 0.0, helped), 9),
+        importance=round(rank.adjust_importance(before.importance or 0.0, helped), 9),
+        energy=round(rank.adjust_energy(before.energy or 0.0, helped), 9),
         energy_at=now,
-        usefulness=round(laws.usefulness(successes, failures) or 0.0, 9),
+        usefulness=round(rank.usefulness(successes, failures) or 0.0, 9),
         success_count=successes,
         failure_count=failures,
     )
@@ -520,7 +519,7 @@ def find_exhausted(scope: Scope, now: datetime, parts: Backends, knobs: Strength
         nodes = np.flatnonzero(indexes.nodes.current([scope.graph], now=now)).astype(np.int32)
         left = energies(nodes, parts)
         used = np.nan_to_num(indexes.numbers.column(MEM.accessCount, nodes))
-        stays = laws.outlives(left, used, knobs.archive_energy, knobs.archive_uses)
+        stays = rank.outlives(left, used, knobs.archive_energy, knobs.archive_uses)
         # What matters is not let go before anybody has read it.
         stays |= (importances(nodes, parts) >= knobs.keep_importance) & (used == 0)
         return tuple(indexes.nodes.iri(node) for node in nodes[~stays].tolist())
@@ -549,7 +548,7 @@ def unarchive_memory(iri: str, scope: Scope, now: datetime, parts: Backends) -> 
     removes = tuple(
         (IRI(iri), IRI(str(row["predicate"])), row["value"], scope.graph) for row in rows if row["predicate"] in gone
     )
-    importance = stated.get(MEM.importance, laws.MIDDLING)
+    importance = stated.get(MEM.importance, rank.MIDDLING)
     adds = ((IRI(iri), MEM.energy, float(str(importance)), scope.graph), (IRI(iri), MEM.energyAt, now, scope.graph))
     parts.commit(Change(adds, removes), scope)
 
@@ -616,13 +615,13 @@ def associate(
     if known is None:
         parts.commit(Change((*quads(drawn, scope.graph), *_describe_relation(drawn.relation, scope.graph))), scope)
         return drawn
-    left = laws.decay_association(known.weight, known.at, indexes.fadings.of(scope.graph))
+    left = rank.decay_association(known.weight, known.at, indexes.fadings.of(scope.graph))
     rows = parts.graph.select("search/statements", [scope.graph], node=iri)
     removes = [(iri, IRI(str(row["predicate"])), row["value"], scope.graph) for row in rows]
     created = next((row["value"] for row in rows if str(row["predicate"]).endswith("createdAt")), now)
     after = replace(
         drawn,
-        weight=round(laws.strengthen_association(left, weight), 9),
+        weight=round(rank.strengthen_association(left, weight), 9),
         created_at=created if isinstance(created, datetime) else now,
     )
     adds = quads(after, scope.graph)
@@ -704,7 +703,7 @@ def _follow_arcs(
     indexes = parts.indexes
     arcs = [arc for _, arc in indexes.associations.of(node) if arc.source == node and arc.target not in on]
     weighed = [
-        (laws.decay_association(arc.weight, arc.at, indexes.fadings.of(indexes.nodes.graph(node))), arc)
+        (rank.decay_association(arc.weight, arc.at, indexes.fadings.of(indexes.nodes.graph(node))), arc)
         for arc in arcs
         if arc.target < len(visible) and visible[arc.target]
     ]

@@ -38,7 +38,7 @@ from memento.keys.match import KeyQuery, choose_thresholds
 from memento.model import Key, KeyLink, Quad, Scope
 from memento.ports import Vectors
 from memento.python import Memento, open_memento
-from memento.rank.mmr import unit
+from memento.rank import unit
 from memento.retrieval.engines import direct
 from memento.search.embedders import Cached
 from memento.search.words import bm25

@@ -37,7 +37,7 @@ from memento.graph.terms import to_term
 from memento.iris import IRI
 from memento.model import Quad
 from memento.python import Memento, open_memento
-from memento.rank.walks import ppr
+from memento.rank import ppr
 from memento.search.embedders import Cached
 from memento.search.indexes import View
 from memento.settings import GateSettings, Settings

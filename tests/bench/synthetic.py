@@ -19,7 +19,7 @@ from memento.graph import mapping
 from memento.iris import IRI, MEM, TYPE, session_iri
 from memento.model import KINDS, Entity, Invalidation, Memory, Note, Quad, Scope, Session, User
 from memento.ports import Vectors
-from memento.rank.mmr import unit
+from memento.rank import unit
 
 BEGIN = datetime(2015, 1, 1, tzinfo=UTC)
 STEP = timedelta(minutes=50)

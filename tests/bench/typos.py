@@ -21,8 +21,8 @@ from string import ascii_lowercase
 
 from measure import record
 from memento.evaluation import Report, align_columns, format_difference, prepare_trial, read_set, show_progress
-from memento.search.words import STOP_WORDS
 from memento.settings import EmbeddingSettings, Settings
+from memento.text.words import STOP_WORDS
 
 METRICS = ("recall@5", "recall@10")
 

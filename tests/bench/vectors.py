@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from measure import record
 from memento.ports import Vectors
-from memento.rank.mmr import unit
+from memento.rank import unit
 from memento.search.nearest import VectorIndex
 from memento.search.vectors import VectorFile
 from memento.settings import Above

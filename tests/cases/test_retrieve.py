@@ -213,8 +213,7 @@ def test_a_reader_is_shown_cases_and_may_not_reward_them(memento: Memento) -> No
 def test_what_somebody_else_writes_into_the_graph_is_seen(memento: Memento) -> None:
     from memento.graph.mapping import quads
     from memento.iris import IRI, cases_iri
-    from memento.model import Action, Case, Change
-    from memento.model.cases import State
+    from memento.model import Action, Case, Change, State
 
     memento.add_cases(FILMS[:1])
     graph = cases_iri("local", "main")

@@ -21,8 +21,7 @@ from click.testing import CliRunner
 from conftest import OFFLINE
 from endless import AGENTS
 from memento.consolidation.agents import NotUnderstood
-from memento.consolidation.bounded_rules import BoundedRules
-from memento.consolidation.rule_process import ExtractEntities, Job, RuleProcesses
+from memento.consolidation.bounded_rules import BoundedRules, ExtractEntities, Job, RuleProcesses
 from memento.errors import BackendError
 from memento.interfaces.cli import main
 from memento.interfaces.mcp import catalogue
@@ -122,7 +121,7 @@ def test_a_process_that_cannot_start_is_an_error_and_no_note_kept_word_for_word(
 def test_a_fork_has_a_process_of_its_own() -> None:
     program = (
         "import os, sys, endless\n"
-        "from memento.consolidation.rule_process import PROCESSES\n"
+        "from memento.consolidation.bounded_rules import PROCESSES\n"
         "from test_bounded_rules import names\n"
         "assert PROCESSES.ask(names('I live in Oslo.')).value['mentions'][0]['name'] == 'Oslo'\n"
         "child = os.fork()\n"

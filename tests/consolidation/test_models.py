@@ -15,7 +15,7 @@ from memento.consolidation.models import QUESTIONS, ModelAgents, digest_prompts,
 from memento.consolidation.rules import RuleAgents
 from memento.errors import ModelError
 from memento.iris import IRI
-from memento.llm.chat import Chat, Form, Prompt, Reply
+from memento.llm import Chat, Form, Prompt, Reply
 from memento.model import Entity, Memory, Note, User
 from memento.search.nodes import content_hash
 

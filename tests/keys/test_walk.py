@@ -7,13 +7,13 @@ from datetime import timedelta
 
 import pytest
 
+from memento import rank
 from memento.access import Access
 from memento.codec import encode
 from memento.errors import InputError, NotFound
 from memento.iris import IRI, MEM, link_iri
 from memento.model import Change, KeyOf, OpenedMemory, Scope
 from memento.python import Memento
-from memento.rank import laws
 from memento.time import now
 
 GRAPH = Scope().graph
@@ -138,8 +138,8 @@ def test_what_is_deep_and_trodden_and_new_comes_first(memento: Memento) -> None:
     rows = memento.read_key(key(memento, "plan", "plan")).memories
 
     assert [one.memory for one in rows] == [iris[0], iris[2], iris[3], iris[1]]
-    assert rows[0].score == pytest.approx(2.0 * laws.depth_factor(0.05), abs=1e-4)
-    assert rows[3].score == pytest.approx(0.9 * laws.time_factor(60.0, 0.0), abs=1e-4)
+    assert rows[0].score == pytest.approx(2.0 * rank.depth_factor(0.05), abs=1e-4)
+    assert rows[3].score == pytest.approx(0.9 * rank.time_factor(60.0, 0.0), abs=1e-4)
     assert [one.band for one in rows] == ["shallow", "deep", "shallow", "shallow"]
 
 

@@ -13,7 +13,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from memento.errors import ModelError
-from memento.llm.chat import AGENTS, Chat, Prompt, chats_of
+from memento.llm import AGENTS, Chat, Prompt, chats_of
 from memento.settings import AgentSettings, ModelSettings
 from scripted import Asked, Declined, Raw, Reset, ScriptedModel, Slow, Status, Truncated
 
@@ -277,7 +277,7 @@ def test_nothing_heavy_is_imported_until_a_model_is_configured() -> None:
 import sys
 import memento.interfaces.cli
 from memento import settings
-from memento.llm.chat import chats_of
+from memento.llm import chats_of
 from memento.search.embedders import embedder_of
 found = settings.load(None, {})
 chats_of(found.model), embedder_of(found.embedding, None)

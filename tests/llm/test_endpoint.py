@@ -13,7 +13,7 @@ import pytest
 
 from memento.breaker import Breaker
 from memento.errors import EmbeddingError, ModelError
-from memento.llm.endpoint import Endpoint, Limits
+from memento.llm import Endpoint, Limits
 from scripted import Asked, Raw, Reset, ScriptedModel, Slow, Status
 
 BODY = {"model": "m", "messages": [{"role": "user", "content": "hello"}]}

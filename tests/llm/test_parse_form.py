@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from memento.llm.chat import parse_form, strict_schema
+from memento.llm import parse_form, strict_schema
 
 
 class Inner(BaseModel):

@@ -14,7 +14,7 @@ import pytest
 import fileserver
 from fileserver import serving_files
 from memento.errors import SettingsError, ToolError
-from memento.llm.tools import Toolbox, servers_of
+from memento.llm import Toolbox, servers_of
 from memento.settings import ExecutorSettings
 
 Json = dict[str, Any]

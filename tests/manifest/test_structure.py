@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memento.manifest import Structure, analyse_graph
-from memento.rank.walks import Csr
+from memento.rank import Csr
 
 
 def found(n: int, links: list[tuple[int, int]], weights: list[float] | None = None) -> Structure:

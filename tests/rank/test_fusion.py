@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memento.model import Scored
-from memento.rank.fusion import align, blend, coverage, fuse, minmax, rrf
+from memento.rank import align, blend, coverage, fuse, minmax, rrf
 from memento.search.postings import Postings
 from memento.search.words import bm25_of_terms
 from memento.settings import FusionSettings

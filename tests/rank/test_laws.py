@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memento.rank import laws
-from memento.rank.laws import Decay, Season, decay_energy, find_seasons
+from memento import rank
+from memento.rank import Decay, Season, decay_energy, find_seasons
 
 THEN = datetime(2026, 3, 1, tzinfo=UTC)
 SHARE = st.floats(0, 1)
@@ -26,18 +26,18 @@ def later(days: float) -> datetime:
     [(30, 0, 0.68394), (30, 0.5, 0.76102), (30, 1, 0.87041), (90, 0, 0.52489), (90, 1, 0.70328)],
 )
 def test_age_counts_less_for_what_is_deep(days: float, depth: float, factor: float) -> None:
-    assert laws.time_factor(days, depth) == pytest.approx(factor, abs=5e-6)
+    assert rank.time_factor(days, depth) == pytest.approx(factor, abs=5e-6)
 
 
 @pytest.mark.parametrize(("links", "concept", "name"), [(0, 1, 1), (1, 1, 1), (2, 0.5, 0.25), (3, 0.3333, 0.1667)])
 def test_a_key_says_less_the_more_hangs_on_it(links: int, concept: float, name: float) -> None:
-    assert laws.key_rarity(links, named=False) == pytest.approx(concept, abs=5e-5)
-    assert laws.key_rarity(links, named=True) == pytest.approx(name, abs=5e-5)
+    assert rank.key_rarity(links, named=False) == pytest.approx(concept, abs=5e-5)
+    assert rank.key_rarity(links, named=True) == pytest.approx(name, abs=5e-5)
 
 
 @pytest.mark.parametrize(("before", "after"), [(0.4, 0.12), (0.69, 0.207), (0.7, 0.56), (0.85, 0.68)])
 def test_a_deep_memory_resists_correction(before: float, after: float) -> None:
-    assert laws.correct_depth(before) == pytest.approx(after)
+    assert rank.correct_depth(before) == pytest.approx(after)
 
 
 @pytest.mark.parametrize(
@@ -51,20 +51,20 @@ def test_a_deep_memory_resists_correction(before: float, after: float) -> None:
 def test_importance_is_what_its_origin_its_tag_and_its_priority_give(
     source: str, tag: str, priority: str, value: float
 ) -> None:
-    assert laws.rate_importance(source, [tag], priority) == pytest.approx(value)
+    assert rank.rate_importance(source, [tag], priority) == pytest.approx(value)
 
 
 def test_importance_halves_in_346_days() -> None:
-    assert laws.age_importance(1.0, 346.2) == pytest.approx(0.5, abs=1e-4)
+    assert rank.age_importance(1.0, 346.2) == pytest.approx(0.5, abs=1e-4)
 
 
 def test_standing_gives_the_worked_ranks() -> None:
-    assert 0.8 * laws.rerank_factor(30, "explicit", ["decision"], 5, "high") == pytest.approx(1.355495, abs=5e-7)
-    assert 0.8 * laws.rerank_factor(0, "hook:post_tool_use", ["conversation"], 0, "low") == pytest.approx(0.2688)
+    assert 0.8 * rank.rerank_factor(30, "explicit", ["decision"], 5, "high") == pytest.approx(1.355495, abs=5e-7)
+    assert 0.8 * rank.rerank_factor(0, "hook:post_tool_use", ["conversation"], 0, "low") == pytest.approx(0.2688)
 
 
 def test_activation_recency_and_importance_make_a_rank() -> None:
-    assert laws.score_activation(0.5, 7, 0.9) == pytest.approx(0.56)
+    assert rank.score_activation(0.5, 7, 0.9) == pytest.approx(0.56)
 
 
 def test_energy_fades_as_far_as_decay_was_asked_for() -> None:
@@ -116,7 +116,7 @@ def test_energy_that_is_read_and_kept_goes_on_to_fade_alike(
     assert decay_energy(halfway, later(first), end) == pytest.approx(decay_energy(value, THEN, end), abs=1e-6)
 
 
-@given(SHARE, st.lists(st.sampled_from([laws.deepen, laws.correct_depth]), max_size=60))
+@given(SHARE, st.lists(st.sampled_from([rank.deepen, rank.correct_depth]), max_size=60))
 def test_depth_stays_in_its_range(depth: float, moves: list) -> None:  # type: ignore[type-arg]
     for move in moves:
         depth = move(depth)
@@ -126,7 +126,7 @@ def test_depth_stays_in_its_range(depth: float, moves: list) -> None:  # type: i
 @given(SHARE, SHARE, st.lists(st.booleans(), max_size=60))
 def test_energy_and_importance_stay_in_their_ranges(energy: float, importance: float, feedback: list[bool]) -> None:
     for helped in feedback:
-        energy, importance = laws.adjust_energy(energy, helped), laws.adjust_importance(importance, helped)
+        energy, importance = rank.adjust_energy(energy, helped), rank.adjust_importance(importance, helped)
         assert 0 <= energy <= 1
         assert 0 <= importance <= 1
 
@@ -134,16 +134,16 @@ def test_energy_and_importance_stay_in_their_ranges(energy: float, importance: f
 @given(st.floats(0.1, 3), st.lists(st.booleans(), max_size=60))
 def test_a_link_stays_in_its_range(weight: float, taken: list[bool]) -> None:
     for took in taken:
-        weight = laws.reinforce_link(weight) if took else laws.weaken_link(weight)
-        assert laws.LIGHTEST <= weight <= laws.HEAVIEST
+        weight = rank.reinforce_link(weight) if took else rank.weaken_link(weight)
+        assert rank.LIGHTEST <= weight <= rank.HEAVIEST
 
 
 @given(SHARE, st.lists(SHARE, max_size=60))
 def test_an_association_stays_in_its_range(weight: float, again: list[float]) -> None:
     for drawn in again:
-        weight = laws.strengthen_association(weight, drawn)
+        weight = rank.strengthen_association(weight, drawn)
         assert 0 <= weight <= 1
-        assert 0 <= laws.decay_association(weight, THEN.timestamp(), Decay().until(later(100 * drawn), 7)) <= weight
+        assert 0 <= rank.decay_association(weight, THEN.timestamp(), Decay().until(later(100 * drawn), 7)) <= weight
 
 
 @pytest.mark.parametrize(
@@ -167,13 +167,13 @@ def test_a_memory_has_its_season(
 
 def test_what_has_energy_or_is_used_is_not_let_go() -> None:
     energy, accesses = np.array([0.06, 0.0, 0.05]), np.array([0, 6, 5])
-    assert laws.outlives(energy, accesses).tolist() == [True, True, False]
+    assert rank.outlives(energy, accesses).tolist() == [True, True, False]
 
 
 def test_a_depth_has_a_name() -> None:
-    assert [laws.depth_band(depth) for depth in (0.29, 0.3, 0.7, 0.71)] == ["shallow", "medium", "medium", "deep"]
+    assert [rank.depth_band(depth) for depth in (0.29, 0.3, 0.7, 0.71)] == ["shallow", "medium", "medium", "deep"]
 
 
 def test_usefulness_is_how_often_it_helped() -> None:
-    assert laws.usefulness(0, 0) is None
-    assert laws.usefulness(3, 1) == 0.75
+    assert rank.usefulness(0, 0) is None
+    assert rank.usefulness(3, 1) == 0.75

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from memento.rank.mmr import adaptive_lambda, cosines, mmr, unit
+from memento.rank import adaptive_lambda, cosines, mmr, unit
 
 RELEVANCE = np.array([1.0, 0.95, 0.6, 0.5])
 VECTORS = np.array([[1, 0], [1, 0], [0, 1], [0.6, 0.8]])

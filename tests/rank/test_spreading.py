@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from memento.rank.walks import Csr, hops, spread
+from memento.rank import Csr, hops, spread
 
 
 def path(*weights: float) -> Csr:

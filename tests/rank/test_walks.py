@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from memento.rank.walks import Csr, ppr, push
+from memento.rank import Csr, ppr, push
 
 NODES = ["e1", "e2", "m1", "m2", "m3", "m4", "U"]
 LINKS = ["m1-e1", "m1-U", "m2-e1", "m2-e2", "m3-e2", "m4-U"]

@@ -12,7 +12,7 @@ from memento.errors import InputError
 from memento.iris import IRI, SKOS
 from memento.model import Anchor, Change, NoteRow, Recollection, Scope
 from memento.python import Memento
-from memento.rank.walks import ppr
+from memento.rank import ppr
 from memento.retrieval.expand import rank_by_pagerank
 from memento.retrieval.question import named_entities
 from memento.retrieval.signals import with_weights

@@ -8,7 +8,7 @@ import pytest
 from memento.iris import IRI
 from memento.model import NoteRef, NoteRow, Recalled
 from memento.python import Memento
-from memento.retrieval.merge import ALIKE, find_twins, merge
+from memento.retrieval.distill import ALIKE, find_twins, merge_twins
 from memento.time import now
 
 SAME = [
@@ -50,7 +50,7 @@ def near(count: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
 
 @pytest.mark.parametrize(("one", "other"), SAME)
 def test_what_says_the_same_is_one_with_both_notes(one: str, other: str) -> None:
-    (found,) = merge(recalled(one, other), near(2))
+    (found,) = merge_twins(recalled(one, other), near(2))
 
     assert found.count == 2
     assert {note.iri for note in found.notes} == {"urn:note:1", "urn:note:2"}
@@ -59,11 +59,11 @@ def test_what_says_the_same_is_one_with_both_notes(one: str, other: str) -> None
 
 @pytest.mark.parametrize(("one", "other"), DIFFERENT)
 def test_what_differs_in_a_word_that_counts_stays_two(one: str, other: str) -> None:
-    assert [found.count for found in merge(recalled(one, other), near(2))] == [1, 1]
+    assert [found.count for found in merge_twins(recalled(one, other), near(2))] == [1, 1]
 
 
 def test_the_fullest_stands_for_all_at_the_place_of_the_best() -> None:
-    first, second = merge(recalled("Mum comes on 5 May.", "It rains.", "Mum comes on 5 May, by train."), near(3))
+    first, second = merge_twins(recalled("Mum comes on 5 May.", "It rains.", "Mum comes on 5 May, by train."), near(3))
 
     assert (first.content, first.score, first.merged) == ("Mum comes on 5 May, by train.", 1.0, ("urn:memory:1",))
     assert (second.content, second.count, second.notes) == ("It rains.", 1, ())
@@ -74,7 +74,7 @@ def test_memories_with_distant_vectors_are_never_one() -> None:
 
     assert find_twins(apart) == 0
     assert find_twins(near(3)) == 2
-    assert len(merge(recalled("I like tea.", "I like tea."), apart)) == 2
+    assert len(merge_twins(recalled("I like tea.", "I like tea."), apart)) == 2
     assert ALIKE < 1
 
 

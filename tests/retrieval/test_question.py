@@ -9,7 +9,7 @@ import pytest
 from memento.model import NoteRow
 from memento.python import Memento, open_memento
 from memento.retrieval.question import correct_spelling
-from memento.search.words import tokens
+from memento.search.postings import tokens
 from memento.settings import EmbeddingSettings, LandSettings, Settings
 from memento.text.spelling import list_edits
 

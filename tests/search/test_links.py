@@ -23,8 +23,8 @@ from memento.search.links import (
     tie_signal,
 )
 from memento.search.names import find_longest, is_telling, label_of, read_names
+from memento.search.postings import Postings, tokens
 from memento.search.subjects import aliases
-from memento.search.words import Postings, tokens
 
 State = dict[str, tuple[frozenset[int], dict[int, float]]]
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from memento.iris import IRI
 from memento.search.arrays import Arrays
 from memento.search.passages import Passages, Row, Turn
-from memento.search.postings import Vocabulary, tokens
-from memento.search.words import Postings, bm25
+from memento.search.postings import Postings, Vocabulary, tokens
+from memento.search.words import bm25
 
 ONE, TWO = IRI("urn:session:1"), IRI("urn:session:2")
 SAID = ["Did you see the whale?", "Yes, near Lisbon, last week.", "It was huge!", "We counted seven of them."]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from memento.errors import GraphError, StaleIndex
 from memento.iris import IRI
 from memento.ports import Vectors
-from memento.rank.mmr import unit
+from memento.rank import unit
 from memento.search.nearest import VectorIndex
 from memento.search.vectors import VectorFile, digest, round_vectors
 

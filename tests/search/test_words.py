@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memento.search.postings import Segment, StemNumbers, Vocabulary
-from memento.search.words import Postings, bm25, tokens
+from memento.search.postings import Postings, Segment, StemNumbers, Vocabulary, tokens
+from memento.search.words import bm25
 
 VOCABULARY = [f"{consonant}{vowel}x{digit}" for consonant in "bcdf" for vowel in "aou" for digit in range(3)]
 

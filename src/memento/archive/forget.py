@@ -21,7 +21,7 @@ from memento.graph.store import Row
 from memento.graph.terms import to_own_quad
 from memento.iris import IRI, MEM, TYPE, graph_iri, parse_iri
 from memento.model import Change, Forgotten, Quad, Scope, Unforgotten
-from memento.search.words import tokens
+from memento.search.postings import tokens
 
 UNREAD = "it was forgotten before it was understood"
 """Why a note that was forgotten while it waited is skipped; `unforget_iri` lets only such a note wait again."""

@@ -34,8 +34,8 @@ from memento.model import (
     Node,
     Outcome,
     Quad,
+    State,
 )
-from memento.model.cases import State
 from memento.search.vectors import digest
 from memento.settings import CasesSettings
 

@@ -23,10 +23,9 @@ from memento.errors import NotFound
 from memento.graph.mapping import quads, tag_quads
 from memento.graph.store import Row
 from memento.iris import IRI, MEM, cases_iri, mint, parse_iri, tag_iri, tag_name, tenant_of
-from memento.model import Action, Case, CaseRow, CaseShown, Change, Node, Quad, Reward, TaskStep, Verdict
-from memento.model.cases import State
+from memento.model import Action, Case, CaseRow, CaseShown, Change, Node, Quad, Reward, State, TaskStep, Verdict
+from memento.search.postings import tokens
 from memento.search.vectors import digest
-from memento.search.words import tokens
 from memento.settings import CasesSettings
 
 

@@ -27,7 +27,7 @@ from memento.errors import NotFound
 from memento.iris import IRI, TYPE, ZPT, is_tag, mint, parse_iri, tag_iri, tag_name
 from memento.manifest import analyse_graph
 from memento.model import Change, Landmark, Navigated, Quad, Tilt, Zoom
-from memento.rank.walks import Csr
+from memento.rank import Csr
 from memento.search.postings import tokens
 
 VIEWS = 200

@@ -1,7 +1,7 @@
 """
 Plans for tasks: made of the cases that were shown for the task, by a model or by a template where there is none, and carried out.
 
-*Flow:* `write_planner_prompt` writes the question, `llm/prompts/plan.md` is the system prompt, `forms.Plan` is what the model
+*Flow:* `write_planner_prompt` writes the question, `prompts/plan.md` is the system prompt, `forms.Plan` is what the model
 fills in. Each call of a tool is written down before it is made and again when it has answered.
 
     next step ── move ── call ── write ──► …  ── over ──► next step
@@ -30,8 +30,7 @@ from typing import TYPE_CHECKING, Any
 
 from memento import assets, telemetry
 from memento.errors import InputError, ModelError
-from memento.llm.chat import Chat, Prompt
-from memento.llm.tools import Toolbox
+from memento.llm import Chat, Prompt, Toolbox
 from memento.model import CaseFound, CasesFound, Doubt, Ending, Offered, StepState, TaskRun, TaskStep, ToolCall
 from memento.settings import ExecutorSettings
 from memento.time import now

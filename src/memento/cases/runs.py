@@ -32,6 +32,7 @@ from memento.model import (
     Change,
     Node,
     Quad,
+    State,
     StepState,
     SubtaskRecord,
     TaskRun,
@@ -40,7 +41,6 @@ from memento.model import (
     ToolRecord,
     Trajectory,
 )
-from memento.model.cases import State
 
 _MOST_PACKED, _MOST_UNPACKED = 64 << 20, 256 << 20
 """Bytes of the texts of one run, packed and not."""

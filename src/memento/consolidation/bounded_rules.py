@@ -1,8 +1,12 @@
 """
-The rules for one note, asked in a process that is ended when the note's time is up.
+The rules for one note, asked in a process that the kernel ends when the note's time is up.
 
     BoundedRules ── question, texts ──▸ RuleProcess ──▸ RuleAgents     (one process for all memories of this interpreter)
          ◂──────── answer, seconds ─────────────┘  ╳ the time is up: kept in its own words
+
+A job goes through a socket as JSON: a question, the user's time zone, and how long the answer may be computed. Before each the
+child sets a timer of the kernel that counts its computing and ends it by SIGPROF, whose default takes no line of Python. So it
+holds while a pattern has the interpreter's lock, and when whoever asked was killed: nothing goes on for ever.
 
 *Guarantees:* a note by rules costs no more than `consolidation.rules_s` seconds of computing, whatever it says and whatever a
 pattern makes of it. A note that is over, or that the rules fail on, raises `NotUnderstood`, and `pipeline` keeps it word for word,
@@ -10,46 +14,361 @@ marked, so that no later note is compared with it by rules.
 
 *Because:* `re` holds the interpreter's lock while it matches. A pattern that runs away stops every thread, one that would watch it
 included, and Python cannot interrupt it: signals reach the main thread alone, and notes are understood by others. So the rules run
-where they may be killed.
+where they may be killed. Short notes are no exception, or the promise would rest on the patterns. It costs little: one process
+serves all memories of an interpreter, starts with the first note, and imports the rules in the place of its owner; a question takes
+some tenths of a millisecond more.
 
-Short notes are no exception, or the promise would rest on the patterns. It costs little: one process serves all memories of an
-interpreter, starts with the first note, and imports the rules in the place of its owner; a question takes some tenths of a
-millisecond more.
-
-*But:* patterns are kept linear and texts bounded all the same (`text.sentences.is_readable`, `tests/runaway.py`): the deadline is
-for what nobody has thought of.
+*But:* time in which others use the processor does not count. Who asks waits for `_PATIENCE` times as long at most, then kills it.
+Patterns are kept linear and texts bounded all the same (`text.sentences.is_readable`, `tests/runaway.py`): the deadline is for what
+nobody has thought of.
 """
 
 from __future__ import annotations
 
+import atexit
 import logging
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
 from collections.abc import Sequence
-from typing import TypeVar
+from contextlib import suppress
+from importlib import import_module
+from typing import Any, TypeVar
+
+from msgspec import Struct
 
 from memento import codec
 from memento.consolidation.agents import (
     Account,
+    Add,
+    Agents,
     Candidate,
     Decision,
     Draft,
     Existing,
     Extraction,
     Hypotheses,
+    Invalidate,
     Mention,
     NotUnderstood,
     Resolved,
+    Skip,
 )
-from memento.consolidation.rule_process import (
-    PROCESSES,
-    Decided,
-    ExtractEntities,
-    ExtractMemories,
-    Job,
-    Question,
-    ResolveEntities,
-    ResolveMemories,
-)
+from memento.errors import BackendError, InputError
 from memento.model import AgentKind, Note, User
+
+logger = logging.getLogger(__name__)
+
+RULES = "memento.consolidation.rules:RuleAgents"
+"""Who answers: a module, and a class in it that is made with the user's time zone."""
+
+_BOOT = (
+    "import sys; sys.path[:] = sys.argv[1].split(chr(10)); "
+    "from memento.consolidation.bounded_rules import answer_jobs; answer_jobs(int(sys.argv[2]), sys.argv[3])"
+)
+"""What the interpreter runs, without site packages of its own: the path of the owner is the first argument."""
+
+_PATIENCE = 4
+"""How many times longer than it may compute an answer may take where others use the processor."""
+_START_S = 30.0
+_MEMORY_MB = 1024
+_SPARE = 2
+"""Processes that are kept when nobody asks anything."""
+
+
+class ExtractEntities(Struct, frozen=True, tag=True):
+    """`Agents.extract_entities`; answered by an `Extraction`."""
+
+    note: Note
+    user: User
+    biography: bool
+
+
+class ResolveEntities(Struct, frozen=True, tag=True):
+    """`Agents.resolve_entities`; answered by a `Resolved`."""
+
+    mentions: list[tuple[Mention, list[Candidate]]]
+    biography: str | None
+    user: User
+
+
+class ExtractMemories(Struct, frozen=True, tag=True):
+    """`Agents.extract_memories`; answered by a list of `Draft`."""
+
+    note: Note
+    mentions: list[Mention]
+    user: User
+
+
+class ResolveMemories(Struct, frozen=True, tag=True):
+    """`Agents.resolve_memories`; answered by a list of `Decided`."""
+
+    drafts: list[Draft]
+    existing: list[Existing]
+    note: Note
+
+
+Question = ExtractEntities | ResolveEntities | ExtractMemories | ResolveMemories
+
+
+class Decided(Struct, frozen=True):
+    """One decision, by its kind."""
+
+    add: Add | None = None
+    skip: Skip | None = None
+    invalidate: Invalidate | None = None
+
+
+class Job(Struct, frozen=True):
+    """A question, and how long the answer may be computed."""
+
+    question: Question
+    zone: str
+    seconds: float
+
+
+class Answer(Struct, frozen=True):
+    """The answer in plain values, or what went wrong and where; and the seconds it took."""
+
+    value: Any
+    failure: str | None
+    seconds: float
+
+
+class RuleProcesses:
+    """The processes of this interpreter: started when somebody asks, kept for the next, replaced when one is killed."""
+
+    def __init__(self, agents: str = RULES) -> None:
+        self._agents = agents
+        self._idle: list[RuleProcess] = []
+        self._lock = threading.Lock()
+
+    def start(self) -> None:
+        """Have one ready soon, as a service does before the first note."""
+        with self._lock:
+            if not self._idle:
+                self._idle.append(RuleProcess(self._agents))
+
+    def ask(self, job: Job) -> Answer | None:
+        """
+        The answer, or None when its time was up.
+
+        Where somebody else has killed the process, as a system does that runs out of memory, another is asked, once.
+
+        Raises:
+            BackendError: no process could be started, or it ended by itself.
+        """
+        data = codec.encode(job)
+        for _ in range(2):
+            process = self._take()
+            try:
+                answer = process.ask(data, job.seconds)
+            except TimeoutError:
+                process.end()
+                return None
+            except OSError:
+                ended_by = process.end(has_ended=True)
+                if ended_by == -signal.SIGPROF:
+                    return None
+                logger.warning("rules.process-died", extra={"by": ended_by})
+                if ended_by >= 0:
+                    raise BackendError(f"the process that reads notes by rules ended with code {ended_by}") from None
+                continue
+            except BaseException:
+                process.end()
+                raise
+            self._put_back(process)
+            return answer
+        return Answer(None, "the process that read it ended", 0.0)
+
+    def close(self) -> None:
+        """End those that wait; calling it twice is harmless, and another question starts a new one."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for process in idle:
+            process.end()
+
+    @property
+    def idle(self) -> list[int]:
+        """The process ids of those that wait; the last is asked next."""
+        with self._lock:
+            return [process.pid for process in self._idle]
+
+    def leave(self) -> None:
+        """Forget them without ending them: after a fork they are those of the parent."""
+        self._lock = threading.Lock()
+        self._idle = []
+
+    def _take(self) -> RuleProcess:
+        while True:
+            with self._lock:
+                process = self._idle.pop() if self._idle else None
+            if process is None:
+                return RuleProcess(self._agents)
+            if process.is_alive:
+                return process
+            process.end()
+
+    def _put_back(self, process: RuleProcess) -> None:
+        with self._lock:
+            if len(self._idle) < _SPARE:
+                self._idle.append(process)
+                return
+        process.end()
+
+
+class RuleProcess:
+    """One child process and the socket to it; asked by one thread at a time."""
+
+    def __init__(self, agents: str) -> None:
+        """Start it; raises `BackendError` when the system refuses."""
+        ours, theirs = socket.socketpair()
+        self._channel = ours
+        with theirs:
+            boot = [sys.executable, "-I", "-S", "-c", _BOOT, "\n".join(sys.path), str(theirs.fileno()), agents]
+            try:
+                self._child = subprocess.Popen(
+                    boot,
+                    pass_fds=[theirs.fileno()],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,  # a traceback might quote the note
+                    start_new_session=True,  # a Ctrl-C is meant for its owner, who then ends it
+                )
+            except OSError as error:
+                ours.close()
+                raise BackendError(f"the process that reads notes could not be started: {error.strerror}") from error
+
+    @property
+    def pid(self) -> int:
+        return self._child.pid
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it has not ended."""
+        return self._child.poll() is None
+
+    def ask(self, job: bytes, seconds: float) -> Answer:
+        """
+        The answer to a job that may take so many seconds of computing.
+
+        Raises:
+            TimeoutError: no answer came in `_PATIENCE` times as long.
+            OSError: it has ended; `end` says how.
+        """
+        self._channel.settimeout(_START_S + _PATIENCE * seconds)
+        _send(self._channel, job)
+        data = _receive(self._channel)
+        if data is None:
+            raise ConnectionError("it has ended")
+        return codec.decode(Answer, data)
+
+    def end(self, *, has_ended: bool = False) -> int:
+        """Kill it and return how it ended: minus the signal, when by one; what `has_ended` is left the time to be gone."""
+        self._channel.close()
+        if has_ended:
+            with suppress(subprocess.TimeoutExpired):
+                return self._child.wait(1.0)
+        self._child.kill()
+        return self._child.wait()
+
+
+PROCESSES = RuleProcesses()
+"""Those of this interpreter: rules remember nothing of a note, so one process may serve all memories that are open."""
+atexit.register(PROCESSES.close)
+os.register_at_fork(after_in_child=PROCESSES.leave)
+
+
+def answer_jobs(channel: int, agents: str) -> None:
+    """In the child: answer the jobs that come through the socket of that file descriptor until its other end is closed."""
+    import resource  # is not there on every system where the rest runs
+
+    module, _, name = agents.partition(":")
+    made = getattr(import_module(module), name)  # by this process alone, before it is asked
+    if prepare := getattr(made, "prepare", None):
+        prepare()
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # it would hold what somebody remembers
+    _, allowed = resource.getrlimit(resource.RLIMIT_DATA)
+    most = _MEMORY_MB << 20 if allowed == resource.RLIM_INFINITY else min(_MEMORY_MB << 20, allowed)
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)  # ends the process
+    with socket.socket(fileno=channel) as owner, suppress(OSError):
+        while data := _receive(owner):
+            try:
+                job = codec.decode(Job, data)
+            except InputError as error:  # names the field, and no value
+                answer = Answer(None, str(error), 0.0)
+            else:
+                answer = _answer(made(job.zone), job)
+            _send(owner, codec.encode(answer))
+
+
+def _answer(agents: Agents, job: Job) -> Answer:
+    began = time.process_time()
+    signal.setitimer(signal.ITIMER_PROF, max(job.seconds, 0.001))
+    try:
+        value, failure = _value(agents, job.question), None
+    except Exception as error:
+        value, failure = None, _place_of(error)
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+    return Answer(value, failure, time.process_time() - began)
+
+
+def _value(agents: Agents, question: Question) -> object:
+    match question:
+        case ExtractEntities(note, user, biography):
+            return agents.extract_entities(note, user, biography=biography)
+        case ResolveEntities(mentions, biography, user):
+            return agents.resolve_entities(mentions, biography, user)
+        case ExtractMemories(note, mentions, user):
+            return agents.extract_memories(note, mentions, user)
+        case ResolveMemories(drafts, existing, note):
+            return [_wrap_decision(one) for one in agents.resolve_memories(drafts, existing, note)]
+
+
+def _wrap_decision(decision: Decision) -> Decided:
+    match decision:
+        case Add():
+            return Decided(add=decision)
+        case Skip():
+            return Decided(skip=decision)
+        case Invalidate():
+            return Decided(invalidate=decision)
+
+
+def _place_of(error: Exception) -> str:
+    """What went wrong and where, without a word of the note."""
+    at = error.__traceback__
+    while at and at.tb_next:
+        at = at.tb_next
+    where = f" at {at.tb_frame.f_code.co_name}:{at.tb_lineno}" if at else ""
+    return f"{type(error).__name__}{where}"
+
+
+def _send(channel: socket.socket, data: bytes) -> None:
+    channel.sendall(len(data).to_bytes(8, "big") + data)
+
+
+def _receive(channel: socket.socket) -> bytes | None:
+    """The next message; None when the other end is closed."""
+    head = _exactly(channel, 8)
+    return head and _exactly(channel, int.from_bytes(head, "big"))
+
+
+def _exactly(channel: socket.socket, size: int) -> bytes | None:
+    data = bytearray()
+    while len(data) < size:
+        part = channel.recv(min(size - len(data), 1 << 20))
+        if not part:
+            return None
+        data += part
+    return bytes(data)
+
 
 T = TypeVar("T")
 

@@ -13,7 +13,7 @@ from memento.consolidation.rules.rivals import RELATED, SAME, SEVERAL, comparabl
 from memento.graph.mapping import node_or_none
 from memento.iris import IRI, MEM, TYPE
 from memento.model import Entity, Memory, Recollection, Scope, Scored, Value
-from memento.rank.fusion import rrf
+from memento.rank import rrf
 from memento.search.indexes import View
 from memento.search.nodes import content_hash, text_of_anchor
 from memento.search.words import bm25

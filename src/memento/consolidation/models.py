@@ -1,7 +1,7 @@
 """
 The five questions of consolidation put to a language model.
 
-*Flow:* `show_…` writes a question as JSON with short ids, a prompt of `llm/prompts/` stands before it, the forms are what the model
+*Flow:* `show_…` writes a question as JSON with short ids, a prompt of `prompts/` stands before it, the forms are what the model
 fills in, `parse_…` checks the answer; rules add the slots that they see in it.
 
 *Guarantees:* at most five questions a note, and no more tokens than the budget. What a model says is never trusted: ids are those
@@ -49,7 +49,7 @@ from memento.consolidation.agents import (
 from memento.consolidation.settle import is_user
 from memento.errors import ModelError
 from memento.iris import IRI
-from memento.llm.chat import Chat, Prompt, chats_of
+from memento.llm import Chat, Prompt, chats_of
 from memento.model import AgentKind, EntityKind, Mode, Note, User
 from memento.search.nodes import content_hash
 from memento.settings import ModelSettings

@@ -1,5 +1,5 @@
 """
-Nouns as quads, and back: each field lies in the graph under the predicate that `model/stored.py` names beside it.
+Nouns as quads, and back: each field lies in the graph under the predicate that `model.py` names beside it.
 
 *Guarantees:* `node(cls, iri, statements(quads(x))) == x` for every noun; a field that is None or empty is no quad. A value that is
 out of the range of its property is no value of a field; of several where one is allowed the first in the order of text is taken.

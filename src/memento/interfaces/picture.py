@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from html import escape
 
 from memento.iris import IRI
-from memento.model.answers import Crossing, Manifest, Place, Region
+from memento.model import Crossing, Manifest, Place, Region
 
 MOST = 14
 """Regions that are drawn, the largest."""

@@ -25,7 +25,7 @@ from memento.model import FoundKey, Match
 from memento.ports import Vectors
 from memento.search.nearest import Values
 from memento.search.nodes import Ids
-from memento.search.words import tokens
+from memento.search.postings import tokens
 from memento.settings import KeysSettings
 
 logger = logging.getLogger(__name__)

@@ -24,6 +24,7 @@ from typing import cast
 
 import numpy as np
 
+from memento import rank
 from memento.backends import Backends
 from memento.errors import InputError
 from memento.graph.mapping import attribute_note, invalidates, quads
@@ -48,11 +49,10 @@ from memento.model import (
     ToRemember,
 )
 from memento.ports import Embedder, Vectors
-from memento.rank import laws
 from memento.search.nodes import REMEMBERED, content_hash
+from memento.search.postings import tokens
 from memento.search.spellings import fold_text
 from memento.search.subjects import OPENERS
-from memento.search.words import tokens
 from memento.strength import Reinforcement
 from memento.text.sentences import drop_controls
 
@@ -389,7 +389,7 @@ def weaken(memory: IRI, graph: IRI, context: WriteContext) -> Change:
     if not depth:
         return Change()
     return Change(
-        ((memory, MEM.depth, round(laws.correct_depth(depth), 9), graph),), ((memory, MEM.depth, depth, graph),)
+        ((memory, MEM.depth, round(rank.correct_depth(depth), 9), graph),), ((memory, MEM.depth, depth, graph),)
     )
 
 

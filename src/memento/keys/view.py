@@ -20,22 +20,22 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from memento import rank
 from memento.iris import IRI, key_iri, phrase_iri, phrase_of
 from memento.model import KeyType, Scope
-from memento.rank import laws as dynamics
 from memento.search.indexes import Indexes
 from memento.search.links import Joined
 from memento.search.names import label_of, read_names
 from memento.search.nodes import Ids, Mask
+from memento.search.postings import Postings, tokens
 from memento.search.spellings import fold_text
 from memento.search.subjects import aliases
-from memento.search.words import Postings, tokens
 from memento.settings import KeysSettings
 from memento.strength import Reinforcement
 from memento.text.kinds import KIND_OF_NOUN
 from memento.text.words import BASES, DETERMINERS, FUNCTION_WORDS, MODALS, PARTICIPLES, PAST, STOP_WORDS, WORDS
 
-MENTIONED = dynamics.LIGHTEST
+MENTIONED = rank.LIGHTEST
 """The weight of what a text only mentions; that of its subject is 1."""
 
 _LOOKED_UP = 8  # memories that are asked for a word one by one, rather than the word for its memories
@@ -386,7 +386,7 @@ class KeyView:
 
     def rarity(self, entry: KeyEntry, links: int | None = None) -> float:
         """Return how much an entry says of a memory that it leads to, 0..1."""
-        return dynamics.key_rarity(len(self.weigh_memories(entry)[0]) if links is None else links, entry.is_named)
+        return rank.key_rarity(len(self.weigh_memories(entry)[0]) if links is None else links, entry.is_named)
 
     def list_written(self, memory: int) -> dict[IRI, tuple[KeyEntry, float]]:
         """Return what the graph says leads to a memory, and how strongly, by key: what it is about, and links."""
@@ -469,7 +469,7 @@ class KeyView:
     def _share_weights(self, memories: Ids) -> Weights:
         """Return (n,) how much each of some memories is about any one of the things that it is about."""
         counts = self.indexes.adjacency.counts(memories)
-        return np.asarray(np.maximum(1.0 / np.maximum(counts, 1), dynamics.LIGHTEST))
+        return np.asarray(np.maximum(1.0 / np.maximum(counts, 1), rank.LIGHTEST))
 
     def _list_subjects(self, entry: KeyEntry) -> list[tuple[Ids, Weights]]:
         """Return the memories without keys of their own whose subject an entry is, and how surely."""
@@ -538,10 +538,10 @@ def _keep_heaviest(parts: Sequence[tuple[Ids, Weights]], linked: tuple[Ids, Weig
         return np.array(ordered, dtype=np.int32), np.array([found[node] for node in ordered], dtype=np.float64)
     nodes = np.concatenate([linked[0], *(some for some, _ in parts)])
     # A link counts before all else, however light it is.
-    heavy = np.concatenate([linked[1] + 2 * dynamics.HEAVIEST, *(weights for _, weights in parts)])
+    heavy = np.concatenate([linked[1] + 2 * rank.HEAVIEST, *(weights for _, weights in parts)])
     order = np.lexsort((-heavy, nodes))
     nodes, heavy = nodes[order], heavy[order]
     first = np.ones(len(nodes), dtype=np.bool_)
     first[1:] = nodes[1:] != nodes[:-1]
     nodes, heavy = nodes[first], heavy[first]
-    return nodes, np.where(heavy > 2 * dynamics.HEAVIEST, heavy - 2 * dynamics.HEAVIEST, heavy)
+    return nodes, np.where(heavy > 2 * rank.HEAVIEST, heavy - 2 * rank.HEAVIEST, heavy)

@@ -15,6 +15,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from memento import rank
 from memento.errors import InputError, NotFound
 from memento.graph.mapping import node_or_none as noun
 from memento.graph.mapping import statements
@@ -44,7 +45,6 @@ from memento.model import (
     Value,
 )
 from memento.ports import Vectors
-from memento.rank import laws
 from memento.strength import Reinforcement
 
 Statements = Mapping[IRI, Sequence[Value]]
@@ -105,7 +105,7 @@ def list_page(entry: KeyEntry, page: PageRequest, traversal: Traversal, aliases:
             score=round(float(scores[place]), 6),
             weight=round(float(weights[place]), 6),
             depth=round(float(depths[place]), 6),
-            band=cast(Band, laws.depth_band(float(depths[place]))),
+            band=cast(Band, rank.depth_band(float(depths[place]))),
             created_at=traversal.created_at(int(reached[place])),
             namespace=namespace_of(nodes.graph(int(reached[place]))),
         )
@@ -248,8 +248,8 @@ def _score(
     relevance = np.ones(len(reached))
     if query is not None and len(reached):
         relevance = traversal.view.indexes.vectors["memory"].cosines(reached, query).astype(np.float64)
-    fading = laws.time_factor(age_in_days(reached, traversal), depths)
-    return np.asarray(relevance * weights * laws.depth_factor(depths) * fading)
+    fading = rank.time_factor(age_in_days(reached, traversal), depths)
+    return np.asarray(relevance * weights * rank.depth_factor(depths) * fading)
 
 
 def _find_traversed(via: str, node: int, traversal: Traversal) -> tuple[KeyEntry, float]:
@@ -269,7 +269,7 @@ def _describe_memory(
     memory, strength = shown.memory, traversal.strengths.read_numbers(shown.memory.iri)
     if shown.is_traced:
         strength = Strength(
-            depth=laws.deepen(strength.depth), access_count=strength.access_count + 1, last_accessed_at=traversal.now
+            depth=rank.deepen(strength.depth), access_count=strength.access_count + 1, last_accessed_at=traversal.now
         )
     rows = traversal.graph.select("keys/linked", traversal.view.graphs, memory=memory.iri)
     related_to = dict.fromkeys([*memory.related_to, *(cast(IRI, row["other"]) for row in rows)])
@@ -281,7 +281,7 @@ def _describe_memory(
         created_at=memory.created_at,
         valid_at=memory.valid_at,
         depth=round(strength.depth, 9),
-        band=cast(Band, laws.depth_band(round(strength.depth, 9))),
+        band=cast(Band, rank.depth_band(round(strength.depth, 9))),
         access_count=strength.access_count,
         keys=tuple(sorted(keys, key=lambda one: (-one.weight, one.memory_count, one.name))),
         note=memory.extracted_from,
@@ -303,7 +303,7 @@ def _describe_key(
         key=entry.iri,
         name=entry.name,
         type=entry.type,
-        weight=round(laws.reinforce_link(weight) if is_traversed and traced else weight, 9),
+        weight=round(rank.reinforce_link(weight) if is_traversed and traced else weight, 9),
         memory_count=len(traversal.view.list_visible(entry)),
         is_traversed=is_traversed,
     )

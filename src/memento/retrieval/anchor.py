@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from memento.graph.store import Store
 from memento.iris import IRI
 from memento.model import Anchor, Scope
-from memento.rank.walks import rarity
+from memento.rank import rarity
 from memento.retrieval.question import Question, find_named, is_first_person, named_entities
 from memento.retrieval.signals import SIGNALS, Evidence, Seeds, Signal, measure_signals, order_largest
 from memento.search.indexes import View

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from memento import rank
 from memento.iris import MEM
 from memento.model import Anchor
-from memento.rank import laws, walks
-from memento.rank.walks import push
+from memento.rank import push
 from memento.retrieval.question import Question
 from memento.retrieval.signals import Evidence, Law, Seeds, Signal, measure_signals, spread
 from memento.search.indexes import View
@@ -83,7 +83,7 @@ def rank_by_activation(
     Source: Collins and Loftus 1975, Psychological Review 82.
     """
     places, weights = _locate(anchors, view)
-    nodes, active = walks.spread(
+    nodes, active = rank.spread(
         view.matrix().rare,
         np.concatenate([places, seeds[0]]),
         settings.active * np.concatenate([weights, seeds[1].astype(np.float64) ** 2]),
@@ -96,9 +96,9 @@ def rank_by_activation(
     used = numbers.column(MEM.lastAccessedAt, nodes)
     used = np.where(np.isnan(used), known.creation_times(nodes) / 1000.0, used)
     important = numbers.column(MEM.importance, nodes)
-    important[np.isnan(important)] = laws.MIDDLING
+    important[np.isnan(important)] = rank.MIDDLING
     days = np.maximum(view.now.timestamp() - used, 0.0) / _DAY_S
-    return _keep_visible(nodes, laws.score_activation(active, days, important), view)
+    return _keep_visible(nodes, rank.score_activation(active, days, important), view)
 
 
 def rank_by_hops(
@@ -109,7 +109,7 @@ def rank_by_hops(
     degrees = np.diff(csr.indptr)
     memories = view.indexes.nodes.within(view.graphs, "memory")
     through = np.where(memories, 0.0, 1.0 / np.maximum(degrees, 1))
-    nodes, gained, _ = walks.hops(csr, seeds[0], seeds[1].astype(np.float64), settings.hops, through)
+    nodes, gained, _ = rank.hops(csr, seeds[0], seeds[1].astype(np.float64), settings.hops, through)
     return _keep_visible(nodes, gained, view)
 
 

@@ -21,13 +21,12 @@ from memento.errors import EmbeddingError
 from memento.graph.inferences import Kin
 from memento.iris import IRI
 from memento.model import Cut, Recalled, RecalledEntity, Recollection, Scope, Scored
-from memento.retrieval import explain, merge, relevance, timely
+from memento.retrieval import explain, relevance, timely
 from memento.retrieval.anchor import anchor
-from memento.retrieval.distill import distill
+from memento.retrieval.distill import distill, find_twins, merge_twins
 from memento.retrieval.engines.published import AS_ASKED, rank_as_published, rank_by_search
 from memento.retrieval.expand import WALKS, expand
-from memento.retrieval.kin import name_kin
-from memento.retrieval.question import Query, Question, correct_spelling, strip_names
+from memento.retrieval.question import Query, Question, correct_spelling, name_kin, strip_names
 from memento.retrieval.signals import Evidence, is_needed, land, score_meaning
 from memento.retrieval.trace import describe_entities, trace
 from memento.search.indexes import View
@@ -83,7 +82,7 @@ def recall(query: Query, stores: Backends, settings: Settings) -> Recollection:
         ]
         cut = explain.list_cut(left, ranking.judgement) if query.explained and ranking.judgement else ()
         # What says the same as another is known only when it has been read.
-        twins = merge.find_twins(np.array([*found.values()])) if ranking.judgement else 0
+        twins = find_twins(np.array([*found.values()])) if ranking.judgement else 0
         chosen = answer.chosen[: query.k + twins]
         named = [Scored(nodes.iri(one.item), one.score, one.source) for one in chosen]
         reasons = give_reasons(chosen, question, ranking, settings) if query.explained else {}
@@ -94,7 +93,7 @@ def recall(query: Query, stores: Backends, settings: Settings) -> Recollection:
             replace(one, relevance=round(ranking.judgement.openness * fits[one.iri], 4)) for one in memories
         )
     if twins and not timely.looks_back(query.question):
-        memories = tuple(merge.merge(memories, np.array([found[one.iri] for one in memories])))
+        memories = tuple(merge_twins(memories, np.array([found[one.iri] for one in memories])))
     memories = tuple(replace(one, rank=rank) for rank, one in enumerate(memories[: query.k], start=1))
     entities = describe_entities(keep_entities(entities, memories), query.scope, stores, query.as_of, query.believed_at)
     memories = tuple(reasons[one.iri].add_to(one) if reasons else one for one in memories)

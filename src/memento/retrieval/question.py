@@ -1,8 +1,11 @@
 """
-A question as it is asked and as it is read: spell-corrected, with what it names and wants: people, a time, a number.
+A question as it is asked and as it is read: spell-corrected, with what it names and wants: people, a time, a number; and whom it
+means: "my sister's landlord" is followed through the graph, from the user to the sister, from her to the landlord.
 
 *But:* one slip in a word is corrected, not in its first letter, in the letters a to z; what the embedder has as a whole word is
 never touched, so a slip that makes another word stays.
+
+*Because:* the notes call kin by name; what is about the user at large has nothing to do with the question.
 
 *Source:* the four edits are those of Damerau 1964, "A technique for computer detection and correction of spelling errors".
 """
@@ -11,26 +14,35 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
+from memento.graph import store
+from memento.graph.store import Store
 from memento.iris import IRI
+from memento.model import Scope
+from memento.search.indexes import Indexes
 from memento.search.labels import Labels
 from memento.search.links import Joined
 from memento.search.names import LONGEST, is_telling
-from memento.search.words import STOP_WORDS, tokens
+from memento.search.postings import tokens
 from memento.text.dates import is_date_word
+from memento.text.kin import PATTERN, derive_kin, kin_name
+from memento.text.sentences import is_readable
 from memento.text.spelling import list_edits
 from memento.text.tables import LEXICON, Entry, Row, entries
+from memento.text.words import ONE_OF_A_KIND, STOP_WORDS
 
 if TYPE_CHECKING:
     from memento.graph.inferences import Kin
     from memento.model import Scope
     from memento.ports import Vectors
     from memento.search.indexes import View
+
 
 SHORTEST, LONGEST_WORD = 4, 24
 """Letters of a word that is corrected: shorter ones have too many neighbours, of longer ones there are too many forms to try."""
@@ -274,3 +286,80 @@ def _find_longest(words: Sequence[str], labels: Labels, graphs: Sequence[IRI]) -
             if is_telling(form) and (nodes := labels.find(form, graphs)):
                 return length, nodes
     return 0, []
+
+
+MOST = 3
+"""People whom one phrase may mean."""
+
+_NAME = r"(?-i:[A-Z\u00c0-\u00de][\w-]*(?:\s[A-Z\u00c0-\u00de][\w-]*)?)"
+_NAME_WORD = re.compile(rf"\b{PATTERN}\b", re.IGNORECASE)
+_CHAIN = re.compile(
+    rf"\b(?:(?P<last>{PATTERN})\s+of\s+)?(?P<first>my|our|{_NAME}['’]s?)\s+(?:[\w-]+\s)?"
+    rf"(?P<chain>{PATTERN}\b(?:['’]s?\s+{PATTERN}\b){{0,3}})|\b(?P<kin>{PATTERN})\s+of\s+(?P<whom>{_NAME})",
+    re.IGNORECASE,
+)
+
+
+class Ties:
+    """Who is what to whom, as far as a question asks for it."""
+
+    def __init__(self, rows: Sequence[store.Row], asked: datetime) -> None:
+        self.names: dict[IRI, str] = {}
+        self._ones: dict[tuple[IRI, str, bool], list[IRI]] = defaultdict(list)
+        for row in rows:
+            owner, one, relation = cast(IRI, row["owner"]), cast(IRI, row["one"]), str(row["relation"])
+            if cast(datetime, row["since"]) <= asked:
+                self.names[one] = str(row["name"])
+                self._ones[owner, relation, False].append(one)
+                self._ones[one, relation, True].append(owner)
+
+    def follow(self, owners: Sequence[IRI], relation: str) -> list[IRI]:
+        """Return whom some people call so, by the first way that leads to anybody; of those one has one of, the latest."""
+        for way in derive_kin(relation):
+            found = list(owners)
+            for name, is_turned in way:
+                several = [self._ones.get((one, name, is_turned), []) for one in found]
+                found = [
+                    one for ones in several for one in (ones[:1] if name in ONE_OF_A_KIND and not is_turned else ones)
+                ]
+            if found := [one for one in dict.fromkeys(found) if one not in owners]:
+                return found[:MOST]
+        return []
+
+
+def name_kin(question: str, graph: Store, scope: Scope, indexes: Indexes, asked: datetime) -> str:
+    """
+    Return the question with the names of those whom it calls by what they are: "Where does my sister stay?" → "my sister Angela".
+
+    Who has no name in the notes is left as the question calls them.
+    """
+    chains = list(_CHAIN.finditer(question)) if is_readable(question) else []
+    if not chains:
+        return question
+    words = [word for match in chains for word in _NAME_WORD.findall(match.group())]
+    steps = {name for word in words for way in derive_kin(kin_name(word)) for name, _ in way}
+    ties = Ties(graph.select("retrieval/kin", scope.readable, relation=sorted(steps)), asked)
+    for match in reversed(chains):
+        question = _name_chain(question, match, ties, _find_first(match["first"] or match["whom"], scope, indexes))
+    return question
+
+
+def _name_chain(question: str, match: re.Match[str], ties: Ties, people: list[IRI]) -> str:
+    """Return the question with the names of whom one phrase means, as far as it can be followed."""
+    at, named = 0, people
+    for word in _NAME_WORD.finditer(match["chain"] or ""):
+        people = ties.follow(people, kin_name(word.group()))
+        if people:
+            at, named = match.start("chain") + word.end(), people
+    if people and (last := match["last"] or match["kin"]):
+        at, named = match.end(), ties.follow(people, kin_name(last)) or named
+    names = [ties.names[one] for one in named if one in ties.names and ties.names[one].lower() not in question.lower()]
+    return f"{question[:at]} {' '.join(names)}{question[at:]}" if at and names else question
+
+
+def _find_first(first: str, scope: Scope, indexes: Indexes) -> list[IRI]:
+    """Return whose sister or brother it is: the user, or who goes by a name."""
+    if first.lower() in ("my", "our"):
+        return [scope.user]
+    name = re.sub(r"['’]s?$", "", first).casefold()
+    return [indexes.nodes.iri(node) for node in indexes.labels.find(name, scope.memory_graphs)]

@@ -44,7 +44,7 @@ from memento.retrieval.question import (
     wants_number,
     wants_time,
 )
-from memento.search.words import Postings, tokens
+from memento.search.postings import Postings, tokens
 from memento.settings import GateSettings
 from memento.text.tables import LEXICON, Row, compile_pattern, entries, fill
 

@@ -17,7 +17,7 @@ from datetime import date, datetime
 from xml.sax.saxutils import escape, quoteattr
 
 from memento.model import NoteRef, Recalled, RecalledEntity, Recollection, Retired
-from memento.search.words import tokens
+from memento.search.postings import tokens
 from memento.text.dates import dates
 from memento.text.sentences import is_readable
 

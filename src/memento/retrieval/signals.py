@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memento.iris import IRI, user_of
-from memento.rank.walks import rarity
+from memento.rank import rarity
 from memento.retrieval.question import (
     KIN_SLOTS,
     Question,
@@ -41,11 +41,11 @@ from memento.retrieval.question import (
 from memento.search.arrays import distinct
 from memento.search.labels import Labels
 from memento.search.links import Joined, link_signal, shared_signal, subject_signal, tie_signal
+from memento.search.postings import pairs as pairs_of
+from memento.search.postings import tokens
 from memento.search.words import bm25 as bm25_scores
-from memento.search.words import bm25_of_terms, tokens
-from memento.search.words import pairs as pairs_of
-from memento.settings import ExpandSettings, LandSettings, Settings, SignalsSettings, WordsSettings
-from memento.settings.base import knob
+from memento.search.words import bm25_of_terms
+from memento.settings import ExpandSettings, LandSettings, Settings, SignalsSettings, WordsSettings, knob
 from memento.text.dates import PartialDate, find_dates
 
 if TYPE_CHECKING:  # settings are made of the weights below: whoever loads them waits for no index

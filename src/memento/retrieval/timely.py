@@ -24,7 +24,7 @@ from memento.graph.store import Store
 from memento.iris import IRI
 from memento.model import Scored
 from memento.retrieval.question import Question, list_names
-from memento.search.words import tokens
+from memento.search.postings import tokens
 from memento.text.dates import dates
 from memento.text.kin import kin_name
 from memento.text.mood import signs

@@ -22,8 +22,7 @@ from memento.iris import IRI, MEM, graph_iri
 from memento.model import NoteRef, Recalled, RecalledEntity, Retired, Scope, Scored
 from memento.search.indexes import Indexes
 from memento.search.nodes import Record
-from memento.search.postings import Ids, Postings
-from memento.search.words import tokens
+from memento.search.postings import Ids, Postings, tokens
 from memento.text.mood import is_no_longer
 from memento.text.words import BIOGRAPHICAL
 

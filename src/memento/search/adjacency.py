@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memento.iris import IRI, MEM, TYPE
-from memento.rank.walks import Csr
+from memento.rank import Csr
 from memento.search.arrays import Arrays, Log, begins_of, nest_arrays, pack_strings, select_part, unpack_strings
 from memento.search.index import Context, Everything, Index, Update, register
 from memento.search.nodes import Ids, Mask, Record

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from memento.iris import IRI, MEM, TYPE, user_of
 from memento.model import Strength, Value
-from memento.rank.laws import Decay
+from memento.rank import Decay
 from memento.search.arrays import Arrays, nest_arrays, pack_strings, select_part, unpack_strings
 from memento.search.index import Context, Everything, Index, Update, register
 from memento.search.nodes import Record

@@ -28,9 +28,9 @@ from numpy.typing import NDArray
 from memento import telemetry
 from memento.breaker import Breaker
 from memento.errors import EmbeddingError
-from memento.llm.endpoint import UNFIT, Endpoint, Limits, error_message
+from memento.llm import UNFIT, Endpoint, Limits, error_message
 from memento.ports import Embedder, Vectors
-from memento.rank.mmr import unit
+from memento.rank import unit
 from memento.search.minilm import MiniLm
 from memento.settings import EmbeddingSettings
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from memento.errors import EmbeddingError, MissingPart
 from memento.ports import Vectors
-from memento.rank.mmr import unit
+from memento.rank import unit
 from memento.search.minilm import translate_errors
 
 if TYPE_CHECKING:

@@ -28,8 +28,7 @@ from memento.graph.store import Store
 from memento.iris import IRI, MEM, TYPE
 from memento.model import Change, Difference, Scored, Value
 from memento.ports import Embedder, Progress, Vectors
-from memento.rank.laws import decay_associations
-from memento.rank.walks import Csr
+from memento.rank import Csr, decay_associations
 from memento.search.adjacency import Adjacency, Associations, Successions
 from memento.search.attributes import Fadings, Numbers, Slots
 from memento.search.index import FLAT, Context, Everything, I, Placed, Update, find_predicates, find_types

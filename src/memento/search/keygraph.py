@@ -18,9 +18,8 @@ from memento.search.arrays import Arrays, nest_arrays, pack_strings, select_part
 from memento.search.index import Context, Everything, Index, Update, register
 from memento.search.labels import Labels, pack_phrases, unpack_phrases
 from memento.search.nodes import REMEMBERED, Edge, Ids, Mask, Record
-from memento.search.postings import Postings, Segment
+from memento.search.postings import Postings, Segment, tokens
 from memento.search.spellings import Spellings
-from memento.search.words import tokens
 
 UNIT = 10_000
 """What a weight of 1 is kept as: postings count in whole numbers."""

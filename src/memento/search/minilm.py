@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 
 from memento.errors import EmbeddingError, MissingPart
 from memento.ports import Vectors
-from memento.rank.mmr import unit
+from memento.rank import unit
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer

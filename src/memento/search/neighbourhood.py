@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memento.iris import user_of
-from memento.rank.walks import Csr, rarity
+from memento.rank import Csr, rarity
 from memento.search.arrays import distinct
 from memento.search.indexes import View
 from memento.search.links import COMMON, Joined

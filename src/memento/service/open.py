@@ -9,7 +9,7 @@ from pathlib import Path
 
 from memento.archive.upgrade import write_missing_edges
 from memento.backends import open_backends
-from memento.consolidation.rule_process import PROCESSES
+from memento.consolidation.bounded_rules import PROCESSES
 from memento.datadir import DataFolder, Owner
 from memento.errors import BackendError, Damaged, InputError, NotFound
 from memento.graph import backups

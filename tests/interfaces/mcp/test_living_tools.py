@@ -14,7 +14,7 @@ from mcp import Client
 from conftest import OFFLINE
 from doors import serving, text_of
 from memento.python import Memento, open_memento
-from memento.settings.groups import StrengthSettings
+from memento.settings import StrengthSettings
 
 Json = dict[str, Any]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from memento.interfaces.notebook.display import attach
+from memento.interfaces.notebook import attach
 from memento.iris import IRI, MEM
 from memento.model import (
     Believed,

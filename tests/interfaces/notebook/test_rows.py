@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from memento.errors import MissingPart
-from memento.interfaces.notebook.answers import Rows, parse_rows
+from memento.interfaces.notebook import Rows, parse_rows
 from memento.iris import IRI, MEM, XSD
 
 

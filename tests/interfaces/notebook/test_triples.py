@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memento import assets
-from memento.interfaces.notebook import Rows, Triples, answer
-from memento.interfaces.notebook.answers import draw_triples, parse_triples
+from memento.interfaces.notebook import Rows, Triples, answer, draw_triples, parse_triples
 from memento.iris import IRI, MEM, TYPE
 from memento.model import Value
 from memento.python import Memento

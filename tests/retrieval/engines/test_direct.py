@@ -11,9 +11,9 @@ import pytest
 from memento.errors import Forbidden, InputError
 from memento.model import DirectMemory
 from memento.python import Memento
-from memento.rank.fusion import rrf
+from memento.rank import rrf
 from memento.retrieval.engines.direct import expand_word, rank_fuzzily, robust_z, stands_out
-from memento.search.words import Postings
+from memento.search.postings import Postings
 from memento.settings import WordsSettings
 
 

@@ -23,7 +23,7 @@ from memento.iris import IRI
 from memento.model import Memory, Note
 from memento.text.mood import reading
 from memento.text.sentences import is_readable, sentences
-from memento.text.tokens import normal, stems
+from memento.text.words import normal, stems
 
 MOST_RIVALS = 3
 """

@@ -23,8 +23,7 @@ from memento.consolidation.rules.relations import names_the_same, speaks_of
 from memento.consolidation.rules.skeleton import Skeleton
 from memento.text.mood import reading
 from memento.text.tables import Entry, Row, compile_pattern, entries, fill, section
-from memento.text.tokens import normal, occurs, stems
-from memento.text.words import base_of, third_singular
+from memento.text.words import base_of, normal, occurs, stems, third_singular
 
 ENDS = DATA / "ends.toml"
 OUTCOMES = DATA / "outcomes.toml"

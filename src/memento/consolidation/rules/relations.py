@@ -14,8 +14,7 @@ from memento.consolidation.agents import USER
 from memento.consolidation.rules.patterns import DATA, signs
 from memento.text.kinds import COMPANY_SUFFIXES, is_part_of, is_short_form, lookup
 from memento.text.tables import section, word_lists
-from memento.text.tokens import WORD, occurs
-from memento.text.words import BASES, base_of
+from memento.text.words import BASES, WORD, base_of, occurs
 
 _TABLE = DATA / "relations.toml"
 _LISTS = word_lists(_TABLE)

@@ -12,8 +12,7 @@ from memento.consolidation.agents import USER, Draft, Existing
 from memento.consolidation.rules.patterns import replace_by_sign, signs
 from memento.consolidation.rules.relations import relations, same_value, speaks_of
 from memento.text.mood import reading
-from memento.text.tokens import normal, stems
-from memento.text.words import PREPOSITIONS
+from memento.text.words import PREPOSITIONS, normal, stems
 
 _UNATTACHED = frozenset({"single", "divorced", "widowed", "separated"})
 _COPULA = frozenset(

@@ -23,7 +23,6 @@ from memento.consolidation.rules.wording import as_read
 from memento.text.mood import is_no_longer, reading, tone
 from memento.text.sentences import introduced, sentences
 from memento.text.tables import load, word_set
-from memento.text.tokens import WORD, occurs, stems
 from memento.text.words import (
     BASES,
     DETERMINERS,
@@ -33,9 +32,12 @@ from memento.text.words import (
     NUMBER_WORDS,
     PRONOUNS,
     WEEKDAYS,
+    WORD,
     base_of,
     is_adverb,
     is_past,
+    occurs,
+    stems,
 )
 
 LIKELY = 0.5

@@ -41,8 +41,7 @@ from memento.consolidation.rules.reversals import (
 from memento.model import Note
 from memento.text.kinds import lookup
 from memento.text.mood import is_no_longer, reading
-from memento.text.tokens import normal, occurs, stems
-from memento.text.words import ONE_OF_A_KIND, RELATIVES
+from memento.text.words import ONE_OF_A_KIND, RELATIVES, normal, occurs, stems
 
 _TOOLS = ("editor", "browser", "operating system")
 _NOW_THE = {

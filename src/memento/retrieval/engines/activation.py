@@ -13,12 +13,12 @@ from datetime import datetime
 
 import numpy as np
 
+from memento import rank
 from memento.backends import Backends
 from memento.errors import InputError
 from memento.iris import IRI, MEM
 from memento.model import Item, Scope, Used
-from memento.rank import laws
-from memento.rank.walks import spread
+from memento.rank import spread
 from memento.search.indexes import View
 from memento.strength import Reinforcement, importances
 
@@ -111,4 +111,4 @@ def _score_nodes(nodes: np.ndarray, active: np.ndarray, now: datetime, parts: Ba
     days = np.maximum(now.timestamp() - since, 0.0) / 86_400
     important = importances(nodes, parts)
     ranked = zip(active.tolist(), days.tolist(), important.tolist(), strict=True)
-    return np.array([laws.score_activation(*one) for one in ranked])
+    return np.array([rank.score_activation(*one) for one in ranked])

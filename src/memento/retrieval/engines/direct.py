@@ -15,15 +15,15 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from memento import rank
 from memento.iris import IRI, MEM
 from memento.keys.match import Candidate, KeyQuery, Matches, match_keys, read_texts
 from memento.keys.view import KeyEntry
 from memento.keys.walk import Traversal, age_in_days, list_neighbours, record_traversal
 from memento.model import DirectMemory, Effect, Read, Skipped
-from memento.rank import laws as dynamics
-from memento.rank.fusion import rrf
-from memento.rank.walks import Csr, hops
-from memento.search.words import Postings, bm25_of_terms, tokens
+from memento.rank import Csr, hops, rrf
+from memento.search.postings import Postings, tokens
+from memento.search.words import bm25_of_terms
 from memento.settings import KeysSettings, WordsSettings
 from memento.text.spelling import count_edits
 
@@ -109,7 +109,7 @@ def rank_by_words_and_keys(
                     ranking.scores[node] += bonus * min(weight, 1.0)
     there = np.fromiter(ranking.scores, dtype=np.int32, count=len(ranking.scores))
     depths = traversal.strengths.depths(there)
-    factors = dynamics.depth_factor(depths) * dynamics.time_factor(age_in_days(there, traversal), depths)
+    factors = rank.depth_factor(depths) * rank.time_factor(age_in_days(there, traversal), depths)
     for node, factor in zip(there.tolist(), factors.tolist(), strict=True):
         ranking.scores[node] *= factor
         ranking.hop[node] = 1

@@ -20,9 +20,7 @@ from memento.graph.store import Store
 from memento.iris import IRI
 from memento.model import Scope, Scored
 from memento.ports import Vectors
-from memento.rank.fusion import blend, fuse, minmax
-from memento.rank.mmr import adaptive_lambda, mmr
-from memento.rank.walks import ppr
+from memento.rank import adaptive_lambda, blend, fuse, minmax, mmr, ppr
 from memento.retrieval.question import Question
 from memento.retrieval.signals import order_largest, pick_leading, spread
 from memento.search.arrays import distinct

@@ -19,8 +19,7 @@ from memento.cases.plan import ANSWER, Examples, Execution, RunResult
 from memento.cases.retrieve import find_entities, find_entities_by_name, find_entities_each
 from memento.errors import Conflict, Forbidden, InputError
 from memento.iris import IRI, cases_iri, check_namespace, mint, namespace_of, parse_iri, tag_iri
-from memento.llm.chat import Chat, chats_of
-from memento.llm.tools import Toolbox, servers_of
+from memento.llm import Chat, Toolbox, chats_of, servers_of
 from memento.model import (
     CaseMetrics,
     CasesFound,

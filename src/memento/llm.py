@@ -1,36 +1,280 @@
 """
-Language models behind OpenAI-compatible, Anthropic and Ollama endpoints, each filling in pydantic forms.
+Language models and tools, each behind a connection that is opened at the first use.
 
-Ask by the strictest means that the provider takes, check the answer, and ask again with what was wrong:
+**An endpoint** gives JSON from a service that may be slow, busy or away: one POST with its retries, under a time limit and a
+circuit breaker. The key is in no error, no log line and no `repr`; it may be shared by threads. No retry library: waiting by
+Retry-After, within what is left of a limit, is most of the loop.
+
+**A chat** is a model behind an OpenAI-compatible, Anthropic or Ollama endpoint that fills in pydantic forms. Ask by the
+strictest means that the provider takes, check the answer, and ask again with what was wrong:
 
     prompt ── request ── endpoint ── response ── form? ── complaint? ──► reply
                  ▲                                 │          │
                  └── what was wrong ───────────────┴──────────┘
 
-*Guarantees:* without a provider in the settings nothing is connected.
+All retries of one answer, of the network and of the form, come out of the same few. Bodies are plain JSON, not objects of an
+SDK of a provider: fields that a user passes on through `options` stay as they are.
 
-*But:* all retries of one answer, of the network's and of the form's, come out of the same few.
+**A toolbox** calls the tools of configured MCP servers as their client: programs over stdio, addresses over HTTP.
 
-*Because:* bodies are plain JSON, not objects of a provider's SDK: fields that a user passes on through `options` stay as they are.
+    with Toolbox(servers_of(settings), settings) as tools:
+        tools.call("read_file", {"path": "a.txt"}, until)
+
+A program gets the few variables of the environment that the SDK passes on, and those configured for it. Every name means one
+tool. Nothing outlives the block. A call that had no answer may have happened; `Result.uncertain` says so.
+
+*Guarantees:* nothing is started, connected or reached that is not configured. `prompts/` has what models are told.
 """
 
 from __future__ import annotations
 
 import json
+import logging
+import random
 import re
+import tempfile
+import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError, Future
+from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import IO, TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Protocol, Self, TypeVar
+from urllib.parse import urlsplit
+
+import msgspec
 
 from memento import telemetry
 from memento.breaker import Breaker
-from memento.errors import ModelError
-from memento.llm.endpoint import UNFIT, Answer, Endpoint, Limits, error_message
-from memento.settings import AgentSettings, ModelSettings
+from memento.codec import decode
+from memento.errors import BackendError, MementoError, ModelError, SettingsError, ToolError
+from memento.model import Offered
+from memento.settings import AgentSettings, ExecutorSettings, ModelSettings
 
 if TYPE_CHECKING:
+    import anyio
+    import httpx2
+    import mcp
+    from anyio.from_thread import BlockingPortal
     from pydantic import BaseModel
+
+
+logger = logging.getLogger(__name__)
+
+BUSY = {408, 409, 425, 429}  # asking again later may help, as after any 5xx
+UNFIT = {400, 422}  # the request itself is refused: whoever wrote it may write it otherwise
+LONGEST_WAIT_S = 60.0  # between two attempts; a service that asks for more is not waited for
+LONGEST_ANSWER = 32 << 20  # bytes
+SECRET = 4  # characters that a key has at least; a shorter one would only garble the message
+MOST_SHOWN = 300  # characters of a service's own message in an error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Seconds: to connect, of silence, before the first retry."""
+
+    connect_s: float = 5.0
+    silence_s: float = 120.0
+    retry_wait_s: float = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the service answered: `status` is 2xx, or 400 or 422; after how many attempts."""
+
+    status: int
+    body: Mapping[str, Any]
+    attempts: int
+
+
+class Endpoint:
+    """One service at a base URL."""
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        headers: Mapping[str, str],
+        secret: str,
+        called: str,
+        error: type[BackendError],
+        limits: Limits,
+        breaker: Breaker,
+    ) -> None:
+        """
+        Args:
+            secret: taken out of whatever the service says.
+            called: how errors name provider and model or use, as `openai`.
+            error: the class of what is raised.
+        """
+        self.base_url = base_url.rstrip("/")
+        self.called = called
+        self.breaker = breaker
+        self._headers = dict(headers)
+        self._secret = secret
+        self._error = error
+        self._limits = limits
+        self._client: httpx2.Client | None = None
+        self._lock = threading.Lock()
+
+    def post(self, path: str, body: Mapping[str, Any], *, retries: int, until: float) -> Answer:
+        """
+        Post a body and return the JSON object that the service answers with.
+
+        Args:
+            retries: how often to ask again when it is busy or away.
+            until: `time.monotonic()` at which to stop trying.
+
+        Raises:
+            the error class given: the service is away, busy to the end, or refuses; or the circuit is open.
+        """
+        for attempt in range(1, retries + 2):
+            if not self.breaker.allows():
+                raise self._error(
+                    f"{self.called} at {self._shown_url} has failed {self.breaker.failures} times in a row; "
+                    f"it is left alone for another {self.breaker.rest_s:.0f} s"
+                )
+            status, reply, wait_s, why = self._attempt(path, body, until)
+            if 200 <= status < 300 or status in UNFIT:
+                return Answer(status, reply, attempt)
+            wait_s = self._pause(attempt) if wait_s is None else wait_s
+            hopeless = not _may_pass(status, reply) or attempt > retries
+            if hopeless or wait_s > LONGEST_WAIT_S or time.monotonic() + wait_s >= until:
+                raise self._error(self.complaint(status, why))
+            telemetry.count("endpoint.retry")
+            logger.info("endpoint.retry", extra={"service": self.called, "status": status, "wait_s": round(wait_s, 3)})
+            time.sleep(wait_s)
+        raise AssertionError("unreachable")
+
+    def complaint(self, status: int, why: str) -> str:
+        """Write one line that names the service and what would mend it; `why` is the service's own message."""
+        message = " ".join(why.split())
+        if len(self._secret) >= SECRET:
+            message = message.replace(self._secret, "***")
+        message = message if len(message) <= MOST_SHOWN else f"{message[:MOST_SHOWN]}…"
+        fix = {401: "; check its api_key", 403: "; check its api_key", 404: "; check its base_url and model"}.get(
+            status, ""
+        )
+        answered = f"answered {status}" if status else "did not answer"
+        return f"{self.called} at {self._shown_url} {answered}{f': {message}' if message else ''}{fix}"
+
+    def close(self) -> None:
+        """Let go of connections; the next request opens new ones."""
+        with self._lock:
+            if self._client is not None:
+                self._client.close()
+                self._client = None
+
+    @property
+    def _shown_url(self) -> str:
+        parts = urlsplit(self.base_url)
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+    def _attempt(
+        self, path: str, body: Mapping[str, Any], until: float
+    ) -> tuple[int, Mapping[str, Any], float | None, str]:
+        """Try once: return status (0: no answer), body, seconds it asks to wait, and what went wrong; the breaker is told."""
+        import httpx2
+
+        reported = False
+        try:
+            status, headers, text = self._send(path, body, until)
+            reported = True
+            (self.breaker.record_failure if status >= 500 or status == 408 else self.breaker.record_success)()
+        except httpx2.TimeoutException as error:
+            return 0, {}, None, f"{type(error).__name__} after the time that its settings allow"
+        except (httpx2.LocalProtocolError, httpx2.UnsupportedProtocol, httpx2.InvalidURL, UnicodeEncodeError) as error:
+            # What these say may be a header, and so the key.
+            raise self._error(
+                f"{self.called} at {self._shown_url} cannot be asked ({type(error).__name__}); check its base_url and api_key"
+            ) from None
+        except httpx2.HTTPError as error:
+            return 0, {}, None, f"{type(error).__name__}: {error}"
+        finally:
+            if not reported:
+                self.breaker.record_failure()
+        try:
+            parsed = json.loads(text)
+        except (ValueError, RecursionError):
+            parsed = None
+        if isinstance(parsed, dict):
+            return status, parsed, _parse_retry_after(headers), error_message(parsed)
+        if 200 <= status < 300:
+            raise self._error(f"{self.called} at {self._shown_url} answered no JSON object; check its base_url")
+        return status, {}, _parse_retry_after(headers), text.decode("utf-8", "replace")
+
+    def _send(self, path: str, body: Mapping[str, Any], until: float) -> tuple[int, Mapping[str, str], bytes]:
+        import httpx2
+
+        left = max(until - time.monotonic(), 0.001)
+        silence = min(self._limits.silence_s, left)
+        timeout = httpx2.Timeout(silence, connect=min(self._limits.connect_s, left))
+        telemetry.count("endpoint.request")
+        with self._open_client().stream("POST", self.base_url + path, json=body, timeout=timeout) as response:
+            text = bytearray()
+            for chunk in response.iter_bytes():
+                text += chunk
+                if time.monotonic() > until:
+                    raise httpx2.ReadTimeout("the answer took too long")
+                if len(text) > LONGEST_ANSWER:
+                    raise httpx2.ReadError("the answer is too long")
+            return response.status_code, response.headers, bytes(text)
+
+    def _open_client(self) -> httpx2.Client:
+        import httpx2
+
+        with self._lock:
+            if self._client is None:
+                self._client = httpx2.Client(headers=self._headers)
+                weakref.finalize(self, self._client.close)
+            return self._client
+
+    def _pause(self, attempt: int) -> float:
+        """Return the wait before the next attempt: it doubles each time, half of it chance, so that many do not come together."""
+        longest: float = min(self._limits.retry_wait_s * 2 ** (attempt - 1), LONGEST_WAIT_S)
+        return longest * random.uniform(0.5, 1.0)
+
+
+def error_message(body: Mapping[str, Any]) -> str:
+    """Find a service's own message: OpenAI's and Anthropic's `error.message`, Ollama's `error`; "" when there is none."""
+    error = body.get("error", body.get("message", body.get("detail", "")))
+    message = error.get("message", "") if isinstance(error, dict) else error
+    return message if isinstance(message, str) else json.dumps(message)
+
+
+def _may_pass(status: int, body: Mapping[str, Any]) -> bool:
+    """Tell whether the same request may succeed later. An empty account looks like a busy service, but no waiting fills it."""
+    error = body.get("error")
+    if isinstance(error, dict) and "insufficient_quota" in (error.get("code"), error.get("type")):
+        return False
+    return status == 0 or status in BUSY or status >= 500
+
+
+def _parse_retry_after(headers: Mapping[str, str]) -> float | None:
+    """
+    Return the seconds of a Retry-After, given as such or as an HTTP date; None when there is none that can be read.
+
+    >>> _parse_retry_after({"retry-after": "2"}), _parse_retry_after({"retry-after": "soon"})
+    (2.0, None)
+    """
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        value = headers.get(name)
+        if value is None:
+            continue
+        try:
+            return max(float(value) * unit, 0.0)
+        except ValueError:
+            pass
+        try:
+            at = parsedate_to_datetime(value)
+        except ValueError:
+            continue
+        return max(((at if at.tzinfo else at.replace(tzinfo=UTC)) - datetime.now(UTC)).total_seconds(), 0.0)
+    return None
+
 
 Form = TypeVar("Form", bound="BaseModel")
 """The shape that a model's answer must have."""
@@ -581,3 +825,231 @@ def _as_text(value: object) -> str:
 
 def _as_count(value: object) -> int:
     return value if isinstance(value, int) else 0
+
+
+Json = dict[str, Any]
+Reached = Future[tuple["mcp.Client", list[Any]]]
+
+MOST_TOOLS = 1000  # of one server; a listing that never ends is cut
+LAST_WORDS = 200  # characters of what a program said on stderr, in an error
+
+
+class Server(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How one server is reached: a program that is started, or an address."""
+
+    command: str | None = None
+    args: list[str] = []
+    env: dict[str, str] = {}
+    cwd: str | None = None
+    url: str | None = None
+    headers: dict[str, str] = {}
+    tools: list[str] | None = None
+    prefix: str = ""
+
+
+class Result(NamedTuple):
+    """What a tool said; `failed` when it says so itself, `uncertain` when it said nothing and may have worked all the same."""
+
+    text: str
+    failed: bool = False
+    uncertain: bool = False
+
+
+def servers_of(settings: ExecutorSettings) -> dict[str, Server]:
+    """
+    Read the configured servers by name.
+
+    Raises:
+        SettingsError: one has neither command nor url, or both, or an unknown key; names it.
+    """
+    servers: dict[str, Server] = {}
+    for name, fields in json.loads(settings.servers or "{}").items():
+        where = f"{name} of [executor.servers]"
+        try:
+            server = decode(Server, fields)
+        except (MementoError, TypeError) as error:
+            raise SettingsError(f"{where} is no server: {error}") from error
+        if bool(server.command) == bool(server.url):
+            raise SettingsError(f"{where} needs either command, the program to start, or url, the address to reach")
+        if server.url and not server.url.startswith(("http://", "https://")):
+            raise SettingsError(f"the url of {where} must begin with http:// or https://")
+        servers[name] = server
+    return servers
+
+
+class Toolbox:
+    """The tools of some servers, by unique names. A context manager; to be used by one thread."""
+
+    def __init__(self, servers: Mapping[str, Server], settings: ExecutorSettings) -> None:
+        self._servers = servers
+        self._settings = settings
+        self._stack = ExitStack()
+        self._clients: dict[str, mcp.Client] = {}
+        self._homes: dict[str, tuple[str, str]] = {}
+        self.offered: dict[str, Offered] = {}
+
+    def __enter__(self) -> Self:
+        """
+        Start and reach every server.
+
+        Raises:
+            ToolError: one cannot be started or reached.
+            SettingsError: two tools have one name.
+        """
+        if not self._servers:
+            return self
+        from anyio.from_thread import start_blocking_portal
+
+        with ExitStack() as stack:
+            self._portal: BlockingPortal = stack.enter_context(start_blocking_portal())
+            for name, server in self._servers.items():
+                words = stack.enter_context(tempfile.TemporaryFile("w+"))
+                self._clients[name], listed = self._reach(name, words, stack)
+                self._take(name, server, listed)
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stack.close()
+
+    def call(self, name: str, arguments: Json, until: float) -> Result:
+        """
+        Call a tool and return what it says, within the configured time; its own errors and those of its server are results too.
+
+        Args:
+            until: `time.monotonic()` at which to wait no longer.
+
+        Raises:
+            ToolError: there is no such tool.
+        """
+        if name not in self.offered:
+            known = ", ".join(self.offered) or "none: no server is configured in [executor]"
+            raise ToolError(f"there is no tool {name[:80]!r}: there are {known}")
+        server, own = self._homes[name]
+        within = max(min(self._settings.call_s, until - time.monotonic()), 0.01)
+        return self._portal.call(_call_tool, self._clients[server], server, own, arguments, within)
+
+    def _reach(self, name: str, words: IO[str], stack: ExitStack) -> tuple[mcp.Client, list[Any]]:
+        """Connect to one server and list its tools; the client stays open with the stack."""
+        import anyio
+
+        ready: Reached = Future()
+        stop = self._portal.call(anyio.Event)
+        limit = self._settings.start_s
+        serving = self._portal.start_task_soon(_hold_server, self._servers[name], words, limit, ready, stop)
+        stack.callback(self._let_go, name, serving, stop)
+        try:
+            return ready.result(limit)
+        except Exception as error:
+            serving.cancel()
+            words.seek(0)
+            last_words = words.read().strip().rpartition("\n")[2][:LAST_WORDS]
+            why = f"it is not ready after {limit:g} s" if isinstance(error, TimeoutError) else _root_cause(error)
+            raise ToolError(
+                f"the server {name!r} of [executor] cannot be used: {why}{f'; its last words: {last_words}' if last_words else ''}"
+            ) from error
+
+    def _let_go(self, name: str, held: Future[None], stop: anyio.Event) -> None:
+        self._portal.call(stop.set)
+        try:
+            held.result()
+        except (Exception, CancelledError) as error:  # a server that died is no reason to lose what was done
+            logger.info("executor.close", extra={"server": name, "cause": type(error).__name__})
+
+    def _take(self, name: str, server: Server, listed: list[Any]) -> None:
+        names = {tool.name for tool in listed}
+        for wanted in server.tools or ():
+            if wanted not in names:
+                raise SettingsError(f"the server {name!r} of [executor] has no tool {wanted!r}: it has {sorted(names)}")
+        for tool in listed:
+            if server.tools is not None and tool.name not in server.tools:
+                continue
+            called = server.prefix + tool.name
+            if called in self.offered:
+                other = self.offered[called].server
+                raise SettingsError(
+                    f"the servers {other!r} and {name!r} of [executor] both have a tool {called!r}: give one of them a prefix, "
+                    "or list the tools that may be used"
+                )
+            hints = tool.annotations
+            self._homes[called] = (name, tool.name)
+            self.offered[called] = Offered(
+                name=called,
+                server=name,
+                description=tool.description or tool.title or "",
+                schema=json.dumps(tool.input_schema, ensure_ascii=False),
+                repeatable=bool(hints and (hints.read_only_hint or hints.idempotent_hint)),
+            )
+
+
+async def _hold_server(server: Server, words: IO[str], start_s: float, ready: Reached, stop: anyio.Event) -> None:
+    """Keep one server open from start to `stop`, all in one task, as its client demands."""
+    import httpx2
+    import mcp
+    from mcp.client.stdio import StdioServerParameters, stdio_client
+    from mcp.client.streamable_http import streamable_http_client
+
+    try:
+        async with AsyncExitStack() as stack:
+            if server.command:
+                program = StdioServerParameters(
+                    command=server.command, args=server.args, env=server.env, cwd=server.cwd
+                )
+                transport = stdio_client(program, words)  # type: ignore[arg-type]  # it wants a TextIO, and needs a file
+            else:
+                timeout = httpx2.Timeout(start_s, read=None)
+                http = await stack.enter_async_context(httpx2.AsyncClient(headers=server.headers, timeout=timeout))
+                transport = streamable_http_client(str(server.url), http_client=http)
+            client = await stack.enter_async_context(mcp.Client(transport, read_timeout_seconds=start_s))
+            ready.set_result((client, await _list_tools(client)))
+            await stop.wait()
+    except Exception as error:
+        if ready.done():
+            raise
+        ready.set_exception(error)
+
+
+async def _list_tools(client: mcp.Client) -> list[Any]:
+    tools: list[Any] = []
+    cursor: str | None = None
+    while len(tools) < MOST_TOOLS:
+        page = await client.list_tools(cursor=cursor)
+        tools += page.tools
+        cursor = page.next_cursor
+        if not cursor:
+            break
+    return tools
+
+
+async def _call_tool(client: mcp.Client, server: str, name: str, arguments: Json, within: float) -> Result:
+    import anyio
+    from mcp.shared.exceptions import MCPError
+    from mcp.types import INVALID_PARAMS, METHOD_NOT_FOUND
+
+    try:
+        with anyio.fail_after(within + 1):
+            answer = await client.call_tool(name, arguments, read_timeout_seconds=within)
+    except MCPError as error:
+        refused = error.code in (INVALID_PARAMS, METHOD_NOT_FOUND)
+        reason = f"the server {server!r} {'refused the call' if refused else 'did not answer'}: {error}"
+        return Result(reason, failed=True, uncertain=not refused)
+    except TimeoutError:
+        return Result(f"the server {server!r} did not answer within {within:.0f} s", failed=True, uncertain=True)
+    except Exception as error:
+        return Result(f"the server {server!r} did not answer: {_root_cause(error)}", failed=True, uncertain=True)
+    return Result(_text_of_answer(answer), failed=bool(answer.is_error))
+
+
+def _text_of_answer(answer: Any) -> str:
+    """Join the texts of an answer; its structured content where there are none."""
+    parts = [block.text if block.type == "text" else f"({block.type})" for block in answer.content]
+    if not parts and answer.structured_content is not None:
+        return json.dumps(answer.structured_content, ensure_ascii=False)
+    return "\n".join(parts)
+
+
+def _root_cause(error: BaseException) -> str:
+    """Find the first single cause in a group of errors."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

@@ -1,37 +1,205 @@
 """
-The answer to a SPARQL query as Python values: rows (→ a pandas DataFrame with typed columns), a truth, or triples (→ a drawing).
+Memories in a notebook: `%load_ext memento` gives the cell magic `%%sparql`; `answer` does the same from Python.
 
-Draw a small graph as SVG: a box for each node with its texts inside, an arrow for each link, left to right along the links.
+A query → `answer` → `Rows` (→ a pandas DataFrame with typed columns), a truth, or `Triples` (→ a drawing). A small graph is
+drawn as SVG: a box for each node with its texts inside, an arrow for each link, left to right along the links. `attach` gives
+nouns, which know nothing of HTML, tables with what was said, when it held, where it came from and what it replaced; `memento`
+calls it wherever IPython runs.
 
-*Guarantees:* every text is escaped; nothing is fetched and nothing runs; drawn in the colour of the text around it, so that it is
-seen on light and dark. The same triples give the same drawing.
+*Guarantees:* every text is escaped; nothing is fetched and nothing runs; without colours set here it is read on light and dark.
+The same triples give the same drawing.
 
-*Source:* layers by the longest way, order within a layer by the mean place of the neighbours: Sugiyama, Tagawa & Toda 1981, IEEE
-Transactions on Systems, Man, and Cybernetics 11(2).
+*Source:* layers by the longest way, order within a layer by the mean place of the neighbours: Sugiyama, Tagawa & Toda 1981,
+IEEE Transactions on Systems, Man, and Cybernetics 11(2).
 """
 
 from __future__ import annotations
 
+import argparse
 import io
 import json
+import shlex
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from html import escape
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import TYPE_CHECKING, Any, NoReturn, cast, overload
 
-from memento.errors import MissingPart, NotAcceptable
-from memento.graph.documents import read_lines
-from memento.graph.terms import to_value
-from memento.interfaces.notebook.display import show_table
+from memento.errors import InputError, MementoError, MissingPart, NotAcceptable
+from memento.interfaces.picture import draw_manifest
 from memento.iris import IRI, MEM, RDFS, SKOS, TYPE, XSD, shorten
-from memento.model import Value
+from memento.model import (
+    Believed,
+    Described,
+    Listed,
+    Manifest,
+    NoteRef,
+    Recalled,
+    Recollection,
+    Retired,
+    Source,
+    Timeline,
+    Value,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
+    from IPython.core.interactiveshell import InteractiveShell
 
     from memento.python import Client, Memento
+
+
+_CELL = "text-align:left;vertical-align:top;padding:.25em .75em;white-space:normal"
+_LINE = "border-bottom:1px solid rgba(128,128,128,.35)"
+_PALE = "opacity:.65"
+
+Row = Sequence[str]
+
+
+def show_recollection(found: Recollection) -> str:
+    """Show the memories of a recall, best first."""
+    head = f"{_bold(found.query)} in {escape(found.namespace)}"
+    if found.degraded:
+        head = f"{head} ({escape(found.degraded)})"
+    cut = _table_html(
+        ("cut", "relevance", "why"),
+        [(_code(one.iri), f"{one.relevance:.2f}", escape(one.reason)) for one in found.cut],
+    )
+    rest = cut if found.cut else ""
+    if not found.memories:
+        return f"<p>{head}: {'nothing is relevant' if found.gated else 'nothing comes to mind'}</p>{rest}"
+    left = f", {found.left_out} left out of the budget" if found.left_out else ""
+    count = f"{head}, {len(found.memories)} memories{left}"
+    return _table_html(_RECALL_COLUMNS, [_recalled_row(one) for one in found.memories], count) + rest
+
+
+def show_recalled(one: Recalled) -> str:
+    """Show one memory of a recall."""
+    return _table_html(_RECALL_COLUMNS, [_recalled_row(one)])
+
+
+def show_manifest(found: Manifest) -> str:
+    """Draw the picture, and the text below it."""
+    return f"{draw_manifest(found)}<pre style='white-space:pre-wrap'>{escape(found.text)}</pre>"
+
+
+def show_timeline(found: Timeline) -> str:
+    """Show the memories in the order they became true."""
+    earlier = f", {found.earlier:,} earlier ones left out" if found.earlier else ""
+    rows = [_believed_row(one) for one in found.memories]
+    return _table_html(_TIMELINE_COLUMNS, rows, f"{_bold(found.subject)} in {escape(found.namespace)}{earlier}")
+
+
+def show_believed(one: Believed) -> str:
+    """Show one memory of a timeline."""
+    return _table_html(_TIMELINE_COLUMNS, [_believed_row(one)])
+
+
+def show_listed(one: Listed) -> str:
+    """Show a memory of a listing."""
+    until = f"forgotten {_day(one.expired_at)}" if one.expired_at else _day(one.invalid_at)
+    return _table_html(
+        ("memory", "since", "until", "IRI"), [(_bold(one.content), _day(one.valid_at), until, _code(one.iri))]
+    )
+
+
+def show_source(one: Source) -> str:
+    """Show who told a memory, and what made it of the note."""
+    by = ", ".join([one.agent or "kept as it was said", *one.rules])
+    return _table_html(
+        ("memory", "said by", "note", "made by"),
+        [(_bold(one.content), escape(one.said_by), _note_html(one.note), escape(by))],
+    )
+
+
+def show_described(found: Described) -> str:
+    """Show everything that is said of a node, and who points at it."""
+    rows = [(_code(shorten(name)), escape(shorten(value))) for name, value in found.properties]
+    rows += [(f"{_code(shorten(name))} of", _code(shorten(one))) for one, name in found.pointed_at_by]
+    return _table_html(("", ""), rows, f"{_bold(found.type)} {_code(shorten(found.iri))} in {escape(found.namespace)}")
+
+
+def show_table(columns: Sequence[str], rows: Iterable[Sequence[object]], caption: str = "") -> str:
+    """Show any rows as a table; what is None is empty."""
+    shown = [["" if one is None else escape(_cell_text(one)) for one in row] for row in rows]
+    return _table_html([escape(name) for name in columns], shown, escape(caption))
+
+
+_RECALL_COLUMNS = ("", "memory", "score", "since", "until", "about", "note", "replaced")
+_TIMELINE_COLUMNS = ("memory", "since", "until", "state", "why it ended")
+
+
+def _recalled_row(one: Recalled) -> Row:
+    return (
+        str(one.rank),
+        _bold(one.content),
+        f"{one.score:.2f}",
+        _day(one.valid_at),
+        _day(one.invalid_at),
+        escape(", ".join(one.about)),
+        _note_html(one.note),
+        f'<div style="{_PALE}">{"".join(map(_retired_html, one.invalidates))}</div>',
+    )
+
+
+def _believed_row(one: Believed) -> Row:
+    content = _bold(one.content) if one.state == "holds" else f'<span style="{_PALE}">{escape(one.content)}</span>'
+    return (content, _day(one.valid_at), _day(one.invalid_at), escape(one.state), escape(one.reason or ""))
+
+
+def _retired_html(old: Retired) -> str:
+    dates = f"{_day(old.valid_at)} to {_day(old.invalid_at)}"
+    older = "".join(map(_retired_html, old.invalidates))
+    return f"<div>{escape(old.content)} ({dates}; {escape(old.reason)})</div>{older}"
+
+
+def _note_html(note: NoteRef | None) -> str:
+    return f"{_day(note.at)}: “{escape(note.content)}”" if note else ""
+
+
+def _table_html(columns: Sequence[str], rows: Iterable[Row], caption: str = "") -> str:
+    """Write a table of columns and cells that are HTML already."""
+    title = f'<caption style="text-align:left">{caption}</caption>' if caption else ""
+    head = "".join(f'<th style="{_CELL};{_LINE}">{name}</th>' for name in columns)
+    body = "".join("<tr>" + "".join(f'<td style="{_CELL}">{cell}</td>' for cell in row) + "</tr>" for row in rows)
+    return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _bold(text: str) -> str:
+    return f"<b>{escape(text)}</b>"
+
+
+def _code(text: str) -> str:
+    return f"<code>{escape(text)}</code>"
+
+
+def _day(at: datetime | None) -> str:
+    return f'<span style="white-space:nowrap">{at:%Y-%m-%d}</span>' if at else ""
+
+
+def _cell_text(value: object) -> str:
+    return f"{value:%Y-%m-%d %H:%M:%S}" if isinstance(value, datetime) else str(value)
+
+
+_DISPLAYS: dict[type, Any] = {
+    Recollection: show_recollection,
+    Recalled: show_recalled,
+    Manifest: show_manifest,
+    Timeline: show_timeline,
+    Believed: show_believed,
+    Listed: show_listed,
+    Source: show_source,
+    Described: show_described,
+}
+
+
+def attach() -> None:
+    """Let nouns show themselves as HTML, as notebooks ask them to; harmless when called again."""
+    for noun, show in _DISPLAYS.items():
+        noun._repr_html_ = show  # type: ignore[attr-defined]
+
 
 _ROWS, _TRIPLES = "application/sparql-results+json", "application/n-triples"
 
@@ -256,6 +424,9 @@ class Triples(Sequence[Triple]):
 
 def parse_triples(data: bytes) -> Triples:
     """Parse the triples of an N-Triples document, subject by subject."""
+    from memento.graph.documents import read_lines
+    from memento.graph.terms import to_value
+
     triples = []
     for quad in read_lines(io.BytesIO(data)):
         subject = to_value(quad.subject)
@@ -448,3 +619,62 @@ def _cut(text: str, most: int) -> str:
 
 def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
+
+
+class _Options(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise InputError(f"%%sparql: {message}; it takes {self.format_usage().split('%%sparql', 1)[-1].strip()}")
+
+
+def load(shell: InteractiveShell) -> None:
+    """Give a shell the magic; what `%load_ext memento` does."""
+    from IPython.core.error import UsageError
+
+    def sparql(line: str, cell: str) -> object:
+        """Answer the SPARQL query of the cell: a DataFrame, a truth, or a drawing of triples."""
+        try:
+            return _run_cell(line, cell, shell.user_ns)
+        except MementoError as error:
+            raise UsageError(str(error)) from error
+
+    register: Any = shell.register_magic_function  # its types are those of a decorator
+    register(sparql, magic_kind="cell", magic_name="sparql")
+
+
+def _run_cell(line: str, cell: str, names: dict[str, Any]) -> object:
+    chosen = _build_options().parse_args(shlex.split(line))
+    with _open_memory(chosen, names) as memento:
+        result = parse_answer(*memento.query(cell, accept=ACCEPTED, namespace=chosen.namespace))
+    display = result.to_frame(short=chosen.short) if isinstance(result, Rows) else result
+    if chosen.into:
+        names[chosen.into] = display
+        return None
+    return display
+
+
+def _build_options() -> _Options:
+    options = _Options(prog="%%sparql", add_help=False, allow_abbrev=False)
+    where = options.add_mutually_exclusive_group()
+    where.add_argument("--memory", metavar="VARIABLE", default="memento")
+    where.add_argument("--home", metavar="DIR")
+    where.add_argument("--url", metavar="ADDRESS")
+    options.add_argument("--namespace", metavar="NAME")
+    options.add_argument("--into", metavar="VARIABLE")
+    options.add_argument("--short", action="store_true")
+    return options
+
+
+def _open_memory(chosen: argparse.Namespace, names: dict[str, Any]) -> AbstractContextManager[Memento | Client]:
+    """Return the memory that a cell asks: the notebook's own stays open."""
+    from memento.python import Client, Memento, open_memento
+
+    if chosen.url:
+        return Client(chosen.url)
+    if chosen.home:
+        return open_memento(chosen.home, resume=False)
+    own = names.get(chosen.memory)
+    if isinstance(own, Memento | Client):
+        return nullcontext(own)
+    if chosen.memory != "memento":
+        raise InputError(f"%%sparql: there is no memory in the variable {chosen.memory!r}: open one with open_memento")
+    return open_memento(resume=False)

@@ -1,0 +1,886 @@
+"""
+Numbers that rank, as pure functions: the laws of strength, the fusion of lists, diversity, and walks over a graph.
+
+**Laws** by which the four numbers of a memory move, and its links with them; nothing here reads a clock or a store. Times are
+days, as numbers; each law says its range. Laws of many memories take columns.
+
+| number | says | moved by | with time |
+| --- | --- | --- | --- |
+| importance | how valuable when stored | feedback: `adjust_importance` | aged by who uses it: `age_importance` |
+| depth | how well established | a full read: `deepen`; a correction: `correct_depth` | stays, and slows ageing: `time_factor` |
+| energy | how active now | feedback: `adjust_energy` | halves, as far as `Decay` has been asked for: `decay_energies` |
+| usefulness | how often it helped | feedback: `usefulness` | stays |
+
+**Fusion** makes one of two ranked lists: each is scaled to 0..1, short lists weigh less, weak hits of the second are dropped;
+nothing is cut off. **Diversity** gives a short list that is relevant and does not repeat itself.
+
+**Walks** say who is near, by three laws over one undirected graph, a `Csr`. `ppr` conserves what the sources give and shares it
+out: what a walker who restarts at the sources visits most; it is the power iteration, exact and as slow as the graph is large.
+`push` finds nearly the same near nodes at a cost that does not depend on the size of the graph. `spread` adds up and saturates
+at 1; `hops` pays a fixed price for each step. Their numbers are not comparable, and are not made so. In `ppr` and `push` a node
+without links passes nothing on; a source that has none keeps its (1 − damping), the rest of its mass is lost.
+
+*Source:* Ebbinghaus 1885 for what fades exponentially; Hebb 1949 for links that grow by use.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memento.model import Scored
+from memento.settings import FusionSettings
+
+F = TypeVar("F", float, NDArray[np.float64])
+Numbers = NDArray[np.floating]
+
+
+def clamp(value: float, low: float = 0.0, high: float = 1.0) -> float:
+    """Return the nearest number in low..high."""
+    return min(max(value, low), high)
+
+
+# Importance
+
+MIDDLING = 0.5
+"""The importance of a memory that nobody has said anything of."""
+
+_BY_SOURCE = {"explicit": 1.0, "import": 0.8, "hook:stop": 0.7, "hook:post_tool_use": 0.5}
+_BY_TAG = {
+    "decision": 1.0,
+    "architecture": 1.0,
+    "error": 0.9,
+    "config": 0.8,
+    "dependency": 0.7,
+    "code": 0.7,
+    "todo": 0.6,
+    "conversation": 0.4,
+}
+_OTHER_TAG = 0.5
+_BY_PRIORITY = {"high": 1.0, "normal": 0.7, "low": 0.4}
+
+
+def rate_importance(source: str, tags: Iterable[str], priority: str) -> float:
+    """
+    Rate how valuable something is when it is stored, 0..1: by where it came from, its weightiest tag, and its priority.
+
+    Args:
+        source: "explicit", "import", "hook:stop" or "hook:post_tool_use".
+        tags: any; one that is not known counts .5, as does none at all.
+        priority: "high", "normal" or "low".
+
+    Raises:
+        KeyError: a source or a priority that is none of these.
+
+    >>> rate_importance("import", ["error"], "normal")
+    0.504
+    """
+    tag = max((_BY_TAG.get(tag, _OTHER_TAG) for tag in tags), default=_OTHER_TAG)
+    return round(clamp(_BY_SOURCE[source] * tag * _BY_PRIORITY[priority]), 12)
+
+
+def age_importance(importance: float, days: float) -> float:
+    """Return what is left of an importance, 0..1: .2 % less each day, half after 346 days."""
+    return float(importance * 0.998**days)
+
+
+def adjust_importance(importance: float, helped: bool) -> float:
+    """Adjust an importance, 0..1, after feedback: .02 more where the memory helped, .01 less where it did not."""
+    return clamp(importance + (0.02 if helped else -0.01))
+
+
+def usefulness(successes: int, failures: int) -> float | None:
+    """Return how often a memory helped, 0..1; None before the first feedback."""
+    return successes / (successes + failures) if successes + failures else None
+
+
+# Depth
+
+READ = 0.05
+RESISTS = 0.7
+
+
+def deepen(depth: float) -> float:
+    """Return a depth, 0..1, after the memory was read in full."""
+    return clamp(depth + READ)
+
+
+def correct_depth(depth: float) -> float:
+    """
+    Return the depth left to a memory that was corrected, 0..1: what is deep, from .7 on, resists and keeps four fifths.
+
+    >>> round(correct_depth(0.69), 3), round(correct_depth(0.7), 3)
+    (0.207, 0.56)
+    """
+    return depth * (0.8 if depth >= RESISTS else 0.3)
+
+
+def depth_band(depth: float) -> str:
+    """Say a depth in a word: "shallow" below .3, "deep" above .7, "medium" between."""
+    return "shallow" if depth < 0.3 else "deep" if depth > RESISTS else "medium"
+
+
+def time_factor(days: F, depth: F) -> F:
+    """
+    Return how much memories of that age still count, .5..1: half stays, the rest fades in 30 days, 3.3 times as slowly when deep.
+
+    >>> round(time_factor(30, 0), 5), round(time_factor(90, 1), 5)
+    (0.68394, 0.70328)
+    """
+    fading: F = math.e ** (-days * (1 - 0.7 * depth) / 30)
+    return 0.5 + 0.5 * fading
+
+
+def depth_factor(depth: F) -> F:
+    """Return how much a memory counts for its depth, .9..1."""
+    return 0.9 + 0.1 * depth
+
+
+# Links from keys to memories
+
+LIGHTEST, HEAVIEST = 0.1, 3.0
+
+
+def reinforce_link(weight: float) -> float:
+    """Return the weight of a link, .1..3, after somebody came over it."""
+    return clamp(weight + 0.1, LIGHTEST, HEAVIEST)
+
+
+def weaken_link(weight: float) -> float:
+    """Return the weight of a link, .1..3, that was looked at and not taken."""
+    return clamp(weight - 0.005, LIGHTEST, HEAVIEST)
+
+
+def key_rarity(links: int, named: bool) -> float:
+    """
+    Return how much a key says of a memory that it leads to, 0..1: one over the number of its links, half of that for a name.
+
+    Args:
+        links: all links of the key, those to retired memories too.
+        named: the key is a name or a proper noun, which is literal and says less about the topic.
+
+    >>> [round(key_rarity(n, named=False), 4) for n in (0, 1, 2, 3, 10)], key_rarity(2, named=True)
+    ([1.0, 1.0, 0.5, 0.3333, 0.1], 0.25)
+    """
+    return 1.0 if links <= 1 else (0.5 if named else 1.0) / links
+
+
+# Energy, and the weights of associations: they decay as far as somebody asks for it
+
+GONE = 0.01
+"""An energy below this is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decay:
+    """
+    How far the energies of a graph have been let decay: up to which instants, and by which half-life since the one before.
+
+    Asking twice for the same span decays it once, so that asking often changes nothing.
+    """
+
+    marks: tuple[tuple[datetime, float], ...] = ()
+    """(instant, half-life in days), ascending; neighbours have different half-lives."""
+
+    def until(self, now: datetime, half_life_days: float) -> Decay:
+        """
+        Extend it up to `now`; an instant that is already past the last one changes nothing.
+
+        Raises:
+            ValueError: a half-life not above 0.
+        """
+        if half_life_days <= 0:
+            raise ValueError(f"a half-life must be above 0 days, not {half_life_days}")
+        if self.marks and now <= self.marks[-1][0]:
+            return self
+        kept = self.marks[:-1] if self.marks and self.marks[-1][1] == half_life_days else self.marks
+        return Decay((*kept, (now, half_life_days)))
+
+    def half_lives(self, since_s: Numbers) -> Numbers:
+        """Count the half-lives, (n,) and 0 or more, from some times, in seconds since 1970, to the last instant asked for."""
+        passed, begin = np.zeros(len(since_s)), np.asarray(since_s, dtype=np.float64)
+        for at, half_life_days in self.marks:
+            passed += np.maximum(at.timestamp() - begin, 0.0) / (half_life_days * 86_400)
+            begin = np.maximum(begin, at.timestamp())
+        return passed
+
+
+def decay_energies(values: Numbers, at_s: Numbers, decay: Decay) -> Numbers:
+    """
+    Return what is left of some energies, (n,) in 0..1: half after each half-life that was let pass since; below .01 it is gone.
+
+    Args:
+        values: (n,) 0..1.
+        at_s: (n,) when they were that, in seconds since 1970.
+    """
+    left = values * 0.5 ** decay.half_lives(at_s)
+    return np.where(left >= GONE, left, 0.0)
+
+
+def decay_energy(value: float, at: datetime, decay: Decay) -> float:
+    """
+    Return what is left of one energy, as `decay_energies` does.
+
+    >>> from datetime import UTC, timedelta
+    >>> then = datetime(2026, 1, 1, tzinfo=UTC)
+    >>> round(decay_energy(0.8, then, Decay().until(then + timedelta(days=3), 7)), 6)
+    0.594398
+    """
+    return float(decay_energies(np.array([value]), np.array([at.timestamp()]), decay)[0])
+
+
+def decay_associations(weights: Numbers, at_s: Numbers, decay: Decay) -> Numbers:
+    """Return what is left of associations' weights, (n,) in 0..1: a twentieth less for each half-life, `at_s` as above."""
+    return np.asarray(weights * 0.95 ** decay.half_lives(at_s))
+
+
+def decay_association(weight: float, at_s: float, decay: Decay) -> float:
+    """Return what is left of one association's weight, as `decay_associations` does."""
+    return float(decay_associations(np.array([weight]), np.array([at_s]), decay)[0])
+
+
+def strengthen_association(weight: float, again: float) -> float:
+    """Return the weight of an association, 0..1, that is drawn again with the weight `again`."""
+    return clamp(weight + 0.1 * again)
+
+
+def adjust_energy(energy: float, helped: bool) -> float:
+    """Adjust an energy, 0..1, after feedback: a tenth more where the memory helped, a tenth less where it did not."""
+    return clamp(energy * (1.1 if helped else 0.9))
+
+
+def outlives(energy: Numbers, accesses: Numbers, spent: float = 0.05, few: int = 5) -> NDArray[np.bool_]:
+    """
+    Tell of memories, (n,), whether archiving leaves them: they still have energy, or were used more than a few times.
+
+    >>> outlives(np.array([0.06, 0.05, 0.0]), np.array([0, 5, 6])).tolist()
+    [True, False, True]
+    """
+    return (energy > spent) | (accesses > few)
+
+
+# How memories rank by what they are, rather than by what is asked
+
+HALF_LIFE_DAYS = 7.0
+
+
+def recency(days: F) -> F:
+    """Return how recent a use was, 0..1: half after a week."""
+    halved: F = 0.5 ** (days / HALF_LIFE_DAYS)
+    return halved
+
+
+def score_activation(activation: F, days: F, importance: F) -> F:
+    """
+    Score memories that activation reached, 0..1.
+
+    Args:
+        activation: 0..1.
+        days: since it was last used.
+        importance: 0..1.
+
+    >>> round(score_activation(0.5, 7, 0.9), 4)
+    0.56
+    """
+    return 0.6 * activation + 0.25 * recency(days) + 0.15 * importance
+
+
+_RERANK_SOURCE = {"hook:stop": 0.8, "hook:post_tool_use": 0.6}
+_RERANK_TAG = {"decision": 1.2, "architecture": 1.2, "error": 1.1, "conversation": 0.8}
+_RERANK_PRIORITY = {"high": 1.3, "low": 0.7}
+
+
+def rerank_factor(days: float, source: str, tags: Sequence[str], accesses: int, priority: str) -> float:
+    """
+    Return what a similarity is multiplied with for a memory's age, origin, tags, use and priority; above 0.
+
+    The tag that counts most for it counts; what is not known counts 1.
+
+    >>> round(0.8 * rerank_factor(30, "explicit", ["decision"], 5, "high"), 6)
+    1.355495
+    """
+    tag = max((_RERANK_TAG.get(tag, 1.0) for tag in tags), default=1.0)
+    used = 1 + 0.1 * math.log1p(accesses)
+    return math.exp(-days / 365) * _RERANK_SOURCE.get(source, 1.0) * tag * used * _RERANK_PRIORITY.get(priority, 1.0)
+
+
+class Season(StrEnum):
+    """Where a memory stands in its life; the first that fits, in this order."""
+
+    EMERGING = "emerging"
+    ACTIVE = "active"
+    STABLE = "stable"
+    DECAYING = "decaying"
+    OTHER = "other"
+
+
+def find_seasons(
+    created_days: Numbers, used_days: Numbers, changed_days: Numbers, energy: Numbers, accesses: NDArray[np.integer]
+) -> NDArray[np.int8]:
+    """
+    Find the season of each memory, (n,), as its place in `Season`.
+
+    Emerging: made within a day. Active: used within a week. Stable: unchanged for 30 days and not without energy.
+    Decaying: without energy, and hardly used.
+
+    Args:
+        created_days, used_days, changed_days: (n,) since it was made, last used (or made) and last changed.
+        energy: (n,) 0..1.
+        accesses: (n,) how often it was used.
+    """
+    return np.select(
+        [created_days < 1, used_days < 7, (changed_days > 30) & (energy > 0.1), (energy < 0.1) & (accesses < 3)],
+        [np.int8(0), np.int8(1), np.int8(2), np.int8(3)],
+        np.int8(4),
+    )
+
+
+T = TypeVar("T", bound=Hashable)
+
+Scores = NDArray[np.float64]
+"""(n,) scores of one list."""
+
+
+def align(scores: Sequence[float] | Scores, mean: float = 0.5, deviation: float = 0.2) -> Scores:
+    """
+    Return (n,) the scores moved and stretched to the given mean and population standard deviation; equal scores all become `mean`.
+
+    >>> align([0.89, 0.85, 0.82]).round(4).tolist()
+    [0.7557, 0.4768, 0.2675]
+    """
+    x = np.asarray(scores, dtype=np.float64)
+    if x.size == 0 or x.max() == x.min():
+        return np.full(x.shape, mean)
+    # Away from zero and scaled first, so that neither tiny nor huge scores lose their spread in the squares.
+    x = (x - x.min()) / (x.max() - x.min())
+    return np.asarray(mean + deviation * (x - x.mean()) / x.std())
+
+
+def minmax(scores: Sequence[float] | Scores) -> Scores:
+    """
+    Return (n,) the scores stretched to 0..1: the best becomes 1, the worst 0; equal scores all become 0.5.
+
+    >>> minmax([0.89, 0.85, 0.82]).round(6).tolist()
+    [1.0, 0.428571, 0.0]
+    """
+    x = np.asarray(scores, dtype=np.float64)
+    if x.size == 0 or x.max() == x.min():
+        return np.full(x.shape, 0.5)
+    return np.asarray((x - x.min()) / (x.max() - x.min()))
+
+
+def coverage(n_first: int, n_second: int, vector_weight: float, full: int) -> tuple[float, float]:
+    """
+    Return the weights of two lists of these lengths; they sum to 1 unless both lists are empty.
+
+    Args:
+        vector_weight: share of the first list when both are long, 0..1.
+        full: results from which on a list has its whole weight.
+
+    >>> [round(weight, 4) for weight in coverage(50, 2, vector_weight=0.7, full=5)]
+    [0.8537, 0.1463]
+    """
+    first = vector_weight * min(n_first / full, 1.0)
+    second = (1.0 - vector_weight) * min(n_second / full, 1.0)
+    total = first + second
+    return (first / total, second / total) if total > 0 else (0.0, 0.0)
+
+
+def fuse(
+    first: Sequence[Scored[T]], second: Sequence[Scored[T]], knobs: FusionSettings, both: str = "multiple"
+) -> list[Scored[T]]:
+    """
+    One list, best first, scores in 0..1; what stands in both lists bears the source `both`.
+
+    When one list is empty the other comes back untouched, in its order and with its own scores. Of equal scores the one
+    that appears first wins. No item stands twice in the same list.
+
+    >>> near = [Scored(1, 0.9, "vector"), Scored(2, 0.8, "vector")]
+    >>> named = [Scored(2, 12.0, "fulltext"), Scored(3, 9.0, "fulltext")]
+    >>> [(hit.item, round(hit.score, 2), hit.source) for hit in fuse(near, named, FusionSettings())]
+    [(1, 0.7, 'vector'), (2, 0.3, 'multiple')]
+    """
+    if not first or not second:
+        return list(first or second)
+    w_first, w_second = coverage(len(first), len(second), knobs.vector_weight, knobs.full_weight_results)
+    fused = {
+        hit.item: Scored(hit.item, w_first * score, hit.source)
+        for hit, score in zip(first, _normalise(first, knobs), strict=True)
+    }
+    for hit, score in zip(second, _normalise(second, knobs), strict=True):
+        if (
+            score < knobs.quality_threshold - 1e-9
+        ):  # rounding depends on the order of the list, what is dropped must not
+            continue
+        known = fused.get(hit.item)
+        fused[hit.item] = (
+            Scored(hit.item, known.score + w_second * score, both)
+            if known
+            else Scored(hit.item, w_second * score, hit.source)
+        )
+    return sorted(fused.values(), key=lambda hit: -hit.score)
+
+
+def blend(cosines: NDArray[np.floating], words: NDArray[np.floating], vector_weight: float = 0.7) -> Scores:
+    """
+    Return (n,) a share of each cosine and the rest of its BM25 over the largest BM25 there is.
+
+    >>> blend(np.array([0.2, 0.9]), np.array([12.0, 3.0])).round(3).tolist()
+    [0.44, 0.705]
+    """
+    most = max(float(words.max(initial=0.0)), 1e-9)
+    return np.asarray(vector_weight * cosines + (1.0 - vector_weight) * (words / most), dtype=np.float64)
+
+
+def rrf(rankings: Sequence[Sequence[T]], k: float = 1.0) -> list[Scored[T]]:
+    """
+    Reciprocal rank fusion: Σ 1 / (rank + k) over the lists an item stands in, ranks from 0; best first, ties by first appearance.
+
+    Source: Cormack, Clarke and Büttcher 2009, SIGIR (there k = 60 and ranks from 1).
+
+    >>> [(hit.item, hit.score) for hit in rrf([["a", "b"], ["b"]])]
+    [('b', 1.5), ('a', 1.0)]
+    """
+    sums: dict[T, float] = {}
+    for ranking in rankings:
+        for rank, item in enumerate(ranking):
+            sums[item] = sums.get(item, 0.0) + 1.0 / (rank + k)
+    return sorted((Scored(item, score) for item, score in sums.items()), key=lambda hit: -hit.score)
+
+
+def _normalise(hits: Sequence[Scored[T]], knobs: FusionSettings) -> list[float]:
+    # Min-max undoes any alignment; the step stays because it is a named part of the pipeline.
+    scores = align([hit.score for hit in hits], knobs.target_mean, knobs.target_deviation)
+    return [float(score) for score in minmax(scores)]
+
+
+Vectors = NDArray[np.float32]
+
+
+def unit(vectors: NDArray[np.floating]) -> Vectors:
+    """
+    Return (n, d) or (d,) the same directions with length 1; a zero vector stays zero.
+
+    >>> unit(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
+    [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
+    """
+    x = np.asarray(vectors, dtype=np.float64)
+    lengths = np.linalg.norm(x, axis=-1, keepdims=True)
+    return np.asarray(x / np.where(lengths > 0, lengths, 1.0), dtype=np.float32)
+
+
+def cosines(matrix: Vectors, asked: Vectors) -> NDArray[np.float32]:
+    """
+    Return (n,) how near each row is to the question, -1..1: the best over the question's windows.
+
+    Args:
+        matrix: (n, d) unit rows; a row of zeros has cosine 0.
+        asked: (w, d) unit rows, at least one: the windows of one question.
+
+    >>> cosines(np.eye(2, dtype=np.float32), np.array([[0, 1]], dtype=np.float32)).tolist()
+    [0.0, 1.0]
+    """
+    return np.asarray((matrix @ asked.T).max(axis=1), dtype=np.float32)
+
+
+def adaptive_lambda(scores: Sequence[float] | NDArray[np.floating], lo: float, hi: float) -> float:
+    """
+    Return how much relevance counts in MMR, `lo`..`hi`: the more the best score stands out from the mean, the more.
+
+    Args:
+        scores: fused scores in 0..1, in any order.
+
+    >>> adaptive_lambda([1.0, 0.2, 0.1], lo=0.5, hi=0.7), adaptive_lambda([0.5, 0.5], lo=0.5, hi=0.7)
+    (0.7, 0.5)
+    """
+    x = np.asarray(scores, dtype=np.float64)
+    middle = (lo + hi) / 2
+    if x.size == 0:
+        return middle
+    gap = float(x.max() - x.mean())
+    if gap > 0.3:
+        return hi
+    if gap > 0.2:
+        return min(middle + 0.05, hi)
+    return middle if gap > 0.1 else lo
+
+
+def mmr(relevance: NDArray[np.floating], vectors: NDArray[np.floating], k: int, lam: float) -> list[int]:
+    """
+    Return the rows of the `k` most relevant, least redundant candidates, best first; all as they are when they are `k` at most.
+
+    Each pick maximises `lam · relevance − (1 − lam) · max(0, cosines to the rows picked so far)`; of equal rows the first wins.
+
+    Args:
+        relevance: (n,) in 0..1.
+        vectors: (n, d) unit rows; a row of zeros has no embedding and is never redundant.
+        lam: 1 is relevance only, 0 is diversity only.
+
+    Source: Carbonell and Goldstein 1998, SIGIR.
+
+    >>> mmr(np.array([1.0, 0.9, 0.5]), np.array([[1, 0], [1, 0], [0, 1.0]]), k=2, lam=0.5)
+    [0, 2]
+    """
+    n = len(relevance)
+    if n <= k:
+        return list(range(n))
+    if k <= 0:
+        return []
+    gains = lam * np.asarray(relevance, dtype=np.float64)
+    redundancy = np.zeros(n)
+    left = np.ones(n, dtype=bool)
+    picks: list[int] = []
+    pick = int(np.argmax(relevance))
+    while True:
+        picks.append(pick)
+        left[pick] = False
+        if len(picks) == k:
+            return picks
+        redundancy = np.maximum(redundancy, vectors @ vectors[pick])
+        pick = int(np.argmax(np.where(left, gains - (1.0 - lam) * redundancy, -np.inf)))
+
+
+Mass = NDArray[np.float64]
+"""(n,) what a walk has brought to every node."""
+
+
+@dataclass(frozen=True, eq=False)
+class Csr:
+    """
+    An undirected graph over the nodes 0..n-1 as compressed rows: every link stands in the rows of both its ends.
+
+    The neighbours of node v are `indices[indptr[v] : indptr[v + 1]]`, ascending; `weights` are beside `indices`, or is
+    None when all links count the same.
+    """
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    weights: NDArray[np.float32] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        n: int,
+        source: NDArray[np.integer],
+        target: NDArray[np.integer],
+        weights: NDArray[np.floating] | None = None,
+    ) -> Csr:
+        """
+        Return the graph of links given once, in either direction. Repeated links count once, or add up where there are weights.
+
+        Args:
+            n: number of nodes.
+            source, target: (m,) node ids in 0..n-1.
+            weights: (m,) positive.
+
+        >>> Csr.of(3, np.array([0, 0]), np.array([1, 2])).neighbours(0).tolist()
+        [1, 2]
+        """
+        source, target = np.asarray(source, dtype=np.int64), np.asarray(target, dtype=np.int64)
+        loops = source == target
+        rows = np.concatenate([source, target[~loops]])
+        columns = np.concatenate([target, source[~loops]])
+        arcs, place = np.unique(rows * n + columns, return_inverse=True)
+        indptr = np.zeros(n + 1, dtype=np.int64)
+        np.cumsum(np.bincount(arcs // max(n, 1), minlength=n), out=indptr[1:])
+        summed = None
+        if weights is not None:
+            both = np.concatenate([weights, np.asarray(weights)[~loops]])
+            summed = np.bincount(place, weights=both, minlength=len(arcs)).astype(np.float32)
+        return cls(indptr, (arcs % max(n, 1)).astype(np.int32), summed)
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    def neighbours(self, node: int) -> NDArray[np.int32]:
+        """Return the neighbours of a node, ascending."""
+        return self.indices[self.indptr[node] : self.indptr[node + 1]]
+
+    @cached_property
+    def strength(self) -> Mass:
+        """(n,) the number of links of each node, or the sum of their weights."""
+        if self.weights is None:
+            return np.diff(self.indptr).astype(np.float64)
+        return self.row_sums(self.weights.astype(np.float64))
+
+    @cached_property
+    def rare(self) -> Csr:
+        """
+        The same links, each as heavy as both its ends are rare: a walker prefers the particular to the hub.
+
+        Links count the same before; the rarity is that of a node's links among all linked nodes.
+        """
+        links = np.diff(self.indptr)
+        rare = rarity(links, int(np.count_nonzero(links)))
+        return Csr(self.indptr, self.indices, (np.repeat(rare, links) * rare[self.indices]).astype(np.float32))
+
+    def row_sums(self, values: NDArray[np.float64]) -> Mass:
+        """Return (n,) the sum over each row of `values`, which are beside `indices`."""
+        sums = np.zeros(len(self))
+        filled = np.flatnonzero(np.diff(self.indptr))  # `reduceat` would give an empty row its successor's first value
+        if filled.size:
+            sums[filled] = np.add.reduceat(values, self.indptr[filled])
+        return sums
+
+
+def rarity(links: NDArray[np.integer], n: int) -> NDArray[np.float64]:
+    """
+    Return how much it says of something to be linked to a node with so many links, in 0..1: ln((n + 2) / (links + 1)) / ln(n + 2).
+
+    Unlike the idf of words it is above 0 also for what everything is linked to: where all is about one thing, this one still leads.
+
+    Args:
+        links: of each node, 1 at least where it counts; more than `n` counts as `n`.
+        n: how many could be linked.
+
+    >>> rarity(np.array([1, 10, 98]), 98).round(2).tolist()
+    [0.85, 0.48, 0.0]
+    """
+    return np.asarray(np.log((n + 2) / (np.minimum(links, n) + 1)) / np.log(n + 2))
+
+
+def arcs_of(csr: Csr, nodes: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the places of the arcs of these nodes in `indices`, node after node, and how many each has."""
+    begins = csr.indptr[nodes]
+    sizes = csr.indptr[nodes + 1] - begins
+    ends = np.cumsum(sizes)
+    return np.arange(sizes.sum()) + np.repeat(begins - (ends - sizes), sizes), sizes
+
+
+def ppr(
+    csr: Csr,
+    restart: NDArray[np.floating],
+    damping: float,
+    iterations: int,
+    tolerance: float = 1e-7,
+    weighted: bool = False,
+) -> Mass:
+    """
+    Return (n,) personalised PageRank by power iteration: `r = (1 − damping) · p + damping · Wᵀ r`.
+
+    Equal sources (`weighted=False`): p is 1 at every node with `restart > 0` and the walk starts with (1 − damping) · p,
+    so that ranks sum to just under the number of sources. This is how the Neo4j Graph Data Science engine counts.
+    Weighted: p is `restart` scaled to sum to 1 and the walk starts with p, so that ranks sum to 1.
+
+    Args:
+        restart: (n,) not negative; all zero gives all zero.
+        damping: share of the rank that follows links, 0..1.
+        iterations: steps at most; fewer when no rank moves by `tolerance` any more.
+
+    Source: Page, Brin, Motwani and Winograd 1999; Haveliwala 2002, WWW.
+
+    >>> path = Csr.of(3, np.array([0, 1]), np.array([1, 2]))
+    >>> ppr(path, np.array([1.0, 0, 0]), damping=0.5, iterations=50).round(4).tolist()
+    [0.5833, 0.3333, 0.0833]
+    """
+    p = _sources(restart, weighted)
+    share = damping * _reciprocal(csr.strength)
+    ranks = p if weighted else (1.0 - damping) * p
+    for _ in range(iterations):
+        flow = (ranks * share)[csr.indices]
+        if csr.weights is not None:
+            flow *= csr.weights
+        fresh = (1.0 - damping) * p + csr.row_sums(flow)
+        moved = np.abs(fresh - ranks).max(initial=0.0)
+        ranks = fresh
+        if moved < tolerance:
+            break
+    return ranks
+
+
+def push(
+    csr: Csr,
+    sources: NDArray[np.integer],
+    mass: NDArray[np.floating],
+    damping: float,
+    epsilon: float = 1e-5,
+) -> tuple[NDArray[np.int64], Mass]:
+    """
+    Return the nodes that mass reaches, ascending, and their ranks: those of weighted `ppr` in its limit, from below.
+
+    Each rank is short by at most `epsilon · strength`. Mass waits at nodes; as long as a node has more than that waiting, it
+    keeps (1 − damping) of it and passes the rest on. Hubs need much before they pass on, which keeps the walk local.
+
+    Args:
+        sources: (s,) distinct nodes where the walk restarts.
+        mass: (s,) how often it does so at each, not negative; scaled to sum to 1. Nothing but zeros reaches nothing.
+        epsilon: smaller is more exact and slower; 1e-5 finds 94 to 99 of the first hundred nodes.
+
+    Source: Andersen, Chung and Lang 2006, FOCS.
+
+    >>> path = Csr.of(3, np.array([0, 1]), np.array([1, 2]))
+    >>> nodes, ranks = push(path, np.array([0]), np.array([1.0]), damping=0.5, epsilon=1e-9)
+    >>> nodes.tolist(), ranks.round(4).tolist()
+    ([0, 1, 2], [0.5833, 0.3333, 0.0833])
+    """
+    # Pages of zeros cost nothing until they are written to, so neither array makes the walk depend on the size of the graph.
+    ranks, waiting = np.zeros(len(csr)), np.zeros(len(csr))
+    front = np.asarray(sources, dtype=np.int64)
+    waiting[front] = _scale(mass)
+    kept: list[NDArray[np.int64]] = []
+    front = front[waiting[front] > epsilon * csr.strength[front]]
+    while front.size:
+        kept.append(front)
+        arriving = waiting[front]
+        waiting[front] = 0.0
+        ranks[front] += (1.0 - damping) * arriving
+        arcs, sizes = arcs_of(csr, front)
+        reached = csr.indices[arcs]
+        flow = np.repeat(damping * arriving * _reciprocal(csr.strength[front]), sizes)
+        if csr.weights is not None:
+            flow *= csr.weights[arcs]
+        np.add.at(waiting, reached, flow)
+        candidates = np.unique(reached).astype(np.int64)
+        front = candidates[waiting[candidates] > epsilon * csr.strength[candidates]]
+    nodes = np.unique(np.concatenate(kept)) if kept else np.zeros(0, dtype=np.int64)
+    return nodes, ranks[nodes]
+
+
+def _sources(restart: NDArray[np.floating], weighted: bool) -> Mass:
+    p = np.asarray(restart, dtype=np.float64)
+    if not weighted:
+        return (p > 0).astype(np.float64)
+    return _scale(p)
+
+
+def _scale(mass: NDArray[np.floating]) -> Mass:
+    """Scale mass to sum to 1; nothing but zeros stays as it is."""
+    total = float(np.sum(mass, dtype=np.float64))
+    return np.asarray(mass, dtype=np.float64) / (total if total > 0 else 1.0)
+
+
+def _reciprocal(strength: Mass) -> Mass:
+    """1 / strength, and 0 for a node without links."""
+    return np.divide(1.0, strength, out=np.zeros_like(strength), where=strength > 0)
+
+
+def spread(
+    csr: Csr,
+    seeds: NDArray[np.integer],
+    activation: NDArray[np.floating],
+    steps: int = 3,
+    decay: float = 0.85,
+    threshold: float = 0.1,
+    *,
+    beside: Csr | None = None,
+) -> tuple[NDArray[np.int64], Mass]:
+    """
+    Return the nodes that activation reaches, ascending, and how active each is, 0..1.
+
+    In each step every node above the threshold sends `activation · weight · decay` to each neighbour; all of it is added at
+    once, and what exceeds 1 is cut. Nothing is lost: a node stays as active as it was.
+
+    Args:
+        seeds: (s,) distinct nodes.
+        activation: (s,) of the seeds, cut to 0..1.
+        steps: how often it is passed on, 0 or more.
+        decay: share that arrives over a link of weight 1, 0..1.
+        threshold: who is not above it passes nothing on, 0..1.
+        beside: further links between the same nodes; where both have one, their weights add up.
+
+    Source: Collins and Loftus 1975, Psychological Review 82; Crestani 1997, Artificial Intelligence Review 11.
+
+    >>> path = Csr.of(3, np.array([0, 1]), np.array([1, 2]), np.array([0.5, 0.5]))
+    >>> nodes, active = spread(path, np.array([0]), np.array([1.0]), steps=1)
+    >>> nodes.tolist(), active.tolist()
+    ([0, 1], [1.0, 0.425])
+    """
+    # Pages of zeros cost nothing until they are written to: the cost is that of the arcs walked.
+    active = np.zeros(len(csr))
+    touched = np.unique(np.asarray(seeds, dtype=np.int64))
+    active[np.asarray(seeds, dtype=np.int64)] = np.clip(activation, 0.0, 1.0)
+    for _ in range(steps):
+        senders = touched[active[touched] > threshold]
+        reached, flow = _flow(csr, senders, decay * active[senders])
+        if beside is not None:
+            further, more = _flow(beside, senders, decay * active[senders])
+            reached, flow = np.concatenate([reached, further]), np.concatenate([flow, more])
+        if not reached.size:
+            break
+        np.add.at(active, reached, flow)
+        touched = np.union1d(touched, reached)
+        active[touched] = np.minimum(active[touched], 1.0)
+    return touched, active[touched]
+
+
+def hops(
+    csr: Csr,
+    sources: NDArray[np.integer],
+    scores: NDArray[np.floating],
+    most: int,
+    through: NDArray[np.floating],
+    decay: float = 0.3,
+) -> tuple[NDArray[np.int64], Mass, NDArray[np.int64]]:
+    """
+    Return the nodes that are reached within so many hops, ascending, what the hops brought each, and at which hop it came in.
+
+    A hop leads to a neighbour, or through a connector to all others that are linked to it. It brings `score · decay · weight`, over
+    a connector also times what the connector lets through; of two links over a connector the weight of the second counts.
+    Only nodes that are new in one hop go on in the next, each with what it had by then. Sources are at hop 1, as those who
+    asked found them directly.
+
+    Args:
+        sources: (s,) distinct nodes, none of them a connector.
+        scores: (s,) not negative.
+        most: hops in all, the sources' own included: 1 leads nowhere.
+        through: (n,) for a connector what it lets through, as a key's idf, above 0; 0 for a node to be reached.
+        decay: what is left of a score after one hop.
+
+    >>> star = Csr.of(4, np.array([3, 3, 3]), np.array([0, 1, 2]))  # three memories on the key 3
+    >>> nodes, gained, hop = hops(star, np.array([0]), np.array([0.0325]), 2, np.array([0, 0, 0, 0.5]))
+    >>> nodes.tolist(), gained.round(6).tolist(), hop.tolist()
+    ([0, 1, 2], [0.0325, 0.004875, 0.004875], [1, 2, 2])
+    """
+    gained, came = np.zeros(len(csr)), np.zeros(len(csr), dtype=np.int64)
+    front = np.asarray(sources, dtype=np.int64)
+    gained[front], came[front] = scores, 1
+    touched = [np.sort(front)]
+    for hop in range(2, most + 1):
+        direct, flow = _flow(csr, front, decay * gained[front], to=through == 0)
+        given = [(direct, flow), *_over_connectors(csr, front, decay * gained[front], through)]
+        reached = np.concatenate([nodes for nodes, _ in given])
+        np.add.at(gained, reached, np.concatenate([flow for _, flow in given]))
+        new = np.unique(reached)
+        front = new[came[new] == 0]
+        came[front] = hop
+        touched.append(front)
+        if not front.size:
+            break
+    nodes = np.unique(np.concatenate(touched))
+    return nodes, gained[nodes], came[nodes]
+
+
+def _over_connectors(
+    csr: Csr, front: NDArray[np.int64], sent: Mass, through: NDArray[np.floating]
+) -> list[tuple[NDArray[np.int64], Mass]]:
+    """Return what reaches the others on each connector, and what it takes back of the senders' own echo."""
+    arcs, sizes = arcs_of(csr, front)
+    connectors, senders = csr.indices[arcs].astype(np.int64), np.repeat(front, sizes)
+    carried = np.repeat(sent, sizes) * through[connectors]
+    heavy = carried > 0
+    arcs, connectors, senders, carried = arcs[heavy], connectors[heavy], senders[heavy], carried[heavy]
+    held, place = np.unique(connectors, return_inverse=True)
+    sums: Mass = np.bincount(place, weights=carried, minlength=len(held)).astype(np.float64)
+    echo: Mass = carried if csr.weights is None else (carried * csr.weights[arcs]).astype(np.float64)
+    return [_flow(csr, held, sums), (senders, -echo)]
+
+
+def _flow(
+    csr: Csr, senders: NDArray[np.int64], sent: Mass, to: NDArray[np.bool_] | None = None
+) -> tuple[NDArray[np.int64], Mass]:
+    """Return where each sender's links lead and what goes over each: what is sent times the weight."""
+    arcs, sizes = arcs_of(csr, senders)
+    reached, flow = csr.indices[arcs].astype(np.int64), np.repeat(sent, sizes)
+    if csr.weights is not None:
+        flow = flow * csr.weights[arcs]
+    if to is None:
+        return reached, flow
+    return reached[to[reached]], flow[to[reached]]
