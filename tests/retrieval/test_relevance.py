@@ -225,6 +225,7 @@ def newcomer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memento]:
             "I'm allergic to penicillin.",
             "Today was my first day at Brightwell as a planner.",
             "Ben has a daughter and a boat.",
+            "My sister-in-law Ada drives a Volvo.",
         ):
             opened.note(text)
         yield opened

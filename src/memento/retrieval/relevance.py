@@ -46,7 +46,8 @@ from memento.retrieval.question import (
 )
 from memento.search.postings import Postings, tokens
 from memento.settings import GateSettings
-from memento.text.tables import LEXICON, Row, compile_pattern, entries, fill
+from memento.text.tables import LEXICON, Row, alternatives, compile_pattern, entries, fill
+from memento.text.words import ONE_OF_A_KIND, RELATIVES
 
 LOOKED_AT = 25
 """Memories, best first, that are looked at, however few are asked for."""
@@ -78,6 +79,14 @@ _ASKED = re.compile(
     r"|our|the|there|any)\b)",
     re.IGNORECASE,
 )
+_WHETHER = re.compile(
+    r"^\W*(?:(?:and|so|but|ok|okay|hey|well)[,\s]+)*(?:do|does|did|am|is|are|have|has|had|any)\b", re.IGNORECASE
+)
+"""A question whether there is one, which only what names one answers."""
+_OF_ANOTHER = re.compile(
+    rf"^(?:USER['’]s|[Mm]y|[Oo]ur)\s+(?:[a-z-]+\s+)?(?:{alternatives(RELATIVES | ONE_OF_A_KIND)})\b(?:\s+(?-i:[A-Z])[\w-]+)*"
+)
+"""The beginning of a memory that speaks of somebody near to the user."""
 _YOU = re.compile(r"\b(?:you|your|yours|ya|u)\b", re.IGNORECASE)
 _SPAN_NAMED = re.compile(
     r"\b(?:this|these|that)\s+(?:days?|weeks?|months?|years?|morning|evening|time|spring|summer|autumn|winter)\b",
@@ -154,9 +163,10 @@ def judge(
         limit = max(settings.floor, settings.base + settings.slope * log(max(question.view.count, 1) / _SIZE))
     of_kind = find_asked_kind(question, chosen, signals, fits)
     is_open = openness >= limit or leads_to_answer(question, chosen, signals) or bool(of_kind.any())
+    is_alone = bool(of_kind.any()) and _WHETHER.match(question.text) is not None
     return Judgement(
         openness=openness,
-        fitness=np.where(of_kind, _squash(total), 0.0) if of_kind.any() else _squash(total),
+        fitness=np.where(of_kind, _squash(total), 0.0) if is_alone else _squash(total),
         is_open=is_open,
         keeps=settings.keep or calibration.keeps,
         against=_weigh_against(asked, calibration.openness),
@@ -482,11 +492,20 @@ def _read_shapes(question: Question, nodes: NDArray[np.int32]) -> NDArray[np.flo
 
 def _find_lacking(question: str, nodes: NDArray[np.int32], read: Texts) -> Values:
     """Return (n,) 1 for each memory that has not the property asked for; 0 everywhere where none of the table is."""
-    filled = find_filled(question)
-    if filled is None:
+    found = find_property(question)
+    if found is None:
         return np.zeros(len(nodes))
     texts = read(nodes.tolist())
-    return np.array([float(not filled.search(texts.get(node, ""))) for node in nodes.tolist()])
+    return np.array([float(not _fills(texts.get(node, ""), *found)) for node in nodes.tolist()])
+
+
+def _fills(text: str, row: Property, filled: re.Pattern[str]) -> bool:
+    """Whether a memory has a property; of what the user has, not where it says so of somebody near: "USER's aunt has a van"."""
+    match = filled.search(text)
+    if match is None or not row.opens:
+        return match is not None
+    other = _OF_ANOTHER.match(text)
+    return other is None or match.start() < other.end()
 
 
 def _take(name: str, signals: Mapping[str, NDArray[np.float32]], nodes: NDArray[np.int32]) -> Values:

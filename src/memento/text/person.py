@@ -21,9 +21,9 @@ from memento.text.words import (
     CONJUNCTIONS,
     DETERMINERS,
     MODALS,
+    PAST,
     PREPOSITIONS,
     PRONOUNS,
-    UNCHANGING,
     base_of,
     is_adverb,
     is_past,
@@ -61,7 +61,8 @@ def person_signs() -> Mapping[str, re.Pattern[str]]:
 class _State:
     """Where in the sentence we are: whether the last subject was "I", and whether a bare verb form rules ("to", "can")."""
 
-    past_time: bool
+    is_read: bool  # by patterns, for which a contraction is written out
+    is_habit: bool  # what looks like a past form as well is in the present
     first_person: bool = False
     plural: bool = False
     bare: bool = False
@@ -83,14 +84,14 @@ def third_person(sentence: str, user: User | None = None, *, plural: bool = True
     tokens = _TOKEN.findall(_replace_user_name(_BACKTICK.sub("'", sentence), user))
     words = [token.replace("’", "'").lower() for token in tokens]
     is_past_time = any(map(is_past, words)) or person_signs()["past-time"].search(sentence) is not None
-    state = _State(past_time=is_past_time)
+    state = _State(is_read=plural, is_habit=not is_past_time and person_signs()["habit"].search(sentence) is not None)
     out = list(tokens)
     for index, word in enumerate(words):
         if out[index] != tokens[index]:
             continue  # a verb that its subject has already changed
         if word == "i" and not _is_numeral(words, tokens, index):
             _subject(out, words, index, state)
-        elif word in _CONTRACTED and (word[0:2] == "i'" or tokens[index][0] == "I"):
+        elif word in _CONTRACTED and (word[0:2] == "i'" or tokens[index][0] in "IU"):
             _contraction(out, words, index, state)
         elif (
             word in (_PLAIN if plural else _LISTS["singular"])
@@ -131,9 +132,14 @@ def _subject(out: list[str], words: list[str], index: int, state: _State) -> Non
         state.bare = True
         return
     verb = _verb_after(words, index)
-    if verb is not None and not (words[verb] in UNCHANGING and state.past_time):
+    if verb is not None and _agrees(words[verb], state):
         out[verb] = third_singular(words[verb]) if third_singular(words[verb]) != words[verb] else out[verb]
         state.bare = words[verb] in MODALS or words[verb] in ("do", "don't", "did", "didn't")
+
+
+def _agrees(verb: str, state: _State) -> bool:
+    """Whether a verb is surely in the present: "I read the tape wrong" and "I lay down" may be long over."""
+    return state.is_habit or verb not in PAST or verb not in BASES
 
 
 def _contraction(out: list[str], words: list[str], index: int, state: _State) -> None:
@@ -142,6 +148,10 @@ def _contraction(out: list[str], words: list[str], index: int, state: _State) ->
     if auxiliary == "would" and follower is not None and (words[follower] == "better" or is_past(words[follower])):
         auxiliary = "had"
     plural = _joined_to_a_noun(words, index)
+    if auxiliary in ("would", "had") and not state.is_read:  # which of both it is, is as good as known only
+        out[index] = f"{USER}'d"
+        state.first_person, state.plural, state.bare = True, plural, auxiliary == "would"
+        return
     auxiliary = {"is": "are", "has": "have"}.get(auxiliary, auxiliary) if plural else auxiliary
     out[index] = f"{USER} {auxiliary}"
     state.first_person, state.plural, state.bare = True, plural, auxiliary in MODALS
@@ -162,7 +172,7 @@ def _other(out: list[str], words: list[str], tokens: list[str], index: int, stat
         not state.bare
         and not tokens[index][0].isupper()
         and _shares_subject(words, tokens, index)
-        and not (word in UNCHANGING and state.past_time)
+        and _agrees(word, state)
     ):
         out[index] = third_singular(word)
 

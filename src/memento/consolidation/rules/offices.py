@@ -8,7 +8,7 @@ grammar joins. The rows stand in `data/offices.toml`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
@@ -131,9 +131,11 @@ def mask(sentence: str) -> Masked:
 
 def with_offices(text: str, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
     """The mentions of a text, with whoever it says holds a role and of what, each by the whole name, and without the roles."""
-    found = [one for sentence in sentences(text) if (one := office(sentence)) and one.subject != USER]
+    held = [one for sentence in sentences(text) if (one := office(sentence))]
+    people = {one.value.casefold() for one in held if one.relation != "employer"}
+    found = [one for one in held if one.subject != USER]
     if not found:
-        return tuple(mentions)
+        return tuple(_as_person(mention, people) for mention in mentions)
     whole = list(dict.fromkeys(name for one in found for name in (one.subject, one.value)))
     words = {word for sentence in sentences(text) for role in mask(sentence).roles for word in role.casefold().split()}
     known = {mention.name.casefold(): mention for mention in mentions}
@@ -143,16 +145,18 @@ def with_offices(text: str, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
         inside = any(name != other.casefold() and f" {name} " in f" {other.casefold()} " for other in whole)
         if not inside and not all(word in words for word in name.split()):
             kept.append(mention)
-    people = {one.value.casefold() for one in found if one.relation != "employer"}
     people |= {one.subject.casefold() for one in found if one.relation == "employer"}
     for name in whole:
         if name.casefold() not in known:
             kind: EntityKind = "Person" if name.casefold() in people else _kind_of_owner(name)
             kept.append(Mention(name=name, kind=kind, is_well_known=lookup(name) is not None))
-    return tuple(
-        replace(mention, kind="Person") if mention.name.casefold() in people and mention.kind == "Concept" else mention
-        for mention in kept
-    )
+    return tuple(_as_person(mention, people) for mention in kept)
+
+
+def _as_person(mention: Mention, people: Collection[str]) -> Mention:
+    """A mention as a person where it is one of some people and not known to be anything else."""
+    known = mention.kind != "Concept" and (mention.is_well_known or mention.kind == "Location")
+    return replace(mention, kind="Person") if mention.name.casefold() in people and not known else mention
 
 
 def _kind_of_owner(name: str) -> EntityKind:
@@ -176,6 +180,7 @@ def _read(row: OfficeRow, match: re.Match[str], masked: Masked) -> Office | None
     holder = _named(group["holder"], masked)
     owner = _named(group.get("owner"), masked) or ""
     role = row.relation or role_name(masked.roles[ord(group["role"]) - _FIRST_ROLE_SIGN])
+    role = f"{role} of {what.lower()}" if (what := group.get("what")) and not owner else role
     if not holder or holder == owner or (row.relation and not owner):
         return None
     if row.club and ((known := lookup(holder)) is not None and known.kind not in ("Organization",)):

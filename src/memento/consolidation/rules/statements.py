@@ -176,6 +176,10 @@ def _statements(body: str, corrects: bool, context: _Context) -> Iterator[Statem
 
 def _understood(piece: str, context: _Context, terminal: str, corrects: bool) -> Iterator[Statement]:
     full = with_subject(piece)
+    if context.people and full.startswith("my ") and not piece.lower().startswith("my "):
+        full = piece  # "Ann has a new flat. Rent is 540": it is hers
+    elif not (context.people or context.thing):
+        full = signs()["the-one-of-mine"].sub(r"my \g<what>", full)
     said = third_person(_of_the_user(full), context.user)
     words = with_user(piece)
     stands = not leans(piece)
@@ -279,8 +283,13 @@ def _statement(
 
 
 def _is_attribute(one: Dated, content: str, lasting: bool) -> bool:
-    """Whether a year tells how old a thing is, and not when something was so: "a van from 2019", "a 2016 estate"."""
+    """
+    Whether a date is not when the clause is so: a year tells how old a thing is ("a van from 2019", "a 2016 estate"), or any what
+    was before ("84 kg, was 91 in January").
+    """
     words = content[one.start : one.end].split()
+    if signs()["as-it-was"].search(content[: one.start]):
+        return True
     if one.role == "for":
         return not lasting or bool(signs()["rate"].search(content[: one.start]))
     bare = re.fullmatch(r"(?:19|20)\d\d", words[-1].strip(",.")) and len(words) <= 2

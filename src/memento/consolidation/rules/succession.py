@@ -19,6 +19,7 @@ from memento.consolidation.rules.ends import (
     is_same_activity,
     rule_of,
 )
+from memento.consolidation.rules.offices import role_signs
 from memento.consolidation.rules.patterns import replace_by_sign, signs
 from memento.consolidation.rules.relations import (
     compatible,
@@ -66,6 +67,13 @@ def succeeded_by(draft: Draft, old: Existing, existing: Sequence[Existing], note
         return None
     if draft.slot == "employer" and old.memory.slot == "job title":
         return _job_there(draft, old, existing)
+    if (
+        draft.until is not None
+        and draft.until > note.at
+        and not draft.corrects
+        and role_signs()["role"].search(draft.slot)
+    ):
+        return None  # who stands in until September ends nobody's time
     if changes_status(draft, old) and not reading(draft.content).additional:
         return _target(
             draft, old, f"{draft.content.rstrip('.!')}; until then: {old.memory.content.rstrip('.!')}", "slot:partner"
@@ -237,6 +245,8 @@ def shares_subject(draft: Draft, old: Existing) -> bool:
         rule == "parted" and USER in draft.about and known == USER
     ):
         return True
+    if rule == "swapped":
+        return any(names_the_same(phrase, name) for phrase in draft.ends for name in old.about)
     if rule == "parted" and USER not in draft.about:
         return len({*draft.about} & {*old.about} - {USER}) > 1
     if rule in ("finished", "cancelled") and new not in _OWN:
@@ -331,6 +341,8 @@ def _one_relation(phrase: str, draft: Draft, old: Existing, in_slot: bool) -> bo
         wanted = frozenset({"prefer", "like", "use"}) if reading(draft.content).changed else frozenset({"prefer"})
         return bool(known & wanted)
     rule = rule_of(draft)
+    if rule == "swapped":
+        return bool(known & _KEEPS)
     if rule == "replaced" and phrase in old.about and signs()["does"].search(old.memory.content):
         return True
     if (

@@ -94,7 +94,7 @@ def leans(piece: str) -> bool:
     >>> leans("She still teaches."), leans("Two bedrooms."), leans("Mum still teaches.")
     (True, True, False)
     """
-    if signs()["begins-with-pronoun"].match(piece) or signs()["begins-with-conjunction"].match(piece):
+    if any(signs()[name].match(piece) for name in ("begins-with-pronoun", "begins-with-conjunction", "verb-alone")):
         return True
     words = _WORD.findall(piece)
     first = words[0].lower() if words else ""
@@ -186,7 +186,7 @@ def with_subject(piece: str) -> str:
             break
         piece = f"{first} {rest}"
     if not rest or not first.isalpha():
-        return piece
+        return _labelled(piece) or piece
     lowered = first.lower()
     behind = rest.split()[0]
     a_verb = base_of(lowered) or behind.lower() in PREPOSITIONS | DETERMINERS or behind[0].isupper()
@@ -224,6 +224,8 @@ def shared_verbs(clause: str) -> list[str]:
     if match is None or signs()["subordinate"].search(clause):
         return [clause]
     form = _form(match["v"])
+    if form == "base" and match["s"].split()[-1] not in ("I", "We"):
+        form = ""  # "Feature freeze is in May, release in June": what looks like a verb is a noun
     pieces: list[str] = []
     for part in signs()["parts"].split(clause):
         if not pieces:
