@@ -510,6 +510,10 @@ class ConsolidationSettings:
     rules_s: Annotated[float, Meta(ge=0.05)] = knob(
         5.0, "seconds of computing that rules may take for one note; past them it is kept in its own words"
     )
+    tag_rules: Literal["on", "published", "off"] = knob(
+        "on",
+        "give memories the tags that rules see in their words, as `decision`; `published`: all others are `conversation`",
+    )
     time_zone: str = knob("UTC", "where the user's days begin, as Europe/Berlin: decides what yesterday means")
 
 

@@ -335,6 +335,7 @@ def _conclude(
         user_description=description,
         retirable=_select_retirable(known, task.scope, means.parts),
         longest_description=means.knobs.description_chars,
+        tag_rules=means.knobs.tag_rules,
         unread=unread,
     )
 

@@ -13,8 +13,9 @@ from memento.consolidation.context import load_statements
 from memento.errors import Conflict
 from memento.graph.mapping import node
 from memento.graph.store import Row
-from memento.iris import IRI, MEM, mint, session_iri
+from memento.iris import IRI, MEM, mint, session_iri, tag_iri
 from memento.model import Change, Consolidation, Note, Noted, NoteRow, Quad, Scope, Session, User
+from memento.search.attributes import EXPLICIT
 from memento.text.sentences import drop_controls
 from memento.time import utc
 
@@ -55,6 +56,7 @@ class Task:
 def make_task(row: NoteRow, scope: Scope, received: datetime, zone: tzinfo, *, keep: bool = False) -> Task:
     """Make a task of a row; a naive time is read in `zone`."""
     session = Session(iri=session_iri(scope.graph, row.session), name=row.session) if row.session else None
+    source = (row.source or "").strip()
     note = Note(
         iri=mint("note"),
         content=drop_controls(row.content),
@@ -62,6 +64,10 @@ def make_task(row: NoteRow, scope: Scope, received: datetime, zone: tzinfo, *, k
         session=session.iri if session else None,
         position=row.position,
         idempotency_key=row.idempotency_key,
+        source=None if source == EXPLICIT else source or None,
+        container=(row.container or "").strip() or None,
+        priority=row.priority,
+        tags=tuple(dict.fromkeys(tag_iri(name) for name in row.tags if name.strip())),
     )
     return Task(
         note=note,

@@ -298,7 +298,13 @@ def read_question(query: Query, stores: Backends, settings: Settings, watch: Sto
 
 
 def _view_at(query: Query, stores: Backends) -> View:
-    """Return what may come back; where the question names a past date, what held then too; all if it looks back."""
+    """Return what may come back, before anything is ranked, so that as many come back as were asked for."""
+    view = _view_in_time(query, stores)
+    return replace(view, visible=view.visible & stores.indexes.select(query.only)) if query.only else view
+
+
+def _view_in_time(query: Query, stores: Backends) -> View:
+    """Return what holds; where the question names a past date, what held then too; all if it looks back."""
     at = stores.clock()
     view = View.at(stores.indexes, query.scope.memory_graphs, at, query.as_of, query.believed_at)
     if query.as_of is not None:

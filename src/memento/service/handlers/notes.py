@@ -10,8 +10,22 @@ from memento.archive.read import list_sources
 from memento.consolidation import amend, queue
 from memento.consolidation.disputes import list_disputes, settle_dispute
 from memento.consolidation.task import Task, find_earlier_note, find_known_keys, make_task
+from memento.errors import InputError
 from memento.keys.remember import KeyChanges
-from memento.model import Dispute, Forgotten, Imported, Noted, NoteRow, NoteStatus, Settled, Source, Undone, Unforgotten
+from memento.model import (
+    Dispute,
+    Forgotten,
+    Imported,
+    Marked,
+    Marks,
+    Noted,
+    NoteRow,
+    NoteStatus,
+    Settled,
+    Source,
+    Undone,
+    Unforgotten,
+)
 from memento.operations import notes
 from memento.service.context import Context, handles
 from memento.service.understanding import retry_note, take_batches, take_note
@@ -33,6 +47,10 @@ def note(operation: notes.Note, context: Context) -> Noted:
         session=operation.session,
         position=operation.position,
         idempotency_key=operation.idempotency_key,
+        tags=tuple(operation.tags),
+        container=operation.container,
+        priority=operation.priority,
+        source=operation.source,
     )
     context.require_text(operation.content, "content")
     task = make_task(row, context.scope(operation.namespace, "write"), context.stores.clock(), zone)
@@ -79,7 +97,8 @@ def import_notes(operation: notes.ImportNotes, context: Context) -> Imported:
         return Imported(notes=(), memories=0, invalidated=0, known=sum(is_known))
 
     def make(row: NoteRow) -> Task:
-        return make_task(row, scope, context.stores.clock(), context.service.zone, keep=not operation.consolidate)
+        came = replace(row, source=row.source or "import")
+        return make_task(came, scope, context.stores.clock(), context.service.zone, keep=not operation.consolidate)
 
     fresh = [row for row, known in zip(rows, is_known, strict=True) if not known]
     batches = ([make(row) for row in fresh[begin : begin + _BATCH]] for begin in range(0, len(fresh), _BATCH))
@@ -113,6 +132,24 @@ def sum_up(noted: Sequence[Noted]) -> Imported:
         pending=sum(one.pending for one in noted),
         verbatim=sum(one.verbatim is not None for one in noted),
     )
+
+
+@handles(notes.Mark)
+def mark(operation: notes.Mark, context: Context) -> tuple[Marked, ...]:
+    """Change what stands beside memories."""
+    given = (operation.tags, operation.untag, operation.importance)
+    if operation.container is None and not any(one not in (None, ()) and one != [] for one in given):
+        raise InputError("nothing to change: give tags, untag, container or importance")
+    scope, service = context.scope(operation.namespace, "write"), context.service
+    with service.writing:
+        service.reinforcement.write_held()
+        return amend.mark_memories(
+            operation.iri,
+            Marks(tags=tuple(operation.tags), container=operation.container, importance=operation.importance),
+            operation.untag,
+            scope,
+            context.stores,
+        )
 
 
 @handles(notes.Correct)
