@@ -76,6 +76,8 @@ class Note:
 
     `state` is set until the note is understood, and stays when nothing came of it; `title` and `speaker` are what its caller
     said beside it, kept as long as it is pending. `source` is how it came in, None for what somebody said on purpose.
+    Of a text that was too long it is the `piece`, counted from 1, of so many `pieces`; `parent` is the first of them, None of the
+    first itself; `overlap` are the characters at its beginning that end the piece before.
     """
 
     iri: IRI
@@ -93,6 +95,10 @@ class Note:
     container: str | None = prop(MEM.container, None)
     priority: Priority | None = prop(MEM.priority, None)
     tags: tuple[IRI, ...] = prop(MEM.tagged, ())
+    parent: IRI | None = prop(MEM.parent, None)
+    piece: int | None = prop(MEM.piece, None)
+    pieces: int | None = prop(MEM.pieces, None)
+    overlap: int | None = prop(MEM.overlap, None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -959,11 +965,19 @@ class Executed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteRef:
-    """The note that a memory was taken from."""
+    """The note that a memory was taken from: of a long text the `piece`, counted from 1, of so many; `parent` is the first."""
 
     iri: IRI
     content: str
     at: datetime
+    parent: IRI | None = None
+    piece: int | None = None
+    pieces: int | None = None
+
+    @property
+    def place(self) -> str:
+        """Its place in a long text, as `piece 2 of 5`; empty for a note that is whole."""
+        return f"piece {self.piece} of {self.pieces}" if self.piece and self.pieces else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,9 +21,9 @@ class Note(Operation["model.Noted"], frozen=True):
     """
     Remember a first-person note: extract its facts, skip what is known, retire what it replaces.
 
-    All of it is one atomic write. Before a model is asked the note is kept as pending; when the model fails, the answer is a
-    pending note, which is tried again in the background. Rules answer at once; what they cannot read in `consolidation.rules_s`
-    is kept word for word, and the answer says so.
+    All of it is one atomic write; of more than `consolidation.chunk_over` words each piece is one. Before a model is asked the note
+    is kept as pending; when the model fails, the answer is a pending note, which is tried again in the background. Rules answer at
+    once; what they cannot read in `consolidation.rules_s` is kept word for word, and the answer says so.
 
     Raises:
         InputError: empty content.

@@ -201,7 +201,8 @@ def _memory(one: Json) -> Iterator[str]:
     for old in one["invalidates"]:
         yield from _show_replaced(old, "    ")
     if one["note"]:
-        yield f"    {_dim('note ' + day(one['note']['at']) + ' “' + clean(one['note']['content']) + '”')}"
+        place = f", piece {one['note']['piece']} of {one['note']['pieces']}" if one["note"]["piece"] else ""
+        yield f"    {_dim('note ' + day(one['note']['at']) + place + ' “' + clean(one['note']['content']) + '”')}"
 
 
 def _reasons(one: Json, ranks: Mapping[str, int]) -> Iterator[str]:
