@@ -58,6 +58,81 @@ def test_a_text_that_only_looks_like_it_has_no_tag(text: str) -> None:
     assert sort_by_rules(text) == ()
 
 
+WORDS = {
+    "code": [
+        "~~~",
+        "see a.rs",
+        "see a.go",
+        "see b/C.java",
+        "see a.tsx",
+        "see a.sql",
+        "async function go(",
+        "class Box(",
+        "func x(",
+    ],
+    "error": [
+        "a stacktrace",
+        "the Traceback",
+        "a segfault",
+        "a core dump",
+        "the error code",
+        "a KeyException",
+        "CI was failing",
+        "the deploy crashed",
+        "unit tests is failing",
+        "the pipeline keeps failing",
+        "the compiler fails",
+    ],
+    "decision": [
+        "Ana chose oak",
+        "we opted for tea",
+        "they agreed to go",
+        "Decision: wait",
+        "our decision was made",
+        "a trade-off",
+    ],
+    "architecture": [
+        "a monolith",
+        "a design pattern",
+        "the system architecture",
+        "a client-server split",
+        "an event bus",
+        "the caching module",
+        "a data component",
+        "the access interface",
+        "the domain layer",
+        "the persistence layer",
+    ],
+    "config": [
+        "set $HOME_DIR",
+        "an environment variable",
+        "in app.yaml",
+        "in app.ini",
+        "in tsconfig.json",
+        "a .env file",
+        "a feature flag",
+    ],
+    "dependency": [
+        "pnpm add x",
+        "yarn upgrade x",
+        "uv add x",
+        "cargo update",
+        "poetry add x",
+        "brew install x",
+        '"x": "^1.2"',
+        "use @babel/core",
+        "a dependency on flask",
+        "upgrading numpy to version 2.1",
+    ],
+    "todo": ["TODO: rest", "a HACK", "- [ ] pack", "USER needs to call", "we still have to call", "USER should call"],
+}
+
+
+@pytest.mark.parametrize(("tag", "text"), [(tag, text) for tag, texts in WORDS.items() for text in texts])
+def test_no_word_of_a_sign_is_taken_out_unnoticed(tag: str, text: str) -> None:
+    assert tag in sort_by_rules(text)
+
+
 def test_every_tag_of_the_rules_is_a_concept_of_the_vocabulary_with_its_meaning() -> None:
     store = ox.Store()
     store.load(assets.read("ontology/memento.ttl"), format=ox.RdfFormat.TURTLE)

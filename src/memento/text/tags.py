@@ -13,15 +13,21 @@ TABLE = LEXICON / "tags.toml"
 
 
 class TagRow(Row, frozen=True, kw_only=True):
-    """A sign of a tag; the second part of its example is the tag."""
+    """A sign of a tag; the second part of its example is the tag. What it reads has one of the words of its `hint` in it."""
 
     tag: str
+    hint: str
 
 
 @cache
 def tag_rows() -> tuple[Entry[TagRow], ...]:
     """Return the signs of tags in the order of the file."""
     return entries(TABLE, TagRow, {}, flags=re.MULTILINE)
+
+
+@cache
+def _split_hint(hint: str) -> tuple[str, ...]:
+    return tuple(hint.split())
 
 
 def sort_by_rules(text: str, mode: str = "on", rows: Sequence[Entry[TagRow]] | None = None) -> tuple[str, ...]:
@@ -37,5 +43,7 @@ def sort_by_rules(text: str, mode: str = "on", rows: Sequence[Entry[TagRow]] | N
     if mode == "off":
         return ()
     begin = text[: 2 * LONGEST_READ]
-    tags = tuple(dict.fromkeys(one.row.tag for one in rows or tag_rows() if one.pattern.search(begin)))
+    small = begin.lower()
+    seen = (one for one in rows or tag_rows() if any(word in small for word in _split_hint(one.row.hint)))
+    tags = tuple(dict.fromkeys(one.row.tag for one in seen if one.pattern.search(begin)))
     return tags or (("conversation",) if mode == "published" else ())
