@@ -73,7 +73,6 @@ def correct(asked: Correction, desk: WriteContext, rules: Agents) -> Noted:
         content=content,
         at=now,
         container=next((str(one) for one in beside.get(MEM.container, ())), None),
-        priority="high",
         tags=tuple(IRI(str(tag)) for tag in beside.get(MEM.tagged, ())),
     )
     unread = None

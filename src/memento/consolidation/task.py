@@ -14,7 +14,7 @@ from memento.errors import Conflict
 from memento.graph.mapping import node
 from memento.graph.store import Row
 from memento.iris import IRI, MEM, mint, session_iri, tag_iri
-from memento.model import Change, Consolidation, Note, Noted, NoteRow, Quad, Scope, Session, User
+from memento.model import Change, Consolidation, Note, Noted, NoteRow, Priority, Quad, Scope, Session, User
 from memento.search.attributes import EXPLICIT
 from memento.settings import ConsolidationSettings
 from memento.text.sentences import Piece, drop_controls, split_long
@@ -67,7 +67,7 @@ def make_task(row: NoteRow, scope: Scope, received: datetime, zone: tzinfo, *, k
         idempotency_key=row.idempotency_key,
         source=None if source == EXPLICIT else source or None,
         container=(row.container or "").strip() or None,
-        priority=row.priority,
+        priority=None if row.priority == usual_priority(source) else row.priority,
         tags=tuple(dict.fromkeys(tag_iri(name) for name in row.tags if name.strip())),
     )
     return Task(
@@ -79,6 +79,11 @@ def make_task(row: NoteRow, scope: Scope, received: datetime, zone: tzinfo, *, k
         title=(row.title or "").strip() or None,
         keep=keep,
     )
+
+
+def usual_priority(source: str | None) -> Priority:
+    """Return the priority of a text that came in some way and says none: high where it was given on purpose."""
+    return "high" if source in (None, "", EXPLICIT) else "normal"
 
 
 def make_tasks(

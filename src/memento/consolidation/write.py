@@ -26,7 +26,7 @@ from memento.consolidation.agents import (
     Skip,
 )
 from memento.consolidation.context import load_statements
-from memento.consolidation.task import Task, link_turns, name_other_speaker
+from memento.consolidation.task import Task, link_turns, name_other_speaker, usual_priority
 from memento.errors import ShapeViolation
 from memento.graph import mapping, shapes
 from memento.graph.mapping import node_or_none, quads
@@ -247,7 +247,9 @@ def _sort_memory(draft: Draft, note: Note, understood: Understanding) -> Marks:
     """Return the tags that a memory has by its note and by rules, its container, and its importance where that is not middling."""
     given = tuple(tag_name(tag) for tag in note.tags)
     ruled = sort_by_rules(draft.content, understood.tag_rules)
-    importance = rate_importance(note.source or EXPLICIT, (*given, *ruled), note.priority or "normal")
+    importance = rate_importance(
+        note.source or EXPLICIT, (*given, *ruled), note.priority or usual_priority(note.source)
+    )
     return Marks(
         tags=tuple(dict.fromkeys((*given, *ruled))),
         container=note.container,
