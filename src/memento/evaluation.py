@@ -622,7 +622,8 @@ class Trial:
             ).memories
         finally:
             self._memento.service.settings = opened_with
-        return [self._document.get(one.note.iri) if one.note else None for one in found], [one.why for one in found]
+        documents = [self._document.get(one.note.parent or one.note.iri) if one.note else None for one in found]
+        return documents, [one.why for one in found]
 
     def close(self) -> None:
         """Let go of the temporary memory."""
@@ -647,8 +648,8 @@ class Trial:
         )
 
     def _rank_documents(self, recollection: Recollection) -> tuple[str, ...]:
-        notes = [note.iri for one in recollection.memories for note in (*([one.note] if one.note else ()), *one.notes)]
-        return tuple(dict.fromkeys(self._document[note] for note in notes))
+        notes = [note for one in recollection.memories for note in (*([one.note] if one.note else ()), *one.notes)]
+        return tuple(dict.fromkeys(self._document[note.parent or note.iri] for note in notes))
 
 
 @contextmanager

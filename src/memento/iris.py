@@ -138,16 +138,24 @@ def audit_iri(tenant: str) -> IRI:
     return IRI(f"urn:memento:audit:{quote(tenant, safe='')}")
 
 
-def inferred_iri(tenant: str, namespace: str, *, alone: bool = False, narrow: bool = False) -> IRI:
+GLOBAL = "__global__"
+"""The namespace that is read from every other, beside `main`."""
+
+
+def inferred_iri(
+    tenant: str, namespace: str, *, alone: bool = False, narrow: bool = False, shared: bool = False
+) -> IRI:
     """
     Return the IRI of the named graph of what follows from the graphs that a reader of a namespace sees.
 
     Args:
         alone: for a reader who does not see `main`.
         narrow: for a reader of some namespaces who does, and who does not see what is said of the user.
+        shared: for a reader of some namespaces among which is `GLOBAL`.
     """
     graph = f"urn:memento:inferred:{quote(tenant, safe='')}:{quote(namespace, safe='')}"
-    return IRI(f"{graph}:alone" if alone else f"{graph}:narrow" if narrow else graph)
+    reader = ":alone" if alone else ":narrow" if narrow else ""
+    return IRI(f"{graph}{reader}{':shared' if shared else ''}")
 
 
 def cases_iri(tenant: str, domain: str) -> IRI:
@@ -346,7 +354,7 @@ def check_namespace(name: str) -> str:
 
 
 _GRAPH = re.compile(
-    r"urn:memento:(?:(graph|cases|data|inferred):([^:]+):([^:]+)(?::alone|:narrow)?|(self|provenance|audit):([^:]+))"
+    r"urn:memento:(?:(graph|cases|data|inferred):([^:]+):([^:]+)(?::alone|:narrow)?(?::shared)?|(self|provenance|audit):([^:]+))"
 )
 
 

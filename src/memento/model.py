@@ -16,6 +16,7 @@ from typing import Any, Generic, Literal, Self, TypeVar
 from urllib.parse import quote, unquote
 
 from memento.iris import (
+    GLOBAL,
     IRI,
     MEM,
     ONTOLOGY,
@@ -37,6 +38,9 @@ Quad = tuple[IRI, IRI, Value, IRI]
 
 EntityKind = Literal["Person", "Organization", "Project", "Technology", "Location", "Event", "Concept"]
 KINDS: tuple[EntityKind, ...] = ("Person", "Organization", "Project", "Technology", "Location", "Event", "Concept")
+
+Priority = Literal["low", "normal", "high"]
+"""How much whoever gave a text made of it."""
 
 Mode = Literal["state-change", "correction", "heuristic"]
 
@@ -71,7 +75,9 @@ class Note:
     What was said, verbatim and immutable: the provenance of memories.
 
     `state` is set until the note is understood, and stays when nothing came of it; `title` and `speaker` are what its caller
-    said beside it, kept as long as it is pending.
+    said beside it, kept as long as it is pending. `source` is how it came in, None for what somebody said on purpose.
+    Of a text that was too long it is the `piece`, counted from 1, of so many `pieces`; `parent` is the first of them, None of the
+    first itself; `overlap` are the characters at its beginning that end the piece before.
     """
 
     iri: IRI
@@ -85,6 +91,14 @@ class Note:
     state: StepState | None = prop(MEM.state, None)
     title: str | None = prop(MEM.title, None)
     speaker: str | None = prop(MEM.speaker, None)
+    source: str | None = prop(MEM.source, None)
+    container: str | None = prop(MEM.container, None)
+    priority: Priority | None = prop(MEM.priority, None)
+    tags: tuple[IRI, ...] = prop(MEM.tagged, ())
+    parent: IRI | None = prop(MEM.parent, None)
+    piece: int | None = prop(MEM.piece, None)
+    pieces: int | None = prop(MEM.pieces, None)
+    overlap: int | None = prop(MEM.overlap, None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -322,6 +336,7 @@ class Scope:
     tenant: str = "local"
     namespace: str = "main"
     with_main: bool = True  # whether reads cover `main` too
+    with_global: bool = False  # whether they cover `__global__`, which there is when something was written to it
     with_self: bool = True  # whether they cover what is said of the user
 
     @property
@@ -331,8 +346,9 @@ class Scope:
 
     @property
     def memory_graphs(self) -> tuple[IRI, ...]:
-        """The graphs whose memories this scope may recall: its own, and mostly `main`."""
-        return tuple(dict.fromkeys((self.graph, graph_iri(self.tenant, "main")))) if self.with_main else (self.graph,)
+        """The graphs whose memories this scope may recall: its own, and mostly `main` and `__global__`."""
+        shared = [name for name, is_read in (("main", self.with_main), (GLOBAL, self.with_global)) if is_read]
+        return tuple(dict.fromkeys((self.graph, *(graph_iri(self.tenant, name) for name in shared))))
 
     @property
     def readable(self) -> tuple[IRI, ...]:
@@ -358,7 +374,13 @@ class Scope:
     def inferred(self) -> IRI:
         """The named graph of what follows from the graphs that this scope reads."""
         is_alone = not self.with_main and self.namespace != "main"
-        return inferred_iri(self.tenant, self.namespace, alone=is_alone, narrow=not self.with_self and not is_alone)
+        return inferred_iri(
+            self.tenant,
+            self.namespace,
+            alone=is_alone,
+            narrow=not self.with_self and not is_alone,
+            shared=self.with_global and not self.with_self,
+        )
 
     @property
     def user(self) -> IRI:
@@ -943,11 +965,19 @@ class Executed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteRef:
-    """The note that a memory was taken from."""
+    """The note that a memory was taken from: of a long text the `piece`, counted from 1, of so many; `parent` is the first."""
 
     iri: IRI
     content: str
     at: datetime
+    parent: IRI | None = None
+    piece: int | None = None
+    pieces: int | None = None
+
+    @property
+    def place(self) -> str:
+        """Its place in a long text, as `piece 2 of 5`; empty for a note that is whole."""
+        return f"piece {self.piece} of {self.pieces}" if self.piece and self.pieces else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1077,6 +1107,42 @@ class Listed:
     invalid_at: datetime | None = None
     expired_at: datetime | None = None
     archived_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TagCount:
+    """A tag and how many of the memories that hold have it; `meaning` is what a rule gives it for, empty for a free tag."""
+
+    tag: str
+    count: int
+    meaning: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marked:
+    """What stands beside a memory: its tags, its container, its importance."""
+
+    iri: IRI
+    content: str
+    tags: tuple[str, ...] = ()
+    container: str | None = None
+    importance: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """
+    Which memories are meant; each part that is given must hold of a memory.
+
+    `tags`: it has one of them; `about`: it is about one of them; it began to hold from `after` until before `before`.
+    """
+
+    tags: tuple[IRI, ...] = ()
+    container: str | None = None
+    source: str | None = None
+    after: datetime | None = None
+    before: datetime | None = None
+    about: tuple[IRI, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1368,6 +1434,10 @@ class NoteRow:
     session: str | None = None
     position: int | None = None
     idempotency_key: str | None = None
+    tags: tuple[str, ...] = ()
+    container: str | None = None
+    priority: Priority | None = None
+    source: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1802,6 +1872,8 @@ class Strength:
     """The numbers of a memory that its use moves; `rank.py` has their laws. None is a number that was never set."""
 
     importance: float | None = None
+    effective_importance: float | None = None
+    """What age has left of the importance: less by .2 % each day."""
     depth: float = 0.0
     energy: float | None = None
     usefulness: float | None = None
@@ -1914,11 +1986,12 @@ class Item:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marks:
-    """What is said of a memory beside its text: its type in a word, how important it is, 0..1, and its tags."""
+    """What is said of a memory beside its text: its type in a word, how important it is, 0..1, its tags and its container."""
 
     type: str | None = None
     importance: float | None = None
     tags: tuple[str, ...] = ()
+    container: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -73,18 +73,18 @@ def rate_importance(source: str, tags: Iterable[str], priority: str) -> float:
     Rate how valuable something is when it is stored, 0..1: by where it came from, its weightiest tag, and its priority.
 
     Args:
-        source: "explicit", "import", "hook:stop" or "hook:post_tool_use".
+        source: "explicit", "import", "hook:stop" or "hook:post_tool_use"; any other counts as an import.
         tags: any; one that is not known counts .5, as does none at all.
         priority: "high", "normal" or "low".
 
     Raises:
-        KeyError: a source or a priority that is none of these.
+        KeyError: a priority that is none of these.
 
     >>> rate_importance("import", ["error"], "normal")
     0.504
     """
     tag = max((_BY_TAG.get(tag, _OTHER_TAG) for tag in tags), default=_OTHER_TAG)
-    return round(clamp(_BY_SOURCE[source] * tag * _BY_PRIORITY[priority]), 12)
+    return round(clamp(_BY_SOURCE.get(source, _BY_SOURCE["import"]) * tag * _BY_PRIORITY[priority]), 12)
 
 
 def age_importance(importance: float, days: float) -> float:

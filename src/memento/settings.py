@@ -510,6 +510,15 @@ class ConsolidationSettings:
     rules_s: Annotated[float, Meta(ge=0.05)] = knob(
         5.0, "seconds of computing that rules may take for one note; past them it is kept in its own words"
     )
+    tag_rules: Literal["on", "published", "off"] = knob(
+        "on",
+        "give memories the tags that rules see in their words, as `decision`; `published`: all others are `conversation`",
+    )
+    chunk_over: Natural = knob(1000, "words above which a text is kept in pieces, each a note; 0: never")
+    chunk_words: Annotated[int, Meta(ge=20)] = knob(500, "most words of a piece")
+    chunk_overlap: Natural = knob(
+        100, "words that a piece begins with and that end the one before; less than a piece has"
+    )
     time_zone: str = knob("UTC", "where the user's days begin, as Europe/Berlin: decides what yesterday means")
 
 

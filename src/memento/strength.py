@@ -449,7 +449,10 @@ def read_strength(iri: str, scope: Scope, parts: Backends, use: Reinforcement) -
     with parts.indexes.lock:
         energy = float(energies(np.array([node], dtype=np.int32), parts)[0])
         importance = float(importances(np.array([node], dtype=np.int32), parts)[0])
-    return replace(use.read_numbers(IRI(iri)), energy=energy, importance=importance)
+        begun = int(parts.indexes.nodes.creation_times(np.array([node]))[0]) / 1000
+    days = max(parts.clock().timestamp() - begun, 0.0) / 86_400
+    effective = round(rank.age_importance(importance, days), 9)
+    return replace(use.read_numbers(IRI(iri)), energy=energy, importance=importance, effective_importance=effective)
 
 
 def record_feedback(

@@ -12,6 +12,8 @@ from memento.errors import InputError
 
 logger = logging.getLogger(__name__)
 
+BEGINNING = datetime(1, 1, 1, tzinfo=UTC)
+"""Earlier than anything."""
 NEVER = datetime(9999, 12, 31, tzinfo=UTC)
 """Later than anything: where a query wants an instant and there is none."""
 

@@ -55,7 +55,7 @@ from memento.graph.documents import Form, adopt_cases, writable, written
 from memento.graph.oxigraph import Oxigraph
 from memento.graph.store import Store
 from memento.graph.terms import to_quads
-from memento.graph.transfer import NodeVectors, StagingStore, Statements, add_vectors, excerpt
+from memento.graph.transfer import NodeVectors, StagingStore, Statements, add_vectors, excerpt, excerpt_memories
 from memento.iris import (
     CASES,
     IRI,
@@ -71,7 +71,7 @@ from memento.iris import (
     parse_graph_name,
     user_iri,
 )
-from memento.model import Merged, Scope, Update
+from memento.model import Filter, Merged, Scope, Update
 from memento.ports import Progress, Vectors
 from memento.search.indexes import Indexes
 from memento.search.nodes import Record
@@ -100,6 +100,7 @@ def export_document(
     vectors: bool = False,
     audit: bool = False,
     past: bool = False,
+    wanted: Filter | None = None,
 ) -> ExportDocument:
     """
     Export the document of a tenant's graphs, or of one namespace. What is written after this call is not in it.
@@ -109,6 +110,7 @@ def export_document(
         vectors: put the vectors beside what they are of.
         audit: put in what was done with the store; an import passes it over.
         past: of rows, also the memories that are over or forgotten.
+        wanted: the memories, with what says something of them; None for all that is in the graphs.
 
     Raises:
         NotAcceptable: the format has no named graphs, or rows are to have vectors or the audit.
@@ -119,19 +121,31 @@ def export_document(
     if isinstance(form, TableForm):
         if vectors or audit:
             raise NotAcceptable(f"{form.name} has neither vectors nor an audit: export as trig, nquads or jsonld")
-        return _export_rows(form, [name for name in own if _kind_of(name) == "graph"], names, access, parts, past)
+        return _export_rows(
+            form, [name for name in own if _kind_of(name) == "graph"], names, access, parts, past, wanted
+        )
     writable(form)
-    is_whole = only is None and not access.namespaces
+    is_whole = only is None and not access.namespaces and wanted is None
     kinds = (*_WHOLE, "audit") if audit else _WHOLE
     chosen = [name for kind in kinds for name in names if _kind_of(name) == kind]
     main_graph = graph_iri(scope.tenant, "main") if access.sees("main") else None
+    memories = None
+    if wanted:
+        with parts.indexes.lock:
+            nodes, let_through = parts.indexes.nodes, parts.indexes.select(wanted)
+            inside = np.flatnonzero(nodes.within(own, "memory") & let_through)
+            memories = {nodes.iri(node) for node in inside.tolist()}
     snapshot = StoreCopy(parts)
     # Who may not read what is said of the user names the user, as memories are about them.
-    who = () if scope.with_self else tuple(to_quads([(scope.user, TYPE, MEM.User, scope.self_graph)]))
+    who = (
+        () if scope.with_self and wanted is None else tuple(to_quads([(scope.user, TYPE, MEM.User, scope.self_graph)]))
+    )
 
     def streams(of: Store) -> list[Statements]:
         if is_whole:
             return [of.match(graph=name) for name in chosen]
+        if memories is not None:
+            return excerpt_memories(of, own, scope.provenance, main_graph, memories)
         return excerpt(of, [*scope.user_graphs, *own], scope.provenance, main_graph)
 
     def pieces() -> Iterator[bytes]:
@@ -149,13 +163,21 @@ def export_document(
 
 
 def _export_rows(
-    form: TableForm, graphs: Sequence[IRI], names: Sequence[IRI], access: Access, parts: Backends, past: bool
+    form: TableForm,
+    graphs: Sequence[IRI],
+    names: Sequence[IRI],
+    access: Access,
+    parts: Backends,
+    past: bool,
+    wanted: Filter | None,
 ) -> ExportDocument:
     """Export the memories of some graphs, the oldest of each first."""
     indexes, snapshot = parts.indexes, StoreCopy(parts)
     with indexes.lock:
         nodes, at = indexes.nodes, parts.clock()
         masks = [nodes.within([one], "memory") if past else nodes.current([one], now=at) for one in graphs]
+        if wanted:
+            masks = [mask & indexes.select(wanted) for mask in masks]
         memories = [nodes.iri(node) for mask in masks for node in nodes.newest(mask)[::-1].tolist()]
     readable = [one for one in names if _kind_of(one) in ("graph", "self") and access.sees(_name_of(one) or "main")]
 

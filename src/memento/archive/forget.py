@@ -43,7 +43,7 @@ def forget_iri(
     if not rows:
         return _forget_note(iri, scope, erase, parts)
     memories = tuple(dict.fromkeys(cast(IRI, row["memory"]) for row in rows))
-    if not confirm and not any(iri in (row["memory"], row["note"]) for row in rows):
+    if not confirm and not any(iri in (row["memory"], row["note"], row.get("parent")) for row in rows):
         raise InputError(
             f"<{iri}> is an agent, which made {len(memories)} memories of the namespace {scope.namespace!r}: "
             "give confirm=true (`--confirm`) to forget all of them, or the IRI of one memory or note"
@@ -75,7 +75,7 @@ def unforget_iri(iri: str, scope: Scope, now: datetime, parts: Backends) -> Unfo
     rows = parts.graph.select("library/memories_of", [scope.graph, scope.provenance], node=parse_iri(iri))
     if not rows and (waiting := _await_note(iri, scope, parts)):
         return waiting
-    own = [row for row in rows if iri in (row["memory"], row["note"])]
+    own = [row for row in rows if iri in (row["memory"], row["note"], row.get("parent"))]
     hidden = list(dict.fromkeys(cast(IRI, row["memory"]) for row in own if "expiredAt" in row))
     said = parts.graph.select("search/statements", [scope.graph], node=hidden) if hidden else []
     stays = {

@@ -14,7 +14,19 @@ from memento.errors import NotFound
 from memento.graph.binding import bind_query
 from memento.graph.store import Row
 from memento.iris import IRI, MEM, TYPE, namespace_of, parse_iri
-from memento.model import Believed, Described, Listed, NoteRef, RecalledEntity, Scope, Source, Timeline, Value
+from memento.model import (
+    Believed,
+    Described,
+    Filter,
+    Listed,
+    NoteRef,
+    RecalledEntity,
+    Scope,
+    Source,
+    TagCount,
+    Timeline,
+    Value,
+)
 from memento.retrieval.trace import describe_entities
 from memento.time import NEVER, iso
 
@@ -46,13 +58,22 @@ def describe(iri: str, scope: Scope, parts: Backends) -> Described:
 
 
 def list_memories(
-    scope: Scope, limit: int, offset: int, past: bool, now: datetime, parts: Backends, *, archived: bool = False
+    scope: Scope,
+    limit: int,
+    offset: int,
+    past: bool,
+    now: datetime,
+    parts: Backends,
+    *,
+    archived: bool = False,
+    only: Filter | None = None,
 ) -> list[Listed]:
     """
     List a page of the memories of the readable graphs, the latest written first; with `past` also those that are over.
 
     Args:
         archived: only those of the namespace itself that are archived.
+        only: those that a filter lets through; None for all.
     """
     indexes = parts.indexes
     with indexes.lock:
@@ -63,6 +84,8 @@ def list_memories(
             known = [node for row in away if (node := nodes.find(cast(IRI, row["memory"]))) is not None]
             mask = np.zeros(nodes.size, dtype=np.bool_)
             mask[known] = True
+        if only:
+            mask = mask & indexes.select(only)
         iris = [nodes.iri(node) for node in nodes.newest(mask)[offset : offset + limit].tolist()]
     if not iris:
         return []
@@ -91,7 +114,7 @@ def build_timeline(
     Raises:
         NotFound: nothing in the readable graphs goes by that name.
     """
-    iris = _resolve_subject(subject, scope, parts)
+    iris = resolve_subject(subject, scope, parts)
     indexes, graphs = parts.indexes, scope.memory_graphs
     with indexes.lock:
         nodes = indexes.nodes
@@ -124,6 +147,20 @@ def build_timeline(
         earlier=max(len(ids) - limit, 0),
         sparql=_explain_as_query(iris, as_of, believed_at) if is_about and as_of else None,
     )
+
+
+def list_tags(scope: Scope, parts: Backends) -> tuple[TagCount, ...]:
+    """List the tags of the memories of the readable graphs that hold, the most used first."""
+    indexes = parts.indexes
+    with indexes.lock:
+        counts = indexes.sorting.count_tags(indexes.nodes.current(scope.memory_graphs, now=parts.clock()))
+    rows = parts.graph.select("library/tags", scope.readable, tag=list(counts)) if counts else []
+    known = {cast(IRI, row["tag"]): row for row in rows}
+    found = [
+        TagCount(tag=str(row["name"]), count=counts[tag], meaning=str(row.get("meaning", "")))
+        for tag, row in known.items()
+    ]
+    return tuple(sorted(found, key=lambda one: (-one.count, one.tag)))
 
 
 def list_entities(scope: Scope, limit: int, parts: Backends) -> tuple[RecalledEntity, ...]:
@@ -167,8 +204,13 @@ def list_sources(iri: str, scope: Scope, parts: Backends) -> list[Source]:
     return [_to_source(found) for found in grouped.values()]
 
 
-def _resolve_subject(subject: str, scope: Scope, parts: Backends) -> list[IRI]:
-    """Resolve what a subject may mean: the IRI, every anchor of that name, or the only one whose longer name has its words."""
+def resolve_subject(subject: str, scope: Scope, parts: Backends) -> list[IRI]:
+    """
+    Resolve what a subject may mean: the IRI, every anchor of that name, or the only one whose longer name has its words.
+
+    Raises:
+        NotFound: nothing in the readable graphs goes by that name, or several longer names have its words.
+    """
     if subject.strip().lower() in ("me", "i", "myself", "user"):
         return [scope.user]
     with parts.indexes.lock:

@@ -31,8 +31,32 @@ from memento.graph.documents import Form, form_called
 from memento.graph.store import Store, serialise_quads
 from memento.graph.terms import to_quads, to_value
 from memento.intake.rows import decode_text, split_records
-from memento.iris import IRI, MEM, TYPE, check_namespace, graph_iri, name_iri, namespace_of, session_iri
-from memento.model import KINDS, Entity, EntityKind, Invalidation, Memory, Mode, Note, Quad, Scope, Session, Value
+from memento.iris import (
+    IRI,
+    MEM,
+    TYPE,
+    check_namespace,
+    graph_iri,
+    is_tag,
+    name_iri,
+    namespace_of,
+    session_iri,
+    tag_name,
+)
+from memento.model import (
+    KINDS,
+    Entity,
+    EntityKind,
+    Invalidation,
+    Marks,
+    Memory,
+    Mode,
+    Note,
+    Quad,
+    Scope,
+    Session,
+    Value,
+)
 from memento.search.nodes import content_hash
 from memento.time import utc
 
@@ -101,12 +125,16 @@ class MemoryRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     kinds: tuple[str, ...] = ()
     about_ids: tuple[str, ...] = ()
     note_id: str
+    tags: tuple[str, ...] = ()
+    container: str | None = None
+    importance: float | None = None
+    source: str | None = None
     follows: str | None = None
     ended: tuple[Ending, ...] = ()
 
 
 _COLUMNS = MemoryRow.__struct_fields__
-_LISTS = ("about", "kinds", "about_ids", "ended")
+_LISTS = ("about", "kinds", "about_ids", "ended", "tags", "importance")
 _OF_MEMORY = {
     "content": "content",
     "valid_at": "valid_at",
@@ -122,7 +150,7 @@ _OF_MEMORY = {
     "verbatim": "is_verbatim",
 }
 """The columns that are fields of a memory."""
-_OF_NOTE = {"note": "content", "at": "at", "position": "position", "key": "idempotency_key"}
+_OF_NOTE = {"note": "content", "at": "at", "position": "position", "key": "idempotency_key", "source": "source"}
 """The columns that are fields of its note."""
 
 
@@ -235,6 +263,9 @@ def _to_row(iri: IRI, said: _Said) -> MemoryRow | None:
         speaker=next((name for name, _ in _name(speaker, said)), None) if speaker else None,
         session=str(session[1].get(MEM.name, [""])[0]) or None if session else None,
         note_id=note.iri,
+        tags=tuple(sorted(tag_name(IRI(str(tag))) for tag in statements.get(MEM.tagged, ()) if is_tag(IRI(str(tag))))),
+        container=next((str(one) for one in statements.get(MEM.container, ())), None),
+        importance=next((float(one) for one in statements.get(MEM.importance, ()) if isinstance(one, float)), None),
         follows=cast("str | None", next(iter(of_note[1].get(MEM.follows, ())), None)),
         **columns,
     )
@@ -463,6 +494,8 @@ class _Table:
             iri=memory.extracted_from, session=session.iri if session else None, said_by=speaker, **_pick(row, _OF_NOTE)
         )
         yield from mapping.quads(memory, graph)
+        beside = Marks(tags=row.tags, container=row.container, importance=row.importance)
+        yield from mapping.mark_quads(memory.iri, beside, graph)
         yield from mapping.quads(note, graph)
         yield mapping.attribute_note(note.iri, speaker or self._scope.user, graph)
         for end in row.ended:

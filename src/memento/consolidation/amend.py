@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import cast
@@ -13,11 +14,27 @@ from memento.consolidation.settle import drop_user
 from memento.consolidation.task import Task, load_user
 from memento.consolidation.write import Understanding, build_change
 from memento.errors import InputError, NotFound
-from memento.graph.mapping import invalidates, node_or_none, quads
+from memento.graph.mapping import invalidates, mark_quads, node_or_none, quads
 from memento.graph.store import Row
-from memento.iris import IRI, MEM, TYPE, agent_iri, mint, parse_iri
+from memento.iris import IRI, MEM, TYPE, agent_iri, mint, parse_iri, tag_iri, tag_name
 from memento.keys.remember import KeyChanges, WriteContext, inherit_keys
-from memento.model import Agent, Change, Invalidation, Memory, Mode, Note, Noted, Quad, Reversal, Scope, Undone, User
+from memento.model import (
+    Agent,
+    Change,
+    Invalidation,
+    Marked,
+    Marks,
+    Memory,
+    Mode,
+    Note,
+    Noted,
+    Quad,
+    Reversal,
+    Scope,
+    Undone,
+    User,
+    Value,
+)
 from memento.search.nodes import content_hash
 from memento.text.sentences import drop_controls
 
@@ -50,7 +67,14 @@ def correct(asked: Correction, desk: WriteContext, rules: Agents) -> Noted:
     if content_hash(content) == content_hash(old.content):
         raise InputError(f"<{old.iri}> says this already: give the text that is right")
     user, user_is_new = load_user(scope, parts)
-    note = Note(iri=mint("note"), content=content, at=now)
+    beside = load_statements([old.iri], scope, parts).get(old.iri, {})
+    note = Note(
+        iri=mint("note"),
+        content=content,
+        at=now,
+        container=next((str(one) for one in beside.get(MEM.container, ())), None),
+        tags=tuple(IRI(str(tag)) for tag in beside.get(MEM.tagged, ())),
+    )
     unread = None
     try:
         draft, resolutions = _understand(note, user, scope, parts, rules)
@@ -75,11 +99,58 @@ def correct(asked: Correction, desk: WriteContext, rules: Agents) -> Noted:
     new = noted.memories[0]
     with parts.indexes.lock:
         keyed = inherit_keys(new, draft.content, old, asked.better, desk)
+    if known := beside.get(MEM.importance):
+        kept = [quad for quad in written.adds if quad[:2] != (new, MEM.importance)]
+        written = replace(written, adds=(*kept, (new, MEM.importance, known[0], scope.graph)))
     parts.commit(written + _inherit(new, old, began, written, scope) + keyed, scope)
     flagged = [one for _, predicate, one, _ in keyed.adds if predicate == MEM.contradicts and isinstance(one, IRI)]
     others = [one for one in flagged if one != new]
     contents = {**noted.contents, **load_contents(others, scope, parts)} if others else noted.contents
     return replace(noted, contradicts=(*noted.contradicts, *others), contents=contents)
+
+
+def mark_memories(iri: str, marks: Marks, untag: Sequence[str], scope: Scope, parts: Backends) -> tuple[Marked, ...]:
+    """
+    Change what stands beside a memory, or beside all memories of a note, and return how it stands then.
+
+    Args:
+        marks: the tags to add, and what takes the place of the container and the importance; an empty container takes it away.
+        untag: the tags to take away.
+
+    Raises:
+        NotFound: the namespace's own graph has no such memory or note.
+    """
+    rows = parts.graph.select("library/memories_of", [scope.graph], node=parse_iri(iri)) if ":" in iri else []
+    contents = {cast(IRI, row["memory"]): str(row["content"]) for row in rows}
+    if not contents:
+        raise NotFound(f"there is no memory or note <{iri[:200]}> in the namespace {scope.namespace!r}")
+    said, graph, changed = load_statements(list(contents), scope, parts), scope.graph, Change()
+    gone = {tag_iri(name) for name in untag if name.strip()}
+    replaced: dict[IRI, Value | None] = {MEM.container: marks.container, MEM.importance: marks.importance}
+    for memory in contents:
+        removes: list[Quad] = [
+            (memory, MEM.tagged, tag, graph) for tag in said[memory].get(MEM.tagged, ()) if tag in gone
+        ]
+        for predicate, value in replaced.items():
+            removes += [(memory, predicate, old, graph) for old in said[memory].get(predicate, ()) if value is not None]
+        adds = [
+            quad for quad in mark_quads(memory, marks, graph) if quad[1:3] not in {(MEM.tagged, tag) for tag in gone}
+        ]
+        changed += Change(
+            tuple(quad for quad in adds if quad not in removes), tuple(quad for quad in removes if quad not in adds)
+        )
+    parts.commit(changed, scope)
+    after = load_statements(list(contents), scope, parts)
+    return tuple(
+        Marked(
+            iri=memory,
+            content=content,
+            tags=tuple(sorted(tag_name(IRI(str(tag))) for tag in after[memory].get(MEM.tagged, ()))),
+            container=next((str(one) for one in after[memory].get(MEM.container, ())), None),
+            importance=next((float(str(one)) for one in after[memory].get(MEM.importance, ())), None),
+        )
+        for memory, content in contents.items()
+    )
 
 
 def _follow_corrections(iri: str, scope: Scope, parts: Backends) -> Memory:

@@ -44,6 +44,7 @@ from memento.consolidation.task import (
     Task,
     add_context,
     add_context_mentions,
+    drop_overlap,
     find_repetition,
     load_user,
     name_other_speaker,
@@ -160,7 +161,8 @@ def understand(task: Task, means: Resources, extraction: Extraction | None = Non
         skip = Skip(draft=Draft(content=task.note.content, about=()), duplicate=again, reason="said before")
         return _conclude(task, means, began, user, user_is_new, decisions=[skip])
     try:
-        return _understand_parts(task, means, extraction, began, user, user_is_new)
+        read = task if task.keep else drop_overlap(task)
+        return replace(_understand_parts(read, means, extraction, began, user, user_is_new), task=task)
     except NotUnderstood as error:
         return _keep_verbatim(task, means, began, user, user_is_new, error.reason)
 
@@ -211,6 +213,7 @@ def warm_embeddings(texts: Sequence[str], parts: Backends) -> None:
 
 def foresee(task: Task, user: User, agents: Agents) -> tuple[Extraction | None, list[str]]:
     """Read ahead by rules: what the note names, if they can say, and every text that understanding it will embed."""
+    task = task if task.keep else drop_overlap(task)
     try:
         extraction = _extract_entities(task, user, agents)
         mentions = add_context_mentions(extraction.mentions, task, user)
@@ -366,6 +369,7 @@ def _conclude(
         user_description=description,
         retirable=_select_retirable(known, task.scope, means.parts),
         longest_description=means.knobs.description_chars,
+        tag_rules=means.knobs.tag_rules,
         unread=unread,
     )
 

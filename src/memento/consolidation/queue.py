@@ -20,9 +20,9 @@ from memento.backends import Backends
 from memento.consolidation.context import load_statements
 from memento.consolidation.task import Neighbours, Task, contents_of, link_turns
 from memento.errors import MementoError, NotFound, ShapeViolation
-from memento.graph.mapping import attribute_note, node_or_none, quads
+from memento.graph.mapping import attribute_note, node_or_none, quads, tag_quads
 from memento.graph.ranges import fits
-from memento.iris import IRI, MEM, TYPE, mint, namespace_of, parse_iri, tenant_of
+from memento.iris import GLOBAL, IRI, MEM, TYPE, graph_iri, mint, namespace_of, parse_iri, tag_name, tenant_of
 from memento.model import (
     Change,
     Consolidation,
@@ -81,7 +81,13 @@ def list_waiting(parts: Backends, states: Sequence[StepState] = ("pending",)) ->
     return [
         WaitingNote(
             note=cast(IRI, row["note"]),
-            scope=Scope(tenant_of(str(row["graph"])), namespace_of(str(row["graph"])), with_main="isolated" not in row),
+            scope=Scope(
+                tenant_of(str(row["graph"])),
+                namespace_of(str(row["graph"])),
+                with_main="isolated" not in row,
+                with_global="isolated" not in row
+                and parts.indexes.nodes.knows(graph_iri(tenant_of(str(row["graph"])), GLOBAL)),
+            ),
             state=cast(StepState, row["state"]),
             attempts=int(str(row.get("attempts", 0))),
             retry_at=cast("datetime | None", row.get("retryAt")),
@@ -192,6 +198,7 @@ def _pending_quads(note: Note, session: Session | None, scope: Scope) -> tuple[Q
     """List what the graph has of a note that waits."""
     graph = scope.graph
     pending = [*quads(note, graph), attribute_note(note.iri, scope.user, graph)]
+    pending += tag_quads(note.iri, map(tag_name, note.tags), graph)
     if session:
         pending += [*quads(session, graph), (note.iri, TYPE, MEM.Turn, graph)]
-    return tuple(pending)
+    return tuple(dict.fromkeys(pending))

@@ -13,9 +13,11 @@ from memento.consolidation.context import load_statements
 from memento.errors import Conflict
 from memento.graph.mapping import node
 from memento.graph.store import Row
-from memento.iris import IRI, MEM, mint, session_iri
-from memento.model import Change, Consolidation, Note, Noted, NoteRow, Quad, Scope, Session, User
-from memento.text.sentences import drop_controls
+from memento.iris import IRI, MEM, mint, session_iri, tag_iri
+from memento.model import Change, Consolidation, Note, Noted, NoteRow, Priority, Quad, Scope, Session, User
+from memento.search.attributes import EXPLICIT
+from memento.settings import ConsolidationSettings
+from memento.text.sentences import Piece, drop_controls, split_long
 from memento.time import utc
 
 _DAY = timedelta(days=1)
@@ -55,6 +57,7 @@ class Task:
 def make_task(row: NoteRow, scope: Scope, received: datetime, zone: tzinfo, *, keep: bool = False) -> Task:
     """Make a task of a row; a naive time is read in `zone`."""
     session = Session(iri=session_iri(scope.graph, row.session), name=row.session) if row.session else None
+    source = (row.source or "").strip()
     note = Note(
         iri=mint("note"),
         content=drop_controls(row.content),
@@ -62,6 +65,10 @@ def make_task(row: NoteRow, scope: Scope, received: datetime, zone: tzinfo, *, k
         session=session.iri if session else None,
         position=row.position,
         idempotency_key=row.idempotency_key,
+        source=None if source == EXPLICIT else source or None,
+        container=(row.container or "").strip() or None,
+        priority=None if row.priority == usual_priority(source) else row.priority,
+        tags=tuple(dict.fromkeys(tag_iri(name) for name in row.tags if name.strip())),
     )
     return Task(
         note=note,
@@ -72,6 +79,56 @@ def make_task(row: NoteRow, scope: Scope, received: datetime, zone: tzinfo, *, k
         title=(row.title or "").strip() or None,
         keep=keep,
     )
+
+
+def usual_priority(source: str | None) -> Priority:
+    """Return the priority of a text that came in some way and says none: high where it was given on purpose."""
+    return "high" if source in (None, "", EXPLICIT) else "normal"
+
+
+def make_tasks(
+    row: NoteRow, scope: Scope, received: datetime, zone: tzinfo, knobs: ConsolidationSettings, *, keep: bool = False
+) -> list[Task]:
+    """Make the task of a row, or of a long one a task for each piece, the first its parent; a key is that of the first piece."""
+    pieces = split_row(row, knobs)
+    first = make_task(replace(row, content=pieces[0].text), scope, received, zone, keep=keep)
+    if len(pieces) == 1:
+        return [first]
+    tasks = [replace(first, note=replace(first.note, piece=1, pieces=len(pieces)))]
+    for number, piece in enumerate(pieces[1:], start=2):
+        key = key_of_piece(row.idempotency_key, number)
+        task = make_task(replace(row, content=piece.text, idempotency_key=key), scope, received, zone, keep=keep)
+        note = replace(
+            task.note, parent=first.note.iri, piece=number, pieces=len(pieces), overlap=piece.overlap or None
+        )
+        tasks.append(replace(task, note=note))
+    return tasks
+
+
+def split_row(row: NoteRow, knobs: ConsolidationSettings) -> list[Piece]:
+    """Split the text of a row as the settings say."""
+    return split_long(
+        drop_controls(row.content), over=knobs.chunk_over, most=knobs.chunk_words, overlap=knobs.chunk_overlap
+    )
+
+
+def key_of_piece(key: str | None, number: int) -> str | None:
+    """Return the idempotency key of a piece, by that of its text."""
+    return key if key is None or number == 1 else f"{key}#{number}"
+
+
+def link_to_whole(task: Task, parts: Backends) -> Task:
+    """Return the task without its parent where that was not kept, as nothing new was in it. Ask under the writers' lock."""
+    parent = task.note.parent
+    if parent is None or load_statements([parent], task.scope, parts):
+        return task
+    return replace(task, note=replace(task.note, parent=None))
+
+
+def drop_overlap(task: Task) -> Task:
+    """Return the task with what is new in its piece alone, as the rest was read with the piece before."""
+    note = task.note
+    return replace(task, note=replace(note, content=note.content[note.overlap :])) if note.overlap else task
 
 
 def place_in_session(task: Task, parts: Backends) -> Task:

@@ -26,17 +26,18 @@ from memento.consolidation.agents import (
     Skip,
 )
 from memento.consolidation.context import load_statements
-from memento.consolidation.task import Task, link_turns, name_other_speaker
+from memento.consolidation.task import Task, link_turns, name_other_speaker, usual_priority
 from memento.errors import ShapeViolation
 from memento.graph import mapping, shapes
 from memento.graph.mapping import node_or_none, quads
-from memento.iris import IRI, MEM, TYPE, mint
+from memento.iris import IRI, MEM, TYPE, mint, tag_name
 from memento.model import (
     Agent,
     Change,
     Consolidation,
     Entity,
     Invalidation,
+    Marks,
     Memory,
     Note,
     Noted,
@@ -47,7 +48,10 @@ from memento.model import (
     StepState,
     User,
 )
+from memento.rank import MIDDLING, rate_importance
+from memento.search.attributes import EXPLICIT
 from memento.search.nodes import content_hash
+from memento.text.tags import sort_by_rules
 
 _EXCERPT = 60
 """Characters of a part of a note that a remark shows."""
@@ -83,6 +87,7 @@ class Understanding:
     keeps_skipped: bool = False
     longest_description: int = 2000
     unread: str | None = None
+    tag_rules: str = "on"
 
     @property
     def note(self) -> Note:
@@ -117,8 +122,10 @@ def build_change(understood: Understanding) -> tuple[Change, Noted]:
     if understood.task.session:
         adds += [*mapping.quads(understood.task.session, graph), (note.iri, TYPE, MEM.Turn, graph)]
     adds += entity_quads
+    adds += mapping.tag_quads(note.iri, map(tag_name, note.tags), graph)
     for decision, memory in memories:
         adds += mapping.quads(memory, graph)
+        adds += mapping.mark_quads(memory.iri, _sort_memory(decision.draft, note, understood), graph)
         adds += _make_statements(decision.draft, memory, names, understood)
     adds += _make_rivalries(memories, understood)
     contradicted = _flag_contradictions(memories, understood)
@@ -233,6 +240,20 @@ def _make_memory(draft: Draft, names: Mapping[str, IRI], understood: Understandi
         invalid_at=draft.until,
         content_hash=content_hash(draft.content),
         is_verbatim=True if understood.unread else None,
+    )
+
+
+def _sort_memory(draft: Draft, note: Note, understood: Understanding) -> Marks:
+    """Return the tags that a memory has by its note and by rules, its container, and its importance where that is not middling."""
+    given = tuple(tag_name(tag) for tag in note.tags)
+    ruled = sort_by_rules(draft.content, understood.tag_rules)
+    importance = rate_importance(
+        note.source or EXPLICIT, (*given, *ruled), note.priority or usual_priority(note.source)
+    )
+    return Marks(
+        tags=tuple(dict.fromkeys((*given, *ruled))),
+        container=note.container,
+        importance=None if importance == MIDDLING else importance,
     )
 
 

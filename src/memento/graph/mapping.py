@@ -13,8 +13,8 @@ from typing import Any, TypeVar, get_args, get_type_hints
 
 from memento.errors import GraphError
 from memento.graph.ranges import drop_unreadable, ranges
-from memento.iris import IRI, MEM, PROV, TYPE, tag_iri
-from memento.model import KINDS, Node, Quad, Value
+from memento.iris import IRI, MEM, PROV, SKOS, TYPE, tag_iri
+from memento.model import KINDS, Marks, Node, Quad, Value
 
 N = TypeVar("N", bound=Node)
 
@@ -75,7 +75,7 @@ def node_or_none(cls: type[N], iri: IRI, said: Mapping[IRI, Sequence[Value]]) ->
 
 
 def tag_quads(subject: IRI, names: Iterable[str], graph: IRI) -> list[Quad]:
-    """Return every quad that tags a node, those of the tags among them; blank names are passed over."""
+    """Return every quad that tags a node, those of the tags among them, which are SKOS concepts; blank names are passed over."""
     tags = {tag_iri(name): " ".join(name.split()).casefold() for name in names if name.strip()}
     return [
         quad
@@ -83,9 +83,22 @@ def tag_quads(subject: IRI, names: Iterable[str], graph: IRI) -> list[Quad]:
         for quad in (
             (subject, MEM.tagged, tag, graph),
             (tag, TYPE, MEM.Tag, graph),
+            (tag, TYPE, SKOS.Concept, graph),
             (tag, MEM.name, name, graph),
+            (tag, SKOS.prefLabel, name, graph),
         )
     ]
+
+
+def mark_quads(memory: IRI, marks: Marks, graph: IRI) -> list[Quad]:
+    """Return the quads of what stands beside a memory's text; a tag is written with it."""
+    values: dict[IRI, Value | None] = {
+        MEM.memoryType: marks.type,
+        MEM.importance: marks.importance,
+        MEM.container: marks.container,
+    }
+    statements = [(memory, name, value, graph) for name, value in values.items() if value not in (None, "")]
+    return [*statements, *tag_quads(memory, marks.tags, graph)]
 
 
 def invalidates(new: IRI, old: IRI, graph: IRI) -> Quad:

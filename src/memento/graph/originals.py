@@ -16,7 +16,17 @@ from memento.iris import IRI, MEM, PROV, TYPE
 _OF_NOTES = frozenset(
     {
         *(MEM.content, MEM.at, MEM.saidBy, MEM.speaker, MEM.source, MEM.container, MEM.idempotencyKey),
-        *(MEM.session, MEM.position, MEM.follows, MEM.parent, PROV.wasAttributedTo, PROV.wasDerivedFrom),
+        *(
+            MEM.session,
+            MEM.position,
+            MEM.follows,
+            MEM.parent,
+            MEM.piece,
+            MEM.pieces,
+            MEM.overlap,
+            PROV.wasAttributedTo,
+            PROV.wasDerivedFrom,
+        ),
     }
 )
 _OF_MEMORIES = frozenset({MEM.extractedFrom, MEM.saidBy, MEM.createdAt, PROV.wasAttributedTo, PROV.wasDerivedFrom})

@@ -42,6 +42,8 @@ _PROGRESS = frozenset(
 _RUNS = "urn:memento:provenance:"
 _MEMORIES = "urn:memento:graph:"
 _MANY = 500_000  # quads above which they are written as new files, which need no memory
+_BODIES = (MEM.Memory, MEM.Note)
+"""The types of what has a text."""
 _AT_ONCE = 10_000  # quads that are held against the shapes together, beside those of their neighbours
 
 
@@ -348,6 +350,47 @@ def excerpt(real: Store, own: Sequence[IRI], provenance: IRI, beside: IRI | None
     return parts
 
 
+def excerpt_memories(
+    real: Store, own: Sequence[IRI], provenance: IRI, beside: IRI | None, memories: Collection[IRI]
+) -> list[Statements]:
+    """
+    Return what some memories need to be whole: they and their notes, without what these say of other memories and notes; what is
+    said of them alone, as links and invalidations; the runs that made them; and what all of that points at, also `beside`.
+    """
+    bodies, pointing, notes = set[IRI](), dict[IRI, set[IRI]](), set[IRI]()
+    for graph in own:
+        for quad in real.match(graph=graph):
+            if quad.predicate.value == TYPE and getattr(quad.object, "value", "") in _BODIES:
+                bodies.add(_to_iri(quad.subject))
+            elif _is_iri(quad.object):
+                pointing.setdefault(_to_iri(quad.subject), set()).add(_to_iri(quad.object))
+                if quad.predicate.value == MEM.extractedFrom and _to_iri(quad.subject) in memories:
+                    notes.add(_to_iri(quad.object))
+    chosen = {*memories, *notes}
+    links = {
+        one for one, ends in pointing.items() if one not in bodies and ends & chosen and not ends & bodies - chosen
+    }
+    kept, further = set[IRI](), {*chosen, *links}
+    while further:
+        kept |= further
+        further = {end for one in further for end in pointing.get(one, ())} - bodies - kept
+    left_out = bodies - chosen
+
+    def pick(quads: Iterable[ox.Quad]) -> Statements:
+        return (quad for quad in quads if _to_iri(quad.object) not in left_out)
+
+    made, agents = _find_runs(real, chosen, provenance)
+    parts: list[Statements] = [
+        pick(quad for iri in sorted(kept) for graph in own for quad in real.match(iri, graph=graph)),
+        pick(quad for iri in sorted(made | agents) for quad in real.match(iri, graph=provenance)),
+    ]
+    if beside is not None and beside not in own:
+        known = {one for one in pointing if one in kept}
+        wanted = {end for one in known for end in pointing[one]} - bodies - known
+        parts.append(_follow(real, wanted, known, beside))
+    return parts
+
+
 def _find_runs(real: Store, known: set[IRI], provenance: IRI) -> tuple[set[IRI], set[IRI]]:
     """Return the runs that are about something known, and who did them."""
     made, agents = set(), set()
@@ -360,8 +403,12 @@ def _find_runs(real: Store, known: set[IRI], provenance: IRI) -> tuple[set[IRI],
 
 
 def _walk_from(real: Store, known: set[IRI], own: Sequence[IRI], beside: IRI) -> Iterator[ox.Quad]:
-    asked: set[IRI] = set()
     wanted = {_to_iri(quad.object) for graph in own for quad in real.match(graph=graph) if _is_iri(quad.object)} - known
+    return _follow(real, wanted, known, beside)
+
+
+def _follow(real: Store, wanted: set[IRI], known: set[IRI], beside: IRI) -> Iterator[ox.Quad]:
+    asked: set[IRI] = set()
     while wanted:
         asked |= wanted
         further: set[IRI] = set()

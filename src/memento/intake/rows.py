@@ -2,7 +2,8 @@
 Rows from somewhere else: JSON lines, a JSON array or plain text become `NoteRow`s before any is a note, JSON lines `CaseRow`s.
 
 Keys of an object: `content` or `text`; `at` or `timestamp`; `title`; `speaker`; `session`; `turn` or `position`;
-`idempotency_key`. Unknown keys are ignored. Text and Markdown give one note for each paragraph.
+`idempotency_key`; `tags`, a list or words with commas between; `container`; `priority`; `source`. Unknown keys are ignored. Text
+and Markdown give one note for each paragraph.
 
 *Guarantees:* all or nothing: the first unusable row is an `InputError` that names file, line and field.
 
@@ -17,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Literal, cast
+from typing import Annotated, Literal, TypeVar, cast, get_args
 
 import msgspec
 from msgspec import Meta
@@ -25,8 +26,10 @@ from msgspec import Meta
 from memento.codec import decode
 from memento.errors import InputError
 from memento.intake.redaction import find_secrets, raise_if_secret_file, replace_secrets
-from memento.model import LEAST_REWARD, MOST_REWARD, OUTCOMES, CaseRow, NoteRow, Outcome
+from memento.model import LEAST_REWARD, MOST_REWARD, OUTCOMES, CaseRow, NoteRow, Outcome, Priority
 from memento.time import utc
+
+T = TypeVar("T")
 
 Kind = Literal["json", "text"]
 
@@ -82,6 +85,21 @@ class Record:
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise self.wrong(name, "a whole number from 0 on", value)
         return value
+
+    def read_words(self, name: str) -> tuple[str, ...]:
+        """Return a list of words, or those of a text that has commas between them."""
+        value = self.fields.get(name)
+        words = value.split(",") if isinstance(value, str) else [] if value is None else value
+        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+            raise self.wrong(name, 'a list of texts, or a text such as "work, urgent"', value)
+        return tuple(word.strip() for word in words if word.strip())
+
+    def read_choice(self, name: str, choices: tuple[T, ...]) -> T | None:
+        """Return one of some words."""
+        value = self.fields.get(name)
+        if value is not None and value not in choices:
+            raise self.wrong(name, "one of " + ", ".join(map(str, choices)), value)
+        return next((one for one in choices if one == value), None)
 
     def flag(self, name: str, default: bool) -> bool:
         """Return true or false."""
@@ -160,6 +178,10 @@ def parse_note_row(record: Record) -> NoteRow:
         session=record.label("session"),
         position=record.read_count("position", "turn"),
         idempotency_key=record.label("idempotency_key"),
+        tags=record.read_words("tags"),
+        container=record.read_text("container"),
+        priority=record.read_choice("priority", get_args(Priority)),
+        source=record.read_text("source"),
     )
 
 

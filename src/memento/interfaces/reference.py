@@ -25,7 +25,7 @@ from memento.interfaces.mcp import catalogue, resources
 from memento.interfaces.mcp.tools import Tool
 from memento.interfaces.web import openapi, rest
 from memento.operations import TABLE, THEMES, Field, Operation, fields_of, name_of
-from memento.operations.base import Interface, complete, places_of, route_of, summary_of
+from memento.operations.base import Interface, complete, declared_answer, places_of, route_of, summary_of
 from memento.python import Memory
 from memento.retrieval import signals
 from memento.sexpr import verbs
@@ -518,8 +518,7 @@ def _parameters_of(function: Callable[..., Any]) -> str:
 
 def _answer_of(operation: type[Operation[Any]]) -> str:
     """Return the type of an answer as it is declared, without the module of the nouns."""
-    (base,) = [one for one in operation.__orig_bases__ if get_origin(one) is Operation]  # type: ignore[attr-defined]
-    (declared,) = get_args(base)
+    declared = declared_answer(operation)
     text = getattr(declared, "__forward_arg__", None) or getattr(declared, "__name__", str(declared))
     return "nothing" if text in ("None", "NoneType") else f"`{str(text).replace('model.', '')}`"
 

@@ -91,6 +91,24 @@ class Operation(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_un
     ) = None
 
 
+class Filtered(Operation[A], frozen=True, kw_only=True):
+    """An operation over memories that may be asked for some of them alone; what is given must all hold of a memory."""
+
+    tags: Annotated[Sequence[str], Meta(description="only memories with one of these tags")] = ()
+    container: Annotated[str, Meta(description="only memories that were put into it")] | None = None
+    source: (
+        Annotated[str, Meta(description="only memories that came in this way, as `explicit`, `import` or `hook:stop`")]
+        | None
+    ) = None
+    after: Annotated[Instant, Meta(description="only memories that began to hold then or later")] | None = None
+    before: Annotated[Instant, Meta(description="only memories that began to hold before then")] | None = None
+    entity: Annotated[str, Meta(description="only memories about it: its name, its IRI, or `me`")] | None = None
+
+
+FILTERS: tuple[str, ...] = tuple(name for name in Filtered.__struct_fields__ if name != "namespace")
+"""The arguments of `Filtered`."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
     """One argument of an operation, as interfaces show it."""
@@ -179,12 +197,17 @@ def places_of(operation: type[Operation[Any]]) -> tuple[str, ...]:
     return tuple(re.findall(r"\{(\w+)\}", operation.route))
 
 
+def declared_answer(operation: type[Operation[Any]]) -> Any:
+    """Return the type of what an operation answers with as it stands in the declaration, mostly a name yet to be looked up."""
+    (base,) = [one for one in operation.__orig_bases__ if get_origin(one) in (Operation, Filtered)]  # type: ignore[attr-defined]
+    return get_args(base)[0]
+
+
 def answer_type(operation: type[Operation[Any]]) -> Any:
     """Return the type of what an operation answers with; imports the nouns."""
     from memento import model
 
-    (base,) = [one for one in operation.__orig_bases__ if get_origin(one) is Operation]  # type: ignore[attr-defined]
-    (declared,) = get_args(base)
+    declared = declared_answer(operation)
     text = getattr(declared, "__forward_arg__", declared)
     if not isinstance(text, str):
         return text

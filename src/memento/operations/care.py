@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta
 
-from memento.operations.base import Interface, Operation, Right
+from memento.operations.base import Filtered, Interface, Operation, Right
 
 if TYPE_CHECKING:
     from memento import model
@@ -22,21 +22,23 @@ WHOLE = "it concerns files of the machine"
 FOLDER: Mapping[Interface, str] = dict.fromkeys(("mcp", "sexpr"), "it concerns the whole data folder")
 
 
-class Export(Operation["model.Exported"], frozen=True):
+class Export(Filtered["model.Exported"], frozen=True):
     """
     Write every graph of the tenant that the caller sees into a file, or with a namespace that one, with what it needs of others.
 
     As RDF nothing is lost: `import_rdf` makes the same statements of it. As rows (jsonl, json, csv, markdown) it has what can be
-    recalled: memories, their times, what they are about, and their notes; `import_rdf` makes the same memories of them.
+    recalled: memories, their times, what they are about, and their notes; `import_rdf` makes the same memories of them. Of some
+    memories alone, by a filter, RDF has what says something of them: their notes, what ended them, what they are about.
 
     Raises:
         InputError: a format that is none, or the file cannot be written.
+        NotFound: nothing goes by the name of `entity`.
         NotAcceptable: a format that has no named graphs, or rows with vectors or an audit.
     """
 
     route: ClassVar[str] = "GET /memory/export"
     is_idempotent: ClassVar[bool] = True
-    fails: ClassVar[tuple[int, ...]] = (406,)
+    fails: ClassVar[tuple[int, ...]] = (404, 406)
     absent: ClassVar[Mapping[Interface, str]] = {"rest": STREAM, "client": STREAM, "mcp": WHOLE, "sexpr": WHOLE}
 
     file: Annotated[File, Meta(description="takes the place of what is there once it is whole; `.gz` packs it")]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta
 
-from memento.operations.base import Interface, Iri, Limit, Offset, Operation, Right, Share, Text
+from memento.operations.base import Filtered, Interface, Iri, Limit, Offset, Operation, Right, Share, Text
 
 if TYPE_CHECKING:
     from memento import model
@@ -151,6 +151,7 @@ class Remember(Operation["model.Remembered"], frozen=True):
     type: Annotated[str, Meta(description="what kind of memory it is, in a word")] | None = None
     importance: Annotated[Share, Meta(description="how important it is")] | None = None
     tags: Annotated[Sequence[str], Meta(description="words to find it by, as labels")] = ()
+    container: Annotated[str, Meta(description="the drawer that it is put into")] | None = None
 
 
 class RememberBatch(Operation["tuple[model.BatchRow, ...]"], frozen=True):
@@ -188,16 +189,18 @@ class Conversation(Operation["tuple[model.TurnRow, ...]"], frozen=True):
     ) = None
 
 
-class ListMemories(Operation["tuple[model.MemoryRow, ...]"], frozen=True):
+class ListMemories(Filtered["tuple[model.MemoryRow, ...]"], frozen=True):
     """
     List the memories that hold, newest first, with their keys, depth and links.
 
     Raises:
         InputError: limit or offset out of range.
+        NotFound: nothing goes by the name of `entity`.
     """
 
     route: ClassVar[str] = "GET /memory/memories"
     is_idempotent: ClassVar[bool] = True
+    fails: ClassVar[tuple[int, ...]] = (404,)
     absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "an expression finds memories by `recall` and `search`"}
 
     limit: Limit = 50

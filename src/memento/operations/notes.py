@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from msgspec import Meta
 
-from memento.operations.base import Instant, Interface, Iri, Operation, Right, Text
+from memento.operations.base import Instant, Interface, Iri, Operation, Right, Share, Text
 
 if TYPE_CHECKING:
     from memento import model
 
 BODY = (413, 415)
 
+Tags = Annotated[Sequence[str], Meta(description="words that sort it, as labels; rules may add their own")]
+
 
 class Note(Operation["model.Noted"], frozen=True):
     """
     Remember a first-person note: extract its facts, skip what is known, retire what it replaces.
 
-    All of it is one atomic write. Before a model is asked the note is kept as pending; when the model fails, the answer is a
-    pending note, which is tried again in the background. Rules answer at once; what they cannot read in `consolidation.rules_s`
-    is kept word for word, and the answer says so.
+    All of it is one atomic write; of more than `consolidation.chunk_over` words each piece is one. Before a model is asked the note
+    is kept as pending; when the model fails, the answer is a pending note, which is tried again in the background. Rules answer at
+    once; what they cannot read in `consolidation.rules_s` is kept word for word, and the answer says so.
 
     Raises:
         InputError: empty content.
@@ -52,6 +54,15 @@ class Note(Operation["model.Noted"], frozen=True):
     ) = None
     idempotency_key: Annotated[str, Meta(description="a retry with the same key is the same note")] | None = None
     wait: Annotated[bool, Meta(description="false: answer as soon as the note is kept")] = True
+    tags: Tags = ()
+    container: (
+        Annotated[str, Meta(description="the drawer that its memories are put into: a filter, no border of access")]
+        | None
+    ) = None
+    priority: Annotated[
+        Literal["low", "normal", "high"], Meta(description="how much the writer makes of it: a part of its importance")
+    ] = "high"
+    source: Annotated[Text, Meta(description="how it came in, as a short word")] = "explicit"
 
 
 class NoteStatus(Operation["model.NoteStatus"], frozen=True):
@@ -117,11 +128,37 @@ class ImportNotes(Operation["model.Imported"], frozen=True):
     ] = False
 
 
+class Mark(Operation["tuple[model.Marked, ...]"], frozen=True):
+    """
+    Change what stands beside a memory, or beside all memories of a note: its tags, its container, its importance.
+
+    Raises:
+        NotFound: no memory or note with that IRI in this namespace.
+        InputError: nothing to change.
+    """
+
+    route: ClassVar[str] = "POST /memory/{iri}/mark"
+    right: ClassVar[Right] = "write"
+    is_idempotent: ClassVar[bool] = True
+    fails: ClassVar[tuple[int, ...]] = (404, *BODY)
+    absent: ClassVar[Mapping[Interface, str]] = {
+        "mcp": "a model gives tags with the note; which change is for the user to say",
+        "sexpr": "an expression gives tags as it remembers",
+    }
+
+    iri: Annotated[Iri, Meta(description="a memory or a note")]
+    tags: Annotated[Sequence[str], Meta(description="tags to add")] = ()
+    untag: Annotated[Sequence[str], Meta(description="tags to take away")] = ()
+    container: Annotated[str, Meta(description="the container it moves to; empty: none")] | None = None
+    importance: Annotated[Share, Meta(description="how important it is from now on")] | None = None
+
+
 class Correct(Operation["model.Noted"], frozen=True):
     """
     Put a better text in the place of a memory, which is retired as never having been true.
 
-    It loses depth; what is deep resists. The new text has its keys, as far as they fit, its links and its time to live.
+    It loses depth; what is deep resists. The new text has its keys, as far as they fit, its links, its tags, its container, its
+    importance and its time to live.
 
     Raises:
         NotFound: no such memory in this namespace, or it is forgotten.

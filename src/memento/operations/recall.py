@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta
 
-from memento.operations.base import Instant, Interface, Iri, Limit, Offset, Operation, Text
+from memento.operations.base import Filtered, Instant, Interface, Iri, Limit, Offset, Operation, Text
 
 if TYPE_CHECKING:
     from memento import model
@@ -16,18 +16,19 @@ AsOf = Annotated[Instant, Meta(description="what was true then, instead of what 
 BelievedAt = Annotated[Instant, Meta(description="what Memento believed then, instead of now")]
 
 
-class Recall(Operation["model.Recollection"], frozen=True):
+class Recall(Filtered["model.Recollection"], frozen=True):
     """
     Find the memories that answer a question, best first, with when they were true, where they came from and what they replaced.
 
     Raises:
         InputError: empty question, k or budget out of range, unknown profile, engine or mode, or a mode and an engine.
+        NotFound: nothing goes by the name of `entity`.
         TooLong: question over `limits.text_bytes`.
     """
 
     route: ClassVar[str] = "GET /memory/recall"
     is_idempotent: ClassVar[bool] = True
-    fails: ClassVar[tuple[int, ...]] = (413,)
+    fails: ClassVar[tuple[int, ...]] = (404, 413)
 
     question: Annotated[Text, Meta(description="what to answer", extra={"aliases": ("query", "q")})]
     k: (
@@ -123,16 +124,18 @@ class Get(Operation["model.Described"], frozen=True):
     iri: Annotated[Iri, Meta(description="what to show")]
 
 
-class List(Operation["tuple[model.Listed, ...]"], frozen=True):
+class List(Filtered["tuple[model.Listed, ...]"], frozen=True):
     """
     List the memories of the namespace, newest first.
 
     Raises:
         InputError: limit or offset out of range.
+        NotFound: nothing goes by the name of `entity`.
     """
 
     route: ClassVar[str] = "GET /memory/list"
     is_idempotent: ClassVar[bool] = True
+    fails: ClassVar[tuple[int, ...]] = (404,)
     absent: ClassVar[Mapping[Interface, str]] = {
         "mcp": "`list_memories` and the prompt `review_memories` show them",
         "sexpr": "an expression asks `sparql`",
@@ -141,6 +144,17 @@ class List(Operation["tuple[model.Listed, ...]"], frozen=True):
     limit: Limit = 50
     offset: Offset = 0
     past: Annotated[bool, Meta(description="also what is over or forgotten")] = False
+
+
+class Tags(Operation["tuple[model.TagCount, ...]"], frozen=True):
+    """List the tags of the memories that hold in the namespace, the most used first."""
+
+    route: ClassVar[str] = "GET /memory/tags"
+    is_idempotent: ClassVar[bool] = True
+    absent: ClassVar[Mapping[Interface, str]] = {
+        "mcp": "`memory_stats` counts them",
+        "sexpr": "`stats` counts them",
+    }
 
 
 class Entities(Operation["tuple[model.RecalledEntity, ...]"], frozen=True):

@@ -19,7 +19,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from memento.codec import plain
 from memento.errors import InputError, MementoError, Unreachable
 from memento.operations import Operation, care, graphs, notes
-from memento.operations.base import answer_type, places_of, route_of
+from memento.operations.base import FILTERS, answer_type, places_of, route_of
 from memento.python.memory import Memory
 
 if TYPE_CHECKING:
@@ -348,6 +348,7 @@ def _export(operation: care.Export, transport: Transport, progress: Progress | N
         "audit": operation.audit,
         "past": operation.past,
         "namespace": operation.namespace,
+        **{name: getattr(operation, name) for name in FILTERS},
     }
     with transport.stream("GET", _with_given("/memory/export", parameters)) as (headers, pieces):
         form, count = headers.get("Memento-Format", ""), int(headers.get("Memento-Statements", 0))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -100,6 +101,7 @@ class Memory(ABC):
     note = Method(notes.Note)
     note_status = Method(notes.NoteStatus)
     retry = Method(notes.Retry)
+    mark = Method(notes.Mark)
     correct = Method(notes.Correct)
     undo = Method(notes.Undo)
     disputes = Method(notes.Disputes)
@@ -111,6 +113,7 @@ class Memory(ABC):
     recall = Method(questions.Recall)
     get = Method(questions.Get)
     list = Method(questions.List)
+    tags = Method(questions.Tags)
     entities = Method(questions.Entities)
     timeline = Method(questions.Timeline)
     manifest = Method(questions.Manifest)
@@ -222,11 +225,31 @@ class Memory(ABC):
         vectors: bool = False,
         audit: bool = False,
         past: bool = False,
+        tags: Sequence[str] = (),
+        container: str | None = None,
+        source: str | None = None,
+        after: datetime | str | None = None,
+        before: datetime | str | None = None,
+        entity: str | None = None,
         namespace: str | None = None,
         progress: Progress | None = None,
     ) -> Exported:
-        """Write the graphs into a file; see `operations.care.Export`."""
-        return self.call(care.Export(file, form, vectors, audit, past, namespace=namespace), progress)
+        """Write the graphs into a file, or some memories of them alone; see `operations.care.Export`."""
+        export = care.Export(
+            file,
+            form,
+            vectors,
+            audit,
+            past,
+            tags=tags,
+            container=container,
+            source=source,
+            after=after,
+            before=before,
+            entity=entity,
+            namespace=namespace,
+        )
+        return self.call(export, progress)
 
     def import_rdf(
         self,

@@ -149,6 +149,35 @@ def merge_twins(memories: Sequence[Recalled], vectors: NDArray[np.float32]) -> l
     return [_join([memories[place] for place in group], min(group), memories) for group in groups]
 
 
+def merge_overlaps(memories: Sequence[Recalled], question: str) -> list[Recalled]:
+    """
+    Return the memories in their order without a piece of a long text that only says what the piece beside it, which comes before
+    it here, says as well: the sentence that has most of the question's words stands in both.
+    """
+    asked, groups = set(tokens(question)), list[list[Recalled]]()
+    for one in memories:
+        beside = next((group for group in groups if _are_beside(one.note, group[0].note)), None)
+        if beside is not None and _find_best_sentence(one.content, asked) in beside[0].content:
+            beside.append(one)
+        else:
+            groups.append([one])
+    return [_join(group, 0, group) for group in groups]
+
+
+def _are_beside(one: NoteRef | None, other: NoteRef | None) -> bool:
+    """Tell whether two notes are pieces of one text, one right after the other."""
+    if one is None or other is None or one.piece is None or other.piece is None:
+        return False
+    return (one.parent or one.iri) == (other.parent or other.iri) and abs(one.piece - other.piece) == 1
+
+
+def _find_best_sentence(text: str, asked: set[str]) -> str:
+    """Return the sentence that has most of some words, the first of several; all of the text where none has one."""
+    parts = re.split(r"(?<=[.!?…])\s+", text)
+    best = max(parts, key=lambda part: len(asked & set(tokens(part))))
+    return best if asked & set(tokens(best)) else text
+
+
 def _join(group: Sequence[Recalled], place: int, memories: Sequence[Recalled]) -> Recalled:
     """Return the first of a group in the name of all, with the score of the best."""
     if len(group) == 1:

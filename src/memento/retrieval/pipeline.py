@@ -23,7 +23,7 @@ from memento.iris import IRI
 from memento.model import Cut, Recalled, RecalledEntity, Recollection, Scope, Scored
 from memento.retrieval import explain, relevance, timely
 from memento.retrieval.anchor import anchor
-from memento.retrieval.distill import distill, find_twins, merge_twins
+from memento.retrieval.distill import distill, find_twins, merge_overlaps, merge_twins
 from memento.retrieval.engines.published import AS_ASKED, rank_as_published, rank_by_search
 from memento.retrieval.expand import WALKS, expand
 from memento.retrieval.question import Query, Question, correct_spelling, name_kin, strip_names
@@ -94,6 +94,8 @@ def recall(query: Query, stores: Backends, settings: Settings) -> Recollection:
         )
     if twins and not timely.looks_back(query.question):
         memories = tuple(merge_twins(memories, np.array([found[one.iri] for one in memories])))
+    if any(one.note and one.note.piece for one in memories):
+        memories = tuple(merge_overlaps(memories, query.question))
     memories = tuple(replace(one, rank=rank) for rank, one in enumerate(memories[: query.k], start=1))
     entities = describe_entities(keep_entities(entities, memories), query.scope, stores, query.as_of, query.believed_at)
     memories = tuple(reasons[one.iri].add_to(one) if reasons else one for one in memories)
@@ -298,7 +300,13 @@ def read_question(query: Query, stores: Backends, settings: Settings, watch: Sto
 
 
 def _view_at(query: Query, stores: Backends) -> View:
-    """Return what may come back; where the question names a past date, what held then too; all if it looks back."""
+    """Return what may come back, before anything is ranked, so that as many come back as were asked for."""
+    view = _view_in_time(query, stores)
+    return replace(view, visible=view.visible & stores.indexes.select(query.only)) if query.only else view
+
+
+def _view_in_time(query: Query, stores: Backends) -> View:
+    """Return what holds; where the question names a past date, what held then too; all if it looks back."""
     at = stores.clock()
     view = View.at(stores.indexes, query.scope.memory_graphs, at, query.as_of, query.believed_at)
     if query.as_of is not None:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, cast
 from memento.graph import store
 from memento.graph.store import Store
 from memento.iris import IRI
-from memento.model import Scope
+from memento.model import Filter, Scope
 from memento.search.indexes import Indexes
 from memento.search.labels import Labels
 from memento.search.links import Joined
@@ -64,6 +64,8 @@ class Query:
     as_of: datetime | None = None
     believed_at: datetime | None = None
     explained: bool = False
+    only: Filter | None = None
+    """Which memories may come back at all; None for all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

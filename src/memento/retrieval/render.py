@@ -71,7 +71,9 @@ def as_xml(recollection: Recollection, today: date, instructions: str = "") -> s
                 line
                 for number, note in notes.items()
                 for line in _render_element(
-                    "note", {"id": number, "timestamp": _format_day(note.at)}, _render_note(note, recollection.memories)
+                    "note",
+                    {"id": number, "timestamp": _format_day(note.at), "part": note.place},
+                    _render_note(note, recollection.memories),
                 )
             ],
         ),
@@ -284,11 +286,16 @@ def as_list(recollection: Recollection) -> str:
         lines.append(f"- {_indent(content)} ({'; '.join(known) or 'undated'}) {one.iri}")
         if one.note and _render_note(one.note, recollection.memories):
             lines.append(
-                f"  from a note of {_format_day(one.note.at)}: {_indent(excerpt(one.note.content, content, 2 * EXCERPT))}"
+                f"  from {_name_note(one.note)} of {_format_day(one.note.at)}: "
+                f"{_indent(excerpt(one.note.content, content, 2 * EXCERPT))}"
             )
     if recollection.left_out:
         lines.append(f"{recollection.left_out} more were left out: a larger budget shows them.")
     return "\n".join(lines)
+
+
+def _name_note(note: NoteRef) -> str:
+    return f"{note.place} of a note" if note.place else "a note"
 
 
 def _indent(text: str) -> str:
@@ -312,7 +319,8 @@ def _list_details(one: Recalled) -> Iterator[str]:
     for old in one.invalidates:
         yield from _list_replaced(old, "Invalidates")
     if one.note:
-        yield f"Extracted from: {_format_day(one.note.at)} “{' '.join(one.note.content.split())}”"
+        told = ", ".join(filter(None, (_format_day(one.note.at), one.note.place)))
+        yield f"Extracted from: {told} “{' '.join(one.note.content.split())}”"
 
 
 def _list_replaced(old: Retired, label: str) -> Iterator[str]:

@@ -167,10 +167,19 @@ def _build_memory(rank: int, one: Scored[IRI], parts: _Parts, user: IRI, believe
         invalid_at=_end_of(parts.own, believed_at),
         about=tuple(_name_of(row, user) for row in parts.about),
         about_iris=tuple(cast(IRI, row["node"]) for row in parts.about),
-        note=NoteRef(iri=cast(IRI, note["node"]), content=str(note["content"]), at=cast(datetime, note["at"]))
-        if note
-        else None,
+        note=_to_note(note) if note else None,
         invalidates=_list_replaced(one.item, parts.replaced, depth=2),
+    )
+
+
+def _to_note(row: Row) -> NoteRef:
+    return NoteRef(
+        iri=cast(IRI, row["node"]),
+        content=str(row["content"]),
+        at=cast(datetime, row["at"]),
+        parent=cast("IRI | None", row.get("parent")),
+        piece=cast("int | None", row.get("piece")),
+        pieces=cast("int | None", row.get("pieces")),
     )
 
 

@@ -111,6 +111,8 @@ class Context:
         """When Memento learned that a memory was over."""
         self.turn_places: dict[IRI, tuple[IRI, int] | None] = {}
         """The session and position of each note that was read; None for one of no conversation."""
+        self.sources: dict[IRI, str] = {}
+        """How each note that was read came in, where that was not on purpose."""
         self._indexes: dict[type[Index], Index] = {kind: kind(self) for kind in find_registered()}
 
     def __getitem__(self, kind: type[I]) -> I:
@@ -133,13 +135,15 @@ class Context:
         return self.turn_places.get(IRI(record.first(MEM.extractedFrom)))
 
     def learn(self, record: Record) -> None:
-        """Learn what an anchor is called, or whether a note is a turn: the texts and places of memories need it."""
+        """Learn what an anchor is called, or whether a note is a turn and how it came in: the records of memories need it."""
         if record.kind in ("anchor", "key"):
             self.names[record.iri] = record.name
         elif session := record.first(MEM.session):
             self.turn_places[record.iri] = (IRI(session), int(record.first(MEM.position) or 0))
         elif record.kind is None and MEM.Note in record.statements.get(TYPE, ()):
             self.turn_places[record.iri] = None
+        if record.kind is None and (source := record.first(MEM.source)) and source != "explicit":
+            self.sources[record.iri] = source
 
     def learn_end(self, record: Record) -> None:
         """Learn from an Invalidation, before its memory is placed, when a memory was known to be over; the first one counts."""
@@ -155,6 +159,7 @@ class Context:
         self.names.pop(iri, None)
         self.retired_at.pop(iri, None)
         self.turn_places.pop(iri, None)
+        self.sources.pop(iri, None)
 
     def arrays(self) -> Arrays:
         """Return what is to be kept of all indexes, each settled before."""

@@ -26,11 +26,11 @@ import numpy as np
 from memento.graph.mapping import statements
 from memento.graph.store import Store
 from memento.iris import IRI, MEM, TYPE
-from memento.model import Change, Difference, Scored, Value
+from memento.model import Change, Difference, Filter, Scored, Value
 from memento.ports import Embedder, Progress, Vectors
 from memento.rank import Csr, decay_associations
 from memento.search.adjacency import Adjacency, Associations, Successions
-from memento.search.attributes import Fadings, Numbers, Slots
+from memento.search.attributes import Fadings, Numbers, Slots, Sorting
 from memento.search.index import FLAT, Context, Everything, I, Placed, Update, find_predicates, find_types
 from memento.search.keygraph import KeyGraph
 from memento.search.labels import Labels
@@ -42,6 +42,7 @@ from memento.search.postings import Postings, StemNumbers
 from memento.search.vectors import VectorFile, digest, round_vectors
 from memento.search.words import Words, bm25
 from memento.settings import Above, WordsSettings
+from memento.time import BEGINNING, NEVER
 
 _BATCH = 256
 
@@ -68,6 +69,7 @@ class Indexes(Context):
     numbers = _Shortcut(Numbers)
     passages = _Shortcut(GraphPassages)
     slots = _Shortcut(Slots)
+    sorting = _Shortcut(Sorting)
     successions = _Shortcut(Successions)
     vectors = _Shortcut(KindVectors)
 
@@ -88,6 +90,20 @@ class Indexes(Context):
     def blank(self) -> Indexes:
         """Return indexes of the same kind with nothing in them, and a vector file in memory."""
         return Indexes(self._graph, self.embedder, VectorFile(None, self.embedder.fingerprint), self.flat, self.above)
+
+    def select(self, wanted: Filter) -> Mask:
+        """Return (size,) the nodes that a filter lets through, whatever their graph and time."""
+        chosen = self.sorting.select(wanted, self.nodes.size)
+        if wanted.after or wanted.before:
+            first, last = wanted.after or BEGINNING, wanted.before or NEVER
+            chosen &= self.nodes.begun(first, last)[: chosen.size]
+        if wanted.about:
+            known = [node for iri in wanted.about if (node := self.nodes.find(iri)) is not None]
+            about = np.zeros_like(chosen)
+            for node in known:
+                about[self.adjacency.memories(node)] = True
+            chosen &= about
+        return chosen
 
     def words(self, graphs: Sequence[IRI], kind: Kind) -> list[Postings]:
         """Return the postings of some graphs, for `words.bm25`."""

@@ -147,6 +147,10 @@ class Nodes:
         for code in np.unique(codes).tolist():
             yield names[code], codes == code
 
+    def knows(self, graph: IRI) -> bool:
+        """Tell whether a graph described a node."""
+        return graph in self._graphs
+
     def graphs(self) -> list[IRI]:
         """Return every graph that described a node."""
         return list(self._graphs)

@@ -23,6 +23,7 @@ from msgspec import structs
 
 from memento.access import OWNER, Access, Right, Tokens
 from memento.archive.check import explain_failure
+from memento.archive.read import resolve_subject
 from memento.backends import Backends
 from memento.cases.domain import Domains, ReadLog
 from memento.consolidation.agents import Agents
@@ -30,15 +31,26 @@ from memento.consolidation.bounded_rules import BoundedRules
 from memento.datadir import DataFolder
 from memento.errors import Forbidden, GraphError, InputError, ReadOnly, TooLong
 from memento.intake.redaction import Redaction, Redactor, describe_counts
-from memento.iris import IRI, audit_iri, cases_iri, check_namespace, data_iri, namespace_of, provenance_iri
+from memento.iris import (
+    GLOBAL,
+    IRI,
+    audit_iri,
+    cases_iri,
+    check_namespace,
+    data_iri,
+    graph_iri,
+    namespace_of,
+    provenance_iri,
+    tag_iri,
+)
 from memento.keys.learn import QueryLog
 from memento.keys.match import choose_thresholds
 from memento.keys.remember import WriteContext
 from memento.keys.view import KeyView
 from memento.manifest import Maps
-from memento.model import Degraded, Scope
+from memento.model import Degraded, Filter, Scope
 from memento.operations import Operation, check
-from memento.operations.base import list_iri_fields, read_items
+from memento.operations.base import FILTERS, Filtered, list_iri_fields, read_items
 from memento.ports import Progress, Vectors
 from memento.settings import Settings
 from memento.sparql.description import Statistics
@@ -47,7 +59,7 @@ from memento.sparql.pool import Pool
 from memento.sparql.prepare import VisibleGraphs
 from memento.strength import Reinforcement
 from memento.text.sentences import drop_controls
-from memento.time import now
+from memento.time import instant, now
 from memento.worker import Worker
 
 if TYPE_CHECKING:
@@ -166,6 +178,8 @@ class Context:
             self.access.tenant,
             check_namespace(chosen),
             with_main=self.access.sees("main"),
+            with_global=self.access.sees(GLOBAL)
+            and self.stores.indexes.nodes.knows(graph_iri(self.access.tenant, GLOBAL)),
             with_self=not self.access.namespaces,
         )
 
@@ -222,14 +236,40 @@ class Context:
         if offset < 0:
             raise InputError(f"offset must not be negative, not {offset}")
 
+    def read_filter(self, operation: Filtered[Any]) -> Filter | None:
+        """
+        Return which memories an operation is asked for; None for all.
+
+        Raises:
+            InputError: a time that is none, or a filter that is blank.
+            NotFound: nothing goes by the name of `entity`.
+        """
+        given = {name: value for name in FILTERS if (value := getattr(operation, name))}
+        if not given:
+            return None
+        for name in ("container", "source", "entity"):
+            if name in given:
+                self.require_text(given[name], name)
+        times = {one: instant(given[one], one, self.service.zone) for one in ("after", "before") if one in given}
+        scope = self.scope(operation.namespace)
+        return Filter(
+            tags=tuple(tag_iri(name) for name in given.get("tags", ()) if name.strip()),
+            container=given.get("container"),
+            source=given.get("source"),
+            about=tuple(resolve_subject(given["entity"], scope, self.stores)) if "entity" in given else (),
+            **times,
+        )
+
     def embed(self, text: str) -> Vectors:
         """Return the vectors of a question's windows."""
         return self.stores.embedder.embed_question(text)
 
-    def key_view(self, scope: Scope, at: datetime) -> KeyView:
-        """Return what leads a reader to memories. Ask under `indexes.lock`."""
+    def key_view(self, scope: Scope, at: datetime, only: Filter | None = None) -> KeyView:
+        """Return what leads a reader to memories, to those of a filter alone where one is given. Ask under `indexes.lock`."""
         indexes = self.stores.indexes
         visible = indexes.nodes.current(scope.memory_graphs, now=at)
+        if only:
+            visible = visible & indexes.select(only)
         return KeyView(indexes, self.service.reinforcement, scope, visible, self.settings.keys)
 
     def write_context(self, scope: Scope, at: datetime) -> WriteContext:

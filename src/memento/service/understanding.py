@@ -15,7 +15,7 @@ from datetime import timedelta
 
 from memento.consolidation import pipeline, queue
 from memento.consolidation.agents import Agents, Extraction
-from memento.consolidation.task import Task, find_earlier_note, load_user, place_in_session
+from memento.consolidation.task import Task, find_earlier_note, link_to_whole, load_user, place_in_session
 from memento.consolidation.write import Understanding, build_change, raise_if_invalid, refresh_retirable
 from memento.errors import BackendError, ShapeViolation
 from memento.model import Noted, Recollection, Scope
@@ -101,7 +101,7 @@ def accept(task: Task, service: Service) -> Task | Noted:
     with service.writing:
         if earlier := find_earlier_note(task.note, task.scope, service.stores):
             return earlier
-        kept, written = queue.accept_note(place_in_session(task, service.stores))
+        kept, written = queue.accept_note(place_in_session(link_to_whole(task, service.stores), service.stores))
         service.stores.commit(written, task.scope)
         return kept
 
@@ -214,7 +214,7 @@ def _write(understood: Understanding, service: Service) -> Noted | None:
             return None
         if task.run is None and (earlier := find_earlier_note(task.note, task.scope, service.stores)):
             return earlier
-        placed = replace(understood, task=place_in_session(task, service.stores))
+        placed = replace(understood, task=place_in_session(link_to_whole(task, service.stores), service.stores))
         written, noted = build_change(refresh_retirable(placed, service.stores))
         if written.adds or written.removes:
             service.stores.commit(written, task.scope)

@@ -20,6 +20,7 @@ from memento.model import Merged
 from memento.operations import Operation, expressions, graphs, keys
 from memento.operations import recall as recalls
 from memento.operations import strength as strengths
+from memento.operations.base import FILTERS
 from memento.settings import SexprSettings
 from memento.sexpr.evaluation import VALUES, Evaluation, Parameter, Table, Verb
 from memento.sexpr.forms import Form, build_form, print_form, write_lines
@@ -99,14 +100,20 @@ def recall_memories(of: Evaluation, query: str, limit: int) -> Any:
     return [_record_of(item) for item in items]
 
 
-def search(of: Evaluation, question: str, limit: int, mode: str) -> Any:
+def search(of: Evaluation, question: str, limit: int, mode: str, tags: list[str] | None, *only: str | None) -> Any:
     """Memories, best first."""
     host = _host(of)
-    recollection = host.call(recalls.Recall(question, k=limit, mode=mode or None, namespace=host.namespace))
+    filters: dict[str, Any] = {name: value for name, value in zip(_ONLY, only, strict=True) if value}
+    recollection = host.call(
+        recalls.Recall(question, k=limit, mode=mode or None, tags=tags or (), namespace=host.namespace, **filters)
+    )
     return [
         {"id": one.iri, "content": one.content, "valid_at": one.valid_at, "score": one.score}
         for one in recollection.memories
     ]
+
+
+_ONLY = tuple(name for name in FILTERS if name != "tags")
 
 
 def item(of: Evaluation, iri: str) -> Any:
@@ -297,8 +304,14 @@ READING = (
     Verb(
         name="search",
         does="The memories that answer a question, as `memento recall`; the mode `vector`, `keyword` or `hybrid` is one plain "
-        "search.",
-        parameters=(Parameter("question", "text"), Parameter("limit", "whole", 10), Parameter("mode", "text", "")),
+        "search. What follows it says which memories may come back: those with one of the tags, in the container, and so on.",
+        parameters=(
+            Parameter("question", "text"),
+            Parameter("limit", "whole", 10),
+            Parameter("mode", "text", ""),
+            Parameter("tags", "texts", None),
+            *(Parameter(name, "text", None) for name in _ONLY),
+        ),
         run=search,
         asks=(recalls.Recall,),
     ),

@@ -10,9 +10,11 @@ sentences ("- I live in Rome") is prose with a bullet before each sentence.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from typing import Literal
 
 from memento.assets import lexicon
@@ -105,6 +107,58 @@ def join_openings(rows: Iterable[Opening]) -> Mapping[str, re.Pattern[str]]:
 def openings() -> Mapping[str, re.Pattern[str]]:
     """Return the expression of each kind of opening, compiled."""
     return join_openings(opening_rows())
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a long text, in its own spelling; the first `overlap` characters stand at the end of the piece before, too."""
+
+    text: str
+    overlap: int = 0
+
+
+def split_long(text: str, *, over: int = 1000, most: int = 500, overlap: int = 100) -> list[Piece]:
+    """
+    Split a text of more than `over` words into pieces of at most `most`, at the end of a paragraph where one fits, else of a
+    sentence, else of a word; each begins with the last `overlap` words of the one before. A shorter text is one piece.
+
+    >>> [piece.text for piece in split_long("One two. Three four five. Six.", over=4, most=4, overlap=1)]
+    ['One two.', 'two. Three four five.', 'five. Six.']
+    """
+    words = [found.span() for found in _WORD_SPAN.finditer(text)]
+    if not over or len(words) <= over:
+        return [Piece(text)]
+    # After which words a paragraph ends, and after which a sentence.
+    gaps = [text[end:begin] for (_, end), (begin, _) in pairwise(words)]
+    paragraphs = [at for at, gap in enumerate(gaps, start=1) if gap.count("\n") > 1]
+    ends = {found.start() for found in _SENTENCE_END.finditer(text)}
+    stops = [
+        at for at, ((_, end), gap) in enumerate(zip(words, gaps, strict=False), start=1) if end in ends or "\n" in gap
+    ]
+    pieces: list[Piece] = []
+    overlap = min(overlap, most - 1)
+    begin, shared = 0, 0
+    while begin < len(words):
+        last = begin + most - shared
+        end = (
+            len(words)
+            if last >= len(words)
+            else _latest(paragraphs, begin, last) or _latest(stops, begin, last) or last
+        )
+        start = words[begin - shared][0]
+        pieces.append(Piece(text[start : words[end - 1][1]], words[begin][0] - start))
+        begin, shared = end, min(overlap, end)
+    return pieces
+
+
+def _latest(stops: Sequence[int], after: int, until: int) -> int:
+    """Return the last of some ascending numbers above `after` and up to `until`; 0 where there is none."""
+    at = bisect_right(stops, until)
+    return stops[at - 1] if at and stops[at - 1] > after else 0
+
+
+_WORD_SPAN = re.compile(r"\S+")
+_SENTENCE_END = re.compile(r"(?<=[.!?…。！？\"'”’)\]])(?=\s)")
 
 
 def sentences(text: str) -> list[str]:

@@ -11,8 +11,9 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
@@ -20,7 +21,7 @@ from memento.errors import InputError, NotFound
 from memento.interfaces.cli import views
 from memento.interfaces.cli.base import FAILED, GROUPS, Chosen, Instant, ask, common, main, open_memory, print_answer
 from memento.operations import TABLE, Field, fields_of
-from memento.operations.base import summary_of
+from memento.operations.base import FILTERS, Filtered, summary_of
 
 if TYPE_CHECKING:
     from memento.model import CaseRow
@@ -95,6 +96,7 @@ _REPEATED_KEY = Option(
     names=("--key", "-k"), metavar="KEY", help="A key; may be repeated. Without any its own names do."
 )
 _KEY_TYPE = click.Choice(["concept", "name", "proper_noun"])
+_FILTERED: Mapping[str, Option] = {"tags": Option(names=("--tag",), metavar="TAG")}
 _SUCCESS = {"success": True, "fail": False}
 
 COMMANDS: Mapping[str, Command] = {
@@ -106,6 +108,7 @@ COMMANDS: Mapping[str, Command] = {
         options={
             "idempotency_key": Option(names=("--key",)),
             "wait": Option(names=("--no-wait",), help="Return as soon as it is kept."),
+            "tags": Option(names=("--tag",), metavar="TAG"),
         },
         reads={"content": read_text},
     ),
@@ -125,7 +128,13 @@ COMMANDS: Mapping[str, Command] = {
     "unforget": Command(path="unforget", view=views.show_unforgotten),
     "sources": Command(path="sources", view=views.show_sources),
     "get": Command(path="get", view=views.show_described),
-    "list": Command(path="list", view=views.show_listing),
+    "list": Command(path="list", view=views.show_listing, options=_FILTERED),
+    "tags": Command(path="tags", view=views.show_tags),
+    "mark": Command(
+        path="mark",
+        view=views.show_marked,
+        options={"tags": Option(names=("--tag",), metavar="TAG"), "untag": Option(metavar="TAG")},
+    ),
     "timeline": Command(path="timeline", view=views.show_timeline),
     "infer": Command(path="infer", view=views.show_inferred),
     "status": Command(path="status", view=views.show_status),
@@ -154,7 +163,7 @@ COMMANDS: Mapping[str, Command] = {
     "read_memory": Command(path="keys read", view=views.show_memory, places={"iri": "MEMORY"}),
     "related": Command(path="keys related", view=views.show_related, places={"iri": "MEMORY"}),
     "recall_memories": Command(path="keys recall", view=views.show_direct_recall, options={"k": Option(names=("-k",))}),
-    "list_memories": Command(path="keys list", view=views.show_memory_rows),
+    "list_memories": Command(path="keys list", view=views.show_memory_rows, options=_FILTERED),
     "conversation": Command(path="keys conversation", view=views.show_turns),
     "cleanup_expired": Command(
         path="keys cleanup",
@@ -346,6 +355,20 @@ def _option(declared: Field, option: Option) -> click.Option:
         show_default=shows_default,
         help=help,
     )
+
+
+def filter_options(of: F) -> F:
+    """Add the options that say which memories a command is about; what they give is in `only`."""
+
+    @wraps(of)
+    def call(*args: Any, **given: Any) -> Any:
+        only = {name: value for name in FILTERS if (value := _as_argument(declared[name], given.pop(name))) is not None}
+        return of(*args, only=only, **given)
+
+    declared = fields_of(Filtered)
+    made = [_option(declared[name], _FILTERED.get(name, Option())) for name in FILTERS]
+    call.__click_params__ = [*getattr(of, "__click_params__", ()), *reversed(made)]  # type: ignore[attr-defined]
+    return cast(F, call)
 
 
 def _type_of(declared: Field) -> Any:

@@ -23,7 +23,7 @@ from memento.interfaces.cli.base import (
     print_answer,
     running,
 )
-from memento.interfaces.cli.commands import read_text_or_file
+from memento.interfaces.cli.commands import filter_options, read_text_or_file
 from memento.interfaces.cli.views import show_redacted
 
 if TYPE_CHECKING:
@@ -43,13 +43,14 @@ _RDF = (".trig", ".nq", ".nquads", ".jsonld", ".ttl", ".turtle", ".nt", ".ntripl
 @click.option("--vectors", is_flag=True, help="With the vectors, so that an import need not make them again.")
 @click.option("--audit", is_flag=True, help="With what was done with the store, for reading.")
 @click.option("--past", is_flag=True, help="Rows: also memories that are over or forgotten.")
-def export_memory(chosen: Chosen, file: Path, **details: Any) -> None:
+@filter_options
+def export_memory(chosen: Chosen, file: Path, only: dict[str, Any], **details: Any) -> None:
     """Write all into FILE: .trig, .nq, .jsonld whole, or .jsonl, .json, .csv, .md as rows; also .gz; with --namespace that one."""
     from memento.archive.tables import TABLE_FORMS
     from memento.codec import plain
 
     with open_memory(chosen, "export") as memento, bar("Exporting") as progress:
-        answer = plain(memento.export(file, **details, namespace=chosen.namespace, progress=progress))
+        answer = plain(memento.export(file, **details, **only, namespace=chosen.namespace, progress=progress))
     rows = [one.name for one in TABLE_FORMS]
     print_answer(
         chosen,

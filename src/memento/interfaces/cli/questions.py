@@ -14,7 +14,7 @@ import click
 from memento.errors import InputError, MementoError
 from memento.interfaces.cli import views
 from memento.interfaces.cli.base import Chosen, Instant, ask, command, open_memory, print_answer
-from memento.interfaces.cli.commands import read_text_or_file
+from memento.interfaces.cli.commands import filter_options, read_text_or_file
 from memento.iris import MEM
 
 if TYPE_CHECKING:
@@ -33,13 +33,16 @@ HELP = """An expression goes over several lines until its last bracket closes, a
 @click.option("--mode", metavar="NAME", help="One plain search instead of an engine: vector, keyword or hybrid.")
 @click.option("--budget", type=int, metavar="TOKENS", help="Most tokens, the best first; what is left out is counted.")
 @click.option("--no-gate", is_flag=True, help="Show the best there is, even when nothing is relevant.")
+@filter_options
 @click.option("--explain", is_flag=True, help="Say why each came back, and by which SPARQL query.")
 @click.option(
     "--format", "form", type=click.Choice(["text", "xml"]), help="A tree, or the block that a model is given."
 )
-def recall_memories(chosen: Chosen, question: str, no_gate: bool, form: str | None, **details: Any) -> None:
+def recall_memories(
+    chosen: Chosen, question: str, no_gate: bool, form: str | None, only: dict[str, Any], **details: Any
+) -> None:
     """The memories that answer QUESTION, best first; none when none is relevant."""
-    details["gate"] = False if no_gate else None
+    details |= {"gate": False if no_gate else None, **only}
     with open_memory(chosen, "recall") as memento:
         if form and not chosen.as_json:
             click.echo(_render(chosen, memento, form, question, details))

@@ -87,6 +87,23 @@ def show_sources(found: Iterable[Json]) -> str:
     return "\n".join(lines) or "No memory came of it."
 
 
+def show_tags(found: Iterable[Json]) -> str:
+    """A line for each tag: how many memories have it, its name, and what a rule gives it for."""
+    lines = [f"{one['count']:>6,}  {clean(one['tag'])}  {_dim(clean(one['meaning']))}".rstrip() for one in found]
+    return "\n".join(lines) or "No memory has a tag."
+
+
+def show_marked(found: Iterable[Json]) -> str:
+    """A line for each memory with its tags, container and importance."""
+    lines = []
+    for one in found:
+        beside = [f"#{clean(tag)}" for tag in one["tags"]]
+        beside += [f"in {clean(one['container'])}"] if one["container"] else []
+        beside += [f"importance {one['importance']:.3g}"] if one["importance"] is not None else []
+        lines.append(f"{clean(one['content'])}  {_dim('  '.join(beside))}".rstrip())
+    return "\n".join(lines)
+
+
 def show_statuses(found: Sequence[Json]) -> str:
     """A line for each note: what became of it, and why."""
     lines = []
@@ -184,7 +201,8 @@ def _memory(one: Json) -> Iterator[str]:
     for old in one["invalidates"]:
         yield from _show_replaced(old, "    ")
     if one["note"]:
-        yield f"    {_dim('note ' + day(one['note']['at']) + ' “' + clean(one['note']['content']) + '”')}"
+        place = f", piece {one['note']['piece']} of {one['note']['pieces']}" if one["note"]["piece"] else ""
+        yield f"    {_dim('note ' + day(one['note']['at']) + place + ' “' + clean(one['note']['content']) + '”')}"
 
 
 def _reasons(one: Json, ranks: Mapping[str, int]) -> Iterator[str]:

@@ -19,6 +19,7 @@ from memento.interfaces.mcp.tools import Argument, Arguments, Ask, Reach, Told, 
 from memento.iris import IRI, MEM
 from memento.model import Noted, NoteRef, Recalled, Retired
 from memento.operations import notes
+from memento.operations.base import FILTERS
 from memento.operations.care import Status
 from memento.operations.graphs import Query
 from memento.operations.recall import Get, Recall, Timeline
@@ -50,6 +51,8 @@ class NoteArguments(Arguments, frozen=True, kw_only=True):
     wait: Annotated[
         bool, Meta(description="False returns as soon as the note is safe, before its facts are extracted.")
     ] = True
+    tags: Annotated[tuple[str, ...], Meta(description="Labels to find it by, as the user names them.")] = ()
+    container: Annotated[str | None, Meta(description="The drawer it is put into, where the user names one.")] = None
 
 
 class CorrectArguments(Arguments, frozen=True, kw_only=True):
@@ -86,7 +89,14 @@ def note(reach: Reach, asked: NoteArguments) -> Told | Ask:
             "Nothing is stored yet. Show this note to the user and ask whether to remember it; when they say yes, call "
             f"memento_note again with confirmed=true:\n\n{asked.content.strip()}",
         )
-    noted = reach.memory.note(asked.content, at=asked.at, wait=asked.wait, namespace=reach.namespace)
+    noted = reach.memory.note(
+        asked.content,
+        at=asked.at,
+        wait=asked.wait,
+        tags=asked.tags,
+        container=asked.container,
+        namespace=reach.namespace,
+    )
     return _store(noted, "noted", "Noted.")
 
 
@@ -220,6 +230,12 @@ class RecallArguments(Arguments, frozen=True, kw_only=True):
     budget: Annotated[
         int | None, Meta(description="Most tokens of the memories and of what their notes say; default 600.")
     ] = None
+    tags: Annotated[tuple[str, ...], Meta(description="Only memories with one of these tags.")] = ()
+    container: Annotated[str | None, Meta(description="Only memories in this container.")] = None
+    source: Annotated[str | None, Meta(description="Only what came in this way, as explicit or import.")] = None
+    after: Annotated[str | None, Meta(description="Only what began to hold then or later, ISO 8601.")] = None
+    before: Annotated[str | None, Meta(description="Only what began to hold before then, ISO 8601.")] = None
+    entity: Annotated[str | None, Meta(description="Only memories about it, by its name.")] = None
 
 
 class SparqlArguments(Arguments, frozen=True, kw_only=True):
@@ -283,6 +299,7 @@ def recall(reach: Reach, asked: RecallArguments) -> Told:
         engine=asked.engine,
         mode=asked.mode,
         budget=asked.budget or BUDGET,
+        **{name: getattr(asked, name) for name in FILTERS},
         counts=True,  # what a model asks for and is given is used
         namespace=reach.namespace,
     )

@@ -36,6 +36,7 @@ from memento.model import (
 from memento.operations import cases, notes
 from memento.operations import keys as key_operations
 from memento.operations import strength as strength_operations
+from memento.operations.base import FILTERS
 from memento.operations.expressions import Evaluate
 from memento.operations.recall import Get, Recall
 from memento.sexpr.verbs import READING, VALUES, WRITING
@@ -459,6 +460,7 @@ KEY_TOOLS = (
         {
             "limit": Argument(field="limit", description="Most memories of this page."),
             "offset": Argument(field="offset"),
+            **{name: Argument(field=name) for name in FILTERS},
         },
         wrap=(Rows, "memories"),
         takes_namespace=True,

@@ -17,7 +17,7 @@ from memento.graph.documents import FORMS, Form
 from memento.interfaces.web.rest import LISTING, VIEWS
 from memento.model import Health
 from memento.operations import TABLE, Operation
-from memento.operations.base import answer_type, complete, fields_of, places_of, summary_of
+from memento.operations.base import FILTERS, answer_type, complete, fields_of, places_of, summary_of
 from memento.operations.care import Export, ImportRdf
 from memento.operations.notes import ImportNotes
 from memento.operations.recall import List
@@ -111,6 +111,7 @@ def _describe(
     if operation in _STREAMS:
         described |= _STREAMS[operation]()
         parameters += described.pop("query")
+        parameters += [_parameter(name, one) for name, one in free.items() if name in FILTERS]
     elif operation is ImportNotes:
         parameters += [_parameter(name, free.pop(name)) for name in ("consolidate", "dry_run")]
         rows = {"type": "object", "required": ["rows"], "properties": {"rows": free["rows"]}}

@@ -31,7 +31,7 @@ from memento.interfaces.web.connection import waiting_client
 from memento.interfaces.web.requests import Parameters, context, load_json, namespace, read_object
 from memento.model import Manifest, Noted, Recollection, Remembered
 from memento.operations import TABLE, Operation, check_value, fields_of
-from memento.operations.base import Field, complete, raise_if_unknown_field, route_of
+from memento.operations.base import FILTERS, Field, Filtered, complete, raise_if_unknown_field, route_of
 from memento.operations.cases import AddCases
 from memento.operations.expressions import Evaluate
 from memento.operations.keys import Remember
@@ -270,7 +270,8 @@ CONTEXT = "/context.jsonld"
 
 def _send_export() -> Response:
     """Every graph that the caller sees, or those of one namespace, as one document, a piece at a time."""
-    asked = Parameters("format", "vectors", "audit", "past")
+    asked = Parameters("format", "vectors", "audit", "past", *FILTERS, many=("tags",))
+    only: Json = {name: asked.all(name) if name == "tags" else asked.read_text(name) for name in FILTERS}
     found = export_pieces(
         asked.read_text("format") or "trig",
         context(),
@@ -278,6 +279,7 @@ def _send_export() -> Response:
         audit=asked.flag("audit"),
         past=asked.flag("past"),
         namespace=namespace(),
+        only=context().read_filter(Filtered(**only, namespace=namespace())),
     )
     response = Response(_send_pieces(found.pieces, waiting_client(request.environ)), mimetype=found.form.media)
     response.headers["Content-Disposition"] = f'attachment; filename="memento{found.form.suffixes[0]}"'

@@ -31,6 +31,7 @@ EXAMPLES = (
     "library/replaced",
     "library/around",
     "library/derived",
+    "library/tagged",
     "library/classes",
     "library/counted",
     "library/graphs",

@@ -30,7 +30,7 @@ from memento.errors import BackendError, Damaged, Forbidden, InputError, Memento
 from memento.graph.backups import begin_restore, list_backups, parse_backup_time, prepare_restore
 from memento.graph.documents import Form
 from memento.intake.redaction import Redaction
-from memento.model import BackedUp, Difference, Exported, Merged, Restored
+from memento.model import BackedUp, Difference, Exported, Filter, Merged, Restored
 from memento.model import Status as Report
 from memento.operations import care as operations
 from memento.service.context import Context, Service, handles
@@ -55,6 +55,7 @@ def export(operation: operations.Export, context: Context) -> Exported:
         audit=operation.audit,
         past=operation.past,
         namespace=operation.namespace,
+        only=context.read_filter(operation),
     )
     return save_document(document.pieces, Path(file), document.form.name, document.statements, context.progress)
 
@@ -67,12 +68,14 @@ def export_pieces(
     audit: bool = False,
     past: bool = False,
     namespace: str | None,
+    only: Filter | None = None,
 ) -> ExportDocument:
     """
     Return an export a piece at a time; what is written after this call is not in it.
 
     Args:
         form: the name of a format, or a file's.
+        only: which memories; None for all.
     """
     scope = context.scope(namespace)
     if audit:
@@ -87,6 +90,7 @@ def export_pieces(
             vectors=vectors,
             audit=audit,
             past=past,
+            wanted=only,
         )
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from memento.consolidation.task import Task, link_turns, place_in_session
 from memento.errors import Forbidden, InputError, MementoError, NotFound
-from memento.graph.mapping import quads, tag_quads
+from memento.graph.mapping import mark_quads, quads
 from memento.iris import IRI, MEM, TYPE, session_iri
 from memento.keys import learn, match, walk
 from memento.keys.labels import check_types, clean_keys
@@ -18,6 +18,7 @@ from memento.model import (
     Change,
     Cleaned,
     DirectRecall,
+    Filter,
     FoundKeys,
     KeyOf,
     KeyPage,
@@ -31,12 +32,13 @@ from memento.model import (
     Session,
     ToRemember,
     TurnRow,
-    Value,
 )
 from memento.operations import keys as operations
+from memento.rank import MIDDLING, rate_importance
 from memento.retrieval.engines import direct
 from memento.search.spellings import fold_text
 from memento.service.context import Context, handles
+from memento.text.tags import sort_by_rules
 from memento.time import now
 
 MOST_ITEMS = 100
@@ -119,8 +121,9 @@ def list_memories(operation: operations.ListMemories, context: Context) -> tuple
     """List memories with their keys."""
     context.require_page(operation.limit, operation.offset)
     scope = context.scope(operation.namespace)
+    only = context.read_filter(operation)
     with context.stores.indexes.lock:
-        return walk.list_memory_rows(operation.limit, operation.offset, traversal(scope, context))
+        return walk.list_memory_rows(operation.limit, operation.offset, traversal(scope, context, only))
 
 
 @handles(operations.MemoryStats)
@@ -171,7 +174,12 @@ def remember(operation: operations.Remember, context: Context) -> Remembered:
         session=operation.session,
         source=operation.source,
     )
-    marks = Marks(type=operation.type or "", importance=operation.importance, tags=tuple(operation.tags))
+    marks = Marks(
+        type=operation.type or "",
+        importance=operation.importance,
+        tags=tuple(operation.tags),
+        container=operation.container,
+    )
     return _remember(item, context.scope(operation.namespace, "write"), context, marks)
 
 
@@ -186,7 +194,7 @@ def remember_batch(operation: operations.RememberBatch, context: Context) -> tup
         try:
             if isinstance(item, InputError):
                 raise item
-            rows.append(BatchRow(remembered=_remember(item, scope, context)))
+            rows.append(BatchRow(remembered=_remember(item, scope, context, Marks())))
         except MementoError as error:
             rows.append(BatchRow(error=str(error)))
     return tuple(rows)
@@ -206,7 +214,7 @@ def cleanup_expired(operation: operations.CleanupExpired, context: Context) -> C
     return Cleaned(expired=expired, phrases=phrases)
 
 
-def _remember(item: ToRemember, scope: Scope, context: Context, marks: Marks | None = None) -> Remembered:
+def _remember(item: ToRemember, scope: Scope, context: Context, marks: Marks) -> Remembered:
     context.require_text(item.content, "content")
     context.require_text(item.source, "source")
     stores, service = context.stores, context.service
@@ -218,8 +226,15 @@ def _remember(item: ToRemember, scope: Scope, context: Context, marks: Marks | N
             service.reinforcement.write_held()
         written = plan_memory(item, context.write_context(scope, at))
         change = written.change + _place_turn(item, written, scope, context)
-        if marks and written.note is not None:
-            change += _mark(written.answer.saved, marks, scope)
+        if written.note is not None:
+            tags = sort_by_rules(item.content, context.settings.consolidation.tag_rules)
+            importance = marks.importance
+            if importance is None:
+                importance = rate_importance(item.source, (*marks.tags, *tags), "high")
+            beside = replace(
+                marks, tags=(*marks.tags, *tags), importance=None if importance == MIDDLING else importance
+            )
+            change += Change(tuple(mark_quads(written.answer.saved, beside, scope.graph)))
             change += _link_tags(written.answer.saved, marks, item, context.write_context(scope, at))
         if change.adds or change.removes:
             stores.commit(change, scope)
@@ -241,13 +256,6 @@ def _place_turn(item: ToRemember, written: Outcome, scope: Scope, context: Conte
         (note.iri, MEM.position, task.note.position, scope.graph),
     )
     return Change((*turn, *quads(session, scope.graph))) + link_turns(task)
-
-
-def _mark(memory: IRI, marks: Marks, scope: Scope) -> Change:
-    """Return the change that says of a memory what stands beside its text; a tag is written with it."""
-    values: dict[IRI, Value | None] = {MEM.memoryType: marks.type, MEM.importance: marks.importance}
-    statements = [(memory, name, value, scope.graph) for name, value in values.items() if value not in (None, "")]
-    return Change((*statements, *tag_quads(memory, marks.tags, scope.graph)))
 
 
 def _link_tags(memory: IRI, marks: Marks, item: ToRemember, desk: WriteContext) -> Change:
@@ -277,9 +285,9 @@ def _learn(traversed: KeyOf, memory: IRI, scope: Scope, context: Context) -> Non
             context.stores.commit(change, scope)
 
 
-def traversal(scope: Scope, context: Context) -> Traversal:
+def traversal(scope: Scope, context: Context, only: Filter | None = None) -> Traversal:
     """Return what a walk over keys goes by. Ask under `indexes.lock`."""
     at = now()
     return Traversal(
-        context.key_view(scope, at), context.service.reinforcement, context.stores.graph, scope.readable, at
+        context.key_view(scope, at, only), context.service.reinforcement, context.stores.graph, scope.readable, at
     )

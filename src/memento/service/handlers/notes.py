@@ -2,16 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from memento.archive.forget import forget_iri, unforget_iri
 from memento.archive.read import list_sources
 from memento.consolidation import amend, queue
 from memento.consolidation.disputes import list_disputes, settle_dispute
-from memento.consolidation.task import Task, find_earlier_note, find_known_keys, make_task
+from memento.consolidation.task import (
+    Task,
+    find_earlier_note,
+    find_known_keys,
+    key_of_piece,
+    make_tasks,
+    split_row,
+)
+from memento.errors import InputError
 from memento.keys.remember import KeyChanges
-from memento.model import Dispute, Forgotten, Imported, Noted, NoteRow, NoteStatus, Settled, Source, Undone, Unforgotten
+from memento.model import (
+    Dispute,
+    Forgotten,
+    Imported,
+    Marked,
+    Marks,
+    Noted,
+    NoteRow,
+    NoteStatus,
+    Settled,
+    Source,
+    Undone,
+    Unforgotten,
+)
 from memento.operations import notes
 from memento.service.context import Context, handles
 from memento.service.understanding import retry_note, take_batches, take_note
@@ -33,10 +54,19 @@ def note(operation: notes.Note, context: Context) -> Noted:
         session=operation.session,
         position=operation.position,
         idempotency_key=operation.idempotency_key,
+        tags=tuple(operation.tags),
+        container=operation.container,
+        priority=operation.priority,
+        source=operation.source,
     )
     context.require_text(operation.content, "content")
-    task = make_task(row, context.scope(operation.namespace, "write"), context.stores.clock(), zone)
-    return take_note(task, context.service, wait=operation.wait)
+    scope, knobs = context.scope(operation.namespace, "write"), context.settings.consolidation
+    tasks = make_tasks(row, scope, context.stores.clock(), zone, knobs)
+    done = [take_note(tasks[0], context.service, wait=operation.wait)]
+    for task in tasks[1:]:  # the first may have been here before, under a name of its own
+        note = replace(task.note, parent=done[0].note or task.note.parent)
+        done.append(take_note(replace(task, note=note), context.service, wait=operation.wait))
+    return join_pieces(done)
 
 
 @handles(notes.NoteStatus)
@@ -68,29 +98,43 @@ def import_notes(operation: notes.ImportNotes, context: Context) -> Imported:
     scope, rows = context.scope(operation.namespace, "write"), operation.rows
     for number, row in enumerate(rows, start=1):
         context.require_text(row.content, f"content of row {number}")
-    keys = [row.idempotency_key for row in rows if row.idempotency_key]
+    knobs = context.settings.consolidation
+    # A long row is known when its last piece is: an import that broke off within it goes on there.
+    last = [key_of_piece(row.idempotency_key, len(split_row(row, knobs))) for row in rows]
+    keys = [key for key in last if key]
     known = {
         key
         for at in range(0, len(keys), _KEYS)
         for key in find_known_keys(keys[at : at + _KEYS], scope, context.stores)
     }
-    is_known = [row.idempotency_key in known for row in rows]
+    is_known = [key in known for key in last]
     if operation.dry_run:
         return Imported(notes=(), memories=0, invalidated=0, known=sum(is_known))
 
-    def make(row: NoteRow) -> Task:
-        return make_task(row, scope, context.stores.clock(), context.service.zone, keep=not operation.consolidate)
+    def make(row: NoteRow) -> list[Task]:
+        came, at, zone = replace(row, source=row.source or "import"), context.stores.clock(), context.service.zone
+        return make_tasks(came, scope, at, zone, knobs, keep=not operation.consolidate)
 
     fresh = [row for row, known in zip(rows, is_known, strict=True) if not known]
-    batches = ([make(row) for row in fresh[begin : begin + _BATCH]] for begin in range(0, len(fresh), _BATCH))
+    counts: list[int] = []
+
+    def make_batches() -> Iterator[list[Task]]:
+        for begin in range(0, len(fresh), _BATCH):
+            of_rows = [make(row) for row in fresh[begin : begin + _BATCH]]
+            counts.extend(map(len, of_rows))
+            yield [task for tasks in of_rows for task in tasks]
+
     taken: list[Noted] = []
-    for batch in take_batches(batches, scope, context.service):
+    done_rows = len(rows) - len(fresh)
+    for number, batch in enumerate(take_batches(make_batches(), scope, context.service), start=1):
         taken += batch
         if context.progress:
-            context.progress(len(rows) - len(fresh) + len(taken), len(rows))
-    noted = iter(taken)
+            context.progress(done_rows + min(number * _BATCH, len(fresh)), len(rows))
+    noted, pieces = iter(taken), iter(counts)
     every = [
-        find_earlier_note(make(row).note, scope, context.stores) or Noted(note=None) if known else next(noted)
+        find_earlier_note(make(row)[0].note, scope, context.stores) or Noted(note=None)
+        if known
+        else join_pieces([next(noted) for _ in range(next(pieces))])
         for row, known in zip(rows, is_known, strict=True)
     ]
     # What was here before is no memory of this import.
@@ -103,6 +147,24 @@ def import_notes(operation: notes.ImportNotes, context: Context) -> Imported:
     return replace(done, known=sum(is_known))
 
 
+def join_pieces(noted: Sequence[Noted]) -> Noted:
+    """Return what became of the pieces of one text together; its note is the first that was kept."""
+    if len(noted) == 1:
+        return noted[0]
+    kept = [one for one in noted if one.note]
+    return Noted(
+        note=kept[0].note if kept else None,
+        memories=tuple(memory for one in noted for memory in one.memories),
+        invalidated=tuple(dict.fromkeys(old for one in noted for old in one.invalidated)),
+        skipped=None if kept else noted[0].skipped,
+        contradicts=tuple(dict.fromkeys(old for one in noted for old in one.contradicts)),
+        pending=any(one.pending for one in noted),
+        verbatim=next((one.verbatim for one in noted if one.verbatim), None),
+        remarks=tuple(dict.fromkeys(remark for one in noted for remark in one.remarks)),
+        contents={iri: text for one in noted for iri, text in one.contents.items()},
+    )
+
+
 def sum_up(noted: Sequence[Noted]) -> Imported:
     """Return what became of the rows of an import together."""
     return Imported(
@@ -113,6 +175,24 @@ def sum_up(noted: Sequence[Noted]) -> Imported:
         pending=sum(one.pending for one in noted),
         verbatim=sum(one.verbatim is not None for one in noted),
     )
+
+
+@handles(notes.Mark)
+def mark(operation: notes.Mark, context: Context) -> tuple[Marked, ...]:
+    """Change what stands beside memories."""
+    given = (operation.tags, operation.untag, operation.importance)
+    if operation.container is None and not any(one not in (None, ()) and one != [] for one in given):
+        raise InputError("nothing to change: give tags, untag, container or importance")
+    scope, service = context.scope(operation.namespace, "write"), context.service
+    with service.writing:
+        service.reinforcement.write_held()
+        return amend.mark_memories(
+            operation.iri,
+            Marks(tags=tuple(operation.tags), container=operation.container, importance=operation.importance),
+            operation.untag,
+            scope,
+            context.stores,
+        )
 
 
 @handles(notes.Correct)

@@ -19,6 +19,7 @@ from memento.model import (
     RecalledEntity,
     Recollection,
     Scope,
+    TagCount,
     Timeline,
     Used,
 )
@@ -70,6 +71,7 @@ def prepare(operation: operations.Recall, scope: Scope, context: Context) -> tup
         as_of=None if operation.as_of is None else instant(operation.as_of, "as_of", zone),
         believed_at=None if operation.believed_at is None else instant(operation.believed_at, "believed_at", zone),
         explained=operation.explain,
+        only=context.read_filter(operation),
     )
     return query, chosen
 
@@ -144,9 +146,21 @@ def list_page(operation: operations.List, context: Context) -> tuple[Listed, ...
     scope = context.scope(operation.namespace)
     return tuple(
         read.list_memories(
-            scope, operation.limit, operation.offset, operation.past, context.stores.clock(), context.stores
+            scope,
+            operation.limit,
+            operation.offset,
+            operation.past,
+            context.stores.clock(),
+            context.stores,
+            only=context.read_filter(operation),
         )
     )
+
+
+@handles(operations.Tags)
+def tags(operation: operations.Tags, context: Context) -> tuple[TagCount, ...]:
+    """Look up the tags in use."""
+    return read.list_tags(context.scope(operation.namespace), context.stores)
 
 
 @handles(operations.Entities)

@@ -1,0 +1,49 @@
+"""Which of the tags that come with the vocabulary a text earns by its words; the patterns stand in `lexicon/tags.toml`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+
+from memento.text.sentences import LONGEST_READ
+from memento.text.tables import LEXICON, Entry, Row, entries
+
+TABLE = LEXICON / "tags.toml"
+
+
+class TagRow(Row, frozen=True, kw_only=True):
+    """A sign of a tag; the second part of its example is the tag. What it reads has one of the words of its `hint` in it."""
+
+    tag: str
+    hint: str
+
+
+@cache
+def tag_rows() -> tuple[Entry[TagRow], ...]:
+    """Return the signs of tags in the order of the file."""
+    return entries(TABLE, TagRow, {}, flags=re.MULTILINE)
+
+
+@cache
+def _split_hint(hint: str) -> tuple[str, ...]:
+    return tuple(hint.split())
+
+
+def sort_by_rules(text: str, mode: str = "on", rows: Sequence[Entry[TagRow]] | None = None) -> tuple[str, ...]:
+    """
+    Return the tags whose signs a text has, each once; of a long text its beginning is read.
+
+    Args:
+        mode: as the setting `consolidation.tag_rules`: "off" gives no tag; "published" tags `conversation` what has no sign.
+
+    >>> sort_by_rules("USER decided to move the config into settings.toml."), sort_by_rules("USER likes tea.")
+    (('decision', 'config'), ())
+    """
+    if mode == "off":
+        return ()
+    begin = text[: 2 * LONGEST_READ]
+    small = begin.lower()
+    seen = (one for one in rows or tag_rows() if any(word in small for word in _split_hint(one.row.hint)))
+    tags = tuple(dict.fromkeys(one.row.tag for one in seen if one.pattern.search(begin)))
+    return tags or (("conversation",) if mode == "published" else ())
