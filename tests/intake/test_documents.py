@@ -281,7 +281,7 @@ def test_what_the_user_forgot_of_a_document_stays_forgotten(memento: Memento, tm
 
 
 def test_an_ingest_that_was_killed_goes_on_where_it_was(tmp_path: Path) -> None:
-    rows = "\n".join(f"name {number};{number}" for number in range(200))
+    rows = "\n".join(f"name {number};{number}" for number in range(60))
     folder = write(tmp_path / "a", {"a.csv": f"name;number\n{rows}\n"})
     script = (
         "import os, sys; from conftest import OFFLINE; from memento.python import open_memento\n"
@@ -289,7 +289,7 @@ def test_an_ingest_that_was_killed_goes_on_where_it_was(tmp_path: Path) -> None:
         "commit, seen = Backends.commit, []\n"
         "def dying(*given):\n"
         "    commit(*given); seen.append(1)\n"
-        "    if len(seen) == 150: os.kill(os.getpid(), 9)\n"
+        "    if len(seen) == 40: os.kill(os.getpid(), 9)\n"
         "Backends.commit = dying\n"
         "open_memento(sys.argv[1], configured=OFFLINE).ingest(sys.argv[2])"
     )
@@ -301,9 +301,9 @@ def test_an_ingest_that_was_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     opened = open_memento(home, configured=OFFLINE)
     assert isinstance(opened, Memento)
     with opened as memento:
-        assert len(contents(memento)) == 150
+        assert len(contents(memento)) == 40
         assert memento.ingest(folder).fresh == 1
-        assert len(ask(memento, "SELECT ?m { ?m a mem:Memory }")) == 200
+        assert len(ask(memento, "SELECT ?m { ?m a mem:Memory }")) == 60
         assert memento.ingest(folder).unchanged == 1
 
 

@@ -170,10 +170,10 @@ def parse_code(text: str, language: str, most_words: int) -> ParsedCode | None:
                 # Of "from x import y, z" only x is a package.
                 head = words.split(" import ")[0] if words.startswith("from ") else words
                 imports |= dict.fromkeys(cut_module(name) for name in re.findall(grammar.package, head))
-        elif name := _name_of(node):
+        elif name := _read_name(node):
             kind: CodeType = "class" if node.type in grammar.classes else "function"
             defines[kind, name] = None
-    return ParsedCode(blocks=tuple(_cut(data, root, most_words)), defines=tuple(defines), imports=tuple(imports))
+    return ParsedCode(blocks=tuple(_split_node(data, root, most_words)), defines=tuple(defines), imports=tuple(imports))
 
 
 @cache
@@ -209,7 +209,7 @@ def _has_body(node: Any) -> bool:
     return not node.type.endswith("_specifier") or node.child_by_field_name("body") is not None
 
 
-def _name_of(node: Any) -> str:
+def _read_name(node: Any) -> str:
     while (inner := node.child_by_field_name("declarator")) is not None:  # C names a function within its declarator
         node = inner
     if (named := node.child_by_field_name("name")) is None:
@@ -219,7 +219,7 @@ def _name_of(node: Any) -> str:
     return named.text.decode("utf-8", "replace")[:200] if named is not None else ""
 
 
-def _cut(data: bytes, node: Any, most_words: int) -> Iterator[str]:
+def _split_node(data: bytes, node: Any, most_words: int) -> Iterator[str]:
     """Yield the text of a node, or those of its parts where it is too long, at the ends of lines."""
     at, end = node.start_byte, node.end_byte
     if node.parent is None:
@@ -232,7 +232,7 @@ def _cut(data: bytes, node: Any, most_words: int) -> Iterator[str]:
         part = data[at:stop].decode("utf-8", "replace")
         if len(part.split()) > most_words and child.named_child_count > 1 and child.start_byte >= at:
             head = data[at : child.start_byte].decode("utf-8", "replace")
-            inner = list(_cut(data, child, most_words))
+            inner = list(_split_node(data, child, most_words))
             tail = data[child.end_byte : stop].decode("utf-8", "replace")
             inner[0], inner[-1] = head + inner[0], inner[-1] + tail
             yield from inner

@@ -87,7 +87,7 @@ def extract(data: bytes, path: Path, redact: Redact, media: str = "") -> Extract
         return _read_code(text, path)
     if not name and media == "" and text[:200].lstrip().lower().startswith(("<!doctype html", "<html")):
         name = "html"
-    return _TEXT_READERS.get(name, _read_text)(text, path)
+    return _TEXT_READERS.get(name, _read_prose)(text, path)
 
 
 def _clean(found: Extract, redact: Redact) -> Extract:
@@ -182,7 +182,7 @@ def _cut_long(text: str, cuts: Sequence[str] = _CUTS) -> list[str]:
     return pieces
 
 
-def _read_text(text: str, path: Path) -> Extract:
+def _read_prose(text: str, path: Path) -> Extract:
     form, is_code = ("config", True) if path.suffix.lower() in _CONFIGS else ("text", False)
     blocks = split_paragraphs(text)
     if not blocks:

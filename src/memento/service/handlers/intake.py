@@ -36,8 +36,8 @@ from memento.operations import intake as operations
 from memento.service.context import Context, handles
 from memento.service.understanding import take_batches
 
-_BATCH = 128
-"""Pieces that are noted together, those of several documents."""
+_BATCH = 64
+"""Pieces that are noted together, those of several documents; as often is progress told."""
 _PROJECT = "project"
 """The form of what a project says of itself."""
 
@@ -65,8 +65,16 @@ class _Intake:
     done: Ingested = field(default_factory=Ingested)
     remarks: dict[str, None] = field(default_factory=dict)
     waiting: list[Revision] = field(default_factory=list)
+    steps: int = 0
+    """Documents that were looked at, and pieces that were noted."""
+    total: int = 0
 
-    def add(self, reading: Reading) -> None:
+    def report(self) -> None:
+        """Tell how far it is: the number of pieces grows as documents are read."""
+        if self.context.progress:
+            self.context.progress(self.steps, self.total)
+
+    def plan(self, reading: Reading) -> None:
         """Plan what becomes of a document that is new or changed; note it with the next batch."""
         known = self.known.get(reading.name)
         is_new = known is None or known.is_gone
@@ -78,27 +86,33 @@ class _Intake:
         )
         if self.is_trial:
             return
-        [(before, pieces, _)] = self.load([known.iri]) if known else [(None, (), None)]
+        [(before, pieces, _)] = self.load_documents([known.iri]) if known else [(None, (), None)]
         zone, now = self.context.service.zone, self.context.stores.clock()
         if before is None:  # an ingest that was stopped may have left pieces
-            [(_, pieces, _)] = self.load([document_iri(reading.name, self.scope)])
+            [(_, pieces, _)] = self.load_documents([document_iri(reading.name, self.scope)])
         self.waiting.append(plan_revision(reading, before, pieces, self.files, self.scope, now, zone))
+        self.total += len(self.waiting[-1].tasks)
         if sum(len(one.tasks) for one in self.waiting) >= _BATCH:
-            self.write()
+            self.write_batch()
 
-    def write(self) -> None:
+    def write_batch(self) -> None:
         """Note the pieces that wait, and let their documents count as read."""
         waiting, self.waiting = self.waiting, []
         tasks = [task for one in waiting for task in one.tasks.values()]
         batches = (tasks[at : at + _BATCH] for at in range(0, len(tasks), _BATCH))
-        noted = iter([one for batch in take_batches(batches, self.scope, self.context.service) for one in batch])
+        taken: list[Noted] = []
+        for batch in take_batches(batches, self.scope, self.context.service):
+            taken += batch
+            self.steps += len(batch)
+            self.report()
+        noted = iter(taken)
         for one in waiting:
             self._finish(one, {position: next(noted) for position in one.tasks})
 
     def _finish(self, revision: Revision, noted: Mapping[int, Noted]) -> None:
         stores, service = self.context.stores, self.context.service
         with service.writing:
-            [(_, _, file)] = self.load([revision.document.iri])
+            [(_, _, file)] = self.load_documents([revision.document.iri])
             change, ended = finish_revision(revision, noted, file, self.scope, stores.clock())
             stores.commit(change, self.scope)
         self.done = replace(
@@ -113,14 +127,14 @@ class _Intake:
         if self.is_trial:
             return
         with self.context.service.writing:
-            [(document, pieces, file)] = self.load([known.iri])
+            [(document, pieces, file)] = self.load_documents([known.iri])
             if document is None:
                 return
             change, ended = end_document(document, pieces, file, self.scope, self.context.stores.clock())
             self.context.stores.commit(change, self.scope)
         self.done = replace(self.done, retired=self.done.retired + ended)
 
-    def load(self, iris: Sequence[IRI]) -> list[tuple[Document | None, list[Piece], CodeEntity | None]]:
+    def load_documents(self, iris: Sequence[IRI]) -> list[tuple[Document | None, list[Piece], CodeEntity | None]]:
         """Load documents, their memories, and their files with what they define."""
         graph = self.context.stores.graph
         said = load_statements(iris, self.scope, self.context.stores)
@@ -138,10 +152,10 @@ class _Intake:
 
         return [(documents.get(iri), pieces.get(iri, []), find_file(documents.get(iri))) for iri in iris]
 
-    def close(self, left_out: LeftOut) -> Ingested:
+    def finish(self, left_out: LeftOut) -> Ingested:
         """Note what still waits, and say what was done."""
         if self.waiting:
-            self.write()
+            self.write_batch()
         return replace(
             self.done,
             left_out=dict(left_out.reasons.most_common()),
@@ -164,7 +178,7 @@ def ingest(operation: operations.Ingest, context: Context) -> Ingested:
     paths = list_files(path, operation.exclude, left_out) if path.is_dir() else [path]
     root = _find_root(path)
     intake.files = _name_files(paths, root, scope)
-    looked, report = 0, context.progress
+    looked, intake.total = 0, len(paths)
     for place, one in enumerate(paths):
         if operation.most is not None and looked >= operation.most:
             intake.done = replace(intake.done, left=len(paths) - place)
@@ -179,21 +193,21 @@ def ingest(operation: operations.Ingest, context: Context) -> Ingested:
             looked += 1
             _raise_if_secret(str(one), context)
             found = extract(data, one, lambda text: intake.redaction.redact(text, "it"))
-            intake.add(_make_reading(found, str(one), one.relative_to(root).as_posix(), digest, at, intake))
+            intake.plan(_make_reading(found, str(one), one.relative_to(root).as_posix(), digest, at, intake))
         except InputError as error:
             if path == one:
                 raise InputError(f"{one.name} is not taken in: {error}") from error
             left_out.add(one.relative_to(path).as_posix(), str(error))
         finally:
-            if report:
-                report(place + 1, len(paths))
+            intake.steps += 1
+            intake.report()
     if not intake.done.left and path.is_dir():
         there, below = {str(one) for one in paths}, f"{path}/"
         for name, known in intake.known.items():
             is_lost = name.startswith(below) and name not in there and known.form != _PROJECT and not known.is_gone
             if is_lost and not _is_there(Path(name)):
                 intake.end(known)
-    return intake.close(left_out)
+    return intake.finish(left_out)
 
 
 def _ingest_page(operation: operations.Ingest, scope: Scope, context: Context) -> Ingested:
@@ -205,15 +219,15 @@ def _ingest_page(operation: operations.Ingest, scope: Scope, context: Context) -
     known = intake.known.get(operation.file)
     if known and known.digest == digest and not known.is_gone and not operation.force:
         intake.done = replace(intake.done, unchanged=1)
-        return intake.close(LeftOut())
+        return intake.finish(LeftOut())
     path = Path(page.url.partition("?")[0].partition("#")[0].rstrip("/").rpartition("/")[2] or "page")
     try:
         found = extract(page.data, path, lambda text: intake.redaction.redact(text, "it"), page.media)
     except InputError as error:
         raise InputError(f"{operation.file} is not taken in: {error}") from error
     at = page.at or context.stores.clock()
-    intake.add(_make_reading(found, operation.file, operation.file, digest, at, intake))
-    return intake.close(LeftOut())
+    intake.plan(_make_reading(found, operation.file, operation.file, digest, at, intake))
+    return intake.finish(LeftOut())
 
 
 def _begin(
@@ -329,7 +343,7 @@ def index_project(operation: operations.IndexProject, context: Context) -> Inges
         namespace = namespace_of(scope.graph)
         intake.done = replace(intake.done, unchanged=1)
         intake.remarks[f"{folder.name} is indexed already in the namespace {namespace!r}: force reads it again"] = None
-        return intake.close(LeftOut())
+        return intake.finish(LeftOut())
     left_out = LeftOut()
     files = list_files(folder, (), left_out)
     left_out = LeftOut()
@@ -349,10 +363,8 @@ def index_project(operation: operations.IndexProject, context: Context) -> Inges
     digest = digest_bytes("\0".join(blocks).encode())
     now = context.stores.clock()
     intake.files = _name_files(files, _find_root(folder), scope)
-    intake.add(_make_reading(about, str(folder), folder.name, digest, now, intake, ("architecture", "config")))
-    if context.progress:
-        context.progress(1, 1)
-    return intake.close(left_out)
+    intake.plan(_make_reading(about, str(folder), folder.name, digest, now, intake, ("architecture", "config")))
+    return intake.finish(left_out)
 
 
 def _draw_tree(files: Sequence[Path], folder: Path) -> str:
