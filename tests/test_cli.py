@@ -34,7 +34,7 @@ def run(*words: str, **extra: Any) -> Result:
 def printed(*words: str, **extra: Any) -> Any:
     """What the command prints, as JSON if it is."""
     done = run(*words, **extra)
-    assert done.exit_code == 0, done.stderr
+    assert done.exit_code == 0, done.stdout + done.stderr
     return json.loads(done.stdout) if "--json" in words else done.stdout
 
 

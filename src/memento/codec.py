@@ -50,6 +50,8 @@ def decode(cls: type[T], data: bytes | dict[str, Any], *, lax: bool = False) -> 
         raise InputError(f"this is not JSON: {error}") from error
     try:
         return msgspec.convert(raw, cls, strict=not lax, dec_hook=_to_noun)
+    except UnicodeEncodeError as error:  # half of a surrogate pair, which JSON can write and UTF-8 cannot
+        raise InputError(f"text with {error.object[error.start]!r} in it is no Unicode text") from error
     except msgspec.ValidationError as error:
         what, _, path = str(error).partition(" - at `$")
         field = path.rstrip("`").lstrip(".") or "the body"

@@ -51,7 +51,10 @@ def forget_iri(
     if erase:
         return _erase_memories(memories, rows, scope, now, parts)
     shorter = remove_from_description(memories, [str(row["content"]) for row in rows], scope, now, parts)
-    copied = [*memories, *_subjects_of(shorter)]
+    # What a memory is about is described by it, where nobody else has copied the memory.
+    said = parts.indexes.read(memories, [scope.graph])
+    about = [IRI(str(one)) for record in said for one in record.statements.get(MEM.about, ())]
+    copied = [*memories, *about, *_subjects_of(shorter)]
     parts.invalidate_copies(copied)
     live = [cast(IRI, row["memory"]) for row in rows if "expiredAt" not in row]
     change = Change(tuple((memory, MEM.expiredAt, now, scope.graph) for memory in live)) + shorter
@@ -192,7 +195,8 @@ def _erase_nodes(
         texts += [parts.indexes.text(one) for one in parts.indexes.read(bare, [scope.graph])]
         found += _select_traces(bare, scope, parts)
     nodes = [*nodes, *bare]
-    copied = [*nodes, *_subjects_of(shorter)]
+    about = [IRI(str(value)) for subject, predicate, value, _ in found if subject in nodes and predicate == MEM.about]
+    copied = [*nodes, *about, *_subjects_of(shorter)]
     parts.invalidate_copies(copied)
     said = [str(value) for subject, predicate, value, _ in found if subject in nodes and predicate == MEM.content]
     gone = tuple(dict.fromkeys(found))

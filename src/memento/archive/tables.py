@@ -147,16 +147,20 @@ def find_form(name: str) -> Form | TableForm:
         raise InputError(f"{error}; as rows: {rows}") from None
 
 
+_ID = re.compile(rb'"id"\s*:\s*"urn:memento:memory:')
+_NOTE_ID = re.compile(rb'"note_id"\s*:')
+
+
 def is_table(head: bytes) -> bool:
     """
     Tell by the beginning of a file whether it is an export as rows.
 
-    >>> is_table(b'{"id": "urn:memento:memory:1", "note_id": "…"}'), is_table(b'{"content": "Hi"}')
+    >>> is_table(b'{"id": "urn:memento:memory:1", "note_id": "urn:memento:note:1"}'), is_table(b'{"content": "Hi"}')
     (True, False)
     """
     text = head[:HEAD].removeprefix(b"\xef\xbb\xbf").lstrip()
     if text[:1] in (b"{", b"["):
-        return all(re.search(sign, text) for sign in (rb'"id"\s*:\s*"urn:memento:memory:', rb'"note_id"\s*:'))
+        return _ID.search(text) is not None and _NOTE_ID.search(text) is not None
     return text.startswith((MARK.encode(), ",".join(_COLUMNS[:4]).encode()))
 
 

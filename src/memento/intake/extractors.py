@@ -209,7 +209,7 @@ def _read_code(text: str, path: Path) -> Extract:
 
 def _read_markdown(text: str, path: Path) -> Extract:
     head = FRONT_MATTER.match(text)
-    fields = {key.lower(): value.strip("'\"") for key, value in FRONT_FIELD.findall(head[1] if head else "")}
+    fields = {key.lower(): value.strip().strip("'\"") for key, value in FRONT_FIELD.findall(head[1] if head else "")}
     title, blocks = _read_blocks(text[head.end() if head else 0 :])
     if author := fields.get("author"):
         blocks = [f"Author: {author}", *blocks]

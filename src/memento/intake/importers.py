@@ -367,11 +367,13 @@ def _read_server_memory(document: _Document, source: Source, found: Harvest, all
 
 
 FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*\r?(?:\n|\Z)", re.DOTALL | re.MULTILINE)
-FRONT_FIELD = re.compile(r"^([\w-]+):[ \t]*(.*?)[ \t\r]*$", re.MULTILINE)
-_OBSERVATION = re.compile(r"^[ \t]*[-*] \[([^\[\]()]{2,})\] +(?!\()(.+?)[ \t\r]*$", re.MULTILINE)
-_RELATION = re.compile(r"^[ \t]*[-*] ([\w -]+?) +\[\[([^\]]+)\]\](?: *\(([^)]*)\))?[ \t\r]*$", re.MULTILINE)
+FRONT_FIELD = re.compile(r"^([\w-]+):(.*)$", re.MULTILINE)
+_OBSERVATION = re.compile(r"^[ \t]*[-*] \[([^\[\]()\n]{2,})\] ++(?!\()(\S.*)$", re.MULTILINE)
+_RELATION = re.compile(
+    r"^[ \t]*[-*] ([\w-]++(?: ++[\w-]++)*+) ++\[\[([^\[\]\n]+)\]\](?: *\(([^()\n]*)\))?[ \t\r]*$", re.MULTILINE
+)
 _TAG = re.compile(r"(?<!\S)#[\w/-]+")
-_LINK = re.compile(r"(!?)\[\[([^\]|#^]*)(?:[#^][^\]|]*)?(?:\|([^\]]*))?\]\]")
+_LINK = re.compile(r"(!?)\[\[([^\[\]|#^\n]*)(?:[#^][^\[\]|\n]*)?(?:\|([^\[\]\n]*))?\]\]")
 _COMMENT = re.compile(r"%%.*?%%", re.DOTALL)
 _FENCE = re.compile(r"^ {0,3}(?:```|~~~)")
 _HEADING = re.compile(r"#{1,6}[ \t]+\S[^\n]*")
@@ -400,7 +402,7 @@ def _split_front(document: _Document) -> tuple[dict[str, str], str]:
     head = FRONT_MATTER.match(document.text)
     if head is None and re.match(r"---[ \t]*\r?\n[\w-]+:", document.text):
         raise InputError(f"{document.name} line 1: the front matter has no end: close it with a line of ---")
-    fields = {key.lower(): value.strip("'\"") for key, value in FRONT_FIELD.findall(head[1] if head else "")}
+    fields = {key.lower(): value.strip().strip("'\"") for key, value in FRONT_FIELD.findall(head[1] if head else "")}
     return fields, document.text[head.end() if head else 0 :]
 
 

@@ -185,15 +185,17 @@ def date_days(text: str, at: datetime) -> str:
     >>> date_days("We met yesterday.", at), date_days("Met yesterday [2026-03-01].", at)
     ('We met yesterday [2026-03-01].', 'Met yesterday [2026-03-01].')
     >>> date_days("The boat leaves this evening or next spring.", at)
-    'The boat leaves this evening or next spring. [said 2026-03-02]'
+    'The boat leaves this evening or next spring [2027-03-01]. [said 2026-03-02]'
     """
     if not _NEAR_DAY.search(text) or not is_readable(text):
         return text
+    undated = text
     for found in sorted(dates(text, at), key=lambda one: -one.end):
         words, rest = text[found.start : found.end], text[found.end :]
         if _NEAR_DAY.search(words) and not rest.lstrip().startswith("["):
             text = f"{text[: found.end]} [{found.value.date().isoformat()}]{rest}"
-    return f"{text} [said {at.date().isoformat()}]" if _NEAR_DAY.search(_DATED.sub("", text)) else text
+            undated = undated[: found.start] + undated[found.end :]
+    return f"{text} [said {at.date().isoformat()}]" if _NEAR_DAY.search(_DATED.sub("", undated)) else text
 
 
 def count_tokens(text: str) -> int:

@@ -109,7 +109,7 @@ def is_verbless(piece: str, most: int) -> bool:
     """
     Whether a piece is so few words, none of them a verb, and names no property: "Two hundred and twelve pages."
 
-    >>> is_verbless("Real name.", 6), is_verbless("Rent: 900 euros", 6), is_verbless("Oda sings.", 6)
+    >>> is_verbless("Real reason.", 6), is_verbless("Rent: 900 euros", 6), is_verbless("Oda sings.", 6)
     (True, False, False)
     >>> is_verbless("Two hundred pages.", 6), is_verbless("Two left.", 6)
     (True, False)
