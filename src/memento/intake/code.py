@@ -32,7 +32,7 @@ class Language:
     functions: frozenset[str]
     classes: frozenset[str] = frozenset()
     imports: frozenset[str] = frozenset()
-    package: str = ""
+    package: re.Pattern[str] | None = None
     """A pattern over the text of an import; its group is the package. Nothing where there are none."""
 
 
@@ -53,13 +53,13 @@ _JAVASCRIPT = {
     "functions": _nodes("function_declaration generator_function_declaration method_definition variable_declarator"),
     "classes": _nodes("class_declaration abstract_class_declaration interface_declaration enum_declaration"),
     "imports": _nodes("import_statement"),
-    "package": r"""["'](@?[\w-][^"']*)["']""",
+    "package": re.compile(r"""["'](@?[\w-][^"']*)["']"""),
 }
 _C = {
     "functions": _nodes("function_definition"),
     "classes": _nodes("struct_specifier class_specifier enum_specifier union_specifier"),
     "imports": _nodes("preproc_include"),
-    "package": r"<([^>]+)>",
+    "package": re.compile(r"<([^<>\n]+)>"),
 }
 
 LANGUAGES: dict[str, Language] = {
@@ -68,7 +68,7 @@ LANGUAGES: dict[str, Language] = {
         functions=_nodes("function_definition"),
         classes=_nodes("class_definition"),
         imports=_nodes("import_statement import_from_statement"),
-        package=r"(?:^from\s+|^import\s+|,\s*)([A-Za-z_]\w*)",
+        package=re.compile(r"(?:^from\s+|^import\s+|,\s*)([A-Za-z_]\w*)"),
     ),
     "javascript": Language(module="tree_sitter_javascript", **_JAVASCRIPT),  # type: ignore[arg-type]
     "typescript": Language(module="tree_sitter_typescript", entry="language_typescript", **_JAVASCRIPT),  # type: ignore[arg-type]
@@ -78,28 +78,28 @@ LANGUAGES: dict[str, Language] = {
         functions=_nodes("function_declaration method_declaration"),
         classes=_nodes("type_spec"),
         imports=_nodes("import_spec"),
-        package=r'"([^"]+)"',
+        package=re.compile(r'"([^"]+)"'),
     ),
     "rust": Language(
         module="tree_sitter_rust",
         functions=_nodes("function_item"),
         classes=_nodes("struct_item enum_item trait_item"),
         imports=_nodes("use_declaration"),
-        package=r"use\s+(?!crate\b|self\b|super\b)(\w+)",
+        package=re.compile(r"use\s+(?!crate\b|self\b|super\b)(\w+)"),
     ),
     "java": Language(
         module="tree_sitter_java",
         functions=_nodes("method_declaration constructor_declaration"),
         classes=_nodes("class_declaration interface_declaration enum_declaration record_declaration"),
         imports=_nodes("import_declaration"),
-        package=r"import\s+(?:static\s+)?([a-z_][\w]*(?:\.[a-z_]\w*)*)",
+        package=re.compile(r"import\s+(?:static\s+)?([a-z_][\w]*(?:\.[a-z_]\w*)*)"),
     ),
     "kotlin": Language(
         module="tree_sitter_kotlin",
         functions=_nodes("function_declaration"),
         classes=_nodes("class_declaration object_declaration"),
         imports=_nodes("import import_header"),
-        package=r"import\s+([a-z_][\w]*(?:\.[a-z_]\w*)*)",
+        package=re.compile(r"import\s+([a-z_][\w]*(?:\.[a-z_]\w*)*)"),
     ),
     "c": Language(module="tree_sitter_c", **_C),  # type: ignore[arg-type]
     "cpp": Language(module="tree_sitter_cpp", **_C),  # type: ignore[arg-type]
@@ -110,14 +110,14 @@ LANGUAGES: dict[str, Language] = {
             "class_declaration interface_declaration struct_declaration enum_declaration record_declaration"
         ),
         imports=_nodes("using_directive"),
-        package=r"using\s+(?:static\s+)?(?:\w+\s*=\s*)?([\w.]+)",
+        package=re.compile(r"using\s+(?:static\s+)?(?:\w+\s*=\s*)?([\w.]+)"),
     ),
     "ruby": Language(
         module="tree_sitter_ruby",
         functions=_nodes("method singleton_method"),
         classes=_nodes("class module"),
         imports=_nodes("call"),
-        package=r"""^require\s*\(?["']([^"'.][^"']*)["']""",
+        package=re.compile(r"""^require\s*\(?["']([^"'.][^"']*)["']"""),
     ),
     "php": Language(
         module="tree_sitter_php",
@@ -125,7 +125,7 @@ LANGUAGES: dict[str, Language] = {
         functions=_nodes("function_definition method_declaration"),
         classes=_nodes("class_declaration interface_declaration trait_declaration enum_declaration"),
         imports=_nodes("namespace_use_declaration"),
-        package=r"use\s+(?:function\s+|const\s+)?\\?(\w+)",
+        package=re.compile(r"use\s+(?:function\s+|const\s+)?\\?(\w+)"),
     ),
     "bash": Language(module="tree_sitter_bash", functions=_nodes("function_definition")),
 }
@@ -169,7 +169,7 @@ def parse_code(text: str, language: str, most_words: int) -> ParsedCode | None:
             if grammar.package and not words.startswith("from ."):
                 # Of "from x import y, z" only x is a package.
                 head = words.split(" import ")[0] if words.startswith("from ") else words
-                imports |= dict.fromkeys(cut_module(name) for name in re.findall(grammar.package, head))
+                imports |= dict.fromkeys(cut_module(name) for name in grammar.package.findall(head))
         elif name := _read_name(node):
             kind: CodeType = "class" if node.type in grammar.classes else "function"
             defines[kind, name] = None

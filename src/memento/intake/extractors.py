@@ -157,17 +157,23 @@ def _join(parts: Sequence[str]) -> str:
     return text.strip("\n").rstrip()
 
 
-_CUTS = (r"\n[^\S\n]*\n", r"\n", r"(?<=[.!?…。])\s+", r"\s+")
+_CUTS = (
+    re.compile(r"(\n[^\S\n]*+\n)"),
+    re.compile(r"(\n)"),
+    re.compile(r"(?<=[.!?…。])(\s++)"),
+    re.compile(r"(?<!\s)(\s++)"),
+)
+"""Where a text is cut that is too long, the first that makes it short enough."""
 
 
-def _cut_long(text: str, cuts: Sequence[str] = _CUTS) -> list[str]:
+def _cut_long(text: str, cuts: Sequence[re.Pattern[str]] = _CUTS) -> list[str]:
     if not text.strip():
         return []
     if len(text.split()) <= PIECE_WORDS and len(text) <= _PIECE_CHARS:
         return [text]
     if not cuts:
         return [text[at : at + _PIECE_CHARS] for at in range(0, len(text), _PIECE_CHARS)]
-    parts, pieces, many = re.split(f"({cuts[0]})", text), list[str](), 0
+    parts, pieces, many = cuts[0].split(text), list[str](), 0
     for place in range(0, len(parts), 2):
         part = parts[place]
         gap = parts[place - 1] if place else ""
