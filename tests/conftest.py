@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import subprocess
@@ -16,6 +17,7 @@ from memento import assets
 from memento.graph.oxigraph import Oxigraph
 from memento.model import Change
 from memento.python import Memento, open_memento
+from memento.search import minilm
 from memento.settings import EmbeddingSettings, Settings
 from trig import parse_trig
 
@@ -36,6 +38,14 @@ def pytest_report_header() -> str:
 
 
 OFFLINE = Settings(embedding=EmbeddingSettings(model="trigram", cache=False))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def model_loaded_once() -> Iterator[None]:
+    """The model takes seconds to load and is the same in every test."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(minilm, "load_torch_model", functools.cache(minilm.load_torch_model))
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -18,6 +18,7 @@ from memento import settings
 from memento.datadir import DataFolder
 from memento.interfaces.cli import main
 from memento.python import open_memento
+from memento.search import cache
 
 
 @pytest.fixture(autouse=True)
@@ -216,7 +217,9 @@ def test_status_check_and_rebuild() -> None:
     assert printed("rebuild", "--json")["embedded"] > 0
 
 
-def test_check_tells_what_the_next_start_mends() -> None:
+@pytest.mark.parametrize("fewest", [1, cache.FEWEST])
+def test_check_tells_what_the_next_start_mends(fewest: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "FEWEST", fewest)  # of which indexes are kept for the next start
     run("note", "I live in Lisbon.")
     with sqlite3.connect(DataFolder(Path(os.environ["MEMENTO_HOME"])).vectors) as file:
         [[iri]] = file.execute("SELECT iri FROM node WHERE iri LIKE 'urn:memento:memory:%'").fetchall()

@@ -738,8 +738,8 @@ def push(
         if csr.weights is not None:
             flow *= csr.weights[arcs]
         np.add.at(waiting, reached, flow)
-        candidates = np.unique(reached).astype(np.int64)
-        front = candidates[waiting[candidates] > epsilon * csr.strength[candidates]]
+        front = np.sort(reached[waiting[reached] > epsilon * csr.strength[reached]]).astype(np.int64)
+        front = front[np.diff(front, prepend=-1) > 0]
     nodes = np.unique(np.concatenate(kept)) if kept else np.zeros(0, dtype=np.int64)
     return nodes, ranks[nodes]
 

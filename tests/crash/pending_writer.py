@@ -11,7 +11,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from crash.writer import SETTINGS, STEPS, deadly
+from crash.writer import SETTINGS, STEPS, deadly, keep_indexes_early
 from memento.consolidation.models import ModelAgents
 from memento.python import open_memento
 from memento.settings import ConsolidationSettings, ModelSettings, Settings
@@ -54,4 +54,5 @@ def main(home: str, address: str, first: str, step: str, after: str) -> None:
 
 
 if __name__ == "__main__":
+    keep_indexes_early()
     main(*sys.argv[1:])

@@ -15,7 +15,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from crash.writer import SETTINGS, deadly
+from crash.writer import SETTINGS, deadly, keep_indexes_early
 from memento.backends import Backends
 from memento.graph.oxigraph import Oxigraph
 from memento.python import Memento, open_memento
@@ -71,4 +71,5 @@ def main(home: str, step: str, rounds: str) -> None:
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
+    keep_indexes_early()
     main(*sys.argv[1:])

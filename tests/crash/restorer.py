@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from crash.writer import SETTINGS, deadly
+from crash.writer import SETTINGS, deadly, keep_indexes_early
 from memento.archive import backup
 from memento.graph import backups
 from memento.python import Memento, open_memento
@@ -49,4 +49,5 @@ def main(home: str, folder: str, step: str, state: str) -> None:
 
 
 if __name__ == "__main__":
+    keep_indexes_early()
     main(*sys.argv[1:])

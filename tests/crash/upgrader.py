@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from crash.writer import SETTINGS, deadly
+from crash.writer import SETTINGS, deadly, keep_indexes_early
 from memento.archive import upgrade
 from memento.graph.oxigraph import Oxigraph
 from memento.python import open_memento
@@ -50,4 +50,5 @@ def main(home: str, step: str, after: str) -> None:
 
 
 if __name__ == "__main__":
+    keep_indexes_early()
     main(*sys.argv[1:])

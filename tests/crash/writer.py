@@ -30,9 +30,10 @@ def text(number: int) -> str:
     return f"I work at Company{number} now."
 
 
-# However few they are, so that every start but the first begins with what an earlier one kept.
-cache.FEWEST = 1
-cache.LATE = 0
+def keep_indexes_early() -> None:
+    """Let indexes be kept however few nodes they have, so that every start but the first begins with what an earlier one kept."""
+    cache.FEWEST = 1
+    cache.LATE = 0
 
 
 def deadly(owner: object, name: str, after: int, *, before: bool) -> None:
@@ -91,4 +92,5 @@ def main(home: str, first: str, step: str, after: str) -> None:
 
 
 if __name__ == "__main__":
+    keep_indexes_early()
     main(*sys.argv[1:])

@@ -6,7 +6,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memento.search.adjacency import Adjacency
+from memento.iris import IRI, MEM, TYPE
+from memento.model import Value
+from memento.search.adjacency import Adjacency, Successions
+from memento.search.index import Context, Update
+from memento.search.nodes import Record
 
 about = st.lists(st.integers(20, 24), unique=True, max_size=3)
 steps = st.lists(st.tuples(st.integers(0, 5), about), max_size=10)
@@ -58,3 +62,28 @@ def test_the_matrix_grows_with_the_ids() -> None:
     assert adjacency.matrix(more).neighbours(2).tolist() == [0, 4]
     assert adjacency.matrix(more) is adjacency.matrix(more)
     assert len(adjacency.matrix(more)) == 5
+
+
+def test_pairs_of_successions_follow_every_write_whichever_end_came_first() -> None:
+    graph = IRI("urn:g")
+
+    def record(name: str, *ended: str) -> Record:
+        said: dict[IRI, list[Value]] = {TYPE: [MEM.Memory], MEM.invalidates: [IRI(f"urn:{one}") for one in ended]}
+        return Record(IRI(f"urn:{name}"), graph, said)
+
+    context = Context(8)
+    successions = context[Successions]
+    every = np.arange(4, dtype=np.int32)
+
+    def write(node: int, one: Record) -> list[tuple[int, int]]:
+        context.nodes.put(node, one.iri, "memory", graph, one.lifetime(None))
+        successions.apply(Update([(node, one)]))
+        return successions.pairs(every)
+
+    assert write(0, record("new", "old")) == []  # what it ended is not there yet
+    assert write(3, record("old")) == [(0, 3)]
+    assert write(2, record("newest", "new", "old")) == [(0, 2), (0, 3), (2, 3)]
+    assert successions.pairs(np.array([1], dtype=np.int32)) == []
+    assert write(2, record("newest")) == [(0, 3)]
+    successions.drop(0)
+    assert successions.pairs(every) == []

@@ -18,6 +18,7 @@ from memento.iris import IRI, MEM, graph_iri, namespace_of, parse_graph_name
 from memento.model import Difference, Health, Scope, SetAside, Status
 from memento.ports import Progress
 from memento.retrieval import relevance
+from memento.search import cache
 from memento.settings import Settings
 
 
@@ -113,11 +114,17 @@ def read_store_files(parts: Backends) -> str | None:
 
 
 def find_differences(parts: Backends) -> list[Difference]:
-    """Find where indexes differ from the graph, and where the graph breaks a shape; change nothing."""
+    """
+    Find where indexes differ from the graph, and where the graph breaks a shape; change nothing. Where indexes differ, what is kept
+    of them for the next start is given up: it reads the graph.
+    """
     found = [Difference(what="degraded", iri="", detail=str(parts.degraded))] if parts.degraded else []
     if parts.harm:  # what is asked of a damaged store fails, or is told as a difference
         return [*found, Difference(what=DAMAGED, iri="", detail=f"{parts.harm}. {_REMEDY}")]
-    found += parts.indexes.check()
+    differing = parts.indexes.check()
+    if differing:
+        cache.discard(parts.datadir.indexes, parts.indexes)
+    found += differing
     # All graphs at once: a memory of one namespace may be about an entity of another.
     names = [name for name in parts.graph.graphs() if name.startswith(_OURS)]
     quads = chain.from_iterable(parts.graph.quads(name) for name in names)

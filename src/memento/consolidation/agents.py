@@ -49,6 +49,10 @@ class Candidate:
     similarity: float
 
 
+NEW = "nothing known has this name"
+"""Why a mention means a new entity."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resolution:
     """What a mention means: an entity of the graph, or a new one when `entity` is None."""

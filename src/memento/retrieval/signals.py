@@ -336,6 +336,8 @@ def score_own(text: str, view: View) -> Signal:
     *Because:* where everything is about the user, being about the user says nothing.
     """
     own = find_own(text, view)
+    if not own.any():
+        return own
     share = float(own[view.visible].mean()) if view.count else 0.0
     return own * np.float32(max(1.0 - share, _LEAST_OWN))
 
@@ -532,8 +534,9 @@ def score_walk(
     There everybody is near everything by the few who talk, as with the names that memories share.
     """
     found = law(seeds, anchors, view, joined, walking)
+    reached = np.flatnonzero(found).astype(np.int32)
     for passages in view.passages():
-        found[passages.turn_nodes()] = 0.0
+        found[reached[passages.session_of(reached) >= 0]] = 0.0
     return found
 
 

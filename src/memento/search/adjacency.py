@@ -179,12 +179,15 @@ class Successions(Index):
         super().__init__(context)
         self._ended: dict[IRI, tuple[IRI, ...]] = {}
         self._ending: dict[IRI, set[IRI]] = defaultdict(set)
+        self._ends: set[int] | None = None  # the ids of both ends, and some that were; None: not looked up yet
 
     def apply(self, update: Update) -> None:
-        for _, record in update.nodes:
+        for node, record in update.nodes:
             if record.kind == "memory":
                 said = record.statements.get(MEM.invalidates, ())
                 self._put(record.iri, tuple(value for value in said if isinstance(value, IRI)))
+                if self._ends is not None and (others := self.beside(node)):
+                    self._ends.update((node, *others))
 
     def _put(self, memory: IRI, ended: tuple[IRI, ...]) -> None:
         for old in self._ended.pop(memory, ()):
@@ -197,10 +200,6 @@ class Successions(Index):
     def drop(self, node: int) -> None:
         self._put(self.context.nodes.iri(node), ())
 
-    def __len__(self) -> int:
-        """Count the memories that ended another."""
-        return len(self._ended)
-
     def beside(self, memory: int) -> list[int]:
         """Return the memories that one ended, and those that ended it, as far as they are placed."""
         iri = self.context.nodes.iri(memory)
@@ -208,6 +207,15 @@ class Successions(Index):
             return []
         others = (*self._ended.get(iri, ()), *sorted(self._ending.get(iri, ())))
         return [node for other in others if (node := self.context.nodes.find(other)) is not None]
+
+    def pairs(self, memories: Ids) -> list[tuple[int, int]]:
+        """Return the successions that begin or end at some memories, once each: pairs of ids, the smaller first, ascending."""
+        if self._ends is None:
+            found = map(self.context.nodes.find, {*self._ended, *self._ending})
+            self._ends = {node for node in found if node is not None}
+        ends = self._ends
+        mine = [one for one in memories.tolist() if one in ends]
+        return sorted({(min(one, other), max(one, other)) for one in mine for other in self.beside(one)})
 
     def arrays(self) -> Arrays:
         return nest_arrays(

@@ -37,7 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memento.iris import IRI, MEM, TYPE
-from memento.search.arrays import Arrays, nest_arrays, pack_strings, select_part, unpack_strings
+from memento.search.arrays import Arrays, distinct, nest_arrays, pack_strings, select_part, unpack_strings
 from memento.search.index import Context, Everything, GraphTables, Update, register
 from memento.search.names import LONGEST, NameWords, find_longest, is_telling, label_of, read_names, strip_remark
 from memento.search.nodes import Mask, Record
@@ -187,7 +187,7 @@ class Entity:
     def mentions(self) -> Nodes:
         """Return (df,) in no order."""
         parts = [self._mentions_of.nodes(anchor) for anchor, _ in self._anchors]
-        return parts[0] if len(parts) == 1 else np.unique(np.concatenate([np.zeros(0, dtype=np.int32), *parts]))
+        return parts[0] if len(parts) == 1 else distinct(np.concatenate([np.zeros(0, dtype=np.int32), *parts]))
 
     def subjects(self) -> Values:
         """Return the nodes that are about it, and how surely: (about,) each, in no order."""
@@ -456,6 +456,8 @@ CROWD = 1000
 """A name that is the subject of more memories than this tells a seed's reader nothing about any one of them."""
 RARE = 12
 """A name that so few memories mention ties them together even if one has none of the question's words."""
+FEW_TIED = 0.05
+"""Share of all memories below which it is quicker to sort some than to look through all."""
 MOST = 200_000
 """Shared mentions that are looked at, those of the rarest names first, so that a large graph costs no more time than this."""
 
@@ -529,9 +531,12 @@ def shared_signal(seeds: Values, question: str, joined: Joined, postings: Sequen
     nodes = np.concatenate([found for _, _, found in ties])
     lengths = [len(found) for _, _, found in ties]
     slots = np.zeros(len(visible), dtype=np.int32)
-    slots[nodes] = visible[nodes]
-    slots[seeds[0]] = 1
-    there = np.flatnonzero(slots != 0)  # several times quicker than of the numbers themselves
+    if len(nodes) < FEW_TIED * len(slots):
+        there = distinct(np.concatenate([nodes[visible[nodes]], seeds[0]]).astype(np.int32))
+    else:
+        slots[nodes] = visible[nodes]
+        slots[seeds[0]] = 1
+        there = np.flatnonzero(slots != 0).astype(np.int32)  # several times quicker than of the numbers themselves
     slots[there] = np.arange(1, len(there) + 1)  # 0: neither tied and visible nor a seed
     n = len(seeds[0])
     keys = (slots[nodes] - 1) * n + np.repeat([seed for seed, _, _ in ties], lengths)

@@ -112,11 +112,7 @@ def _beside(seeds: Ids, view: View, weights: ExpandSettings) -> Edges:
 
 def _follow_successions(memories: Ids, view: View, weights: ExpandSettings) -> Edges:
     """Return the successions that begin or end at some memories: (e,) from, to and weight."""
-    successions = view.indexes.successions
-    if not len(successions):
-        return _to_columns([])
-    pairs = {(min(one, other), max(one, other)) for one in memories.tolist() for other in successions.beside(one)}
-    return _to_columns([(*pair, weights.successions) for pair in sorted(pairs)])
+    return _to_columns([(*pair, weights.successions) for pair in view.indexes.successions.pairs(memories)])
 
 
 def _to_columns(edges: Iterable[tuple[int, int, float]]) -> Edges:
@@ -166,12 +162,13 @@ def _build(
     rows, columns = (np.concatenate(column) for column in zip(*arcs, strict=True))
     numbers, inverse, times = np.unique(columns, return_inverse=True, return_counts=True)
     local = np.full(len(numbers), -1, dtype=np.int64)
-    for at, number in enumerate(numbers.tolist()):
-        place = place_of.get(number)
-        if place is None and times[at] > 1:
-            place = place_of[number] = len(groups) + at
-        if place is not None:
-            local[at] = place
+    if place_of:
+        known = np.array(sorted(place_of.items()), dtype=np.int64)
+        rows_of = np.minimum(np.searchsorted(known[:, 0], numbers), len(known) - 1)
+        local = np.where(known[rows_of, 0] == numbers, known[rows_of, 1], -1)
+    shared = np.flatnonzero((local < 0) & (times > 1))
+    local[shared] = len(groups) + shared
+    place_of |= dict(zip(numbers[shared].tolist(), local[shared].tolist(), strict=True))
     places, compact = np.unique(local, return_inverse=True)
     shift = int(places.size > 0 and places[0] < 0)
     target = m + compact[inverse].reshape(-1) - shift

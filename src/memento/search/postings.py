@@ -472,7 +472,7 @@ class Postings:
         """Return (n,) how many terms each of some nodes has, and the number of each, node after node."""
         counts = np.zeros(len(nodes), dtype=np.int64)
         parts: list[Keys | Sequence[int]] = [()] * len(nodes)
-        for place, node in enumerate(nodes.tolist()):
+        for place, node in enumerate(nodes.tolist() if self._terms else ()):
             if (own := self._terms.get(node)) is not None:
                 parts[place], counts[place] = own, len(own)
         if self._segment is None:
@@ -483,7 +483,7 @@ class Postings:
         if segment.members.size:
             here = (segment.members[places] == nodes) & segment.here[places] & (counts == 0)
         rows = places[here].astype(np.int64)
-        counts[here] = np.diff(segment.firsts)[rows]
+        counts[here] = segment.firsts[rows + 1] - segment.firsts[rows]
         keys = np.zeros(int(counts.sum()), dtype=np.int64)
         ends = np.cumsum(counts)
         owner = np.repeat(here, counts)

@@ -69,10 +69,10 @@ def take_batches(batches: Iterable[Sequence[Task]], scope: Scope, service: Servi
             tasks = next(waiting, None)
             return None if tasks is None else ahead.submit(_foresee, tasks, scope, service, is_left_to_a_model)
 
-        reading = read_ahead()
+        reading, batch = read_ahead(), pipeline.Batch()
         while reading is not None:
             foreseen = reading.result()
-            reading, batch = read_ahead(), pipeline.Batch()
+            reading, batch = read_ahead(), pipeline.Batch(resolutions=batch.resolutions)
             yield [
                 take_note(task, service, wait=False)
                 if is_left_to_a_model and not task.keep

@@ -161,6 +161,8 @@ class WaitingClient:
     def __init__(self) -> None:
         self.has_left = False
         self.is_broken = False
+        self.on_leave: Callable[[], object] | None = None
+        """Called when the caller leaves, by whoever notes it."""
         self._socket: socket.socket | None = None
         self._lock = threading.Lock()
 
@@ -184,6 +186,8 @@ class WaitingClient:
                     # Not the method of a TLS socket, which would take the session away under the reader.
                     socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
                 self._socket = None
+        if self.on_leave is not None:
+            self.on_leave()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 import pytest
 
 from conftest import OFFLINE
+from doors import serving
 from memento.interfaces.web.app import create_app
 from memento.python import Memento, open_memento
 from memento.settings import ProxySettings
@@ -275,6 +277,25 @@ def test_a_service_that_stops_ends_its_streams(provider: Upstream, tmp_path: Pat
         client.close()
 
     assert provider.last.has_left.wait(3)
+
+
+def test_a_provider_that_thinks_holds_no_thread(provider: Upstream, tmp_path: Path) -> None:
+    knobs = ProxySettings(openai_base_url=f"{provider.url}/v1")
+    one_thread = replace(OFFLINE, proxy=knobs, server=replace(OFFLINE.server, threads=1))
+    memento = open_memento(tmp_path, configured=one_thread)
+    assert isinstance(memento, Memento)
+    before = len(provider.requests)
+    with memento, serving(memento) as url, ExitStack() as stack:
+        for _ in range(2):
+            waiting = http.client.HTTPConnection(url.removeprefix("http://"), timeout=4)
+            stack.callback(waiting.close)
+            waiting.request("POST", CHAT, json.dumps({"model": "silent", "messages": []}))
+        while len(provider.requests) < before + 2:
+            time.sleep(0.01)
+        answer = raw(url, "POST", CHAT, b'{"model": "plain", "messages": []}', {})
+
+    assert answer[0] == 200
+    assert len(provider.requests) == before + 3
 
 
 def test_a_request_may_be_large_but_not_without_end(proxied: Proxied) -> None:

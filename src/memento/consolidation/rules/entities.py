@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memento.consolidation.agents import Candidate, Mention, Resolution, Resolved
+from memento.consolidation.agents import NEW, Candidate, Mention, Resolution, Resolved
 from memento.consolidation.rules.relations import without_suffix
 from memento.model import Entity
 from memento.text.kinds import is_short_form
@@ -60,7 +60,7 @@ def _resolution(mention: Mention, candidates: Sequence[Candidate]) -> Resolution
             reason="the only known person of that first name",
             description=_better(mention, people[0]),
         )
-    return Resolution(mention=mention, entity=None, reason="nothing known has this name")
+    return Resolution(mention=mention, entity=None, reason=NEW)
 
 
 def _kinds_agree(mention: Mention, entity: Entity) -> bool:

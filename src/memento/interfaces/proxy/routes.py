@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
-from collections import deque
+from collections.abc import Iterable
+from functools import partial
 from urllib.parse import quote
 
 from flask import Blueprint, Request, Response, request
@@ -16,16 +18,18 @@ from memento.errors import InputError, MementoError
 from memento.interfaces.proxy.blocks import Enriched, Enricher, Sticky
 from memento.interfaces.proxy.dialects import DIALECTS
 from memento.interfaces.proxy.relay import (
+    ForwardedRequest,
     Headers,
     Protocol,
     Relay,
     Upstream,
+    UpstreamUnreachable,
     path_at,
     protocol_of,
     upstreams,
     word_error,
 )
-from memento.interfaces.web.connection import scope_of, waiting_client
+from memento.interfaces.web.connection import Event, OnLoop, Send, answer_on_loop, scope_of
 from memento.interfaces.web.requests import context
 from memento.service import Service
 
@@ -42,7 +46,7 @@ class Proxy:
     def __init__(self, service: Service) -> None:
         knobs = service.settings.proxy
         self._upstreams = upstreams(knobs)
-        self._relay = Relay(knobs.connect_s, service.settings.server.threads)
+        self._relay = Relay(knobs.connect_s, service.settings.server.connections)
         self._sticky = Sticky(service.datadir, knobs.blocks)
         self._enricher = Enricher(self._sticky, knobs)
         service.stores.caches.append(CopyCache(self._sticky.forget, self.close, self._sticky.clear))
@@ -77,25 +81,39 @@ class Proxy:
         enriched = self._enrich(body)
         spent_ms = (time.perf_counter() - begin) * 1000
         telemetry.count(f"proxy.{enriched.state}")
-        answer = self._relay.send(
-            request.method,
-            upstream,
-            _target(protocol, upstream),
-            _headers(),
-            enriched.body,
-            waiting_client(request.environ),
+        asked = ForwardedRequest(
+            method=request.method,
+            upstream=upstream,
+            target=_target(protocol, upstream),
+            headers=_headers(),
+            body=enriched.body,
         )
-        response = Response(answer, status=answer.status, direct_passthrough=True)
+        answer = partial(self._answer, protocol, asked)
+        response = Response()
+        response.automatically_set_content_length = False
         response.headers.clear()
-        response.headers.extend((name.decode("latin-1"), value.decode("latin-1")) for name, value in answer.headers)
         response.headers["x-memento-status"] = enriched.state
         response.headers["x-memento-count"] = str(enriched.memories)
         response.headers["x-memento-ms"] = f"{spent_ms:.1f}"
-        if request.method == "HEAD" or answer.status in (204, 304):
-            deque(
-                answer, maxlen=0
-            )  # Flask will not read on to the end, without which the connection cannot be used again
+        if scope_of(request.environ) is None:  # a server without an event loop
+            return asyncio.run(_gather(answer, response.headers.to_wsgi_list()))
+        answer_on_loop(request.environ, answer)
         return response
+
+    async def _answer(self, protocol: Protocol, asked: ForwardedRequest, headers: Headers, send: Send) -> None:
+        """Let the provider answer a request; its headers come before those of ours."""
+        try:
+            await self._relay.exchange(asked, headers, send)
+        except UpstreamUnreachable as error:
+            body = _word_error(protocol, error.status, str(error))
+            kept = [(name, value) for name, value in headers if not name.startswith(b"x-memento")]
+            head = [
+                (b"content-type", b"application/json"),
+                (b"content-length", str(len(body)).encode()),
+                (b"x-memento-status", b"error"),
+            ]
+            await send({"type": "http.response.start", "status": error.status, "headers": [*head, *kept]})
+            await send({"type": "http.response.body", "body": body})
 
     def _enrich(self, body: bytes) -> Enriched:
         dialect = DIALECTS.get(request.path)
@@ -115,6 +133,21 @@ class Proxy:
         if upstream.host in LOOPBACK and upstream.port == (request.server or ("", None))[1]:
             raise InputError(f"{protocol}_base_url of [proxy] is the address of Memento itself: {upstream.origin}")
         return upstream
+
+
+async def _gather(answer: OnLoop, headers: Iterable[tuple[str, str]]) -> Response:
+    """Return an answer in one piece."""
+    events: list[Event] = []
+
+    async def keep(event: Event) -> None:
+        events.append(event)
+
+    await answer([(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers], keep)
+    head, *pieces = events
+    response = Response(b"".join(piece["body"] for piece in pieces), status=head["status"])
+    response.headers.clear()
+    response.headers.extend((name.decode("latin-1"), value.decode("latin-1")) for name, value in head["headers"])
+    return response
 
 
 def _target(protocol: Protocol, upstream: Upstream) -> bytes:
@@ -149,9 +182,13 @@ def _answer_http_error(error: HTTPException) -> Response:
 
 
 def _answer_error(status: int, message: str) -> Response:
-    if status >= 502:
-        telemetry.count("proxy.upstream_unreachable")
-    words = word_error(protocol_of(request.path, _lower(request)), status, f"Memento: {message}")
-    response = Response(json.dumps(words, ensure_ascii=False), status=status, mimetype="application/json")
+    words = _word_error(protocol_of(request.path, _lower(request)), status, message)
+    response = Response(words, status=status, mimetype="application/json")
     response.headers["x-memento-status"] = "error"
     return response
+
+
+def _word_error(protocol: Protocol, status: int, message: str) -> bytes:
+    if status >= 502:
+        telemetry.count("proxy.upstream_unreachable")
+    return json.dumps(word_error(protocol, status, f"Memento: {message}"), ensure_ascii=False).encode()

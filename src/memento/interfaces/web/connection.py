@@ -16,12 +16,16 @@ no descriptor left for anything. How long an answer takes is not limited here.
 from __future__ import annotations
 
 import asyncio
+import contextvars
+import threading
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any, ClassVar, TypeVar
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from concurrent.futures import Executor, ThreadPoolExecutor
+from typing import Any, ClassVar, TypeVar, cast
 
 import h11
+from a2wsgi.wsgi import Body, build_environ
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from memento.errors import InputError
@@ -141,8 +145,19 @@ Event = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Event]]
 Send = Callable[[Event], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
+Wsgi = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
 PRESENCE_KEY = "memento.presence"
+EARLY_KEY = "memento.early"
+"""Where a scope has the events of the body that were read before the application was called."""
+ON_LOOP_KEY = "memento.on_loop"
+
+Headers = list[tuple[bytes, bytes]]
+OnLoop = Callable[[Headers, Send], Awaitable[None]]
+"""Answers a request on the event loop, given the headers of the answer that the application made in its thread."""
+
+PIECES = 10
+"""Pieces of an answer that wait for its reader before the thread that makes them does."""
 
 
 class BrokenOff(Exception):
@@ -173,6 +188,7 @@ class WatchedRequest:
         self._send = send
         self._patience = Patience(limits)
         self._early: deque[Event | InputError] = deque()
+        scope[EARLY_KEY] = self._early
         self._watchers: list[asyncio.Task[None]] = []
 
     async def run(self, app: App, long_bodies: asyncio.Semaphore, patience_s: float) -> None:
@@ -292,6 +308,158 @@ def hurry(app: App, limits: ServerSettings = DEFAULTS) -> App:
             await send_event({})
 
     return limit_request
+
+
+AT_ONCE = 2
+"""Threads that begin to answer at once: more only take turns with each other, and the event loop waits for all of them."""
+TURN_S = 0.01
+"""How long one of them may take before the next begins beside it; what takes longer mostly waits for something else."""
+
+
+class ThreadedRequest:
+    """
+    One request that a WSGI application answers in a thread.
+
+    *Because:* each time that the thread waits for the event loop costs both a turn among all that run. What was read of the body
+    before is there at once, and of the answer the thread waits for no piece but where its reader is slow.
+    """
+
+    def __init__(self, app: Wsgi, scope: Scope, receive: Receive, send: Send) -> None:
+        self._app, self._scope, self._receive, self._send = app, scope, receive, send
+        self._loop = asyncio.get_running_loop()
+        self._events: asyncio.Queue[Event | None] = asyncio.Queue()
+        self._room = threading.Semaphore(PIECES)
+        self._is_abandoned = False
+        self._head: Event | None = None
+        self._headers: Headers = []
+        self._body: Iterable[bytes] = ()
+
+    async def run(self, threads: Executor, give_turn: Callable[[], None]) -> None:
+        """Let the application answer, and send what it says; `give_turn` is called when another request may begin."""
+        answered = self._loop.run_in_executor(threads, contextvars.copy_context().run, self._answer)
+        turn = self._loop.call_later(TURN_S, give_turn)
+
+        def end(_: object) -> None:
+            if not turn.cancelled() and turn.when() > self._loop.time():
+                turn.cancel()
+                give_turn()
+            self._events.put_nowait(None)
+
+        answered.add_done_callback(end)
+        try:
+            while (event := await self._events.get()) is not None:
+                await self._send(event)
+                self._room.release()
+            if on_loop := await answered:
+                await self._answer_on_loop(on_loop)
+        finally:
+            self._is_abandoned = True
+            self._room.release(PIECES)
+            answered.add_done_callback(lambda _: self._close())
+
+    def _answer(self) -> OnLoop | None:
+        """Run the application; return what is left to the event loop."""
+        environ = cast(dict[str, Any], build_environ(cast(Any, self._scope), self._input()))
+        self._body = self._app(environ, self._start)
+        if on_loop := cast("OnLoop | None", environ.get(ON_LOOP_KEY)):
+            return on_loop
+        try:
+            for piece in self._body:
+                self._put(piece, more=True)
+            self._put(b"", more=False)
+        finally:
+            self._close()  # here and not on the event loop, which would wait for it
+        return None
+
+    def _close(self) -> None:
+        body, self._body = self._body, ()
+        getattr(body, "close", lambda: None)()
+
+    def _input(self) -> Body:
+        early: deque[Event | InputError] = self._scope.get(EARLY_KEY, deque())
+
+        async def receive() -> Any:
+            return await self._receive()
+
+        return _EarlyBody(self._loop, receive, early)
+
+    def _start(self, status: str, headers: list[tuple[str, str]], failure: object = None) -> Callable[[bytes], None]:
+        self._headers = [
+            (name.strip().lower().encode("latin-1"), value.strip().encode("latin-1")) for name, value in headers
+        ]
+        self._head = {"type": "http.response.start", "status": int(status.split(" ", 1)[0]), "headers": self._headers}
+        return lambda piece: self._put(piece, more=True)
+
+    def _put(self, piece: bytes, *, more: bool) -> None:
+        """Have a piece of the answer sent, the head before the first."""
+        if more and not piece:
+            return
+        self._room.acquire()
+        if self._is_abandoned:
+            raise BrokenOff
+        events: list[Event] = [{"type": "http.response.body", "body": piece, "more_body": more}]
+        if self._head is not None:
+            events.insert(0, self._head)
+            self._room.acquire()
+            self._head = None
+        for event in events:
+            self._loop.call_soon_threadsafe(self._events.put_nowait, event)
+
+    async def _answer_on_loop(self, on_loop: OnLoop) -> None:
+        """Let it answer until the client leaves."""
+        presence: WaitingClient = self._scope.get(PRESENCE_KEY) or WaitingClient()
+        if presence.has_left:
+            return
+        answering = asyncio.ensure_future(on_loop(self._headers, self._send))
+        presence.on_leave = answering.cancel
+        try:
+            await asyncio.wait({answering})
+        finally:
+            presence.on_leave = None
+            answering.cancel()
+        if not answering.cancelled():
+            answering.result()
+
+
+class _EarlyBody(Body):
+    """The body of a request, of which some has been read."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, receive: Any, early: deque[Event | InputError]) -> None:
+        super().__init__(loop, receive)
+        self._early = early
+
+    def _receive_more_data(self) -> bytes:
+        if not (self._has_more and self._early):
+            return super()._receive_more_data()
+        event = self._early.popleft()
+        if isinstance(event, InputError):
+            raise event
+        self._has_more = event.get("more_body", False)
+        return cast(bytes, event.get("body", b""))
+
+
+def thread(app: Wsgi, threads: int) -> App:
+    """Return a WSGI application as an ASGI application, which answers so many requests at once."""
+    executor = ThreadPoolExecutor(threads, "WSGI")
+    turns = asyncio.Semaphore(AT_ONCE)
+
+    async def run_in_thread(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            await turns.acquire()
+            await ThreadedRequest(app, scope, receive, send).run(executor, turns.release)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1000})
+        else:
+            for moment in ("startup", "shutdown"):
+                await receive()
+                await send({"type": f"lifespan.{moment}.complete"})
+
+    return run_in_thread
+
+
+def answer_on_loop(request: MutableMapping[str, Any], answer: OnLoop) -> None:
+    """Leave the answer of a WSGI request to the event loop; the application gives the headers that it is to have."""
+    request[ON_LOOP_KEY] = answer
 
 
 def scope_of(request: MutableMapping[str, Any]) -> Scope | None:

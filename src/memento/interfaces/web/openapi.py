@@ -141,7 +141,7 @@ def _describe(
 def _stream_out() -> dict[str, Any]:
     with_graphs: list[Form | TableForm] = [*(form for form in FORMS if form.has_graphs), *TABLE_FORMS]
     content = {
-        form.media: {"schema": {"type": "object"} if form.media.endswith("json") else {"type": "string"}}
+        form.media: {"schema": {"type": ["object", "array"]} if form.media.endswith("json") else {"type": "string"}}
         for form in with_graphs
     }
     return {

@@ -17,14 +17,13 @@ from dataclasses import replace
 from typing import Any, Protocol, cast
 
 import uvicorn
-from a2wsgi import WSGIMiddleware
 from flask import Flask
 
 from memento.access import Tokens, is_loopback
 from memento.errors import MementoError, SettingsError
 from memento.interfaces.mcp import server as mcp
 from memento.interfaces.web.app import create_app, create_bare_app
-from memento.interfaces.web.connection import DEFAULTS, App, hurry, protocol, watch
+from memento.interfaces.web.connection import DEFAULTS, App, hurry, protocol, thread, watch
 from memento.service import Service
 from memento.service.bare import Bare
 from memento.settings import ServerSettings, Settings
@@ -200,7 +199,7 @@ def host(app: Flask, busy: Busy, limits: ServerSettings) -> App:
         environ["wsgi.input_terminated"] = True
         return busy.until_closed(lambda: app(environ, start_response))
 
-    return watch(cast(App, WSGIMiddleware(cast(Any, until_the_end), workers=limits.threads)), limits)
+    return watch(thread(until_the_end, limits.threads), limits)
 
 
 class Server(uvicorn.Server):
