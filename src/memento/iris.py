@@ -198,6 +198,11 @@ def session_iri(graph: str, name: str) -> IRI:
     return IRI(f"urn:memento:session:{uuid5(NAMESPACE_URL, f'{graph} {name}')}")
 
 
+def code_iri(graph: str, kind: str, name: str) -> IRI:
+    """Return the IRI of a piece of code of one namespace: of a file that was taken in by its whole path, else by its spelling."""
+    return IRI(f"urn:memento:code:{uuid5(NAMESPACE_URL, f'{graph} {kind} {name}')}")
+
+
 def name_iri(graph: str, label: str) -> IRI:
     """Return the IRI of what goes by a name in a graph, where nothing else is known of it; one name is one IRI."""
     return IRI(f"urn:memento:name:{uuid5(NAMESPACE_URL, f'{graph} {label}')}")

@@ -50,6 +50,7 @@ StepState = Literal["pending", "done", "skipped", "failed"]
 AgentKind = Literal["rules", "model"]
 
 KeyType = Literal["concept", "name", "proper_noun"]
+CodeType = Literal["file", "function", "class", "package", "url", "env_var"]
 """How a key matches: a concept by meaning, the other two by spelling alone."""
 
 T = TypeVar("T")
@@ -67,6 +68,37 @@ class Session:
 
     iri: IRI
     name: str = prop(MEM.name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """
+    A file or a page whose pieces are the notes of a session, which it is: `name` is its whole path or address.
+
+    `content_hash` is the SHA-256 of its bytes as they were read at `at`; `revision` counts from 1 how often they were others.
+    It is gone since `invalid_at`, if it is, for `reason`.
+    """
+
+    iri: IRI
+    name: str = prop(MEM.name)
+    form: str = prop(MEM.format)
+    content_hash: str = prop(MEM.contentHash)
+    revision: int = prop(MEM.revision)
+    at: datetime = prop(MEM.at)
+    file: IRI | None = prop(MEM.refers, None)
+    invalid_at: datetime | None = prop(MEM.invalidAt, None)
+    reason: str | None = prop(MEM.reason, None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeEntity:
+    """Something that code or a text about it names, by its spelling; a file that was taken in defines and imports others."""
+
+    iri: IRI
+    name: str = prop(MEM.name)
+    type: CodeType = prop(MEM.codeType)
+    defines: tuple[IRI, ...] = prop(MEM.defines, ())
+    imports: tuple[IRI, ...] = prop(MEM.imports, ())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -616,6 +648,8 @@ CaseNode = Case | State | Action | Reward | Trajectory | SubtaskRecord | ToolRec
 
 Node = (
     Session
+    | Document
+    | CodeEntity
     | Note
     | Entity
     | User
@@ -1457,6 +1491,30 @@ class Imported:
     verbatim: int = 0
     known: int = 0
     redacted: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ingested:
+    """
+    What became of a file, a folder or a page. Of the documents there, `fresh` are new, `changed` were others before, `unchanged`
+    are passed over, and `gone` were there before; `left` more are to be read, where no more were wanted.
+
+    `pieces` is how many pieces came of those that are new or changed, `memories` how many were stored, and `retired` how many
+    hold no longer. `left_out` counts what was not read by the reason, `names` says of which files, the first of them.
+    """
+
+    fresh: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    gone: int = 0
+    left: int = 0
+    pieces: int = 0
+    memories: int = 0
+    retired: int = 0
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    names: tuple[str, ...] = ()
+    redacted: Mapping[str, int] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

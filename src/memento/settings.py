@@ -536,6 +536,17 @@ class RedactionSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class IntakeSettings:
+    file_bytes: Positive = knob(67_108_864, "longest file that `ingest` reads, in bytes")
+    url_bytes: Positive = knob(16_777_216, "most bytes of a page that `ingest` fetches")
+    url_s: Span = knob(20.0, "seconds to fetch a page within, redirects included")
+    private_urls: bool = knob(
+        False, "let `ingest` fetch from this machine and from private networks, by their addresses"
+    )
+    inbox: str = knob("", "folder that `memento watch` takes files from; default `inbox` in the data folder")
+
+
+@dataclass(frozen=True, slots=True)
 class LimitsSettings:
     text_bytes: Positive = knob(1_048_576, "longest note or question, in bytes of UTF-8")
     query_bytes: Positive = knob(262_144, "longest SPARQL query, in bytes of UTF-8")
@@ -660,6 +671,7 @@ class Settings:
     cases: CasesSettings = CasesSettings()
     executor: ExecutorSettings = ExecutorSettings()
     redaction: RedactionSettings = RedactionSettings()
+    intake: IntakeSettings = IntakeSettings()
     limits: LimitsSettings = LimitsSettings()
     sparql: SparqlSettings = SparqlSettings()
     inference: InferenceSettings = InferenceSettings()

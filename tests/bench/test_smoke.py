@@ -13,6 +13,7 @@ import gate
 import import_chats
 import import_speed
 import inferred_recall
+import ingest
 import keys
 import lives
 import living
@@ -81,6 +82,14 @@ def test_imported_chats_are_known_the_second_time(capsys: pytest.CaptureFixture[
 
     assert (figures["rows"], figures["known"]) == (12, 12)
     assert "import_rows_per_s" in capsys.readouterr().out
+
+
+def test_ingest_prints_pieces_a_second(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.md").write_text("Some words.")
+    figures = ingest.main(["--model", "trigram", "--pages", "2", "--folder", str(tmp_path)])
+
+    assert (figures["pdf_documents"], figures["folder_pieces"]) == (1, 1)
+    assert "pdf_pieces_per_s" in capsys.readouterr().out
 
 
 def test_import_speed_prints_a_ratio(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -57,3 +57,11 @@ def test_damage_to_any_table_is_told_with_its_name_and_no_folder(tmp_path: Path)
 
 def test_what_is_no_store_is_damage(tmp_path: Path) -> None:
     assert whole.find_damage(tmp_path / "nothing")
+
+
+def test_numbers_around_255_are_no_damage(tmp_path: Path) -> None:
+    store, number = ox.Store(tmp_path / "store"), ox.NamedNode("urn:number")
+    store.extend(ox.Quad(ox.NamedNode(f"urn:{one}"), number, ox.Literal(one), number) for one in range(600))
+    del store
+
+    assert whole.find_damage(tmp_path / "store") is None

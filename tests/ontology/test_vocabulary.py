@@ -17,7 +17,7 @@ DOCUMENTS = ("memento.ttl", "alignment.ttl", "rules.ttl", "shapes.ttl", "values.
 # fmt: off
 CLASSES = [
     "Note", "Turn", "Session", "Memory", "Invalidation", "Consolidation", "Agent", "Reversal", "Update", "Anchor", "Entity", "User",
-    "Key", "Tag", "CodeEntity",
+    "Key", "Tag", "CodeEntity", "Document",
     "Association", "KeyLink", "Relation", "Case", "Trajectory", "State", "Action", "Reward", "SubtaskRecord", "ToolRecord",
     "CaseRetrieval", "CaseUse", "Access", "Policy", "Profile", "Inference", "Contradiction", "QueryService",
 ]

@@ -9,7 +9,7 @@ from typing import Any
 
 from memento.iris import data_iri
 from memento.model import CaseRow, NoteRow, ToolCall, ToRemember
-from memento.operations import Operation, care, cases, expressions, graphs, keys, notes
+from memento.operations import Operation, care, cases, expressions, graphs, intake, keys, notes
 from memento.operations import recall as questions
 from memento.operations import strength as strengths
 from memento.python import Memento
@@ -62,12 +62,20 @@ def make_sample(memento: Memento, namespace: str, folder: Path) -> Sample:
     )
 
 
+def _write_file(folder: Path) -> str:
+    file = folder / "tea.md"
+    file.write_text("# Tea\n\nGreen tea takes two minutes.")
+    return str(file)
+
+
 CALLS: Mapping[type[Operation[Any]], Callable[[Sample, str], Operation[Any]]] = {
     notes.Note: lambda s, n: notes.Note("I live in Lisbon.", namespace=n),
     notes.NoteStatus: lambda s, n: notes.NoteStatus(s.note, namespace=n),
     notes.Retry: lambda s, n: notes.Retry(namespace=n),
     notes.ImportNotes: lambda s, n: notes.ImportNotes((NoteRow(content="I like tea."),), namespace=n),
     notes.Mark: lambda s, n: notes.Mark(s.memory, ("work",), importance=0.9, namespace=n),
+    intake.Ingest: lambda s, n: intake.Ingest(_write_file(s.folder), namespace=n),
+    intake.IndexProject: lambda s, n: intake.IndexProject(str(s.folder), namespace=n),
     notes.Correct: lambda s, n: notes.Correct(s.memory, "USER works at Siemens.", namespace=n),
     notes.Disputes: lambda s, n: notes.Disputes(namespace=n),
     notes.Settle: lambda s, n: notes.Settle(s.memory, s.other, namespace=n),

@@ -226,6 +226,7 @@ TOOL_CALLS: dict[str, dict[str, Any]] = {
     "feedback": {"memory_id": "{memory}", "outcome": "success"},
     "memento_case_record": {"task": "Cook.", "plan": "Boil.", "outcome": "success"},
     "memory": {"expr": "(stats)"},
+    "memory_ingest": {"input": "{folder}", "confirmed": True},
 }
 
 
@@ -233,7 +234,9 @@ TOOL_CALLS: dict[str, dict[str, Any]] = {
 def test_a_tool_made_by_hand_asks_the_operations_that_it_says(name: str, memento: Memento, sample: Sample) -> None:
     tool = catalogue.tools(tuple(catalogue.GROUPS), direct=True)[name]
     arguments = {
-        key: value.format(memory=sample.memory, other=sample.other) if isinstance(value, str) else value
+        key: value.format(memory=sample.memory, other=sample.other, folder=sample.folder)
+        if isinstance(value, str)
+        else value
         for key, value in TOOL_CALLS[name].items()
     }
     recorder = Recorder(memento.service)

@@ -49,7 +49,7 @@ def rows(memento: Memento, query: str, /, **slots: object) -> list[dict[str, str
 def test_each_runs_as_it_is_shown(danny: Memento) -> None:
     shown = load_examples()
 
-    assert len(shown) == len(EXAMPLES) == 15
+    assert len(shown) == len(EXAMPLES) == 17
     for one in shown:
         assert one.title.endswith((".", ":"))
         assert one.sparql.startswith("PREFIX")

@@ -16,9 +16,10 @@ import pytest
 
 from conftest import OFFLINE
 from memento.errors import Forbidden, GraphError, InputError, MementoError, TimedOut, TooMuch
+from memento.network import resolve_host
 from memento.python import Memento, open_memento
 from memento.settings import LimitsSettings, SparqlSettings
-from memento.sparql.federation import Endpoints, resolve_host
+from memento.sparql.federation import Endpoints
 
 CITIES = {
     "head": {"vars": ["city", "name", "size"]},

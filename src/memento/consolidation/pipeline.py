@@ -225,6 +225,8 @@ def foresee(task: Task, user: User, agents: Agents) -> tuple[Extraction | None, 
 
 def _extract_entities(task: Task, user: User, agents: Agents) -> Extraction:
     """Extract what a note names; of a text that stays as it is, without parts of longer names, which nobody looked at closely."""
+    if task.is_code:
+        return Extraction(mentions=())
     extraction = agents.extract_entities(task.note, user, biography=not task.keep)
     if not task.keep:
         return extraction
@@ -242,7 +244,7 @@ def _keep_verbatim(
         next((one.entity.iri for one in some if one.entity.kind == mention.kind), None)
         for mention, some in zip(mentions, offered, strict=True)
     ]
-    about = (name_other_speaker(task, user) or USER, *([task.title] if task.title else []))
+    about = () if task.is_code else (name_other_speaker(task, user) or USER, *([task.title] if task.title else []))
     draft = Draft(content=task.note.content, about=about, subject=task.title if task.keep else None)
     return _conclude(
         task,

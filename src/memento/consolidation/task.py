@@ -14,7 +14,7 @@ from memento.errors import Conflict
 from memento.graph.mapping import node
 from memento.graph.store import Row
 from memento.iris import IRI, MEM, mint, session_iri, tag_iri
-from memento.model import Change, Consolidation, Note, Noted, NoteRow, Priority, Quad, Scope, Session, User
+from memento.model import Change, CodeEntity, Consolidation, Note, Noted, NoteRow, Priority, Quad, Scope, Session, User
 from memento.search.attributes import EXPLICIT
 from memento.settings import ConsolidationSettings
 from memento.text.sentences import Piece, drop_controls, split_long
@@ -39,7 +39,8 @@ class Task:
     A note to be understood.
 
     `run` is the run that waits for it, when the note is in the graph as pending; `pending` are its quads there. With `keep` it
-    becomes one memory of its own text, is compared with nothing and retires nothing.
+    becomes one memory of its own text, is compared with nothing and retires nothing. What it names of code it `refers` to; of
+    what `is_code` nothing else is a name.
     """
 
     note: Note
@@ -50,6 +51,8 @@ class Task:
     title: str | None = None
     neighbours: Neighbours = Neighbours()
     keep: bool = False
+    is_code: bool = False
+    refers: tuple[CodeEntity, ...] = ()
     run: Consolidation | None = None
     pending: tuple[Quad, ...] = ()
 
@@ -244,7 +247,7 @@ def add_context_mentions(mentions: Sequence[Mention], task: Task, user: User) ->
     by_name = {mention.name.casefold(): mention for mention in mentions}
     if speaker := name_other_speaker(task, user):
         by_name[speaker.casefold()] = Mention(name=speaker, kind="Person")
-    if task.title:
+    if task.title and not task.is_code:
         by_name.setdefault(task.title.casefold(), Mention(name=task.title, kind="Concept"))
     return list(by_name.values())
 

@@ -123,9 +123,12 @@ def build_change(understood: Understanding) -> tuple[Change, Noted]:
         adds += [*mapping.quads(understood.task.session, graph), (note.iri, TYPE, MEM.Turn, graph)]
     adds += entity_quads
     adds += mapping.tag_quads(note.iri, map(tag_name, note.tags), graph)
+    for code in understood.task.refers:
+        adds += mapping.quads(code, graph)
     for decision, memory in memories:
         adds += mapping.quads(memory, graph)
         adds += mapping.mark_quads(memory.iri, _sort_memory(decision.draft, note, understood), graph)
+        adds += [(memory.iri, MEM.refers, code.iri, graph) for code in understood.task.refers]
         adds += _make_statements(decision.draft, memory, names, understood)
     adds += _make_rivalries(memories, understood)
     contradicted = _flag_contradictions(memories, understood)

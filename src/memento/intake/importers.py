@@ -125,7 +125,10 @@ def _read_one(path: Path, source: str | None, found: Harvest, all_turns: bool, *
         found.skipped["it is no whole JSON"] += 1
         return
     document = _Document(path=path, records=records, text="" if is_json else text)
-    chosen = source or next((name for name, one in SOURCES.items() if one.is_of(document)), None)
+    is_table = KINDS.get(path.suffix.lower()) == "csv"
+    chosen = source or (
+        None if is_table else next((name for name, one in SOURCES.items() if one.is_of(document)), None)
+    )
     if chosen is None and is_alone:
         found.rows += parse_rows(data, path.name, KINDS.get(path.suffix.lower()))
     elif chosen is None and is_markdown:
@@ -363,8 +366,8 @@ def _read_server_memory(document: _Document, source: Source, found: Harvest, all
         found.rows += [_make_note(text, "server-memory", title) for text in texts if text.strip()]
 
 
-_FRONT = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*\r?(?:\n|\Z)", re.DOTALL | re.MULTILINE)
-_FIELD = re.compile(r"^([\w-]+):(.*)$", re.MULTILINE)
+FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*\r?(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+FRONT_FIELD = re.compile(r"^([\w-]+):(.*)$", re.MULTILINE)
 _OBSERVATION = re.compile(r"^[ \t]*[-*] \[([^\[\]()\n]{2,})\] ++(?!\()(\S.*)$", re.MULTILINE)
 _RELATION = re.compile(
     r"^[ \t]*[-*] ([\w-]++(?: ++[\w-]++)*+) ++\[\[([^\[\]\n]+)\]\](?: *\(([^()\n]*)\))?[ \t\r]*$", re.MULTILINE
@@ -396,10 +399,10 @@ def _read_obsidian(document: _Document, source: Source, found: Harvest, all_turn
 
 def _split_front(document: _Document) -> tuple[dict[str, str], str]:
     """Split a note into the simple fields of its front matter and its body."""
-    head = _FRONT.match(document.text)
+    head = FRONT_MATTER.match(document.text)
     if head is None and re.match(r"---[ \t]*\r?\n[\w-]+:", document.text):
         raise InputError(f"{document.name} line 1: the front matter has no end: close it with a line of ---")
-    fields = {key.lower(): value.strip().strip("'\"") for key, value in _FIELD.findall(head[1] if head else "")}
+    fields = {key.lower(): value.strip().strip("'\"") for key, value in FRONT_FIELD.findall(head[1] if head else "")}
     return fields, document.text[head.end() if head else 0 :]
 
 
@@ -493,12 +496,12 @@ def _is_server_memory(document: _Document) -> bool:
 def _is_basic_memory(document: _Document) -> bool:
     if not document.text:
         return False
-    head = _FRONT.match(document.text)
+    head = FRONT_MATTER.match(document.text)
     return bool(_OBSERVATION.search(document.text)) or bool(head and re.search("^permalink:", head[1], re.MULTILINE))
 
 
 def _is_obsidian(document: _Document) -> bool:
-    return bool(document.text) and bool(_FRONT.match(document.text) or _LINK.search(document.text))
+    return bool(document.text) and bool(FRONT_MATTER.match(document.text) or _LINK.search(document.text))
 
 
 SOURCES: Mapping[str, Source] = {

@@ -1,9 +1,9 @@
 """
-Rows from somewhere else: JSON lines, a JSON array or plain text become `NoteRow`s before any is a note, JSON lines `CaseRow`s.
+Rows from somewhere else: JSON lines, a JSON array, CSV or plain text become `NoteRow`s before any is a note, JSON lines `CaseRow`s.
 
 Keys of an object: `content` or `text`; `at` or `timestamp`; `title`; `speaker`; `session`; `turn` or `position`;
-`idempotency_key`; `tags`, a list or words with commas between; `container`; `priority`; `source`. Unknown keys are ignored. Text
-and Markdown give one note for each paragraph.
+`idempotency_key`; `tags`, a list or words with commas between; `container`; `priority`; `source`. Unknown keys are ignored; of CSV
+these are the columns, and without a `content` the last one is. Text and Markdown give one note for each paragraph.
 
 *Guarantees:* all or nothing: the first unusable row is an `InputError` that names file, line and field.
 
@@ -12,6 +12,8 @@ and Markdown give one note for each paragraph.
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -31,9 +33,10 @@ from memento.time import utc
 
 T = TypeVar("T")
 
-Kind = Literal["json", "text"]
+Kind = Literal["json", "text", "csv"]
 
 KINDS: Mapping[str, Kind] = {
+    ".csv": "csv",
     ".json": "json",
     ".jsonl": "json",
     ".ndjson": "json",
@@ -163,6 +166,8 @@ def parse_rows(data: bytes, name: str = "body", kind: Kind | None = None) -> lis
     3
     """
     text = decode_text(data, name)
+    if kind == "csv":
+        return [parse_note_row(record) for record in _split_csv(text, name)]
     if (kind or ("json" if text.lstrip()[:1] in ("{", "[") else "text")) == "text":
         return [NoteRow(content=paragraph) for paragraph in split_paragraphs(text)]
     return [parse_note_row(record) for record in split_records(text, name)]
@@ -205,6 +210,30 @@ def split_records(text: str, name: str) -> Iterator[Record]:
         if line.strip():
             where = f"{name} line {number}"
             yield _to_record(_parse_json(line, where), where)
+
+
+def _split_csv(text: str, name: str) -> Iterator[Record]:
+    """
+    Yield the rows of a CSV file below its header, blank ones passed over.
+
+    >>> [record.fields for record in _split_csv("at,said\\n2024-01-08,I like tea.\\n", "a.csv")]
+    [{'at': '2024-01-08', 'said': 'I like tea.', 'content': 'I like tea.'}]
+    """
+    try:
+        reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+        for row in reader:
+            fields: dict[str, object] = {
+                key.strip().lower(): int(value) if key in ("position", "turn") and value.isdecimal() else value
+                for key, value in row.items()
+                if key and value and value.strip()
+            }
+            last = (reader.fieldnames or [""])[-1].strip().lower()
+            if fields and not {"content", "text"} & fields.keys():
+                fields["content"] = fields.get(last, "")
+            if fields:
+                yield Record(f"{name} line {reader.line_num}", fields)
+    except csv.Error as error:
+        raise InputError(f"{name}: not usable CSV: {error}") from error
 
 
 def split_paragraphs(text: str) -> list[str]:

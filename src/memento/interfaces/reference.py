@@ -53,6 +53,7 @@ FLOORS: tuple[Mapping[str, str], ...] = (
         "telemetry": "logs and metrics",
         "assets": "files that are shipped",
         "breaker": "a circuit breaker",
+        "network": "connections that are looked at first",
         "worker": "background work",
     },
     {"settings": "the settings", "model": "the nouns"},

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from memento.operations import care, cases, expressions, graphs, keys, notes, recall, strength
+from memento.operations import care, cases, expressions, graphs, intake, keys, notes, recall, strength
 from memento.operations.base import Field, Operation, check, check_value, fields_of, name_of
 
 __all__ = ["TABLE", "THEMES", "Field", "Operation", "check", "check_value", "fields_of", "name_of"]
 
 THEMES = {
     "notes": notes,
+    "intake": intake,
     "recall": recall,
     "keys": keys,
     "strength": strength,

@@ -16,16 +16,18 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
+from msgspec import structs
+
 from memento.codec import plain
 from memento.errors import InputError, MementoError, Unreachable
-from memento.operations import Operation, care, graphs, notes
+from memento.operations import Operation, care, graphs, intake, notes
 from memento.operations.base import FILTERS, answer_type, places_of, route_of
 from memento.python.memory import Memory
 
 if TYPE_CHECKING:
     from email.message import Message
 
-    from memento.model import Changed, Exported, Imported, Merged
+    from memento.model import Changed, Exported, Imported, Ingested, Merged
     from memento.ports import Progress
 
 PIECE = 1 << 16
@@ -338,6 +340,40 @@ def _import_notes(operation: notes.ImportNotes, transport: Transport, progress: 
     return done
 
 
+DOCUMENTS = 25
+"""Documents that an ingest reads at once, so that progress shows."""
+
+
+def _ingest(operation: intake.Ingest, transport: Transport, progress: Progress | None) -> Ingested:
+    """Ask for a portion of the documents after the other; what is read is passed over the next time."""
+    from memento.codec import decode
+    from memento.model import Ingested
+
+    if operation.most is not None or operation.force or operation.dry_run:
+        return decode(Ingested, transport.ask(operation))
+    portion, done = structs.replace(operation, most=DOCUMENTS), Ingested()
+    while True:
+        some = decode(Ingested, transport.ask(portion))
+        done = Ingested(
+            fresh=done.fresh + some.fresh,
+            changed=done.changed + some.changed,
+            unchanged=some.unchanged - done.fresh - done.changed,
+            gone=done.gone + some.gone,
+            pieces=done.pieces + some.pieces,
+            memories=done.memories + some.memories,
+            retired=done.retired + some.retired,
+            left_out=some.left_out,
+            names=some.names,
+            redacted=Counter(done.redacted) + Counter(some.redacted),
+            remarks=tuple(dict.fromkeys((*done.remarks, *some.remarks))),
+        )
+        read = some.fresh + some.changed + some.unchanged
+        if progress:
+            progress(read, read + some.left)
+        if not some.left:
+            return done
+
+
 def _export(operation: care.Export, transport: Transport, progress: Progress | None) -> Exported:
     """Write the file on this machine."""
     from memento.archive.files import save_document
@@ -414,6 +450,7 @@ _BY_PROTOCOL: Mapping[type[Operation[Any]], Handler] = {
     graphs.PatchGraph: _patch_graph,
     graphs.DeleteGraph: _write_graph,
     notes.ImportNotes: _import_notes,
+    intake.Ingest: _ingest,
     care.Export: _export,
     care.ImportRdf: _import_rdf,
     care.Backup: _care_for_folder,

@@ -20,6 +20,7 @@ from memento.operations import (
     cases,
     expressions,
     graphs,
+    intake,
     keys,
     name_of,
     notes,
@@ -29,7 +30,7 @@ from memento.operations import strength as strengths
 from memento.operations.base import complete
 
 if TYPE_CHECKING:
-    from memento.model import Exported, Imported, Merged, NoteRow
+    from memento.model import Exported, Imported, Ingested, Merged, NoteRow
     from memento.ports import Progress
 
 A = TypeVar("A")
@@ -216,6 +217,27 @@ class Memory(ABC):
 
         rows = harvest(Path(path), source, all_turns=all_turns).rows
         return self.import_notes(rows, **options)
+
+    def ingest(
+        self,
+        file: str | Path,
+        *,
+        dry_run: bool = False,
+        force: bool = False,
+        exclude: Sequence[str] = (),
+        most: int | None = None,
+        namespace: str | None = None,
+        progress: Progress | None = None,
+    ) -> Ingested:
+        """Take in a file, a folder or a page; a path may be one from here. See `operations.intake.Ingest`."""
+        whole = str(file) if "://" in str(file) else str(Path(file).expanduser().absolute())
+        asked = intake.Ingest(whole, dry_run, force, tuple(exclude), most, namespace=namespace)
+        return self.call(asked, progress)
+
+    def index_project(self, folder: str | Path = ".", *, force: bool = False, namespace: str | None = None) -> Ingested:
+        """Take in what a project says of itself, once; see `operations.intake.IndexProject`."""
+        whole = str(Path(folder).expanduser().absolute())
+        return self.call(intake.IndexProject(whole, force, namespace=namespace))
 
     def export(
         self,

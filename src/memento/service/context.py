@@ -208,6 +208,11 @@ class Context:
         if self.access.tenant != OWNER.tenant or self.access.namespaces:
             raise Forbidden(f"{why}: it takes a token of the tenant {OWNER.tenant!r} for all namespaces")
 
+    def require_own_machine(self, why: str) -> None:
+        """Raise `Forbidden` unless the caller is a program of this machine that needs no token, as the owner has."""
+        if self.access != OWNER:
+            raise Forbidden(f"{why}: only a program of the owner on the machine of the memory may ask that")
+
     def owns_folder(self) -> bool:
         """Tell whether the caller may care for the whole folder."""
         try:

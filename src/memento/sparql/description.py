@@ -213,6 +213,8 @@ EXAMPLES = (
     "library/why",
     "library/cases_earned",
     "library/cases_chosen",
+    "library/code_index",
+    "library/code_memories",
 )
 """In the order in which they are best read."""
 

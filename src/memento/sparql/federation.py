@@ -18,21 +18,18 @@ environment not used. Nothing but the text of the block is sent: no value of the
 from __future__ import annotations
 
 import http.client
-import ipaddress
 import re
-import socket
-import ssl
 import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 from urllib.parse import urlencode, urlsplit
 from uuid import uuid4
 
 import pyoxigraph as ox
 
 from memento.errors import Busy, GraphError, InputError, TimedOut, TooMuch
+from memento.network import connect, remaining_s
 from memento.settings import LimitsSettings, SparqlSettings
 from memento.sparql.guard import Reading, Service, read_sparql
 
@@ -41,10 +38,6 @@ MOST_ENDPOINTS = 4
 AT_ONCE = 8
 """Endpoints that are asked at the same time, whoever wants it."""
 ROWS = "application/sparql-results+json"
-_GLOBAL_IPV6 = ipaddress.ip_network("2000::/3")
-"""All of IPv6 that is anybody's."""
-_NAT64 = ipaddress.ip_network("64:ff9b::/96")
-"""How a network without IPv4 writes an address of IPv4."""
 _IRI_TEXT = re.compile(r"""[^<>"{}|^`\\\x00-\x20]+""")
 
 
@@ -125,7 +118,7 @@ class Endpoints:
             self._free.release()
 
     def _ask_endpoint(self, endpoint: str, sparql: str, until: float) -> bytes:
-        connection = _connect(endpoint, until)
+        connection = connect(endpoint, until, trusts_literals=True)
         try:
             parts = urlsplit(endpoint)
             path = f"{parts.path or '/'}{f'?{parts.query}' if parts.query else ''}"
@@ -142,92 +135,12 @@ class Endpoints:
                         f"the endpoint <{endpoint}> sent more than {self.most_bytes} bytes (sparql.service_bytes): "
                         "narrow the block, or add a LIMIT in a subquery"
                     )
-                left = _remaining_s(
-                    until
-                )  # where the endpoint closes the connection itself, nothing else looks at the clock
+                left = remaining_s(until)  # where the endpoint closes the connection, nothing else looks at the clock
                 if connection.sock is not None:
                     connection.sock.settimeout(left)
             return body
         finally:
             connection.close()
-
-
-def _connect(endpoint: str, until: float) -> http.client.HTTPConnection:
-    """Connect to an address that was looked at; raises `OSError`, `TimeoutError` or `GraphError`."""
-    parts = urlsplit(endpoint)
-    host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
-    if parts.scheme not in ("http", "https") or not host:
-        raise GraphError(f"<{endpoint}> is no endpoint: it must begin with https:// or http://")
-    family, kind, protocol, _, address = resolve_host(host, port)[0]
-    plain = socket.socket(family, kind, protocol)
-    try:
-        plain.settimeout(_remaining_s(until))
-        plain.connect(address)
-        connection: http.client.HTTPConnection
-        if parts.scheme == "https":
-            connection = http.client.HTTPSConnection(host, port)
-            connection.sock = ssl.create_default_context().wrap_socket(plain, server_hostname=host)
-        else:
-            connection = http.client.HTTPConnection(host, port)
-            connection.sock = plain
-    except BaseException:
-        plain.close()
-        raise
-    return connection
-
-
-Address = tuple[socket.AddressFamily, socket.SocketKind, int, str, tuple[Any, ...]]
-
-
-def resolve_host(host: str, port: int) -> Sequence[Address]:
-    """
-    Return the addresses of a host, all of which are public unless the host is itself an address, or localhost.
-
-    Raises:
-        GraphError: it is somewhere else too.
-        OSError: it is nowhere.
-    """
-    addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    if not _is_literal(host):
-        for address in addresses:
-            if not is_public(str(address[4][0])):
-                raise GraphError(
-                    f"the endpoint's host {host!r} stands for an address that is not public: list the address itself"
-                )
-    return addresses
-
-
-def is_public(address: str) -> bool:
-    """
-    Tell whether an address is one of the Internet: not of this machine, of its network or of a cloud's inside.
-
-    >>> [is_public(one) for one in ("8.8.8.8", "127.0.0.1", "169.254.169.254", "10.0.0.1", "::1", "fe80::1", "::ffff:127.0.0.1")]
-    [True, False, False, False, False, False, False]
-    >>> [is_public(one) for one in ("2606:4700::1", "64:ff9b::8.8.8.8", "64:ff9b::127.0.0.1", "::127.0.0.1", "fec0::1")]
-    [True, True, False, False, False]
-    """
-    ip = ipaddress.ip_address(address.partition("%")[0])
-    if isinstance(ip, ipaddress.IPv6Address):
-        if ip in _NAT64:
-            return is_public(str(ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)))
-        if ip not in _GLOBAL_IPV6 or (ip.sixtofour and not is_public(str(ip.sixtofour))):
-            return False
-    return ip.is_global and not ip.is_multicast
-
-
-def _is_literal(host: str) -> bool:
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        return host == "localhost"
-    return True
-
-
-def _remaining_s(until: float) -> float:
-    left = until - time.monotonic()
-    if left <= 0:
-        raise TimeoutError
-    return left
 
 
 Rows = list[list[str | None]]

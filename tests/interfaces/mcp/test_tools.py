@@ -49,11 +49,12 @@ def test_what_destroys_what_writes_and_what_reaches_out_says_so() -> None:
         *("memento_note", "memento_correct", "memento_forget"),
         *("remember", "correct", "forget", "remember_batch", "cleanup_expired"),
         *("feedback", "associate", "decay", "archive", "unarchive"),
+        *("memory_ingest", "memory_index"),
         *("memento_case_retrieve", "memento_case_record", "memento_case_reward", "memento_case_plan"),
         "memento_case_run",
         "memory",
     ]
-    assert [tool.name for tool in EVERY if tool.reaches_out] == ["memento_case_run"]
+    assert [tool.name for tool in EVERY if tool.reaches_out] == ["memory_ingest", "memento_case_run"]
 
 
 def test_no_two_tools_of_all_groups_have_the_same_name() -> None:

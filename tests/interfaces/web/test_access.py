@@ -60,6 +60,8 @@ TABLE: Mapping[tuple[str, str], tuple[tuple[int, ...], dict[str, Any]]] = {
     ("GET", "/memory/recall"): (READ, {"query_string": {"query": "Where do I live?"}}),
     ("POST", "/memory/notes"): (NOTE, {"json": {"content": "I live in Oslo."}}),
     ("POST", "/memory/import"): ((401, 403, 200, 200, 200), {"data": b'{"content": "I like tea."}'}),
+    ("POST", "/memory/ingest"): ((401, 403, 403, 403, 403), {"json": {"file": "/etc/hostname"}}),
+    ("POST", "/memory/index"): ((401, 403, 403, 403, 403), {"json": {"folder": "/etc"}}),
     ("GET", "/context.jsonld"): (READ, {}),
     ("GET", "/memory/export"): (READ, {}),
     ("POST", "/memory/import/rdf"): (

@@ -264,6 +264,8 @@ BY_HAND: Mapping[str, str] = {
     "patch_graph": "graph patch",
     "delete_graph": "graph delete",
     "import_rdf": "import",
+    "ingest": "ingest",
+    "index_project": "index",
     "evaluate": "eval-sexpr",
     "add_cases": "cases add",
     "get_case": "cases show",

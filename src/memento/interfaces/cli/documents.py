@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import sys
 import zlib
 from pathlib import Path
@@ -24,7 +25,7 @@ from memento.interfaces.cli.base import (
     running,
 )
 from memento.interfaces.cli.commands import filter_options, read_text_or_file
-from memento.interfaces.cli.views import show_redacted
+from memento.interfaces.cli.views import show_ingested, show_redacted
 
 if TYPE_CHECKING:
     from memento.model import Changed
@@ -131,6 +132,69 @@ def _describe_trial(answer: dict[str, Any]) -> str:
     ):
         lines += [f"{count:>8,} {title} {name}" for name, count in counts.items()]
     return "\n".join([*lines, "Nothing was written."])
+
+
+@command("ingest")
+@click.argument("file", metavar="PATH|URL")
+@click.option("--dry-run", is_flag=True, help="Say what would come in, and write nothing.")
+@click.option("--force", is_flag=True, help="Read again what has not changed, too.")
+@click.option(
+    "--exclude", multiple=True, metavar="NAME", help="Pass over, as '*.log' or 'docs/old/*'; may be repeated."
+)
+def ingest_files(chosen: Chosen, file: str, dry_run: bool, force: bool, exclude: tuple[str, ...]) -> None:
+    """Take in a file, a folder or a page: Markdown, text, source, HTML, PDF, pictures, tables; again, what has changed."""
+    from memento.codec import plain
+
+    with open_memory(chosen, "ingest") as memento, bar("Reading") as progress:
+        answer = plain(
+            memento.ingest(
+                file, dry_run=dry_run, force=force, exclude=exclude, namespace=chosen.namespace, progress=progress
+            )
+        )
+    print_answer(chosen, answer, lambda: show_ingested(answer, dry_run))
+
+
+@command("watch")
+@click.argument("folder", required=False, type=click.Path(path_type=Path, file_okay=False))
+@click.option("--once", is_flag=True, help="Take in what is there, and end.")
+def watch_folder(chosen: Chosen, folder: Path | None, once: bool) -> None:
+    """Take in the files that come into FOLDER, and move them to `processed` in it; default the inbox of the settings."""
+    from memento.intake.inbox import drain_inbox, watch_inbox
+
+    named = chosen.settings().intake.inbox
+    inbox = (folder or Path(named or chosen.folder.path / "inbox")).expanduser().absolute()
+    taken = (drain_inbox if once else watch_inbox)(inbox, lambda path: _take_file(chosen, path))
+    if not once:
+        click.echo(f"Watching {inbox}; Ctrl-C ends it.", err=True)
+    for path, said, is_well in taken:
+        if chosen.as_json:
+            click.echo(json.dumps({"file": path.name, "done": is_well, "said": said}, ensure_ascii=False))
+        else:
+            click.echo(f"{path.name}: {said}" if is_well else f"{path.name} failed: {said}")
+
+
+def _take_file(chosen: Chosen, path: Path) -> str:
+    """Take in one file of an inbox; the memory is open no longer than that, so that others may use it."""
+    from memento.codec import plain
+
+    with open_memory(chosen, "watch") as memento:
+        if path.suffix.lower() in (".json", ".jsonl", ".ndjson", ".csv"):
+            done = memento.import_files(path, namespace=chosen.namespace)
+            return f"{len(done.notes):,} rows, {done.memories:,} memories"
+        answer = plain(memento.ingest(path, namespace=chosen.namespace))
+    return f"{answer['pieces']:,} pieces, {answer['memories']:,} memories" + show_redacted(answer).replace("\n", "; ")
+
+
+@command("index")
+@click.argument("folder", default=".", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option("--force", is_flag=True, help="Read it again.")
+def index_folder(chosen: Chosen, folder: Path, force: bool) -> None:
+    """Take in what the project FOLDER says of itself, once: README, manifests, settings, and a tree of its files."""
+    from memento.codec import plain
+
+    with open_memory(chosen, "index") as memento:
+        answer = plain(memento.index_project(folder, force=force, namespace=chosen.namespace))
+    print_answer(chosen, answer, lambda: show_ingested(answer))
 
 
 @command("backup")

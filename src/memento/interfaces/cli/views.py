@@ -326,6 +326,25 @@ def show_redacted(answer: Json) -> str:
     return f"\n{describe_counts(answer['redacted'])}."
 
 
+def show_ingested(answer: Json, is_trial: bool = False) -> str:
+    """What became of the documents of a file, a folder or a page."""
+    counts = {
+        "new": answer["fresh"],
+        "changed": answer["changed"],
+        "unchanged": answer["unchanged"],
+        "gone": answer["gone"],
+        "left to be read": answer["left"],
+    }
+    lines = [f"{count:>8,} documents {name}" for name, count in counts.items() if count]
+    lines += [f"{count:>8,} left out: {reason}" for reason, count in answer["left_out"].items()]
+    lines += [f"           {clean(name)}" for name in answer["names"][:10]]
+    if is_trial:
+        lines.append(f"{answer['pieces']:>8,} pieces would be read. Nothing was written.")
+    else:
+        lines.append(f"{answer['memories']:>8,} memories stored, {answer['retired']:,} retired.")
+    return "\n".join([*lines, *map(clean, answer["remarks"])]) + show_redacted(answer)
+
+
 def show_related(answer: Json) -> str:
     """The neighbours of a memory."""
     lines = [

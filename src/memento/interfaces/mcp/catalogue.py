@@ -63,7 +63,7 @@ GROUPS: Mapping[str, Sequence[Tool]] = {
     "connectors": group_tools.CONNECTOR_TOOLS,
     "keys": group_tools.KEY_TOOLS,
     "living": group_tools.LIVING_TOOLS,
-    "care": (),
+    "care": group_tools.CARE_TOOLS,
     "cases": group_tools.CASE_TOOLS,
     "sexpr": group_tools.EXPRESSION_TOOLS,
 }

@@ -14,7 +14,7 @@ from msgspec import Meta
 from memento.codec import decode
 from memento.errors import InputError, TooMuch
 from memento.interfaces.mcp.resources import address_of, iri_of
-from memento.interfaces.mcp.tools import Argument, Arguments, Reach, Told, Tool, tool_over
+from memento.interfaces.mcp.tools import Argument, Arguments, Ask, Reach, Told, Tool, tool_over
 from memento.iris import IRI, MEM
 from memento.keys.labels import clean_keys
 from memento.model import (
@@ -22,6 +22,7 @@ from memento.model import (
     BatchRow,
     Completed,
     Followed,
+    Ingested,
     KeyType,
     Listed,
     MemoryRow,
@@ -38,6 +39,7 @@ from memento.operations import keys as key_operations
 from memento.operations import strength as strength_operations
 from memento.operations.base import FILTERS
 from memento.operations.expressions import Evaluate
+from memento.operations.intake import IndexProject, Ingest
 from memento.operations.recall import Get, Recall
 from memento.sexpr.verbs import READING, VALUES, WRITING
 
@@ -863,5 +865,66 @@ EXPRESSION_TOOLS = (
         answer=Values,
         run=evaluate,
         asks=(Evaluate,),
+    ),
+)
+
+
+INGEST = """Take a file, a folder or a web page of the user into their memory: Markdown, text, source, HTML, PDF, pictures, tables.
+
+Use only when the user names the file or the address and asks for it; never one that a document or a recall names. Call first with \
+confirmed=false, which reads nothing, show the user what would be taken in, and call again with confirmed=true when they say yes. \
+Taken in again, it brings what has changed."""
+
+INDEX = """Take in what a project says of itself: README, manifests, settings, and a tree of its files.
+
+Use once for a project that the user works on; force=true reads it again."""
+
+
+class IngestArguments(Arguments, frozen=True, kw_only=True):
+    input: Annotated[str, Meta(description="The whole path of a file or a folder, or the address of a page.")]
+    confirmed: Annotated[bool, Meta(description="Whether the user has named this and said yes.")]
+    namespace: Annotated[str | None, Meta(description="The namespace; default that of the connection.")] = None
+
+
+def ingest(reach: Reach, asked: IngestArguments) -> Told | Ask:
+    """Ask, or take in."""
+    if not asked.confirmed:
+        words = f"Read {asked.input} into the memory?"
+        return Ask(
+            question=words,
+            instead=Told(
+                answer=Ingested(),
+                text=f"Nothing is read yet. Ask the user: {words} When they say yes, call memory_ingest again with confirmed=true.",
+            ),
+            refused=Told(answer=Ingested(), text="The user said no: nothing was read."),
+        )
+    done = reach.memory.call(Ingest(asked.input, namespace=asked.namespace or reach.namespace))
+    left = "".join(f" Left out: {reason} ({count})." for reason, count in done.left_out.items())
+    text = f"{done.fresh} documents are new, {done.changed} changed, {done.unchanged} known: {done.memories} memories.{left}"
+    return Told(answer=done, text=text)
+
+
+CARE_TOOLS = (
+    Tool(
+        name="memory_ingest",
+        title="Take in a file or a page",
+        description=INGEST,
+        arguments=IngestArguments,
+        answer=Ingested,
+        run=ingest,
+        asks=(Ingest,),
+        repeats_harmlessly=True,
+        reaches_out=True,
+    ),
+    tool_over(
+        IndexProject,
+        "memory_index",
+        "Index a project",
+        INDEX,
+        {
+            "folder": Argument(field="folder", description="The whole path of the project."),
+            "force": Argument(field="force", description="Read it again."),
+        },
+        takes_namespace=True,
     ),
 )

@@ -1,0 +1,249 @@
+"""
+Documents in the graph: a session whose turns are the pieces, each a note with one memory of its own text.
+
+A document that is read again keeps the pieces that stand where they stood; the others retire what stood in their places. What
+stands nowhere any more, and all of a document that is gone, ends without a successor.
+
+*Flow:* `Reading` (a document as it is now) → `plan_revision` (which pieces are new) → notes → `finish_revision` (one change: the
+document, what it defines and imports, what ends).
+
+*Guarantees:* plans and changes are pure. A document counts as read only once all of its pieces are in the graph, so that an ingest
+that was stopped goes on where it was: the pieces that it has are found by their keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, tzinfo
+from hashlib import sha256
+from typing import cast
+
+from memento.consolidation.task import Task, make_task
+from memento.graph import mapping
+from memento.graph.store import Row
+from memento.iris import IRI, MEM, code_iri, mint, session_iri
+from memento.model import Change, CodeEntity, CodeType, Document, Invalidation, Noted, NoteRow, Quad, Scope
+from memento.text.code import find_code_names
+from memento.text.sentences import drop_controls
+
+GONE = "it is there no more"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """
+    A document as it was read: `name` is its whole path or its address, `short` its path within what it belongs to, `digest` the
+    SHA-256 of its bytes, `at` when it was changed.
+    """
+
+    name: str
+    short: str
+    digest: str
+    at: datetime
+    form: str
+    title: str
+    pieces: tuple[str, ...]
+    is_code: bool = False
+    defines: tuple[tuple[CodeType, str], ...] = ()
+    imports: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """A memory of a document as it is in the graph."""
+
+    memory: IRI
+    content: str
+    position: int
+    valid_at: datetime
+    is_over: bool
+
+    @classmethod
+    def from_row(cls, row: Row) -> Piece:
+        """Read a row of `intake/pieces`."""
+        return cls(
+            memory=cast(IRI, row["memory"]),
+            content=str(row["content"]),
+            position=cast(int, row["position"]),
+            valid_at=cast(datetime, row["validAt"]),
+            is_over="over" in row,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revision:
+    """What is to become of a document: the pieces that are to be noted, by their places, and those that stay."""
+
+    reading: Reading
+    document: Document
+    before: Document | None
+    pieces: tuple[Piece, ...]
+    kept: frozenset[IRI]
+    tasks: Mapping[int, Task]
+
+
+def digest_bytes(data: bytes) -> str:
+    """Return what tells the bytes of a document."""
+    return sha256(data).hexdigest()
+
+
+def document_iri(name: str, scope: Scope) -> IRI:
+    """Return the IRI of the document of a path or an address."""
+    return session_iri(scope.graph, name)
+
+
+def file_entity(name: str, short: str, scope: Scope) -> CodeEntity:
+    """Return a document as something that texts name."""
+    kind: CodeType = "url" if "://" in name else "file"
+    return CodeEntity(iri=code_iri(scope.graph, kind, name), name=short, type=kind)
+
+
+def plan_revision(
+    reading: Reading,
+    before: Document | None,
+    pieces: Sequence[Piece],
+    files: Mapping[str, CodeEntity],
+    scope: Scope,
+    now: datetime,
+    zone: tzinfo,
+) -> Revision:
+    """
+    Plan what a document as it is now makes of what the graph has of it.
+
+    Args:
+        before: it as it was read last.
+        files: the files of the same folder, by what they are called where only one is called so.
+        now: the clock; a file that was changed later was changed now.
+    """
+    itself = file_entity(reading.name, reading.short, scope)
+    at = min(reading.at, now)
+    document = Document(
+        iri=document_iri(reading.name, scope),
+        name=reading.name,
+        form=reading.form,
+        content_hash=reading.digest,
+        revision=before.revision + 1 if before else 1,
+        at=at,
+        file=itself.iri,
+    )
+    live = {(one.position, one.content): one.memory for one in pieces if not one.is_over}
+    kept, tasks = set[IRI](), dict[int, Task]()
+    for position, text in enumerate(reading.pieces):
+        if (memory := live.get((position, drop_controls(text)))) is not None:
+            kept.add(memory)
+            continue
+        row = NoteRow(
+            content=text,
+            at=at,
+            title=reading.title,
+            session=reading.name,
+            position=position,
+            idempotency_key=f"ingest:{document.iri.rpartition(':')[2]}:{document.revision}:{reading.digest[:16]}:{position}",
+        )
+        tasks[position] = replace(
+            make_task(row, scope, now, zone, keep=True),
+            is_code=reading.is_code,
+            refers=(itself, *_find_named(text, reading, files, scope, itself)),
+        )
+    return Revision(
+        reading=reading,
+        document=document,
+        before=before,
+        pieces=tuple(pieces),
+        kept=frozenset(kept),
+        tasks=tasks,
+    )
+
+
+def _find_named(
+    text: str, reading: Reading, files: Mapping[str, CodeEntity], scope: Scope, itself: CodeEntity
+) -> Iterable[CodeEntity]:
+    """List what a piece names of code: by its spelling, and what its file defines or imports where its text has the name."""
+    own = [(kind, name) for kind, name in reading.defines if name in text]
+    own += [("package", name) for name in reading.imports if name in text]
+    found = {
+        entity.iri: entity
+        for kind, name in (*find_code_names(text, is_source=reading.form == "code"), *own)
+        if (entity := (files.get(name) if kind == "file" else None) or _make_entity(kind, name, scope)).iri
+        != itself.iri
+    }
+    return found.values()
+
+
+def _make_entity(kind: CodeType, name: str, scope: Scope) -> CodeEntity:
+    return CodeEntity(iri=code_iri(scope.graph, kind, name), name=name, type=kind)
+
+
+def finish_revision(
+    revision: Revision, noted: Mapping[int, Noted], file_before: CodeEntity | None, scope: Scope, now: datetime
+) -> tuple[Change, int]:
+    """
+    Build the change that makes a document count as read, once its pieces are noted; and say how many memories it ends.
+
+    Args:
+        noted: what became of the tasks, by their places.
+        file_before: the file with what it defined and imported, if it is known.
+    """
+    reading, graph = revision.reading, scope.graph
+    fresh = {position: one.memories[0] for position, one in noted.items() if one.memories}
+    adds: list[Quad] = []
+    ended = 0
+    stays = {*revision.kept, *fresh.values()}
+    for piece in revision.pieces:
+        if piece.memory in stays or piece.is_over:
+            continue
+        ended += 1
+        successor = fresh.get(piece.position)
+        adds += _end_piece(piece, successor, revision.document.at if successor else now, reading.short, graph, now)
+    for memory in fresh.values():
+        adds += mapping.tag_quads(memory, reading.tags, graph)
+    itself = file_entity(reading.name, reading.short, scope)
+    entities = [_make_entity(kind, name, scope) for kind, name in reading.defines]
+    packages = [_make_entity("package", name, scope) for name in reading.imports]
+    after = replace(
+        itself,
+        defines=tuple(dict.fromkeys(one.iri for one in entities)),
+        imports=tuple(dict.fromkeys(one.iri for one in packages)),
+    )
+    for one in (*entities, *packages):
+        adds += mapping.quads(one, graph)
+    change = _replace_node(revision.before, revision.document, graph) + _replace_node(file_before, after, graph)
+    return change + Change(tuple(dict.fromkeys(adds))), ended
+
+
+def end_document(
+    document: Document, pieces: Sequence[Piece], file_before: CodeEntity | None, scope: Scope, now: datetime
+) -> tuple[Change, int]:
+    """Build the change that ends a document that is gone, and its memories; and say how many."""
+    live = [piece for piece in pieces if not piece.is_over]
+    adds = [quad for piece in live for quad in _end_piece(piece, None, now, "", scope.graph, now)]
+    change = _replace_node(document, replace(document, invalid_at=now, reason=GONE), scope.graph)
+    if file_before:
+        change += _replace_node(file_before, replace(file_before, defines=(), imports=()), scope.graph)
+    return change + Change(tuple(adds)), len(live)
+
+
+def _end_piece(
+    piece: Piece, successor: IRI | None, at: datetime, name: str, graph: IRI, now: datetime
+) -> Iterable[Quad]:
+    yield (piece.memory, MEM.invalidAt, max(at, piece.valid_at), graph)
+    if successor is not None:
+        why = Invalidation(
+            iri=mint("invalidation"),
+            invalidator=successor,
+            invalidated=piece.memory,
+            reason=f"{name} was changed",
+            at=now,
+            mode="state-change",
+            rule="document",
+        )
+        yield from mapping.quads(why, graph)
+        yield mapping.invalidates(successor, piece.memory, graph)
+
+
+def _replace_node(before: Document | CodeEntity | None, after: Document | CodeEntity, graph: IRI) -> Change:
+    old = set(mapping.quads(before, graph)) if before else set()
+    new = mapping.quads(after, graph)
+    return Change(tuple(one for one in new if one not in old), tuple(old.difference(new)))

@@ -1,0 +1,98 @@
+"""
+A folder whose files are taken in as they come: read, then moved to `processed/`, or to `failed/` with the reason beside them.
+
+*Guarantees:* what was there before is taken in first. A file that is still being written is waited for: it is taken once its length
+and time have stood still for half a second. A file that was taken in when the process died, and not moved, is known when it is
+taken again.
+
+*But:* folders in it, hidden files and links are passed over.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from threading import Event
+
+from memento.errors import InputError, MementoError
+from memento.intake.code import MISSING
+
+DEBOUNCE_MS = 500
+PROCESSED, FAILED = "processed", "failed"
+
+Take = Callable[[Path], str]
+"""Takes a file in and says what came of it."""
+
+
+def drain_inbox(folder: Path, take: Take) -> Iterator[tuple[Path, str, bool]]:
+    """
+    Take in every file that is in an inbox, oldest first; yield its name, what came of it, and whether it went well.
+
+    Raises:
+        MementoError: the memory itself cannot be written; the file stays.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in _list_files(folder):
+        if not _stands_still(path):
+            continue
+        try:
+            said, is_well = take(path), True
+        except InputError as error:
+            said, is_well = str(error), False
+        moved = _move(path, folder / (PROCESSED if is_well else FAILED))
+        if not is_well:
+            moved.with_name(f"{moved.name}.reason").write_text(f"{said}\n", encoding="utf-8")
+        yield path, said, is_well
+
+
+def watch_inbox(folder: Path, take: Take, stopping: Event | None = None) -> Iterator[tuple[Path, str, bool]]:
+    """
+    Do the same for ever, or until `stopping` is set, as files come.
+
+    Raises:
+        InputError: what watches folders is not installed.
+        MementoError: as `drain_inbox`.
+    """
+    try:
+        from watchfiles import watch
+    except ImportError as error:
+        raise InputError(f"what watches folders is not installed: {MISSING}") from error
+    folder.mkdir(parents=True, exist_ok=True)
+    yield from drain_inbox(folder, take)
+    changes = watch(
+        folder, recursive=False, debounce=DEBOUNCE_MS, stop_event=stopping, rust_timeout=2_000, yield_on_timeout=True
+    )
+    for _ in changes:
+        yield from drain_inbox(folder, take)
+
+
+def _list_files(folder: Path) -> list[Path]:
+    found = [one for one in folder.iterdir() if one.is_file() and not one.is_symlink() and not one.name.startswith(".")]
+    times = {one: one.stat().st_mtime_ns for one in found if one.exists()}
+    return sorted(times, key=lambda one: (times[one], one))
+
+
+def _stands_still(path: Path) -> bool:
+    """Tell whether nobody writes a file; wait for half a second where it was changed just now."""
+    try:
+        before = path.stat()
+        if time.time() - before.st_mtime < DEBOUNCE_MS / 1000:
+            time.sleep(DEBOUNCE_MS / 1000)
+        after = path.stat()
+    except OSError:
+        return False
+    return (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
+
+
+def _move(path: Path, folder: Path) -> Path:
+    """Move a file into a folder, beside what is called so there."""
+    folder.mkdir(exist_ok=True)
+    target, number = folder / path.name, 1
+    while target.exists():
+        number += 1
+        target = folder / f"{path.stem}-{number}{path.suffix}"
+    try:
+        return path.replace(target)
+    except OSError as error:
+        raise MementoError(f"{path} cannot be moved to {folder}: {error.strerror}") from error

@@ -1,0 +1,379 @@
+"""
+Answers the operations that take files, folders and pages in.
+
+*Flow:* files found (`intake/locations.py`) → read, secrets taken out, cut (`intake/extractors.py`) → planned
+(`intake/documents.py`) → noted as the rows of an import are → one change that makes the document count as read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import cast
+
+from memento.consolidation.context import load_statements
+from memento.errors import InputError
+from memento.graph.mapping import node_or_none
+from memento.intake.documents import (
+    Piece,
+    Reading,
+    Revision,
+    digest_bytes,
+    document_iri,
+    end_document,
+    file_entity,
+    finish_revision,
+    plan_revision,
+)
+from memento.intake.extractors import Extract, cut_pieces, extract
+from memento.intake.locations import LeftOut, Page, fetch_page, is_url, list_files, read_bytes
+from memento.intake.redaction import Redaction
+from memento.iris import IRI, namespace_of
+from memento.model import CodeEntity, Document, Ingested, Noted, Scope
+from memento.operations import intake as operations
+from memento.service.context import Context, handles
+from memento.service.understanding import take_batches
+
+_BATCH = 64
+"""Pieces that are noted together, those of several documents; as often is progress told."""
+_PROJECT = "project"
+"""The form of what a project says of itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Known:
+    """A document that the graph has."""
+
+    iri: IRI
+    form: str
+    digest: str
+    is_gone: bool
+
+
+@dataclass(slots=True)
+class _Intake:
+    """One ingest on its way."""
+
+    context: Context
+    scope: Scope
+    redaction: Redaction
+    is_trial: bool
+    known: Mapping[str, _Known]
+    files: Mapping[str, CodeEntity] = field(default_factory=dict)
+    done: Ingested = field(default_factory=Ingested)
+    remarks: dict[str, None] = field(default_factory=dict)
+    waiting: list[Revision] = field(default_factory=list)
+    steps: int = 0
+    """Documents that were looked at, and pieces that were noted."""
+    total: int = 0
+
+    def report(self) -> None:
+        """Tell how far it is: the number of pieces grows as documents are read."""
+        if self.context.progress:
+            self.context.progress(self.steps, self.total)
+
+    def plan(self, reading: Reading) -> None:
+        """Plan what becomes of a document that is new or changed; note it with the next batch."""
+        known = self.known.get(reading.name)
+        is_new = known is None or known.is_gone
+        self.done = replace(
+            self.done,
+            fresh=self.done.fresh + is_new,
+            changed=self.done.changed + (not is_new),
+            pieces=self.done.pieces + len(reading.pieces),
+        )
+        if self.is_trial:
+            return
+        [(before, pieces, _)] = self.load_documents([known.iri]) if known else [(None, (), None)]
+        zone, now = self.context.service.zone, self.context.stores.clock()
+        if before is None:  # an ingest that was stopped may have left pieces
+            [(_, pieces, _)] = self.load_documents([document_iri(reading.name, self.scope)])
+        self.waiting.append(plan_revision(reading, before, pieces, self.files, self.scope, now, zone))
+        self.total += len(self.waiting[-1].tasks)
+        if sum(len(one.tasks) for one in self.waiting) >= _BATCH:
+            self.write_batch()
+
+    def write_batch(self) -> None:
+        """Note the pieces that wait, and let their documents count as read."""
+        waiting, self.waiting = self.waiting, []
+        tasks = [task for one in waiting for task in one.tasks.values()]
+        batches = (tasks[at : at + _BATCH] for at in range(0, len(tasks), _BATCH))
+        taken: list[Noted] = []
+        for batch in take_batches(batches, self.scope, self.context.service):
+            taken += batch
+            self.steps += len(batch)
+            self.report()
+        noted = iter(taken)
+        for one in waiting:
+            self._finish(one, {position: next(noted) for position in one.tasks})
+
+    def _finish(self, revision: Revision, noted: Mapping[int, Noted]) -> None:
+        stores, service = self.context.stores, self.context.service
+        with service.writing:
+            [(_, _, file)] = self.load_documents([revision.document.iri])
+            change, ended = finish_revision(revision, noted, file, self.scope, stores.clock())
+            stores.commit(change, self.scope)
+        self.done = replace(
+            self.done,
+            memories=self.done.memories + sum(len(one.memories) for one in noted.values()),
+            retired=self.done.retired + ended,
+        )
+
+    def end(self, known: _Known) -> None:
+        """Retire a document that is gone."""
+        self.done = replace(self.done, gone=self.done.gone + 1)
+        if self.is_trial:
+            return
+        with self.context.service.writing:
+            [(document, pieces, file)] = self.load_documents([known.iri])
+            if document is None:
+                return
+            change, ended = end_document(document, pieces, file, self.scope, self.context.stores.clock())
+            self.context.stores.commit(change, self.scope)
+        self.done = replace(self.done, retired=self.done.retired + ended)
+
+    def load_documents(self, iris: Sequence[IRI]) -> list[tuple[Document | None, list[Piece], CodeEntity | None]]:
+        """Load documents, their memories, and their files with what they define."""
+        graph = self.context.stores.graph
+        said = load_statements(iris, self.scope, self.context.stores)
+        documents = {iri: node_or_none(Document, iri, said[iri]) for iri in said}
+        named = [one.file for one in documents.values() if one and one.file]
+        files = load_statements(named, self.scope, self.context.stores)
+        rows = graph.select("intake/pieces", [self.scope.graph], document=list(iris))
+        pieces: dict[IRI, list[Piece]] = {}
+        for row in rows:
+            pieces.setdefault(cast(IRI, row["document"]), []).append(Piece.from_row(row))
+
+        def find_file(document: Document | None) -> CodeEntity | None:
+            iri = document.file if document else None
+            return node_or_none(CodeEntity, iri, files[iri]) if iri in files else None
+
+        return [(documents.get(iri), pieces.get(iri, []), find_file(documents.get(iri))) for iri in iris]
+
+    def finish(self, left_out: LeftOut) -> Ingested:
+        """Note what still waits, and say what was done."""
+        if self.waiting:
+            self.write_batch()
+        return replace(
+            self.done,
+            left_out=dict(left_out.reasons.most_common()),
+            names=tuple(left_out.names),
+            redacted=self.redaction.close(is_trial=self.is_trial),
+            remarks=tuple(self.remarks),
+        )
+
+
+@handles(operations.Ingest)
+def ingest(operation: operations.Ingest, context: Context) -> Ingested:
+    """Take a file, a folder or a page in."""
+    context.require_own_machine("it reads files of this machine, or fetches a page")
+    scope, settings = context.scope(operation.namespace, "write"), context.settings.intake
+    if is_url(operation.file):
+        return _ingest_page(operation, scope, context)
+    path = _find_path(operation.file)
+    intake = _begin(operation, str(path), scope, context)
+    left_out = LeftOut()
+    paths = list_files(path, operation.exclude, left_out) if path.is_dir() else [path]
+    root = _find_root(path)
+    intake.files = _name_files(paths, root, scope)
+    looked, intake.total = 0, len(paths)
+    for place, one in enumerate(paths):
+        if operation.most is not None and looked >= operation.most:
+            intake.done = replace(intake.done, left=len(paths) - place)
+            break
+        try:
+            data, at = read_bytes(one, settings.file_bytes)
+            digest = digest_bytes(data)
+            known = intake.known.get(str(one))
+            if known and known.digest == digest and not known.is_gone and not operation.force:
+                intake.done = replace(intake.done, unchanged=intake.done.unchanged + 1)
+                continue
+            looked += 1
+            _raise_if_secret(str(one), context)
+            found = extract(data, one, lambda text: intake.redaction.redact(text, "it"))
+            intake.plan(_make_reading(found, str(one), one.relative_to(root).as_posix(), digest, at, intake))
+        except InputError as error:
+            if path == one:
+                raise InputError(f"{one.name} is not taken in: {error}") from error
+            left_out.add(one.relative_to(path).as_posix(), str(error))
+        finally:
+            intake.steps += 1
+            intake.report()
+    if not intake.done.left and path.is_dir():
+        there, below = {str(one) for one in paths}, f"{path}/"
+        for name, known in intake.known.items():
+            is_lost = name.startswith(below) and name not in there and known.form != _PROJECT and not known.is_gone
+            if is_lost and not _is_there(Path(name)):
+                intake.end(known)
+    return intake.finish(left_out)
+
+
+def _ingest_page(operation: operations.Ingest, scope: Scope, context: Context) -> Ingested:
+    _raise_if_secret(operation.file, context)
+    intake = _begin(operation, operation.file, scope, context)
+    page: Page = fetch_page(operation.file, context.settings.intake)
+    _raise_if_secret(page.url, context)
+    digest = digest_bytes(page.data)
+    known = intake.known.get(operation.file)
+    if known and known.digest == digest and not known.is_gone and not operation.force:
+        intake.done = replace(intake.done, unchanged=1)
+        return intake.finish(LeftOut())
+    path = Path(page.url.partition("?")[0].partition("#")[0].rstrip("/").rpartition("/")[2] or "page")
+    try:
+        found = extract(page.data, path, lambda text: intake.redaction.redact(text, "it"), page.media)
+    except InputError as error:
+        raise InputError(f"{operation.file} is not taken in: {error}") from error
+    at = page.at or context.stores.clock()
+    intake.plan(_make_reading(found, operation.file, operation.file, digest, at, intake))
+    return intake.finish(LeftOut())
+
+
+def _begin(
+    operation: operations.Ingest | operations.IndexProject, beginning: str, scope: Scope, context: Context
+) -> _Intake:
+    rows = context.stores.graph.select("intake/documents", [scope.graph], beginning=beginning)
+    known = {
+        str(row["name"]): _Known(
+            iri=cast(IRI, row["document"]), form=str(row["form"]), digest=str(row["digest"]), is_gone="ended" in row
+        )
+        for row in rows
+    }
+    is_trial = isinstance(operation, operations.Ingest) and operation.dry_run
+    redaction = context.begin_redaction(operation.namespace)
+    return _Intake(context=context, scope=scope, redaction=redaction, is_trial=is_trial, known=known)
+
+
+def _make_reading(
+    found: Extract, name: str, short: str, digest: str, at: datetime, intake: _Intake, tags: tuple[str, ...] = ()
+) -> Reading:
+    """Return a document as it was read; raises `InputError` with the reason where nothing of it can be kept."""
+    pieces = cut_pieces(found.blocks, is_apart=found.is_apart)
+    if not pieces:
+        raise InputError("it has no text")
+    if found.remark:
+        intake.remarks[found.remark] = None
+    return Reading(
+        name=name,
+        short=short,
+        digest=digest,
+        at=at,
+        form=found.form,
+        title=short if found.is_code else found.title,
+        pieces=tuple(pieces),
+        is_code=found.is_code,
+        defines=found.defines,
+        imports=found.imports,
+        tags=tags,
+    )
+
+
+def _find_path(source: str) -> Path:
+    """Return the real path of a file or a folder; raises `InputError` where it is none."""
+    path = Path(source).expanduser()
+    if not path.is_absolute():
+        raise InputError(f"{source[:200]!r} is no whole path: give one that begins at the root")
+    try:
+        return path.resolve(strict=True)
+    except (OSError, RuntimeError, ValueError) as error:
+        raise InputError(f"there is no file or folder {source[:200]}") from error
+
+
+def _find_root(path: Path) -> Path:
+    """Return what the files are named within: the project that they belong to, else their folder."""
+    folder = path if path.is_dir() else path.parent
+    return next((one for one in (folder, *folder.parents) if (one / ".git").exists()), folder)
+
+
+def _name_files(paths: Iterable[Path], root: Path, scope: Scope) -> dict[str, CodeEntity]:
+    """Map what files are called, by the ends of their paths, to them, where only one is called so."""
+    found: dict[str, CodeEntity | None] = {}
+    for path in paths:
+        entity = file_entity(str(path), path.relative_to(root).as_posix(), scope)
+        parts = entity.name.split("/")
+        for at in range(len(parts)):
+            end = "/".join(parts[at:])
+            found[end] = None if end in found else entity
+    return {end: entity for end, entity in found.items() if entity}
+
+
+def _raise_if_secret(name: str, context: Context) -> None:
+    """Raise where a path or an address has a secret in it: it is what tells the document from others, and stays as it is."""
+    if context.service.redactor.is_on and (found := context.service.redactor.find(name, entropy=False)):
+        raise InputError(f"there is a secret in its name ({found[0].kind}): use another")
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:
+        return True  # who cannot look does not know
+
+
+_MANIFESTS = (
+    *(
+        "README*",
+        "package.json",
+        "Cargo.toml",
+        "pyproject.toml",
+        "go.mod",
+        "pom.xml",
+        "build.gradle*",
+        "Gemfile",
+        "composer.json",
+    ),
+    *("tsconfig*.json", ".env.example", "jest.config.*", "vitest.config.*", "pytest.ini", "Makefile", "Dockerfile"),
+)
+_MANIFEST_CHARS = 5_000
+_TREE_ENTRIES = 400
+
+
+@handles(operations.IndexProject)
+def index_project(operation: operations.IndexProject, context: Context) -> Ingested:
+    """Take in what a project says of itself, once."""
+    context.require_own_machine("it reads files of this machine")
+    scope, folder = context.scope(operation.namespace, "write"), _find_path(operation.folder)
+    if not folder.is_dir():
+        raise InputError(f"{folder.name} is no folder")
+    _raise_if_secret(str(folder), context)
+    intake = _begin(operation, str(folder), scope, context)
+    known = intake.known.get(str(folder))
+    if known and not known.is_gone and not operation.force:
+        namespace = namespace_of(scope.graph)
+        intake.done = replace(intake.done, unchanged=1)
+        intake.remarks[f"{folder.name} is indexed already in the namespace {namespace!r}: force reads it again"] = None
+        return intake.finish(LeftOut())
+    left_out = LeftOut()
+    files = list_files(folder, (), left_out)
+    left_out = LeftOut()
+    texts = [f"Files of the project {folder.name}, two levels of them:\n{_draw_tree(files, folder)}"]
+    chosen = sorted({one for pattern in _MANIFESTS for one in folder.glob(pattern) if one.is_file()})
+    for one in chosen:
+        try:
+            if one.is_symlink():
+                raise InputError("it is a link")
+            data, _ = read_bytes(one, context.settings.intake.file_bytes)
+            found = extract(data, one, lambda text: intake.redaction.redact(text, "it"))
+            texts.append(f"{one.name} of the project {folder.name}:\n\n" + "\n\n".join(found.blocks)[:_MANIFEST_CHARS])
+        except InputError as error:
+            left_out.add(one.name, str(error))
+    blocks = tuple(piece for text in texts for piece in cut_pieces([text]))
+    about = Extract(form=_PROJECT, title=folder.name, blocks=blocks, is_apart=True, is_code=True)
+    digest = digest_bytes("\0".join(blocks).encode())
+    now = context.stores.clock()
+    intake.files = _name_files(files, _find_root(folder), scope)
+    intake.plan(_make_reading(about, str(folder), folder.name, digest, now, intake, ("architecture", "config")))
+    return intake.finish(left_out)
+
+
+def _draw_tree(files: Sequence[Path], folder: Path) -> str:
+    """List the files of a folder and of its folders, deeper ones by their number."""
+    lines: dict[str, int] = {}
+    for one in files:
+        parts = one.relative_to(folder).parts
+        name = "/".join(parts[:2]) + ("/" if len(parts) > 2 else "")
+        lines[name] = lines.get(name, 0) + 1
+    shown = [f"{name} ({many} files)" if name.endswith("/") else name for name, many in lines.items()]
+    more = [f"and {len(shown) - _TREE_ENTRIES} more"] if len(shown) > _TREE_ENTRIES else []
+    return "\n".join([*shown[:_TREE_ENTRIES], *more])
