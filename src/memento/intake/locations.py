@@ -66,7 +66,7 @@ class LeftOut:
     reasons: Counter[str] = field(default_factory=Counter)
     names: list[str] = field(default_factory=list)
 
-    def add(self, name: str, reason: str) -> None:
+    def leave_out(self, name: str, reason: str) -> None:
         """Count something that is left out."""
         self.reasons[reason] += 1
         if len(self.names) < _NAMED:
@@ -95,7 +95,7 @@ def list_files(folder: Path, exclude: Sequence[str], left_out: LeftOut) -> list[
     def is_passed_over(path: Path) -> bool:
         inside = path.relative_to(folder).as_posix()
         if path.is_symlink():
-            left_out.add(inside, "it is a link")
+            left_out.leave_out(inside, "it is a link")
             return True
         return any(fnmatch(path.name, one) or fnmatch(inside, one) for one in exclude)
 
@@ -108,9 +108,9 @@ def list_files(folder: Path, exclude: Sequence[str], left_out: LeftOut) -> list[
         )
         for name in sorted(names):
             if any(fnmatch(name, one) for one in _GENERATED_FILES):
-                left_out.add((here / name).relative_to(folder).as_posix(), "a program has made it")
+                left_out.leave_out((here / name).relative_to(folder).as_posix(), "a program has made it")
             elif _is_secret(name):
-                left_out.add((here / name).relative_to(folder).as_posix(), SECRET)
+                left_out.leave_out((here / name).relative_to(folder).as_posix(), SECRET)
             elif not name.startswith(".") and not is_passed_over(here / name):
                 files.append(here / name)
     return files
@@ -177,7 +177,7 @@ def fetch_page(url: str, settings: IntakeSettings) -> Page:
                 raise InputError(f"{url[:200]} is not fetched: only http:// and https:// addresses are")
             if parts.username or parts.password:
                 raise InputError(f"an address of {parts.hostname} is not fetched: it has a name or a password in it")
-            answer = _ask(url, until, settings)
+            answer = _request_page(url, until, settings)
             if isinstance(answer, Page):
                 return answer
             url = urljoin(url, answer)
@@ -190,7 +190,7 @@ def fetch_page(url: str, settings: IntakeSettings) -> Page:
         raise InputError(f"{url[:200]} cannot be reached: {type(error).__name__}") from error
 
 
-def _ask(url: str, until: float, settings: IntakeSettings) -> Page | str:
+def _request_page(url: str, until: float, settings: IntakeSettings) -> Page | str:
     """Return the page, or where it is instead; raises what `connect` raises."""
     parts = urlsplit(url)
     connection = connect(url, until, trusts_literals=settings.private_urls)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -218,60 +217,28 @@ class Memory(ABC):
         rows = harvest(Path(path), source, all_turns=all_turns).rows
         return self.import_notes(rows, **options)
 
-    def ingest(
-        self,
-        file: str | Path,
-        *,
-        dry_run: bool = False,
-        force: bool = False,
-        exclude: Sequence[str] = (),
-        most: int | None = None,
-        namespace: str | None = None,
-        progress: Progress | None = None,
-    ) -> Ingested:
-        """Take in a file, a folder or a page; a path may be one from here. See `operations.intake.Ingest`."""
+    def ingest(self, file: str | Path, *, progress: Progress | None = None, **options: Any) -> Ingested:
+        """
+        Take in a file, a folder or a page; a path may be one from here.
+
+        Args:
+            options: as `operations.intake.Ingest` has them: `dry_run`, `force`, `exclude`, `most`, `namespace`.
+        """
         whole = str(file) if "://" in str(file) else str(Path(file).expanduser().absolute())
-        asked = intake.Ingest(whole, dry_run, force, tuple(exclude), most, namespace=namespace)
-        return self.call(asked, progress)
+        return self.call(intake.Ingest(whole, **options), progress)
 
-    def index_project(self, folder: str | Path = ".", *, force: bool = False, namespace: str | None = None) -> Ingested:
-        """Take in what a project says of itself, once; see `operations.intake.IndexProject`."""
-        whole = str(Path(folder).expanduser().absolute())
-        return self.call(intake.IndexProject(whole, force, namespace=namespace))
+    def index_project(self, folder: str | Path = ".", **options: Any) -> Ingested:
+        """Take in what a project says of itself, once; `options` are those of `operations.intake.IndexProject`."""
+        return self.call(intake.IndexProject(str(Path(folder).expanduser().absolute()), **options))
 
-    def export(
-        self,
-        file: str | Path,
-        *,
-        form: str | None = None,
-        vectors: bool = False,
-        audit: bool = False,
-        past: bool = False,
-        tags: Sequence[str] = (),
-        container: str | None = None,
-        source: str | None = None,
-        after: datetime | str | None = None,
-        before: datetime | str | None = None,
-        entity: str | None = None,
-        namespace: str | None = None,
-        progress: Progress | None = None,
-    ) -> Exported:
-        """Write the graphs into a file, or some memories of them alone; see `operations.care.Export`."""
-        export = care.Export(
-            file,
-            form,
-            vectors,
-            audit,
-            past,
-            tags=tags,
-            container=container,
-            source=source,
-            after=after,
-            before=before,
-            entity=entity,
-            namespace=namespace,
-        )
-        return self.call(export, progress)
+    def export(self, file: str | Path, *, progress: Progress | None = None, **options: Any) -> Exported:
+        """
+        Write the graphs into a file, or some memories of them alone.
+
+        Args:
+            options: as `operations.care.Export` has them: `form`, `vectors`, `audit`, `past`, what filters, and `namespace`.
+        """
+        return self.call(care.Export(file, **options), progress)
 
     def import_rdf(
         self,

@@ -135,7 +135,7 @@ class Slots(Index):
     def fill(self, everything: Everything) -> None:
         for node, record in everything.nodes:
             if MEM.slot in record.statements and record.kind == "memory" and (slot := slot_of(record)):
-                self._put(node, slot)
+                self._set_slot(node, slot)
 
     def get(self, name: str, *, is_own: bool) -> AbstractSet[int]:
         """Return the memories that fill a slot."""
@@ -146,7 +146,7 @@ class Slots(Index):
             if record.kind == "memory":
                 self.drop(node)
                 if slot := slot_of(record):
-                    self._put(node, slot)
+                    self._set_slot(node, slot)
 
     def drop(self, node: int) -> None:
         slot = self._of.pop(node, None)
@@ -164,9 +164,9 @@ class Slots(Index):
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         names = unpack_strings(select_part(arrays, "names"))
         for node, name, is_own in zip(arrays["nodes"].tolist(), names, arrays["own"].tolist(), strict=True):
-            self._put(node, (name, is_own))
+            self._set_slot(node, (name, is_own))
 
-    def _put(self, node: int, slot: Slot) -> None:
+    def _set_slot(self, node: int, slot: Slot) -> None:
         self._of[node] = slot
         self._nodes[slot].add(node)
 
@@ -194,7 +194,7 @@ class Sorting(Index):
         for node, record in update.nodes:
             if record.kind == "memory":
                 self.drop(node)
-                self._put(node, self._read(record))
+                self._set_marks(node, self._read_marks(record))
 
     def drop(self, node: int) -> None:
         for tag in self._tags.pop(node, ()):
@@ -207,7 +207,7 @@ class Sorting(Index):
         if record.kind != "memory":
             return True
         values = [self._names[column[node]] if node < len(column) else "" for column in self._columns.values()]
-        return (self._tags.get(node, ()), *values) == self._read(record)
+        return (self._tags.get(node, ()), *values) == self._read_marks(record)
 
     def count_tags(self, visible: NDArray[np.bool_]) -> dict[IRI, int]:
         """Count how many of some memories have each tag; only tags that one has."""
@@ -248,12 +248,12 @@ class Sorting(Index):
             self._tags[node] = (*self._tags.get(node, ()), tag)
             self._tagged[tag].add(node)
 
-    def _read(self, record: Record) -> tuple[tuple[str, ...], str, str]:
+    def _read_marks(self, record: Record) -> tuple[tuple[str, ...], str, str]:
         source = self.context.sources.get(IRI(record.first(MEM.extractedFrom)), "")
         tags = tuple(sorted(str(tag) for tag in record.statements.get(MEM.tagged, ())))
         return tags, record.first(MEM.container), source
 
-    def _put(self, node: int, marks: tuple[tuple[str, ...], str, str]) -> None:
+    def _set_marks(self, node: int, marks: tuple[tuple[str, ...], str, str]) -> None:
         tags, *values = marks
         if tags:
             self._tags[node] = tags

@@ -121,7 +121,7 @@ class _Intake:
             retired=self.done.retired + ended,
         )
 
-    def end(self, known: _Known) -> None:
+    def retire(self, known: _Known) -> None:
         """Retire a document that is gone."""
         self.done = replace(self.done, gone=self.done.gone + 1)
         if self.is_trial:
@@ -197,7 +197,7 @@ def ingest(operation: operations.Ingest, context: Context) -> Ingested:
         except InputError as error:
             if path == one:
                 raise InputError(f"{one.name} is not taken in: {error}") from error
-            left_out.add(one.relative_to(path).as_posix(), str(error))
+            left_out.leave_out(one.relative_to(path).as_posix(), str(error))
         finally:
             intake.steps += 1
             intake.report()
@@ -206,7 +206,7 @@ def ingest(operation: operations.Ingest, context: Context) -> Ingested:
         for name, known in intake.known.items():
             is_lost = name.startswith(below) and name not in there and known.form != _PROJECT and not known.is_gone
             if is_lost and not _is_there(Path(name)):
-                intake.end(known)
+                intake.retire(known)
     return intake.finish(left_out)
 
 
@@ -357,7 +357,7 @@ def index_project(operation: operations.IndexProject, context: Context) -> Inges
             found = extract(data, one, lambda text: intake.redaction.redact(text, "it"))
             texts.append(f"{one.name} of the project {folder.name}:\n\n" + "\n\n".join(found.blocks)[:_MANIFEST_CHARS])
         except InputError as error:
-            left_out.add(one.name, str(error))
+            left_out.leave_out(one.name, str(error))
     blocks = tuple(piece for text in texts for piece in cut_pieces([text]))
     about = Extract(form=_PROJECT, title=folder.name, blocks=blocks, is_apart=True, is_code=True)
     digest = digest_bytes("\0".join(blocks).encode())
