@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
+
+from msgspec import structs
 
 from memento.codec import decode
 from memento.errors import InputError
@@ -39,9 +42,17 @@ P = ParamSpec("P")
 class Method(Generic[P, A]):
     """A method that takes the arguments of an operation and calls it."""
 
-    def __init__(self, operation: Callable[P, Operation[A]]) -> None:
+    def __init__(
+        self, operation: Callable[P, Operation[A]], prepare: Callable[[Any], Operation[A]] | None = None
+    ) -> None:
+        """
+        Args:
+            prepare: makes of an operation as it was asked for here one that says the same to a service elsewhere.
+        """
+
         def method(memory: Memory, /, *args: P.args, **arguments: P.kwargs) -> A:
-            return memory.call(operation(*args, **arguments))
+            asked = operation(*args, **arguments)
+            return memory.call(prepare(asked) if prepare else asked)
 
         self._operation = operation
         self._method = method
@@ -217,28 +228,60 @@ class Memory(ABC):
         rows = harvest(Path(path), source, all_turns=all_turns).rows
         return self.import_notes(rows, **options)
 
-    def ingest(self, file: str | Path, *, progress: Progress | None = None, **options: Any) -> Ingested:
-        """
-        Take in a file, a folder or a page; a path may be one from here.
-
-        Args:
-            options: as `operations.intake.Ingest` has them: `dry_run`, `force`, `exclude`, `most`, `namespace`.
-        """
+    def ingest(
+        self,
+        file: str | Path,
+        *,
+        dry_run: bool = False,
+        force: bool = False,
+        exclude: Sequence[str] = (),
+        most: int | None = None,
+        namespace: str | None = None,
+        progress: Progress | None = None,
+    ) -> Ingested:
+        """Take in a file, a folder or a page; a path may be one from here. See `operations.intake.Ingest`."""
         whole = str(file) if "://" in str(file) else str(Path(file).expanduser().absolute())
-        return self.call(intake.Ingest(whole, **options), progress)
+        asked = intake.Ingest(whole, dry_run, force, tuple(exclude), most, namespace=namespace)
+        return self.call(asked, progress)
 
-    def index_project(self, folder: str | Path = ".", **options: Any) -> Ingested:
-        """Take in what a project says of itself, once; `options` are those of `operations.intake.IndexProject`."""
-        return self.call(intake.IndexProject(str(Path(folder).expanduser().absolute()), **options))
+    index_project = Method(
+        intake.IndexProject,
+        lambda asked: structs.replace(asked, folder=str(Path(asked.folder).expanduser().absolute())),
+    )
 
-    def export(self, file: str | Path, *, progress: Progress | None = None, **options: Any) -> Exported:
-        """
-        Write the graphs into a file, or some memories of them alone.
-
-        Args:
-            options: as `operations.care.Export` has them: `form`, `vectors`, `audit`, `past`, what filters, and `namespace`.
-        """
-        return self.call(care.Export(file, **options), progress)
+    def export(
+        self,
+        file: str | Path,
+        *,
+        form: str | None = None,
+        vectors: bool = False,
+        audit: bool = False,
+        past: bool = False,
+        tags: Sequence[str] = (),
+        container: str | None = None,
+        source: str | None = None,
+        after: datetime | str | None = None,
+        before: datetime | str | None = None,
+        entity: str | None = None,
+        namespace: str | None = None,
+        progress: Progress | None = None,
+    ) -> Exported:
+        """Write the graphs into a file, or some memories of them alone; see `operations.care.Export`."""
+        export = care.Export(
+            file,
+            form,
+            vectors,
+            audit,
+            past,
+            tags=tags,
+            container=container,
+            source=source,
+            after=after,
+            before=before,
+            entity=entity,
+            namespace=namespace,
+        )
+        return self.call(export, progress)
 
     def import_rdf(
         self,

@@ -193,7 +193,7 @@ def index_folder(chosen: Chosen, folder: Path, force: bool) -> None:
     from memento.codec import plain
 
     with open_memory(chosen, "index") as memento:
-        answer = plain(memento.index_project(folder, force=force, namespace=chosen.namespace))
+        answer = plain(memento.index_project(str(folder), force=force, namespace=chosen.namespace))
     print_answer(chosen, answer, lambda: show_ingested(answer))
 
 
