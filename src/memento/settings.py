@@ -514,7 +514,10 @@ class ConsolidationSettings:
         "on",
         "give memories the tags that rules see in their words, as `decision`; `published`: all others are `conversation`",
     )
-    chunk_over: Natural = knob(1000, "words above which a text is kept in pieces, each a note; 0: never")
+    chunk_over: Natural = knob(
+        0,
+        "words above which a text is kept in pieces, each a note, as published with 1000; 0: never, a note is what was said",
+    )
     chunk_words: Annotated[int, Meta(ge=20)] = knob(500, "most words of a piece")
     chunk_overlap: Natural = knob(
         100, "words that a piece begins with and that end the one before; less than a piece has"

@@ -291,7 +291,10 @@ def test_an_erased_case_leaves_no_look_up_that_asked_for_it(memento: Memento) ->
     "number", ["0.5", "'0.5'^^xsd:decimal", "'.50'^^xsd:decimal", "'0.5'^^xsd:float", "'1'^^xsd:integer"]
 )
 def test_an_importance_of_any_number_type_stops_no_reader(number: str, noted: Memento, tmp_path: Path) -> None:
-    noted.update(f"{P} INSERT {{ ?m mem:importance {number} }} WHERE {{ ?m a mem:Memory }}")
+    noted.update(
+        f"{P} DELETE {{ ?m mem:importance ?old }} INSERT {{ ?m mem:importance {number} }} "
+        "WHERE { ?m a mem:Memory OPTIONAL { ?m mem:importance ?old } }"
+    )
     noted.evaluate("(snapshot) (stats)")
 
     assert noted.recall("Where do I work?").memories

@@ -18,6 +18,7 @@ from memento.text.sentences import split_long
 from memento.time import now
 
 FILLER = "The ferry of line {n} leaves the pier at noon and comes back by night with salt and post. "
+CHUNKED = replace(OFFLINE, consolidation=replace(OFFLINE.consolidation, chunk_over=1000))
 LONG = "\n\n".join(
     [
         *("".join(FILLER.format(n=10 * part + n) for n in range(6)).strip() for part in range(9)),
@@ -29,7 +30,7 @@ LONG = "\n\n".join(
 
 @pytest.fixture(scope="module")
 def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memento]:
-    opened = open_memento(tmp_path_factory.mktemp("pieces"), configured=OFFLINE)
+    opened = open_memento(tmp_path_factory.mktemp("pieces"), configured=CHUNKED)
     assert isinstance(opened, Memento)
     with opened:
         opened.note(LONG, title="Harbour book", tags=["harbour"], idempotency_key="book")

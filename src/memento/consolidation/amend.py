@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import cast
@@ -15,8 +15,9 @@ from memento.consolidation.task import Task, load_user
 from memento.consolidation.write import Understanding, build_change
 from memento.errors import InputError, NotFound
 from memento.graph.mapping import invalidates, mark_quads, node_or_none, quads
+from memento.graph.ranges import fits
 from memento.graph.store import Row
-from memento.iris import IRI, MEM, TYPE, agent_iri, mint, parse_iri, tag_iri, tag_name
+from memento.iris import IRI, MEM, TYPE, agent_iri, is_tag, mint, parse_iri, tag_iri, tag_name
 from memento.keys.remember import KeyChanges, WriteContext, inherit_keys
 from memento.model import (
     Agent,
@@ -73,7 +74,7 @@ def correct(asked: Correction, desk: WriteContext, rules: Agents) -> Noted:
         content=content,
         at=now,
         container=next((str(one) for one in beside.get(MEM.container, ())), None),
-        tags=tuple(IRI(str(tag)) for tag in beside.get(MEM.tagged, ())),
+        tags=_list_tags(beside),
     )
     unread = None
     try:
@@ -145,9 +146,11 @@ def mark_memories(iri: str, marks: Marks, untag: Sequence[str], scope: Scope, pa
         Marked(
             iri=memory,
             content=content,
-            tags=tuple(sorted(tag_name(IRI(str(tag))) for tag in after[memory].get(MEM.tagged, ()))),
+            tags=tuple(sorted(map(tag_name, _list_tags(after[memory])))),
             container=next((str(one) for one in after[memory].get(MEM.container, ())), None),
-            importance=next((float(str(one)) for one in after[memory].get(MEM.importance, ())), None),
+            importance=next(
+                (float(str(one)) for one in after[memory].get(MEM.importance, ()) if fits(MEM.importance, one)), None
+            ),
         )
         for memory, content in contents.items()
     )
@@ -260,3 +263,8 @@ def _to_invalidation(row: Row) -> Invalidation:
         mode=cast(Mode, str(row["mode"])),
         rule=str(row["rule"]) if "rule" in row else None,
     )
+
+
+def _list_tags(statements: Mapping[IRI, Sequence[Value]]) -> tuple[IRI, ...]:
+    """Return the tags among what is said of a memory; what is written by hand may be anything."""
+    return tuple(IRI(str(tag)) for tag in statements.get(MEM.tagged, ()) if is_tag(IRI(str(tag))))

@@ -361,7 +361,7 @@ class ThreadedRequest:
         """Run the application; return what is left to the event loop."""
         environ = cast(dict[str, Any], build_environ(cast(Any, self._scope), self._input()))
         self._body = self._app(environ, self._start)
-        if on_loop := cast("OnLoop | None", environ.get(ON_LOOP_KEY)):
+        if on_loop := cast("OnLoop | None", environ.pop(ON_LOOP_KEY, None)):
             return on_loop
         try:
             for piece in self._body:
