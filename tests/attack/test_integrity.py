@@ -114,7 +114,10 @@ def test_annotations_a_graph_that_goes_whole_and_notes_of_ones_own_are_taken(not
     noted.update(
         f"{P} DELETE {{ ?n <urn:x:mood> ?m }} INSERT {{ ?n <urn:x:mood> 'sad' }} WHERE {{ ?n <urn:x:mood> ?m }}"
     )
-    noted.update(f"{P} INSERT {{ ?m mem:importance .9 }} WHERE {{ ?m a mem:Memory }}")
+    noted.update(
+        f"{P} DELETE {{ ?m mem:importance ?i }} INSERT {{ ?m mem:importance .9 }} "
+        "WHERE { ?m a mem:Memory OPTIONAL { ?m mem:importance ?i } }"
+    )
     noted.update(f"DROP GRAPH <{MAIN}>")
 
     assert not any(quad[3] == MAIN for quad in quads(noted))
