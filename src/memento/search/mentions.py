@@ -77,8 +77,14 @@ class MentionWriter:
             (label, weight) for label, weight in guessed if is_telling(label) and (title or not is_everyday(label))
         ]
         chief = next(iter(said.get(MEM.subject, ())), None)
-        is_understood = bool(said.get(MEM.about)) and not (guessed and guessed[0][0] in own)
-        if chief is None and not is_understood and guessed and guessed[0][1] >= SURE:
+        # What is about the user has its subject already; how such a memory begins tells of nothing else.
+        is_of_user = any(str(one).startswith(_USER) for one in said.get(MEM.about, ()))
+        if (
+            chief is None
+            and not (is_of_user and guessed and guessed[0][0] not in own)
+            and guessed
+            and guessed[0][1] >= SURE
+        ):
             chief = next((own[label] for label, weight in guessed if weight >= SURE and label in own), None)
             if chief is None:
                 label = guessed[0][0]
