@@ -79,12 +79,7 @@ class MentionWriter:
         chief = next(iter(said.get(MEM.subject, ())), None)
         # What is about the user has its subject already; how such a memory begins tells of nothing else.
         is_of_user = any(str(one).startswith(_USER) for one in said.get(MEM.about, ()))
-        if (
-            chief is None
-            and not (is_of_user and guessed and guessed[0][0] not in own)
-            and guessed
-            and guessed[0][1] >= SURE
-        ):
+        if chief is None and guessed and guessed[0][1] >= SURE and (guessed[0][0] in own or not is_of_user):
             chief = next((own[label] for label, weight in guessed if weight >= SURE and label in own), None)
             if chief is None:
                 label = guessed[0][0]
