@@ -80,6 +80,7 @@ def open_memory(chosen: Chosen, command: str) -> Memento | Client:
 
     # What it logs stands in the notice; without a handler the bare word of the event would be printed.
     logging.getLogger("memento").addHandler(logging.NullHandler())
+    show_export(chosen)
     wait_s = chosen.settings().server.lock_wait_s
     with bar("Making the indexes") as progress:
         memento = open_memento(
@@ -95,6 +96,31 @@ def open_memory(chosen: Chosen, command: str) -> Memento | Client:
         chosen.tell(str(memento.degraded))
     memento.on_notice = chosen.tell
     return memento
+
+
+def show_export(chosen: Chosen) -> None:
+    """Show on stderr how far the model is, while it is prepared at the first use on this machine."""
+    import logging
+
+    task = "Preparing the model, once on this machine"
+    shown = ExitStack()
+    progress: Progress | None = None
+
+    def show_step(record: logging.LogRecord) -> bool:
+        nonlocal progress
+        if record.msg != "embedding.exporting":
+            shown.close()
+        elif sys.stderr.isatty():
+            progress = progress or shown.enter_context(bar(task))
+            if progress:
+                progress(vars(record)["step"] - 1, vars(record)["of"])
+        else:
+            chosen.tell(f"{task} …")
+        return True
+
+    logger = logging.getLogger("memento.search.minilm")
+    logger.filters[:] = [show_step]
+    logger.setLevel(logging.INFO)
 
 
 def running(chosen: Chosen) -> Client | None:
