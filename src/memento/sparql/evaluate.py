@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn, cast
 import pyoxigraph as ox
 
 from memento.errors import GraphError, InputError
+from memento.iris import PREFIXES
 
 if TYPE_CHECKING:
     from memento.graph.similarity import Function
@@ -95,7 +96,11 @@ def write_answer(
     file = cast("IO[bytes]", sink)
     try:
         if isinstance(answer, ox.QueryTriples):
-            answer.serialize(file, GRAPH_FORMATS[media])
+            form = GRAPH_FORMATS[media]
+            if form in (ox.RdfFormat.TURTLE, ox.RdfFormat.TRIG, ox.RdfFormat.N3):
+                ox.serialize(answer, file, form, prefixes=dict(PREFIXES))
+            else:
+                answer.serialize(file, form)
         else:
             answer.serialize(file, ROW_FORMATS[media])
     except (OSError, RuntimeError, ValueError) as error:
