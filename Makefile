@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PORT   ?= 6366
 
-.PHONY: run test install format lint types unit wheel bench crash soak fuzz mutants coverage docs dist bundle check-image release yasgui clean
+.PHONY: run test install format lint types unit wheel bench crash soak fuzz mutants coverage docs notebooks lab dist bundle check-image release yasgui clean
 
 run: $(VENV)/.installed
 	$(BIN)/memento serve --port $(PORT)
@@ -67,6 +67,14 @@ coverage: $(VENV)/.installed
 docs: $(VENV)/.installed
 	$(BIN)/memento docs .
 
+# Runs every notebook and keeps what it shows; `make lab` opens them in JupyterLab.
+notebooks: $(VENV)/.installed
+	MEMENTO_HOME=$$(mktemp -d) $(BIN)/jupyter-execute --inplace notebooks/*.ipynb
+
+lab: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[notebook]'
+	$(BIN)/jupyter-lab notebooks
+
 # The wheel and the source archive.
 dist: $(VENV)/.installed
 	rm -rf dist
@@ -81,7 +89,8 @@ bundle: dist
 check-image: dist
 	PYTHON=$(BIN)/python sh packaging/check-image.sh
 
-# Builds wheel, source archive, bundle and server.json, checks and tags what `VERSION=` says, where pyproject.toml and CHANGELOG.md say the same and nothing is uncommitted.
+# Builds, checks and tags what `VERSION=` says, with the bundle and server.json, where pyproject.toml and CHANGELOG.md say the same
+# and nothing is uncommitted.
 release: $(VENV)/.installed
 	PYTHON=$(BIN)/python VERSION=$(VERSION) sh tests/release.sh
 
