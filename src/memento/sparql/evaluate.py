@@ -16,7 +16,6 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn, cast
 import pyoxigraph as ox
 
 from memento.errors import GraphError, InputError
-from memento.iris import PREFIXES
 
 if TYPE_CHECKING:
     from memento.graph.similarity import Function
@@ -96,11 +95,7 @@ def write_answer(
     file = cast("IO[bytes]", sink)
     try:
         if isinstance(answer, ox.QueryTriples):
-            form = GRAPH_FORMATS[media]
-            if form in (ox.RdfFormat.TURTLE, ox.RdfFormat.TRIG, ox.RdfFormat.N3):
-                ox.serialize(answer, file, form, prefixes=dict(PREFIXES))
-            else:
-                answer.serialize(file, form)
+            answer.serialize(file, GRAPH_FORMATS[media])
         else:
             answer.serialize(file, ROW_FORMATS[media])
     except (OSError, RuntimeError, ValueError) as error:

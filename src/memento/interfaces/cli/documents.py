@@ -325,9 +325,18 @@ def answer_query(chosen: Chosen, sparql: str, accept: str | None) -> None:
     """Answer a read-only SPARQL query: the text itself, a file that holds it, or - for standard input."""
     rows = "application/sparql-results+json" if chosen.as_json else "text/csv"
     with open_memory(chosen, "query") as memento:
-        body, _ = memento.query(read_text_or_file(sparql), accept=accept or f"{rows}, text/turtle;q=0.9, */*;q=0.1")
-    # Lines end as the standard has it only where CSV was asked for by name: a shell takes no \r.
-    click.echo(body if accept or chosen.as_json else _end_lines(body), nl=not body.endswith(b"\n"))
+        body, media = memento.query(read_text_or_file(sparql), accept=accept or f"{rows}, text/turtle;q=0.9, */*;q=0.1")
+    # What was asked for by name comes as the standard has it: CSV with \r, which a shell does not take for a part of the end.
+    _print_document(body if accept else _end_lines(body) if media == "text/csv" else body, "" if accept else media)
+
+
+def _print_document(body: bytes, media: str) -> None:
+    """Print a document, Turtle with prefixes."""
+    if media.partition(";")[0] == "text/turtle":
+        from memento.graph.documents import shorten_turtle
+
+        body = shorten_turtle(body)
+    click.echo(body, nl=not body.endswith(b"\n"))
 
 
 def _end_lines(body: bytes) -> bytes:
@@ -365,8 +374,8 @@ def graph() -> None:
 def print_graph(chosen: Chosen, name: str, accept: str) -> None:
     """Print all triples of a graph."""
     with open_memory(chosen, "graph") as memento:
-        body, _ = memento.get_graph(_graph_iri(name), accept=accept, namespace=chosen.namespace)
-    click.echo(body, nl=not body.endswith(b"\n"))
+        body, media = memento.get_graph(_graph_iri(name), accept=accept, namespace=chosen.namespace)
+    _print_document(body, media)
 
 
 @graph.command("put")
