@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from urllib.parse import quote
 
@@ -88,7 +88,7 @@ class Proxy:
             headers=_headers(),
             body=enriched.body,
         )
-        answer = partial(self._answer, protocol, asked)
+        answer = partial(self._answer, protocol, asked, enriched.capture)
         response = Response()
         response.automatically_set_content_length = False
         response.headers.clear()
@@ -100,10 +100,19 @@ class Proxy:
         answer_on_loop(request.environ, answer)
         return response
 
-    async def _answer(self, protocol: Protocol, asked: ForwardedRequest, headers: Headers, send: Send) -> None:
-        """Let the provider answer a request; its headers come before those of ours."""
+    async def _answer(
+        self,
+        protocol: Protocol,
+        asked: ForwardedRequest,
+        capture: Callable[[], None] | None,
+        headers: Headers,
+        send: Send,
+    ) -> None:
+        """Let the provider answer a request; its headers come before those of ours. What was said is captured afterwards."""
         try:
-            await self._relay.exchange(asked, headers, send)
+            status = await self._relay.exchange(asked, headers, send)
+            if capture and status < 400:
+                capture()
         except UpstreamUnreachable as error:
             body = _word_error(protocol, error.status, str(error))
             kept = [(name, value) for name, value in headers if not name.startswith(b"x-memento")]
