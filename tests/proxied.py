@@ -13,7 +13,7 @@ import httpx2
 from conftest import OFFLINE
 from doors import serving
 from memento.python import Memento, open_memento
-from memento.settings import ProxySettings
+from memento.settings import ProxySettings, Settings
 from upstream import Received, Upstream
 
 
@@ -38,7 +38,7 @@ class Proxied:
 
 
 @contextmanager
-def in_front_of(upstream: Upstream, folder: Path, **knobs: Any) -> Iterator[Proxied]:
+def in_front_of(upstream: Upstream, folder: Path, settings: Settings = OFFLINE, **knobs: Any) -> Iterator[Proxied]:
     """Memento in front of a provider, with the settings of a proxy; a recall may take long, as the machine may be slow."""
     given: dict[str, Any] = {
         "openai_base_url": f"{upstream.url}/v1",
@@ -47,7 +47,7 @@ def in_front_of(upstream: Upstream, folder: Path, **knobs: Any) -> Iterator[Prox
         "deadline_ms": 20_000,
         **knobs,
     }
-    memento = open_memento(folder, configured=replace(OFFLINE, proxy=ProxySettings(**given)))
+    memento = open_memento(folder, configured=replace(settings, proxy=ProxySettings(**given)))
     assert isinstance(memento, Memento)
     with memento, serving(memento) as url, httpx2.Client(timeout=10) as client:
         yield Proxied(url, memento, upstream, client)

@@ -550,8 +550,8 @@ def _edit_hooks(before: str, hooks: Hooks, calls: Mapping[str, str], path: Path)
         old = events.get(name, [])
         entry = {**hooks.more, "command": calls[name]} if name in calls else None
         fresh = entry if hooks.is_flat or entry is None else {"hooks": [entry]}
-        others = [left for one in old if (left := _drop_ours(one)) is not None]
-        is_there = fresh in old and len(others) == len(old) - 1
+        others = _drop_ours(old)
+        is_there = fresh is not None and fresh in old and len(others) == len(old) - 1
         edited[name] = old if is_there else [*others, *([fresh] if fresh else [])]
         if not edited[name] and old:
             del edited[name]
@@ -564,17 +564,19 @@ def _edit_hooks(before: str, hooks: Hooks, calls: Mapping[str, str], path: Path)
     return json.dumps(after, indent=indent[1] if indent else 2, ensure_ascii=False) + "\n"
 
 
-def _drop_ours(entry: Any) -> Any:
-    """Return an entry of an event without the calls that are ours; None where nothing is left of it."""
-    if not isinstance(entry, dict):
-        return entry
-    if _OURS.search(str(entry.get("command", ""))):
-        return None
-    inside = entry.get("hooks")
-    if not isinstance(inside, list):
-        return entry
-    left = [one for one in inside if _drop_ours(one) is not None]
-    return entry if len(left) == len(inside) else {**entry, "hooks": left} if left else None
+def _drop_ours(entries: list[Any]) -> list[Any]:
+    """Return the entries of an event without the calls that are ours, and without what is empty then."""
+    left: list[Any] = []
+    for one in entries:
+        inside = one.get("hooks") if isinstance(one, dict) else None
+        if isinstance(one, dict) and _OURS.search(str(one.get("command", ""))):
+            continue
+        if isinstance(inside, list) and (others := _drop_ours(inside)) != inside:
+            if others:
+                left.append({**one, "hooks": others})
+            continue
+        left.append(one)
+    return left
 
 
 @hook_group.command("run", context_settings={"ignore_unknown_options": True, "allow_extra_args": True})

@@ -6,6 +6,7 @@ import asyncio
 import json
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
 from urllib.parse import quote
 
@@ -130,7 +131,9 @@ class Proxy:
         if dialect is None or request.method != "POST" or is_off or _is_encoded(request):
             return Enriched(body, "skipped")
         namespace = request.headers.get("x-memento-namespace") or request.headers.get("Memento-Namespace") or None
-        return self._enricher.enrich(body, dialect, context(), namespace)
+        enriched = self._enricher.enrich(body, dialect, context(), namespace)
+        is_counting = request.path.endswith("_tokens")  # what is counted may never be said
+        return replace(enriched, capture=None) if is_counting else enriched
 
     def _upstream(self, protocol: Protocol) -> Upstream:
         upstream = self._upstreams.get(protocol)
