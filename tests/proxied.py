@@ -38,8 +38,13 @@ class Proxied:
 
 
 @contextmanager
-def in_front_of(upstream: Upstream, folder: Path, settings: Settings = OFFLINE, **knobs: Any) -> Iterator[Proxied]:
-    """Memento in front of a provider, with the settings of a proxy; a recall may take long, as the machine may be slow."""
+def in_front_of(upstream: Upstream, folder: Path, **knobs: Any) -> Iterator[Proxied]:
+    """
+    Memento in front of a provider, with the settings of a proxy; a recall may take long, as the machine may be slow.
+
+    All other settings are those of `settings`, if it is given.
+    """
+    settings: Settings = knobs.pop("settings", OFFLINE)
     given: dict[str, Any] = {
         "openai_base_url": f"{upstream.url}/v1",
         "anthropic_base_url": upstream.url,

@@ -1125,13 +1125,15 @@ def load(
 
 @dataclass(frozen=True, slots=True)
 class ClientSettings:
-    """The groups that a client of a running service goes by."""
+    """The groups that a client of a running service goes by, and who keeps for one what it is to take in."""
 
     server: ServerSettings = field(default_factory=ServerSettings)
     scope: ScopeSettings = field(default_factory=ScopeSettings)
     keys: KeysSettings = field(default_factory=KeysSettings)
     cases: CasesSettings = field(default_factory=CasesSettings)
     mcp: McpSettings = field(default_factory=McpSettings)
+    capture: CaptureSettings = field(default_factory=CaptureSettings)
+    redaction: RedactionSettings = field(default_factory=RedactionSettings)
 
 
 def load_client(file: Path | None = None, environment: Mapping[str, str] | None = None) -> ClientSettings:

@@ -265,7 +265,7 @@ def test_a_folder_where_the_journal_should_be_is_said(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_a_setting_that_is_none_is_refused(capture: dict[str, str], why: str) -> None:
     with pytest.raises(SettingsError, match=why):
-        check(Settings(capture=CaptureSettings(**capture)))
+        check(Settings(capture=CaptureSettings(**capture)))  # type: ignore[arg-type]
 
 
 def test_the_setting_of_a_namespace_stands_in_a_table_of_the_file(tmp_path: Path) -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, ClassVar
 
 import pytest
+from anthropic import Anthropic
 from anthropic.lib.tools import BetaAbstractMemoryTool, ToolError
 from hypothesis import given
 from hypothesis import strategies as st
@@ -178,3 +182,50 @@ def test_the_sdk_takes_it_for_a_memory_tool(filled: Memento) -> None:
         tool.call({"command": "delete", "path": "/memories/no"})
     with pytest.raises(ToolError, match="needs file_text"):
         tool.call({"command": "create", "path": "/memories/no"})
+
+
+class Provider(BaseHTTPRequestHandler):
+    """A provider whose model views its files, and is told what is in them."""
+
+    asked: ClassVar[list[Any]] = []
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.asked.append(body)
+        use = {"type": "tool_use", "id": "t1", "name": "memory", "input": {"command": "view", "path": PATH}}
+        is_first = len(self.asked) == 1
+        answer = {
+            "id": "m",
+            "type": "message",
+            "role": "assistant",
+            "model": "m",
+            "content": [use] if is_first else [{"type": "text", "text": "Done."}],
+            "stop_reason": "tool_use" if is_first else "end_turn",
+            "stop_sequence": None,
+            "usage": {"input_tokens": 1, "output_tokens": 1},
+        }
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.end_headers()
+        self.wfile.write(json.dumps(answer).encode())
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+def test_the_runner_of_the_sdk_calls_it(filled: Memento) -> None:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Provider)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        client = Anthropic(base_url=f"http://127.0.0.1:{server.server_port}", api_key="k", max_retries=0)
+        tool: Any = MemoryTool(filled)
+        runner = client.beta.messages.tool_runner(
+            model="m", max_tokens=9, tools=[tool], messages=[{"role": "user", "content": "Look."}]
+        )
+        said = runner.until_done()
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert said.content[0].to_dict()["text"] == "Done."
+    assert Provider.asked[0]["tools"] == [{"type": "memory_20250818", "name": "memory"}]
+    assert "USER has a cat called Mia" in json.dumps(Provider.asked[1]["messages"][-1])

@@ -31,7 +31,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from memento.codec import decode, plain
 from memento.errors import BackendError, InputError
-from memento.intake.importers import harvest_transcript
 from memento.model import CapturedTurn, Capturing, NoteRow, Priority, Scope
 from memento.text.tables import Entry, Row, entries
 from memento.time import now
@@ -109,6 +108,8 @@ def read_payload(payload: Mapping[str, Any], client: str, event: str) -> tuple[s
         return session, [_read_tool(payload)]
     transcript = _first_text(payload, "transcript_path")
     if client == "claude-code" and transcript and event != "prompt":
+        from memento.intake.importers import harvest_transcript  # with the rules, which no other hook waits for
+
         rows = harvest_transcript(Path(transcript), "claude-code", None if event == "compact" else _TAIL_BYTES)
         last = next((row for row in reversed(rows) if row.speaker), None)
         return session, [_to_turn(row) for row in rows if row.speaker is None or row is last]

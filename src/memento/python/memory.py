@@ -350,21 +350,19 @@ class MemoryTool:
 
         client.beta.messages.tool_runner(..., tools=[MemoryTool(memento)])
 
-    The files that the model writes are kept in the graph of the namespace, so that recall finds what they say.
+    The files that the model writes are kept in the graph of the memory's namespace, so that recall finds what they say.
 
     *Because:* the SDK tells its tools by their class; to be registered as one takes no import of it where it is not used.
     """
 
     name = "memory"
 
-    def __init__(
-        self, memory: Memory, *, namespace: str | None = None, cache_control: Mapping[str, Any] | None = None
-    ) -> None:
+    def __init__(self, memory: Memory, *, cache_control: Mapping[str, Any] | None = None) -> None:
         """
         Args:
             cache_control: the mark for the provider's cache, as the SDK has it.
         """
-        self._memory, self._namespace, self._cache_control = memory, namespace, cache_control
+        self._memory, self._cache_control = memory, cache_control
         try:
             from anthropic.lib.tools import BetaAbstractMemoryTool
         except ImportError:  # whoever answers the tool's calls by themselves needs no SDK
@@ -384,10 +382,10 @@ class MemoryTool:
             ToolError: it could not be carried out; the model is told why. Without the SDK an `InputError`.
         """
         given = input if isinstance(input, Mapping) else vars(input)
-        known = intake.MemoryFile.__struct_fields__
+        known = {*intake.MemoryFile.__struct_fields__} - {"namespace"}  # a model chooses none
         asked = {name: value for name, value in given.items() if name in known and value is not None}
         try:
-            answer = self._memory.memory_file(**{**asked, "namespace": self._namespace})
+            answer = self._memory.memory_file(**asked)
         except InputError as error:
             raise _as_tool_error(f"Error: {error}") from error
         if answer.failed:

@@ -339,7 +339,7 @@ def test_what_a_person_said_is_captured_after_the_answer_where_that_is_asked_for
         body = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": text}]}
         assert found.post(path, body, **headers).status_code == 200
 
-    with in_front_of(provider, tmp_path / "home", settings) as found:
+    with in_front_of(provider, tmp_path / "home", settings=settings) as found:
         found.memento.note("I live in Lisbon.")
         ask("Where do I live? I hate olives, by the way.")
         ask("Where do I live? I hate olives, by the way.")
@@ -361,6 +361,6 @@ def test_what_a_person_said_is_captured_after_the_answer_where_that_is_asked_for
 def test_a_journal_that_cannot_be_written_harms_no_answer(provider: Upstream, tmp_path: Path) -> None:
     settings = replace(OFFLINE, capture=CaptureSettings(mode="on"))
     (tmp_path / "home" / "captures.jsonl").mkdir(parents=True)
-    with in_front_of(provider, tmp_path / "home", settings) as found:
+    with in_front_of(provider, tmp_path / "home", settings=settings) as found:
         body = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "I like pears."}]}
         assert found.post("/v1/messages", body).status_code == 200

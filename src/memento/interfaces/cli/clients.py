@@ -60,7 +60,9 @@ class Hooks:
     file: str
     events: Mapping[str, str]
     on_request: Mapping[str, str] = field(default_factory=dict)
-    """Events that are hooked with `--tools` alone."""
+    """Events that are hooked with `--tools` alone: those of tools."""
+    aside: Mapping[str, object] = field(default_factory=dict)
+    """What stands in their entries beside, so that the client does not wait for them."""
     is_flat: bool = False
     """Whether the entries of an event are commands; else each is a group with a list of them."""
     more: Mapping[str, object] = field(default_factory=dict)
@@ -108,6 +110,7 @@ CLIENTS: Mapping[str, Client] = {
             file="~/.claude/settings.json",
             events={"SessionStart": "start", "Stop": "stop", "PreCompact": "compact"},
             on_request={"PostToolUse": "tool"},
+            aside={"async": True},
             more={"type": "command", "timeout": 30},
         ),
     ),
@@ -477,7 +480,9 @@ def install_hooks(chosen: Chosen, client: str, dry_run: bool, tools: bool) -> No
     events = {**hooks.events, **(hooks.on_request if tools else {})}
     after = _edit_hooks(before, hooks, {name: _write_call(chosen, client, does) for name, does in events.items()}, path)
     _change_file(path, before, after, dry_run, ", ".join(events))
-    mode = chosen.settings().capture.find_mode(namespace_of(chosen))
+    from memento.settings import load_client
+
+    mode = load_client(chosen.folder.settings).capture.find_mode(namespace_of(chosen))
     told = {
         "off": "Nothing is captured yet: set mode of [capture] to propose or on.",
         "propose": "What is said is proposed.",
@@ -548,7 +553,8 @@ def _edit_hooks(before: str, hooks: Hooks, calls: Mapping[str, str], path: Path)
     edited: dict[str, list[Any]] = {}
     for name in (*events, *(name for name in calls if name not in events)):
         old = events.get(name, [])
-        entry = {**hooks.more, "command": calls[name]} if name in calls else None
+        beside = hooks.aside if name in hooks.on_request else {}
+        entry = {**hooks.more, **beside, "command": calls[name]} if name in calls else None
         fresh = entry if hooks.is_flat or entry is None else {"hooks": [entry]}
         others = _drop_ours(old)
         is_there = fresh is not None and fresh in old and len(others) == len(old) - 1
@@ -640,8 +646,9 @@ def _keep_for_later(asked: Any, chosen: Chosen) -> bool:
     from memento.intake.redaction import Redaction, Redactor
     from memento.model import Scope
     from memento.operations.base import read_items
+    from memento.settings import load_client
 
-    settings, scope = chosen.settings(), Scope("local", asked.namespace)
+    settings, scope = load_client(chosen.folder.settings), Scope("local", asked.namespace)
     if settings.capture.find_mode(scope.namespace) == "off":
         return False
     redaction = Redaction(Redactor(settings.redaction, chosen.folder.redactions), lambda: scope)
