@@ -44,6 +44,8 @@ SHORTEST = 50
 """Characters that the answer of a tool or of a model has at least."""
 MOST_OUTPUT, MOST_INPUT, MOST_SAID = 10_000, 500, 2_000
 """Characters that are kept of what a tool answers, of what it was given, and of what a model says."""
+ALIKE, ALIKE_HIGH = 0.92, 0.95
+"""The cosine from which what a model or a tool said is one with a memory; where a word of it says that it matters, the second."""
 BATCH = 20
 """Entries that are taken in at once."""
 _SETTLED = 5_000
@@ -307,6 +309,7 @@ class Journal:
             most: entries that may wait; more are not taken.
         """
         self._path, self._most = path, most
+        self._seen: tuple[tuple[int, int], list[Captured]] = ((-1, -1), [])
 
     def append(self, fresh: Sequence[Captured]) -> tuple[int, Counter[str]]:
         """
@@ -334,11 +337,14 @@ class Journal:
         return len(lines), left_out
 
     def load(self) -> list[Captured]:
-        """Return what waits, in the order in which it came; raises as `append`."""
-        try:
-            return [*self._read().entries.values()]
-        except OSError as error:
-            raise self._failure(error) from error
+        """Return what waits, in the order in which it came; reads the file where it was changed, and raises as `append`."""
+        stamp = self._stamp()
+        if stamp != self._seen[0]:
+            try:
+                self._seen = stamp, [*self._read().entries.values()]
+            except OSError as error:
+                raise self._failure(error) from error
+        return [*self._seen[1]]
 
     def settle(self, ids: Collection[str], how: str) -> None:
         """
@@ -366,7 +372,7 @@ class Journal:
             if moved:
                 self._append_lines([_write_entry(one) for one in moved])
 
-    def stamp(self) -> tuple[int, int]:
+    def _stamp(self) -> tuple[int, int]:
         """Return what changes when the file does: its length and its time."""
         try:
             stat = self._path.stat()

@@ -329,6 +329,8 @@ def write_page() -> str:
             lines += ["", f"{one.does}{where}:", "", f"```{one.form}", fill_snippet(one.text, USUAL, LAUNCH), "```"]
         if client.note:
             lines += ["", fill_snippet(client.note, USUAL, LAUNCH)]
+        if isinstance(client.hooks, Hooks):
+            lines += ["", f"Recall and [capture](capture.md) by its hooks: `memento hook install {name}`"]
     return "\n".join(lines) + "\n"
 
 

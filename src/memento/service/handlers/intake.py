@@ -20,7 +20,7 @@ from memento.consolidation.context import load_statements
 from memento.consolidation.task import make_tasks
 from memento.errors import InputError
 from memento.graph.mapping import node_or_none
-from memento.intake.capture import BATCH, Captured, keep_turns
+from memento.intake.capture import ALIKE, ALIKE_HIGH, BATCH, Captured, keep_turns
 from memento.intake.documents import (
     Piece,
     Reading,
@@ -487,6 +487,9 @@ def _note_captured(captured: Captured, service: Service) -> Noted:
     """Note an entry of the journal, which leaves it; one that cannot be a note leaves it too."""
     context = service.context(replace(OWNER, tenant=captured.tenant))
     scope = context.scope(captured.namespace, "write")
+    if captured.keep and _is_told_already(captured, scope, context):
+        service.journal.settle([captured.id], "known")
+        return Noted(note=None, skipped="it is already known")
     tasks = make_tasks(
         captured.row, scope, captured.at, service.zone, service.settings.consolidation, keep=captured.keep
     )
@@ -497,6 +500,16 @@ def _note_captured(captured: Captured, service: Service) -> Noted:
         return Noted(note=None, skipped=str(error))
     service.journal.settle([captured.id], "noted")
     return join_pieces(noted)
+
+
+def _is_told_already(captured: Captured, scope: Scope, context: Context) -> bool:
+    """Tell whether a memory that holds is nearly the same: tools say the same again and again."""
+    vectors = context.embed(captured.row.content)
+    with context.stores.indexes.lock:
+        view = context.key_view(scope, context.stores.clock())
+        _, cosines = view.indexes.vectors["memory"].near(vectors, 1, view.visible)
+    least = ALIKE_HIGH if captured.row.priority == "high" else ALIKE
+    return bool(cosines.size) and float(cosines[0]) >= least
 
 
 @handles(operations.Proposals)
