@@ -1290,6 +1290,8 @@ class Status:
     """What cannot be read; None when there is nothing."""
     redacted: Mapping[str, int] = field(default_factory=dict)
     """How many secrets of which kind were taken out of texts for this namespace since the folder was made."""
+    proposals: int = 0
+    """What was captured and waits for a yes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -81,11 +81,12 @@ def test_a_rule_is_seen_in_its_examples_and_not_in_its_counter_example(table: st
         (CapturedTurn(role="assistant", text=LONG), ""),
         (user("I like tea."), ""),
         (user("Off the record, I am leaving the company."), "it is not to be kept"),
-        (user("  "), "it has no text"),
+        (user(""), "it has no text"),
+        (user("Thanks a lot!"), "it is thanks"),
     ],
 )
 def test_what_is_passed_over_is_as_published(turn: CapturedTurn, why: str) -> None:
-    assert find_reason(turn) == why or (not turn.text.strip() and find_reason(replace(turn, text="")) == why)
+    assert find_reason(turn) == why
 
 
 def test_nothing_is_captured_where_nobody_asked_for_it(memento: Memento) -> None:
@@ -103,6 +104,7 @@ def test_a_proposal_waits_for_a_yes_and_a_rejected_one_is_gone_for_good(opened: 
         assert (lisbon.content, lisbon.session, lisbon.source) == (turns[0].text, "claude-code:monday", "hook:stop")
         assert memento.proposals(limit=1, offset=1) == (olives,)
         assert not memento.list() and not memento.proposals(namespace="work")
+        assert (memento.status().proposals, memento.status(namespace="work").proposals) == (2, 0)
 
         assert memento.reject_proposals([olives.id, "nobody"]).unknown == ("nobody",)
         assert "olives" not in memento.service.datadir.captures.read_text()

@@ -239,7 +239,11 @@ def find_reason(turn: CapturedTurn, deny: str = "") -> str:
             return "its command only looks"
     if _find_rule("deny", "text", turn.text) or (deny and re.search(deny, turn.text)):
         return "it is not to be kept"
-    if turn.role != "user" and len(turn.text) < SHORTEST:
+    if turn.role == "user":
+        from memento.intake.importers import find_noise  # with the rules, which no answer of a tool waits for
+
+        return find_noise(turn.text)
+    if len(turn.text) < SHORTEST:
         return f"it has less than {SHORTEST} characters"
     if turn.role == "tool" and not (_find_rule("keep", "tool", turn.tool) or _is_important(turn)):
         return "its tool changes nothing, and no word of it says that it matters"
@@ -336,15 +340,24 @@ class Journal:
                 self._append_lines(lines)
         return len(lines), left_out
 
-    def load(self) -> list[Captured]:
-        """Return what waits, in the order in which it came; reads the file where it was changed, and raises as `append`."""
+    def load(self, scope: Scope | None = None) -> list[Captured]:
+        """
+        Return what waits, of all namespaces or of one, in the order in which it came; the file is read where it was changed.
+
+        Raises:
+            BackendError: it cannot be read; says why.
+        """
         stamp = self._stamp()
         if stamp != self._seen[0]:
             try:
                 self._seen = stamp, [*self._read().entries.values()]
             except OSError as error:
                 raise self._failure(error) from error
-        return [*self._seen[1]]
+        return [
+            one
+            for one in self._seen[1]
+            if scope is None or (one.tenant, one.namespace) == (scope.tenant, scope.namespace)
+        ]
 
     def settle(self, ids: Collection[str], how: str) -> None:
         """
@@ -421,7 +434,7 @@ class Journal:
         handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         try:
             size = os.lseek(handle, 0, os.SEEK_END)
-            is_torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
+            is_torn = size > 0 and os.lseek(handle, size - 1, os.SEEK_SET) >= 0 and os.read(handle, 1) != b"\n"
             data = ("\n" * is_torn + "\n".join(lines) + "\n").encode("utf-8", "replace")
             while data:
                 data = data[os.write(handle, data) :]

@@ -198,7 +198,7 @@ def _add_turns(
             found.skipped["it has no text"] += 1
         elif turn.role != "user" and not all_turns:
             found.skipped["an assistant said it"] += 1
-        elif why := _find_noise(turn.text):
+        elif why := find_noise(turn.text):
             found.skipped[why] += 1
         else:
             found.rows.append(
@@ -214,7 +214,7 @@ def _add_turns(
             )
 
 
-def _find_noise(text: str) -> str:
+def find_noise(text: str) -> str:
     """Say why a turn is worth no note, by the rules' own words; nothing where any sentence of it tells something."""
     if len(text) > 2_000:
         return ""

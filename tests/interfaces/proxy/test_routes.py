@@ -364,3 +364,4 @@ def test_a_journal_that_cannot_be_written_harms_no_answer(provider: Upstream, tm
     with in_front_of(provider, tmp_path / "home", settings=settings) as found:
         body = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "I like pears."}]}
         assert found.post("/v1/messages", body).status_code == 200
+        assert found.memento.status().proposals == 0

@@ -533,13 +533,7 @@ def list_proposals(operation: operations.Proposals, context: Context) -> tuple[P
 
 
 def _list_proposed(namespace: str | None, context: Context) -> list[Captured]:
-    scope = context.scope(namespace)
-    return [one for one in _list_journal(scope, context) if one.state == "proposed"]
-
-
-def _list_journal(scope: Scope, context: Context) -> list[Captured]:
-    every = context.service.journal.load()
-    return [one for one in every if (one.tenant, one.namespace) == (scope.tenant, scope.namespace)]
+    return [one for one in context.service.journal.load(context.scope(namespace)) if one.state == "proposed"]
 
 
 def _choose_proposals(
@@ -581,7 +575,7 @@ def list_unfinished(operation: operations.WriteAheadLog, context: Context) -> tu
     scope = context.scope(operation.namespace)
     found = [
         LogEntry(id=one.id, timestamp=one.at, kind="captured" if one.state == "waiting" else "proposal")
-        for one in _list_journal(scope, context)
+        for one in context.service.journal.load(scope)
     ]
     for waiting in queue.list_waiting(context.stores, ("pending", "failed")):
         if (waiting.scope.tenant, waiting.scope.namespace) != (scope.tenant, scope.namespace):
