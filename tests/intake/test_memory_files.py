@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar
 
@@ -13,9 +14,10 @@ from anthropic.lib.tools import BetaAbstractMemoryTool, ToolError
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import OFFLINE
 from memento.errors import InputError
 from memento.intake.memory_files import Refusal, cut_file, resolve_path
-from memento.python import Memento, MemoryTool
+from memento.python import Memento, MemoryTool, open_memento
 
 PATH = "/memories/work/notes.txt"
 TEXT = "# Home\n\n- USER lives in Lisbon\n- USER has a cat called Mia\n\nUSER moves soon.\n"
@@ -25,6 +27,15 @@ TEXT = "# Home\n\n- USER lives in Lisbon\n- USER has a cat called Mia\n\nUSER mo
 def filled(memento: Memento) -> Memento:
     assert memento.memory_file("create", path=PATH, file_text=TEXT).memories == 3
     return memento
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memento]:
+    """A memory with the file, for what changes nothing."""
+    with open_memento(tmp_path_factory.mktemp("shared"), configured=OFFLINE) as memento:
+        assert isinstance(memento, Memento)
+        memento.memory_file("create", path=PATH, file_text=TEXT)
+        yield memento
 
 
 def run(memento: Memento, **command: Any) -> str:
@@ -123,9 +134,9 @@ def test_a_renamed_folder_says_what_it_said_and_a_deleted_one_says_nothing(fille
     ids=lambda one: one["command"] if isinstance(one, dict) else "",
 )
 def test_what_cannot_be_done_is_said_as_published_and_changes_nothing(
-    command: dict[str, Any], said: str, filled: Memento
+    command: dict[str, Any], said: str, shared: Memento
 ) -> None:
-    answer = filled.memory_file(**command)
+    answer = shared.memory_file(**command)
     assert (answer.text, answer.failed, answer.memories, answer.retired) == (said, True, 0, 0)
 
 
@@ -173,8 +184,8 @@ def test_namespaces_have_files_of_their_own_and_memories_say_where_they_are_from
     assert {one.content.strip() for one in filled.list(source="memory-tool")} >= {"- USER has a cat called Mia"}
 
 
-def test_the_sdk_takes_it_for_a_memory_tool(filled: Memento) -> None:
-    tool = MemoryTool(filled, cache_control={"type": "ephemeral"})
+def test_the_sdk_takes_it_for_a_memory_tool(shared: Memento) -> None:
+    tool = MemoryTool(shared, cache_control={"type": "ephemeral"})
     assert isinstance(tool, BetaAbstractMemoryTool)
     assert tool.to_dict() == {"type": "memory_20250818", "name": "memory", "cache_control": {"type": "ephemeral"}}
     assert "cat" in tool.call({"command": "view", "path": PATH})
@@ -213,12 +224,12 @@ class Provider(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-def test_the_runner_of_the_sdk_calls_it(filled: Memento) -> None:
+def test_the_runner_of_the_sdk_calls_it(shared: Memento) -> None:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Provider)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         client = Anthropic(base_url=f"http://127.0.0.1:{server.server_port}", api_key="k", max_retries=0)
-        tool: Any = MemoryTool(filled)
+        tool: Any = MemoryTool(shared)
         runner = client.beta.messages.tool_runner(
             model="m", max_tokens=9, tools=[tool], messages=[{"role": "user", "content": "Look."}]
         )
