@@ -2015,6 +2015,42 @@ class Activated:
     content: str = ""
 
 
+BranchStage = Literal["staged", "applied", "undone"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compaction:
+    """A memory that a compaction lets go, and why; one that is `merged` says the same as `into`, which has its notes then."""
+
+    memory: IRI
+    content: str
+    why: Literal["expired", "merged", "evicted"]
+    detail: str
+    into: IRI | None = None
+    into_content: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compacted:
+    """
+    What a compaction does or did, by reason, of `total` memories of which `remaining` are left.
+
+    `branch` is the graph that has what it adds; None where nothing goes. `alike` pairs are near in meaning and yet say something
+    else, so that both stay. `changes` are the first lines of what goes, `more` counts those that are not listed.
+    """
+
+    branch: IRI | None
+    stage: BranchStage
+    expired: int
+    merged: int
+    evicted: int
+    total: int
+    remaining: int
+    alike: int = 0
+    changes: tuple[Compaction, ...] = ()
+    more: int = 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Archived:
     """The memories that had no energy left, and the text of each; with `dry_run` they are still there."""

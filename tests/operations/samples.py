@@ -146,6 +146,7 @@ CALLS: Mapping[type[Operation[Any]], Callable[[Sample, str], Operation[Any]]] = 
     graphs.PostGraph: lambda s, n: graphs.PostGraph(b"<urn:e> <urn:f> 3 .", s.data, namespace=n),
     graphs.PatchGraph: lambda s, n: graphs.PatchGraph("INSERT DATA { <urn:g> <urn:h> 4 }", s.data, namespace=n),
     graphs.DeleteGraph: lambda s, n: graphs.DeleteGraph(s.data, namespace=n),
+    care.Compact: lambda s, n: care.Compact(True, namespace=n),
     care.Export: lambda s, n: care.Export(str(s.folder / f"{n}.trig"), namespace=n),
     care.ImportRdf: lambda s, n: care.ImportRdf(str(s.folder / "document.ttl"), data="own", namespace=n),
     care.Status: lambda s, n: care.Status(namespace=n),

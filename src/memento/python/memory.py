@@ -140,6 +140,7 @@ class Memory(ABC):
     conversation = Method(keys.Conversation)
     list_memories = Method(keys.ListMemories)
     cleanup_expired = Method(keys.CleanupExpired)
+    compact = Method(care.Compact)
     memory_stats = Method(keys.MemoryStats)
 
     strength = Method(strengths.Strength)

@@ -184,15 +184,16 @@ def _join(group: Sequence[Recalled], place: int, memories: Sequence[Recalled]) -
         return group[0]
     fullest, best = group[0], memories[place]
     ordered = sorted(group, key=lambda one: one.rank)
-    notes: dict[str, NoteRef] = {one.note.iri: one.note for one in (fullest, *ordered) if one.note}
+    told = [note for one in (fullest, *ordered) for note in ((one.note, *one.notes) if one.note else one.notes)]
+    notes: dict[str, NoteRef] = {note.iri: note for note in told}
     return replace(
         fullest,
         score=best.score,
         source=best.source,
         relevance=best.relevance,
-        count=len(group),
+        count=sum(one.count for one in group),
         notes=tuple(notes.values()),
-        merged=tuple(one.iri for one in ordered if one is not fullest),
+        merged=tuple(iri for one in ordered for iri in (*(() if one is fullest else (one.iri,)), *one.merged)),
     )
 
 

@@ -30,7 +30,8 @@ Ids = NDArray[np.int32]
 
 _KINDS: dict[Kind, int] = {"memory": 1, "anchor": 2, "key": 3}
 _KIND_OF: dict[int, Kind] = {code: kind for kind, code in _KINDS.items()}
-_ENDINGS = (1, 3, 4)  # rows of the times at which what is current changes
+_EXPIRED = 3  # row of the times: believed until
+_ENDINGS = (1, _EXPIRED, 4)  # rows of the times at which what is current changes
 NEVER = np.iinfo(np.int64).max
 
 
@@ -92,6 +93,11 @@ class Nodes:
             self._moments.clear()
         self._graph[node] = self._graphs[graph]
         self._times[:, node] = _column_of(lifetime)
+        self._update_moments(node)
+
+    def expire(self, node: int, at: datetime | None) -> None:
+        """Let a node be believed until an instant, or from now on; whatever else is known of it stays."""
+        self._times[_EXPIRED, node] = _ms(at, NEVER)
         self._update_moments(node)
 
     def fill(self, rows: Sequence[tuple[int, IRI, Kind, IRI, Lifetime]]) -> None:

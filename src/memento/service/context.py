@@ -35,6 +35,7 @@ from memento.iris import (
     GLOBAL,
     IRI,
     audit_iri,
+    branch_prefix,
     cases_iri,
     check_namespace,
     data_iri,
@@ -346,7 +347,8 @@ def _visible_graphs(scope: Scope, graphs: tuple[IRI, ...], access: Access, infer
     is_whole = not access.namespaces
     provenance = (provenance_iri(scope.tenant),) if is_whole else ()
     audit = (audit_iri(scope.tenant),) if is_whole and access.may("admin") else ()
-    return VisibleGraphs(default=default, named=(*default, *provenance, *audit))
+    branches = [graph for graph in graphs if is_whole and graph.startswith(branch_prefix(scope.tenant))]
+    return VisibleGraphs(default=default, named=(*default, *provenance, *audit, *branches))
 
 
 def _open_models(settings: Settings, rules: Callable[[], Agents]) -> Models | None:
