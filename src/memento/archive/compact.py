@@ -312,7 +312,7 @@ def _find_repeated(
 
 
 def _list_alike(vectors: Vectors, least: float) -> list[tuple[int, int, float]]:
-    """List the pairs of rows of (n, d) unit vectors with a cosine of `least` or more: the earlier row first, of each the surest first."""
+    """List the pairs of rows of (n, d) unit vectors whose cosine is `least` or more, of each row the surest first."""
     found = []
     for begin in range(0, len(vectors), _AT_ONCE):
         cosines = vectors[begin : begin + _AT_ONCE] @ vectors.T
