@@ -318,9 +318,15 @@ def relation_name(iri: str) -> str:
 
     >>> relation_name("http://purl.org/memento/CoActivated"), relation_name(relation_iri("leads to"))
     ('co-activated', 'leads to')
+    >>> relation_name(MEM.supersedes)
+    'supersedes'
     """
     name = iri.rsplit("/", 1)[-1]
-    return _RELATIONS.get(name) or unquote(iri.removeprefix("urn:memento:relation:"))
+    return (
+        _RELATIONS.get(name)
+        or (name if iri.startswith(MEM.base) else "")
+        or unquote(iri.removeprefix("urn:memento:relation:"))
+    )
 
 
 _RELATIONS = {

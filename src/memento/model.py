@@ -1127,6 +1127,8 @@ class Recollection:
     """What else to know, as that nothing is remembered in the namespace asked for; None when there is nothing."""
     cases: CasesFound | None = None
     """Cases whose tasks are like the question, where they were asked for."""
+    cached: Literal["fresh", "stale"] | None = None
+    """Whether it was given to the same caller before: with nothing written since, or while a new one is being made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -2013,6 +2015,21 @@ class Activated:
     memory: IRI
     activation: float
     content: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """
+    How a memory is related to what was asked about: `similar`, `references`, `merges`, `rival` or another word, how strongly (0..1)
+    where that is known, and whether the link leads `out` to it, comes `in` from it, or is of `both` sides.
+    """
+
+    memory: IRI
+    content: str
+    relation: str
+    way: Literal["out", "in", "both"]
+    strength: float | None = None
+    at: datetime | None = None
 
 
 BranchStage = Literal["staged", "applied", "undone"]

@@ -86,6 +86,7 @@ CALLS: Mapping[type[Operation[Any]], Callable[[Sample, str], Operation[Any]]] = 
     questions.Recall: lambda s, n: questions.Recall("Where do I work?", k=1, explain=True, namespace=n),
     questions.Get: lambda s, n: questions.Get(s.memory, namespace=n),
     questions.List: lambda s, n: questions.List(past=True, namespace=n),
+    questions.Relations: lambda s, n: questions.Relations(s.memory, namespace=n),
     questions.Tags: lambda s, n: questions.Tags(namespace=n),
     questions.Entities: lambda s, n: questions.Entities(namespace=n),
     questions.Timeline: lambda s, n: questions.Timeline("me", namespace=n),

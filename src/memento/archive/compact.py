@@ -436,6 +436,7 @@ def _hide(batch: Sequence[Quad], scope: Scope, parts: Backends) -> None:
         memories = [quad[0] for quad in fresh]
         parts.invalidate_copies(memories)
         parts.reschedule(Change(fresh), memories, scope.graph)
+        parts.invalidate_copies(memories)  # one that was made meanwhile
 
 
 def _show(batch: Sequence[Quad], scope: Scope, parts: Backends) -> None:

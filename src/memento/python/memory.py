@@ -141,6 +141,7 @@ class Memory(ABC):
     list_memories = Method(keys.ListMemories)
     cleanup_expired = Method(keys.CleanupExpired)
     compact = Method(care.Compact)
+    relations = Method(questions.Relations)
     memory_stats = Method(keys.MemoryStats)
 
     strength = Method(strengths.Strength)

@@ -149,6 +149,16 @@ def merge_twins(memories: Sequence[Recalled], vectors: NDArray[np.float32]) -> l
     return [_join([memories[place] for place in group], min(group), memories) for group in groups]
 
 
+def says_no_more(text: str, known: str) -> bool:
+    """
+    Tell whether a text says nothing that another one does not: its words, and the same names, numbers and days, denied or not.
+
+    >>> says_no_more("I like tea.", "I like green tea."), says_no_more("I like tea.", "I do not like tea.")
+    (True, False)
+    """
+    return _Marks.of(known).covers(_Marks.of(text))
+
+
 def merge_overlaps(memories: Sequence[Recalled], question: str) -> list[Recalled]:
     """
     Return the memories in their order without a piece of a long text that only says what the piece beside it, which comes before

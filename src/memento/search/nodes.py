@@ -235,6 +235,10 @@ class Nodes:
             self._moments[tuple(graphs)] = known = _Moment(codes, mask, now, self._next(now))
         return known.mask
 
+    def next_end(self, now: datetime) -> int:
+        """Return the next instant at which a node ends, or an end becomes known, in milliseconds since 1970."""
+        return self._next(milliseconds(now))
+
     def _next(self, now: int) -> int:
         """Return the next instant after `now` at which a node ends, or an end becomes known."""
         return min(int(row.min(initial=NEVER, where=row > now)) for row in self._times[list(_ENDINGS)])
@@ -316,6 +320,11 @@ def _column_of(lifetime: Lifetime) -> tuple[int, int, int, int, int]:
     starts = (_ms(lifetime.valid_at, 0), _ms(lifetime.created_at, 0))
     ends = (_ms(lifetime.invalid_at, NEVER), _ms(lifetime.expired_at, NEVER))
     return starts[0], ends[0], starts[1], ends[1], _ms(lifetime.retired_at, 0)
+
+
+def milliseconds(at: datetime) -> int:
+    """Return an instant in milliseconds since 1970."""
+    return _ms(at, 0)
 
 
 def _ms(at: datetime | None, otherwise: int) -> int:

@@ -75,6 +75,7 @@ TABLE: Mapping[tuple[str, str], tuple[tuple[int, ...], dict[str, Any]]] = {
     ("POST", "/memory/<path:iri>/correct"): ((401, 403, 201, 201, 404), {"json": {"content": "I live in Oslo."}}),
     ("POST", "/memory/<path:iri>/mark"): ((401, 403, 200, 200, 404), {"json": {"tags": ["home"]}}),
     ("GET", "/memory/tags"): (READ, {}),
+    ("GET", "/memory/relations"): (READ, {"query_string": {"entity": "me"}}),
     ("POST", "/memory/<path:iri>/undo"): ((401, 403, 404, 404, 404), {}),
     ("POST", "/memory/<path:iri>/unforget"): ((401, 403, 404, 404, 404), {}),
     ("GET", "/memory/disputes"): (READ, {}),

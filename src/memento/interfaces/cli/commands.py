@@ -169,6 +169,7 @@ COMMANDS: Mapping[str, Command] = {
         path="keys cleanup",
         view=lambda answer: f"{answer['expired']:,} memories and {answer['phrases']:,} names let go.",
     ),
+    "relations": Command(path="relations", view=views.show_relations),
     "compact": Command(path="compact", view=views.show_compacted),
     "memory_stats": Command(path="keys stats", view=views.show_fields),
     "strength": Command(path="living strength", view=views.show_fields, places={"iri": "MEMORY"}),

@@ -560,6 +560,18 @@ def show_archived(answer: Json) -> str:
     return "\n".join([head, *(f"- {text}  {_dim(iri)}" for text, iri in rows)])
 
 
+def show_relations(rows: Iterable[Json]) -> str:
+    """A line for each related memory: how, how strongly, and what it says."""
+    ways = {"out": "→", "in": "←", "both": "↔"}
+    lines = []
+    for one in rows:
+        strength = "    " if one["strength"] is None else f"{one['strength']:.2f}"
+        lines.append(
+            f"{strength} {ways[one['way']]} {clean(one['relation'])}: {clean(one['content'])}  {_dim(one['memory'])}"
+        )
+    return "\n".join(lines) or "Nothing is related to it."
+
+
 def show_compacted(answer: Json) -> str:
     """Show what a compaction does as a diff, a line for each memory that goes."""
     signs = {"merged": "~", "expired": "-", "evicted": "-"}
