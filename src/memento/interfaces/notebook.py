@@ -75,7 +75,7 @@ def show_recollection(found: Recollection) -> str:
     if not found.memories:
         return f"<p>{head}: {'nothing is relevant' if found.gated else 'nothing comes to mind'}</p>{rest}"
     left = f", {found.left_out} left out of the budget" if found.left_out else ""
-    count = f"{head}, {len(found.memories)} memories{left}"
+    count = f"{head}, {len(found.memories)} {'memory' if len(found.memories) == 1 else 'memories'}{left}"
     return _table_html(_RECALL_COLUMNS, [_recalled_row(one) for one in found.memories], count) + rest
 
 
@@ -478,7 +478,7 @@ def parse_triples(data: bytes) -> Triples:
     return Triples(tuple(sorted(triples, key=lambda one: (one[0], one[1], str(one[2])))), data)
 
 
-_CHAR, _BOLD, _LINE_H, _PAD, _GAP_X, _GAP_Y = 6.7, 7.6, 16, 8, 110, 22  # pixels, at 12 px
+_CHAR, _BOLD, _LINE_H, _PAD, _GAP_X, _GAP_Y = 6.7, 7.6, 16, 8, 140, 24  # pixels, at 12 px
 _CHARS = 34  # of a line of text
 _LINES = 6  # of a box, beside its head
 _TIP = 200  # characters of a line of what is told when one points at a box
@@ -621,9 +621,12 @@ def _arrow(start: _Box, label: str, to: _Box) -> str:
     tip = -7 if forward else 7
     path = f"M{x1:.0f},{y1:.0f} C{x1 + bend:.0f},{y1:.0f} {x2 - bend:.0f},{y2:.0f} {x2 + tip:.0f},{y2:.0f}"
     head = f"M{x2:.0f},{y2:.0f} l{tip},-4 v8 z"
+    # Beside the head, where the curve is level, on the side that it does not come from.
+    beside = y2 + (13 if y2 > y1 + 1 else -6)
+    anchor = "end" if forward else "start"
     return (
         f'<path d="{path}" fill="none" stroke="currentColor" stroke-opacity=".45"/><path d="{head}" fill-opacity=".6"/>'
-        f'<text x="{(x1 + x2) / 2:.0f}" y="{(y1 + y2) / 2 - 4:.0f}" text-anchor="middle" font-size="10" '
+        f'<text x="{x2 + 2 * tip:.0f}" y="{beside:.0f}" text-anchor="{anchor}" font-size="10" '
         f'fill-opacity=".75">{escape(label)}</text>'
     )
 
