@@ -109,7 +109,7 @@ class Note:
     `state` is set until the note is understood, and stays when nothing came of it; `title` and `speaker` are what its caller
     said beside it, kept as long as it is pending. `source` is how it came in, None for what somebody said on purpose.
     Of a text that was too long it is the `piece`, counted from 1, of so many `pieces`; `parent` is the first of them, None of the
-    first itself; `overlap` are the characters at its beginning that end the piece before.
+    first itself; `overlap` are the characters at its beginning that end the piece before. Its memories end at `expires_at`.
     """
 
     iri: IRI
@@ -131,6 +131,7 @@ class Note:
     piece: int | None = prop(MEM.piece, None)
     pieces: int | None = prop(MEM.pieces, None)
     overlap: int | None = prop(MEM.overlap, None)
+    expires_at: datetime | None = prop(MEM.expiresAt, None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1461,7 +1462,10 @@ class Forgotten:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteRow:
-    """One row of an import, before it is a note. `position` is its place in the session, counted from 0."""
+    """
+    One row of an import, before it is a note. `position` is its place in the session, counted from 0; `ttl_s` is for how many
+    seconds its memories are remembered.
+    """
 
     content: str
     at: datetime | None = None
@@ -1474,6 +1478,7 @@ class NoteRow:
     container: str | None = None
     priority: Priority | None = None
     source: str | None = None
+    ttl_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

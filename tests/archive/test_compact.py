@@ -208,3 +208,20 @@ def test_only_a_branch_of_the_namespace_is_applied_or_undone(memento: Memento) -
     with pytest.raises(NotFound, match="it is applied"):
         memento.compact(branch=later.branch)
     assert memento.compact().branch is None
+
+
+def test_a_note_and_a_row_may_end_by_themselves_and_are_over_then_without_a_compaction(memento: Memento) -> None:
+    told = memento.note("My parking permit is blue.", ttl_s=3600).memories
+    [row, lasting] = [NoteRow(content="The scaffold stands until noon.", ttl_s=60), NoteRow(content="Rye is a grain.")]
+    memento.import_notes([row, lasting], consolidate=False)
+    assert len(contents(memento)) == 3
+    ends = memento.service.stores.indexes.read(told, [GRAPH])[0].time_of(MEM.expiresAt)
+    assert ends and 3590 < (ends - now()).total_seconds() <= 3600
+
+    memento.service.stores.clock = lambda: now() + timedelta(hours=2)
+
+    assert contents(memento) == ["Rye is a grain."]
+    with pytest.raises(InputError, match="ttl of row 1 must be a number of seconds above 0"):
+        memento.import_notes([NoteRow(content="x y z", ttl_s=0)])
+    with pytest.raises(InputError, match="ttl must be"):
+        memento.note("My permit is red.", ttl_s=-1)

@@ -232,6 +232,7 @@ def _make_memory(draft: Draft, names: Mapping[str, IRI], understood: Understandi
     # A slot belongs to a subject: where the subject is nothing we know, the memory fills no slot.
     subject = names.get(draft.subject) if draft.subject else None
     about = [names[name] for name in draft.about if name in names]
+    until = understood.note.expires_at
     return Memory(
         iri=mint("memory"),
         content=draft.content,
@@ -249,6 +250,7 @@ def _make_memory(draft: Draft, names: Mapping[str, IRI], understood: Understandi
         invalid_at=draft.until,
         content_hash=content_hash(draft.content),
         is_verbatim=True if understood.unread else None,
+        expires_at=until and max(until, understood.ended),  # of a note that waited longer than that
     )
 
 

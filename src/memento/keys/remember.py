@@ -294,6 +294,15 @@ def check_item(item: ToRemember) -> dict[str, KeyType]:
     return keys
 
 
+_LONGEST_S = timedelta(days=365_000).total_seconds()
+
+
+def require_ttl(seconds: float | None, name: str) -> None:
+    """Raise `InputError` where a time to live is given that is none; `name` is what the error calls it."""
+    if seconds is not None and not 0 < seconds < _LONGEST_S:
+        raise InputError(f"{name} must be a number of seconds above 0, not {seconds}")
+
+
 def plan_memory(item: ToRemember, context: WriteContext) -> Outcome:
     """
     Return what is to be written so that a text is remembered.
@@ -303,8 +312,7 @@ def plan_memory(item: ToRemember, context: WriteContext) -> Outcome:
     """
     types = check_item(item)
     item = replace(item, content=drop_controls(item.content))
-    if item.ttl_s is not None and not 0 < item.ttl_s < timedelta.max.total_seconds():
-        raise InputError(f"ttl must be a number of seconds above 0, not {item.ttl_s}")
+    require_ttl(item.ttl_s, "ttl")
     resolved = context.resolver().resolve(types)
     if same := _find_same(item.content, context):
         return _repeat(same, resolved, context)

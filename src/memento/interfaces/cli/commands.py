@@ -109,6 +109,7 @@ COMMANDS: Mapping[str, Command] = {
             "idempotency_key": Option(names=("--key",)),
             "wait": Option(names=("--no-wait",), help="Return as soon as it is kept."),
             "tags": Option(names=("--tag",), metavar="TAG"),
+            "ttl_s": Option(names=("--ttl",), metavar="SECONDS"),
         },
         reads={"content": read_text},
     ),
