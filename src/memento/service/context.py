@@ -55,8 +55,8 @@ from memento.model import Degraded, Filter, Recollection, Scope
 from memento.operations import Operation, check
 from memento.operations.base import FILTERS, Filtered, list_iri_fields, read_items
 from memento.ports import Progress, Vectors
-from memento.retrieval.rerank import Reranker
 from memento.search.nodes import milliseconds
+from memento.search.reranker import Reranker
 from memento.settings import AnswersSettings, Settings
 from memento.sparql.description import Statistics
 from memento.sparql.federation import Endpoints
@@ -331,16 +331,16 @@ class AnswerCache:
         self._cleared = 0
         self.worker = Worker(self._make_again, "answers")
         if settings.cached:
-            stores.forget_listeners.append(self.clear)
+            stores.forget_listeners.append(self.drop_answers)
 
-    def clear(self) -> None:
+    def drop_answers(self) -> None:
         """Give no answer again that was made, or begun, before this."""
         with self._lock:
             self._cleared += 1
             self._kept.clear()
             self._waiting.clear()
 
-    def get(
+    def ask(
         self, question: Operation[Any], access: Access, scope: Scope, make: Callable[[], Recollection]
     ) -> Recollection:
         """Return the answer to a question, as it is kept or as `make` makes it; `cached` says how."""

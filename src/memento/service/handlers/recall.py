@@ -104,7 +104,7 @@ def answer(operation: operations.Recall, context: Context) -> Recollection:
         recollection = _recall_in_order(query, context, chosen)
         return fit_budget(recollection, operation.budget) if operation.budget else recollection
 
-    return context.service.answers.get(operation, context.access, scope, make)
+    return context.service.answers.ask(operation, context.access, scope, make)
 
 
 def _recall_in_order(query: Query, context: Context, chosen: Settings) -> Recollection:
@@ -115,7 +115,7 @@ def _recall_in_order(query: Query, context: Context, chosen: Settings) -> Recoll
     most = max(query.k, MOST_EXPLAINED) if query.explained else context.settings.limits.results
     wider = replace(query, k=min(max(query.k, reranker.pool), max(most, query.k)))
     found = _recall_by_energy(wider, context, chosen)
-    return reranker.rerank(found, query.k, query.scope, context.stores.clock(), context.stores)
+    return pipeline.rerank(found, query.k, reranker, query.scope, context.stores.clock(), context.stores)
 
 
 _WIDER = 3  # times as many memories are ranked by energy as are wanted

@@ -12,7 +12,7 @@ import pytest
 from conftest import OFFLINE
 from memento.errors import SettingsError
 from memento.python import Memento, open_memento
-from memento.retrieval.rerank import CrossEncoder, Reranker
+from memento.search.reranker import CrossEncoder, Reranker
 from memento.settings import EmbeddingSettings, GateSettings, KeysSettings, RerankSettings, Settings
 
 TEXTS = ("The bakery sells bread.", "Tulips grow in spring.", "The bread of the bakery is rye.", "Rye bread is dark.")

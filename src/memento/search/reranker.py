@@ -1,6 +1,5 @@
 """
-Order the best memories of an answer once more: by a cross-encoder of the user's own, which reads question and memory together,
-or by the factors of the published design.
+Order the best texts of an answer once more: by a cross-encoder of the user's own, which reads question and text together.
 
 *Guarantees:* nothing is fetched, and no code of the folder is run: its model is `model.onnx` (or `onnx/model.onnx`) with
 `tokenizer.json`, or `model.safetensors` with `config.json` beside that. What is missing is said when the memory is opened. A model
@@ -13,20 +12,13 @@ import logging
 import threading
 import unicodedata
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memento import rank
-from memento.backends import Backends
 from memento.errors import EmbeddingError, SettingsError
-from memento.iris import IRI, MEM, tag_name
-from memento.model import Recollection, Scope
-from memento.search.attributes import EXPLICIT
 from memento.search.minilm import translate_errors
 from memento.settings import RerankSettings
 
@@ -92,7 +84,7 @@ class CrossEncoder:
         session = onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
         names = [one.name for one in session.get_inputs()]
 
-        def run(question: str, texts: Sequence[str]) -> Any:
+        def score_pairs(question: str, texts: Sequence[str]) -> Any:
             read = tokenizer.encode_batch([(question, text) for text in texts])
             parts = {
                 "input_ids": [one.ids for one in read],
@@ -101,7 +93,7 @@ class CrossEncoder:
             }
             return session.run(None, {name: np.array(parts[name], dtype=np.int64) for name in names})[0]
 
-        return run
+        return score_pairs
 
     def _load_torch(self) -> Callable[[str, Sequence[str]], Any]:
         import torch
@@ -113,7 +105,7 @@ class CrossEncoder:
             str(self.folder), use_safetensors=True, **where
         ).eval()
 
-        def run(question: str, texts: Sequence[str]) -> Any:
+        def score_pairs(question: str, texts: Sequence[str]) -> Any:
             read = tokenizer(
                 [question] * len(texts),
                 list(texts),
@@ -125,7 +117,7 @@ class CrossEncoder:
             with torch.inference_mode():
                 return model(**read).logits.numpy()
 
-        return run
+        return score_pairs
 
 
 class Reranker:
@@ -143,6 +135,11 @@ class Reranker:
     def pool(self) -> int:
         """How many of the best memories are ordered again; 0 for none."""
         return self._settings.pool if self._model or self._settings.factors else 0
+
+    @property
+    def by_factors(self) -> bool:
+        """Whether the factors of the published design count."""
+        return self._settings.factors
 
     @property
     def has_model(self) -> bool:
@@ -167,44 +164,6 @@ class Reranker:
         if floor is not None and scores[best[0]] < floor and share_script(question, some[best[0]]):
             return []
         return [*best, *range(len(some), len(texts))]
-
-    def rerank(self, found: Recollection, k: int, scope: Scope, now: datetime, stores: Backends) -> Recollection:
-        """Return an answer with its best memories in order again, at most `k` of them; each keeps the score it was found by."""
-        memories = list(found.memories)
-        if self._settings.factors:
-            factors = weigh_by_factors([one.iri for one in memories], scope, now, stores)
-            memories = [replace(one, score=round(one.score * factors.get(one.iri, 1.0), 6)) for one in memories]
-            head, rest = memories[: self._settings.pool], memories[self._settings.pool :]
-            memories = [*sorted(head, key=lambda one: -one.score), *rest]
-        order = self.order(found.query, [one.content for one in memories])
-        ordered = memories if order is None else [memories[place] for place in order]
-        ranked = tuple(replace(one, rank=place) for place, one in enumerate(ordered[:k], start=1))
-        about = {name for one in ranked for name in one.about}
-        entities = tuple(one for one in found.entities if one.name in about)
-        return replace(found, memories=ranked, entities=entities, gated=found.gated or (bool(memories) and not ranked))
-
-
-def weigh_by_factors(memories: Sequence[IRI], scope: Scope, now: datetime, stores: Backends) -> dict[IRI, float]:
-    """
-    Return the factors of the published design: by age, source, tags, uses and priority.
-
-    Source: `rank.rerank_factor`.
-    """
-    records = stores.indexes.read(memories, scope.memory_graphs) if memories else []
-    notes = list(dict.fromkeys(IRI(one.first(MEM.extractedFrom)) for one in records))
-    told = {one.iri: one for one in stores.indexes.read(notes, scope.memory_graphs)} if notes else {}
-    factors = {}
-    for one in records:
-        note = told.get(IRI(one.first(MEM.extractedFrom)))
-        created = one.time_of(MEM.createdAt)
-        factors[one.iri] = rank.rerank_factor(
-            max((now - created).total_seconds() / 86_400, 0.0) if created else 0.0,
-            (note.first(MEM.source) if note else "") or EXPLICIT,
-            [tag_name(IRI(str(tag))) for tag in one.statements.get(MEM.tagged, ())],
-            int(one.first(MEM.accessCount) or 0),
-            (note.first(MEM.priority) if note else "") or "normal",
-        )
-    return factors
 
 
 def share_script(one: str, other: str) -> bool:
