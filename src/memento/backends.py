@@ -127,6 +127,16 @@ class Backends:
             done()
         self.aside.look_at(memories)
 
+    def reschedule(self, change: Change, memories: Sequence[IRI], graph: IRI) -> None:
+        """
+        Write a change of until when some memories of a graph are believed, and of nothing else: the indexes have no more to read.
+
+        Raises:
+            GraphError: the store refused; nothing was written.
+        """
+        self.apply(change)
+        self.indexes.reschedule(memories, graph)
+
     def amend(self, delta: Delta, touched: Sequence[IRI], graphs: Sequence[IRI], texts: Sequence[str]) -> None:
         """
         Write what somebody's update changes, then let the indexes follow: when this returns, the next recall sees it.

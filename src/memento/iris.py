@@ -138,6 +138,16 @@ def audit_iri(tenant: str) -> IRI:
     return IRI(f"urn:memento:audit:{quote(tenant, safe='')}")
 
 
+def branch_prefix(tenant: str) -> str:
+    """Return how the names of all graph branches of a tenant begin."""
+    return f"urn:memento:branch:{quote(tenant, safe='')}:"
+
+
+def branch_iri(tenant: str, namespace: str) -> IRI:
+    """Mint the IRI of a graph branch: what one run adds to the graph of a namespace; later ones sort after earlier ones."""
+    return IRI(f"{branch_prefix(tenant)}{quote(namespace, safe='')}:{uuid7()}")
+
+
 GLOBAL = "__global__"
 """The namespace that is read from every other, beside `main`."""
 
@@ -308,9 +318,15 @@ def relation_name(iri: str) -> str:
 
     >>> relation_name("http://purl.org/memento/CoActivated"), relation_name(relation_iri("leads to"))
     ('co-activated', 'leads to')
+    >>> relation_name(MEM.supersedes)
+    'supersedes'
     """
     name = iri.rsplit("/", 1)[-1]
-    return _RELATIONS.get(name) or unquote(iri.removeprefix("urn:memento:relation:"))
+    return (
+        _RELATIONS.get(name)
+        or (name if iri.startswith(MEM.base) else "")
+        or unquote(iri.removeprefix("urn:memento:relation:"))
+    )
 
 
 _RELATIONS = {

@@ -109,7 +109,7 @@ class Note:
     `state` is set until the note is understood, and stays when nothing came of it; `title` and `speaker` are what its caller
     said beside it, kept as long as it is pending. `source` is how it came in, None for what somebody said on purpose.
     Of a text that was too long it is the `piece`, counted from 1, of so many `pieces`; `parent` is the first of them, None of the
-    first itself; `overlap` are the characters at its beginning that end the piece before.
+    first itself; `overlap` are the characters at its beginning that end the piece before. Its memories end at `expires_at`.
     """
 
     iri: IRI
@@ -131,6 +131,7 @@ class Note:
     piece: int | None = prop(MEM.piece, None)
     pieces: int | None = prop(MEM.pieces, None)
     overlap: int | None = prop(MEM.overlap, None)
+    expires_at: datetime | None = prop(MEM.expiresAt, None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1127,6 +1128,8 @@ class Recollection:
     """What else to know, as that nothing is remembered in the namespace asked for; None when there is nothing."""
     cases: CasesFound | None = None
     """Cases whose tasks are like the question, where they were asked for."""
+    cached: Literal["fresh", "stale"] | None = None
+    """Whether it was given to the same caller before: with nothing written since, or while a new one is being made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1461,7 +1464,10 @@ class Forgotten:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteRow:
-    """One row of an import, before it is a note. `position` is its place in the session, counted from 0."""
+    """
+    One row of an import, before it is a note. `position` is its place in the session, counted from 0; `ttl_s` is for how many
+    seconds its memories are remembered.
+    """
 
     content: str
     at: datetime | None = None
@@ -1474,6 +1480,7 @@ class NoteRow:
     container: str | None = None
     priority: Priority | None = None
     source: str | None = None
+    ttl_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -2096,6 +2103,57 @@ class Activated:
     memory: IRI
     activation: float
     content: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """
+    How a memory is related to what was asked about: `similar`, `references`, `merges`, `rival` or another word, how strongly (0..1)
+    where that is known, and whether the link leads `out` to it, comes `in` from it, or is of `both` sides.
+    """
+
+    memory: IRI
+    content: str
+    relation: str
+    way: Literal["out", "in", "both"]
+    strength: float | None = None
+    at: datetime | None = None
+
+
+BranchStage = Literal["staged", "applied", "undone"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compaction:
+    """A memory that a compaction lets go, and why; one that is `merged` says the same as `into`, which has its notes then."""
+
+    memory: IRI
+    content: str
+    why: Literal["expired", "merged", "evicted"]
+    detail: str
+    into: IRI | None = None
+    into_content: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compacted:
+    """
+    What a compaction does or did, by reason, of `total` memories of which `remaining` are left.
+
+    `branch` is the graph that has what it adds; None where nothing goes. `alike` pairs are near in meaning and yet say something
+    else, so that both stay. `changes` are the first lines of what goes, `more` counts those that are not listed.
+    """
+
+    branch: IRI | None
+    stage: BranchStage
+    expired: int
+    merged: int
+    evicted: int
+    total: int
+    remaining: int
+    alike: int = 0
+    changes: tuple[Compaction, ...] = ()
+    more: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -345,9 +345,32 @@ class KeysSettings:
     autokey_aliases: Natural = knob(8, "most phrases that one key learns")
     autokey_days: Amount = knob(30.0, "days after which a learned phrase goes that nobody has used")
     direct: bool = knob(False, "offer direct recall over the key graph (`recall_memories`) beside the walk")
-    rerank: str = knob("", "folder of a cross-encoder that orders the best 30 of direct recall again; empty: none")
-    rerank_floor: float | None = knob(
-        None, "score of the cross-encoder's best, below which direct recall has no answer; empty: none"
+
+
+@dataclass(frozen=True, slots=True)
+class RerankSettings:
+    folder: str = knob(
+        "",
+        "folder of a cross-encoder (ONNX or safetensors) that orders the best memories of every recall again; empty: none",
+    )
+    pool: Positive = knob(30, "how many of the best it orders")
+    floor: float | None = knob(
+        None,
+        "score of the cross-encoder's best, below which there is no answer, unless it is in another script; empty: none",
+    )
+    factors: bool = knob(
+        False, "multiply scores by the factors of the published design: age, source, tags, uses, priority"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class AnswersSettings:
+    cached: Natural = knob(
+        0, "answers of recall that are kept for the same question of the same caller, as published with 100; 0: none"
+    )
+    fresh_s: Amount = knob(60.0, "seconds for which an answer is given again while nothing was written")
+    stale_s: Amount = knob(
+        0.0, "seconds for which an older answer is given once more while a new one is made in the background; 0: never"
     )
 
 
@@ -522,6 +545,12 @@ class ConsolidationSettings:
     chunk_overlap: Natural = knob(
         100, "words that a piece begins with and that end the one before; less than a piece has"
     )
+    near: Literal["keep", "relate", "skip"] = knob(
+        "keep",
+        "what becomes of a memory nearly like another: it is kept, linked with its nearest, or, where it says no more, skipped",
+    )
+    near_cosine: Share = knob(0.92, "cosine from which two memories are nearly alike, and linked as similar")
+    near_related: Share = knob(0.7, "cosine from which a memory is linked with one that it may refer to")
     time_zone: str = knob("UTC", "where the user's days begin, as Europe/Berlin: decides what yesterday means")
 
 
@@ -721,6 +750,8 @@ class Settings:
     proxy: ProxySettings = ProxySettings()
     keys: KeysSettings = KeysSettings()
     living: StrengthSettings = StrengthSettings()
+    rerank: RerankSettings = RerankSettings()
+    answers: AnswersSettings = AnswersSettings()
 
 
 MASK = "***"
@@ -1249,7 +1280,7 @@ EARLIER_NAMES: Mapping[str, str] = {
     "KEYMEM_KEY_GATE": "MEMENTO_KEYS_KEY_GATE",
     "KEYMEM_KEY_HUB_MIN_LINKS": "MEMENTO_KEYS_HUB",
     "KEYMEM_DIRECT_RECALL": "MEMENTO_KEYS_DIRECT",
-    "KEYMEM_RERANK_MIN_SCORE": "MEMENTO_KEYS_RERANK_FLOOR",
+    "KEYMEM_RERANK_MIN_SCORE": "MEMENTO_RERANK_FLOOR",
     "KEYMEM_AUTOKEY": "MEMENTO_KEYS_AUTOKEY",
     "KEYMEM_AUTOKEY_PROMOTE_N": "MEMENTO_KEYS_AUTOKEY_AFTER",
     "KEYMEM_AUTOKEY_CONFIRM_FLOOR": "MEMENTO_KEYS_AUTOKEY_FLOOR",
@@ -1260,7 +1291,7 @@ EARLIER_NAMES: Mapping[str, str] = {
 
 _INSTEAD: Mapping[str, str] = {
     "KEYMEM_DATA_DIR": "set MEMENTO_HOME",
-    "KEYMEM_RERANK": "set MEMENTO_KEYS_RERANK to the folder of a cross-encoder",
+    "KEYMEM_RERANK": "set MEMENTO_RERANK_FOLDER to the folder of a cross-encoder",
     "KEYMEM_AUTO_MIGRATE": "vectors of another model are made again by themselves",
     "KEYMEM_FORCE_REEMBED": "run `memento reindex`",
 }

@@ -168,6 +168,7 @@ VERB_CALLS = {
     "feedback": '(feedback "{memory}" "success")',
     "decay!": "(decay!)",
     "consolidate": "(consolidate)",
+    "compact": "(compact true)",
     "archived": "(archived)",
     "unarchive": '(unarchive "{memory}")',
     "set-policy": '(set-policy "again" (stats))',

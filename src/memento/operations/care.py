@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta
 
-from memento.operations.base import Filtered, Interface, Operation, Right
+from memento.operations.base import Filtered, Interface, Iri, Operation, Right, Share
 
 if TYPE_CHECKING:
     from memento import model
@@ -119,6 +119,38 @@ class Rebuild(Operation["int"], frozen=True):
     is_idempotent: ClassVar[bool] = True
     right: ClassVar[Right] = "admin"
     absent: ClassVar[Mapping[Interface, str]] = FOLDER
+
+
+class Compact(Operation["model.Compacted"], frozen=True):
+    """
+    Tidy the namespace up: hide what is old, make one of what says the same, hide what matters least where there is too much.
+
+    A trial run stages it as a graph branch and lists what would go; `branch` applies that branch as it was shown, `undo` takes back
+    the latest run, or that of `branch`. What goes is hidden and not deleted. Recall is answered meanwhile.
+
+    Raises:
+        NotFound: no such branch of this namespace that could be applied, or undone.
+        InputError: a number out of range, or a trial run of `undo` or of a `branch`.
+    """
+
+    route: ClassVar[str] = "POST /memory/compact"
+    right: ClassVar[Right] = "write"
+    is_idempotent: ClassVar[bool] = True
+    fails: ClassVar[tuple[int, ...]] = (404, 415)
+    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "what may go is for the user to say"}
+
+    dry_run: Annotated[bool, Meta(description="only stage it, and show what would go")] = False
+    ttl_days: Annotated[
+        float, Meta(ge=0, le=1e6, description="days after which a memory is old, by when it was written; 0: none is")
+    ] = 180.0
+    max_entries: Annotated[int, Meta(ge=1, description="memories to keep; beyond, the least important go")] = 10_000
+    threshold: Annotated[Share, Meta(description="cosine from which two memories may say the same")] = 0.92
+    newest: Annotated[
+        int, Meta(ge=0, le=20_000, description="how many of the newest are compared with each other; 0: none")
+    ] = 500
+    branch: Annotated[Iri, Meta(description="a staged branch to apply; with `undo` an applied one")] | None = None
+    undo: Annotated[bool, Meta(description="bring back exactly what a run has taken away")] = False
+    lines: Annotated[int, Meta(ge=0, le=10_000, description="most lines of what goes")] = 100
 
 
 class Backup(Operation["model.BackedUp"], frozen=True):

@@ -63,6 +63,16 @@ class Note(Operation["model.Noted"], frozen=True):
         Literal["low", "normal", "high"], Meta(description="how much the writer makes of it: a part of its importance")
     ] = "high"
     source: Annotated[Text, Meta(description="how it came in, as a short word")] = "explicit"
+    ttl_s: (
+        Annotated[
+            float,
+            Meta(
+                description="for how many seconds its memories are remembered; default for good",
+                extra_json_schema={"exclusiveMinimum": 0},
+            ),
+        ]
+        | None
+    ) = None
 
 
 class NoteStatus(Operation["model.NoteStatus"], frozen=True):

@@ -140,6 +140,8 @@ class Memory(ABC):
     conversation = Method(keys.Conversation)
     list_memories = Method(keys.ListMemories)
     cleanup_expired = Method(keys.CleanupExpired)
+    compact = Method(care.Compact)
+    relations = Method(questions.Relations)
     memory_stats = Method(keys.MemoryStats)
 
     strength = Method(strengths.Strength)

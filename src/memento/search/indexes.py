@@ -25,6 +25,7 @@ import numpy as np
 
 from memento.graph.mapping import statements
 from memento.graph.store import Store
+from memento.graph.terms import to_value
 from memento.iris import IRI, MEM, TYPE
 from memento.model import Change, Difference, Filter, Scored, Value
 from memento.ports import Embedder, Progress, Vectors
@@ -45,6 +46,7 @@ from memento.settings import Above, WordsSettings
 from memento.time import BEGINNING, NEVER
 
 _BATCH = 256
+_ENDS = (MEM.expiredAt, MEM.expiresAt)
 _SHOWN = 10_000
 """Nodes that are read between two calls of `progress`."""
 
@@ -221,6 +223,17 @@ class Indexes(Context):
                 if index.follows_use:
                     index.apply(Update(known))
         self.read_edges(memories, graphs)
+
+    def reschedule(self, memories: Sequence[IRI], graph: IRI) -> None:
+        """Set until when some memories of a graph are believed, as it says now; nothing else of them has changed."""
+        ends: dict[IRI, list[datetime]] = {}
+        for iri in memories:
+            said = (to_value(one.object) for name in _ENDS for one in self._graph.match(iri, name, None, graph))
+            ends[iri] = [end for end in said if isinstance(end, datetime)]
+        with self.lock:
+            for iri, some in ends.items():
+                if (node := self.nodes.find(iri)) is not None and self.nodes.graph(node) == graph:
+                    self.nodes.expire(node, min(some, default=None))
 
     def revise(self, iris: Sequence[IRI], graphs: Sequence[IRI]) -> None:
         """

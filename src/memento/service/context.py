@@ -12,13 +12,15 @@ from __future__ import annotations
 
 import re
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 from zoneinfo import ZoneInfo
 
+from msgspec import json as msgspec_json
 from msgspec import structs
 
 from memento.access import OWNER, Access, Right, Tokens
@@ -36,6 +38,7 @@ from memento.iris import (
     GLOBAL,
     IRI,
     audit_iri,
+    branch_prefix,
     cases_iri,
     check_namespace,
     data_iri,
@@ -49,11 +52,13 @@ from memento.keys.match import choose_thresholds
 from memento.keys.remember import WriteContext
 from memento.keys.view import KeyView
 from memento.manifest import Maps
-from memento.model import Degraded, Filter, Scope
+from memento.model import Degraded, Filter, Recollection, Scope
 from memento.operations import Operation, check
 from memento.operations.base import FILTERS, Filtered, list_iri_fields, read_items
 from memento.ports import Progress, Vectors
-from memento.settings import Settings, resolve_namespace
+from memento.search.nodes import milliseconds
+from memento.search.reranker import Reranker
+from memento.settings import AnswersSettings, Settings, resolve_namespace
 from memento.sparql.description import Statistics
 from memento.sparql.federation import Endpoints
 from memento.sparql.pool import Pool
@@ -114,6 +119,8 @@ class Service:
         self.statistics = Statistics(self.workers)
         self.endpoints = Endpoints.from_settings(settings.sparql)
         self.graph_names = GraphNames(stores)
+        self.reranker = Reranker(settings.rerank)
+        self.answers = AnswerCache(stores, settings.answers)
         self.domains = Domains(stores, settings.cases)
         self.case_reads = ReadLog(stores, self.writing)
         self.opened_at = now()
@@ -291,12 +298,116 @@ class Context:
             strengths=self.service.reinforcement,
             limits=choose_thresholds(self.stores.embedder.fingerprint, self.settings.keys),
             now=at,
+            near=self.settings.consolidation,
         )
 
     def visible_graphs(self, scope: Scope) -> VisibleGraphs:
         """Return the graphs that the caller may read by SPARQL."""
         inferred = (scope.inferred,) if self.settings.inference.on else ()
         return self.service.graph_names.visible(scope, self.access, inferred)
+
+
+@dataclass(slots=True)
+class _Kept:
+    """An answer, how to make it again, after how many writes it was made, when, and when something in it ends by itself."""
+
+    answer: Recollection
+    make: Callable[[], Recollection]
+    writes: int
+    at: datetime
+    until: int
+
+
+class AnswerCache:
+    """
+    The latest answers of recall, for the same question of the same caller. May be used from many threads.
+
+    *Guarantees:* an answer is given again only to a caller with the same rights, and never one with a memory that is forgotten,
+    erased, hidden or over since. After a write the old one is given within `stale_s` at most, while a new one is made.
+
+    *Because:* a store counts its writes: what was answered after as many is still true until something ends by itself.
+    """
+
+    def __init__(self, stores: Backends, settings: AnswersSettings) -> None:
+        self._stores, self._settings = stores, settings
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[bytes, _Kept] = OrderedDict()
+        self._waiting: dict[bytes, None] = {}
+        self._cleared = 0
+        self.worker = Worker(self._make_again, "answers")
+        if settings.cached:
+            stores.forget_listeners.append(self.drop_answers)
+
+    def drop_answers(self) -> None:
+        """Give no answer again that was made, or begun, before this."""
+        with self._lock:
+            self._cleared += 1
+            self._kept.clear()
+            self._waiting.clear()
+
+    def ask(
+        self, question: Operation[Any], access: Access, scope: Scope, make: Callable[[], Recollection]
+    ) -> Recollection:
+        """Return the answer to a question, as it is kept or as `make` makes it; `cached` says how."""
+        if not self._settings.cached:
+            return make()
+        key = repr((access, scope, msgspec_json.encode(question))).encode()
+        with self._lock:
+            kept = self._kept.get(key)
+            if kept:
+                self._kept.move_to_end(key)
+        if kept and (state := self._rate(kept, scope)):
+            if state == "stale":
+                with self._lock:
+                    self._waiting[key] = None
+                self.worker.wake()
+            return replace(kept.answer, cached=state)
+        return self._make(key, make)
+
+    def _rate(self, kept: _Kept, scope: Scope) -> Literal["fresh", "stale"] | None:
+        """Tell whether an answer holds still, or may be given once more; None where neither."""
+        at, indexes = self._stores.clock(), self._stores.indexes
+        age_s = (at - kept.at).total_seconds()
+        is_same = self._stores.graph.writes == kept.writes and milliseconds(at) < kept.until
+        if is_same and age_s <= self._settings.fresh_s:
+            return "fresh"
+        if age_s > self._settings.stale_s:
+            return None
+        with indexes.lock:
+            shown = indexes.nodes.current(scope.memory_graphs, now=at)
+            nodes = [indexes.nodes.find(iri) for one in kept.answer.memories for iri in (one.iri, *one.merged)]
+            return "stale" if all(node is not None and shown[node] for node in nodes) else None
+
+    def _make(self, key: bytes, make: Callable[[], Recollection]) -> Recollection:
+        with self._lock:
+            cleared = self._cleared
+        stores = self._stores
+        writes, at = stores.graph.writes, stores.clock()
+        answer = make()
+        with stores.indexes.lock:
+            until = stores.indexes.nodes.next_end(at)
+        if answer.degraded is None:
+            with self._lock:
+                if cleared == self._cleared:
+                    self._kept[key] = _Kept(answer, make, writes, at, until)
+                    self._kept.move_to_end(key)
+                    while len(self._kept) > self._settings.cached:
+                        self._kept.popitem(last=False)
+        return answer
+
+    def _make_again(self) -> float | None:
+        """Make the stale answers again that were given; the worker calls it."""
+        while not self.worker.stopping.is_set():
+            with self._lock:
+                key = next(iter(self._waiting), None)
+                kept = self._kept.get(key) if key is not None else None
+                if key is not None:
+                    del self._waiting[key]
+            if key is None:
+                return None
+            if kept:
+                self._make(key, kept.make)
+        return None
 
 
 class GraphNames:
@@ -351,7 +462,8 @@ def _visible_graphs(scope: Scope, graphs: tuple[IRI, ...], access: Access, infer
     is_whole = not access.namespaces
     provenance = (provenance_iri(scope.tenant),) if is_whole else ()
     audit = (audit_iri(scope.tenant),) if is_whole and access.may("admin") else ()
-    return VisibleGraphs(default=default, named=(*default, *provenance, *audit))
+    branches = [graph for graph in graphs if is_whole and graph.startswith(branch_prefix(scope.tenant))]
+    return VisibleGraphs(default=default, named=(*default, *provenance, *audit, *branches))
 
 
 def _open_models(settings: Settings, rules: Callable[[], Agents]) -> Models | None:

@@ -115,6 +115,7 @@ def close_service(service: Service) -> None:
     service.checkpointer.stop(_STOP_S)
     service.capturer.stop(_STOP_S)
     service.mender.stop(_STOP_S)
+    service.answers.worker.stop(_STOP_S)
     if service.models:
         service.models.close()
     service.maps.close(_STOP_S)

@@ -125,6 +125,7 @@ COMMANDS: Mapping[str, Command] = {
             "idempotency_key": Option(names=("--key",)),
             "wait": Option(names=("--no-wait",), help="Return as soon as it is kept."),
             "tags": Option(names=("--tag",), metavar="TAG"),
+            "ttl_s": Option(names=("--ttl",), metavar="SECONDS"),
         },
         reads={"content": read_text},
     ),
@@ -186,6 +187,8 @@ COMMANDS: Mapping[str, Command] = {
         path="keys cleanup",
         view=lambda answer: f"{answer['expired']:,} memories and {answer['phrases']:,} names let go.",
     ),
+    "relations": Command(path="relations", view=views.show_relations),
+    "compact": Command(path="compact", view=views.show_compacted),
     "memory_stats": Command(path="keys stats", view=views.show_fields),
     "strength": Command(path="living strength", view=views.show_fields, places={"iri": "MEMORY"}),
     "feedback": Command(

@@ -592,3 +592,39 @@ def show_archived(answer: Json) -> str:
     head = "Would be archived:" if answer["dry_run"] else "Archived; `memento living unarchive` brings one back:"
     rows = [(clean(answer["contents"][iri]), iri) for iri in answer["memories"]]
     return "\n".join([head, *(f"- {text}  {_dim(iri)}" for text, iri in rows)])
+
+
+def show_relations(rows: Iterable[Json]) -> str:
+    """A line for each related memory: how, how strongly, and what it says."""
+    ways = {"out": "→", "in": "←", "both": "↔"}
+    lines = []
+    for one in rows:
+        strength = "    " if one["strength"] is None else f"{one['strength']:.2f}"
+        lines.append(
+            f"{strength} {ways[one['way']]} {clean(one['relation'])}: {clean(one['content'])}  {_dim(one['memory'])}"
+        )
+    return "\n".join(lines) or "Nothing is related to it."
+
+
+def show_compacted(answer: Json) -> str:
+    """Show what a compaction does as a diff, a line for each memory that goes."""
+    signs = {"merged": "~", "expired": "-", "evicted": "-"}
+    lines = []
+    for one in answer["changes"]:
+        into = f"\n  + {clean(one['into_content'] or '')}" if one["into"] else ""
+        why = _dim(f"{one['why']}: {one['detail']}  {one['memory']}")
+        lines.append(f"{signs[one['why']]} {clean(one['content'])}  {why}{into}")
+    if answer["more"]:
+        lines.append(_dim(f"and {answer['more']:,} more"))
+    counts = f"{answer['expired']:,} expired, {answer['merged']:,} merged, {answer['evicted']:,} evicted"
+    left = f"{answer['remaining']:,} of {answer['total']:,} memories remain"
+    lines.append(f"{_COMPACTED[answer['stage']]}: {counts}; {left}.")
+    if answer["alike"]:
+        lines.append(_dim(f"{answer['alike']:,} pairs are alike but do not say the same: both stay."))
+    if answer["branch"] and answer["stage"] != "undone":
+        way = "--branch" if answer["stage"] == "staged" else "--undo --branch"
+        lines.append(_dim(f"memento compact {way} {answer['branch']}"))
+    return "\n".join(lines)
+
+
+_COMPACTED = {"staged": "Would go", "applied": "Compacted", "undone": "Brought back"}

@@ -21,6 +21,7 @@ from typing import IO
 from memento.access import OWNER
 from memento.archive.backup import BackupSource, make_backup
 from memento.archive.check import find_differences, read_store_files, rebuild_indexes, report_status
+from memento.archive.compact import Rules, apply_branch, stage_compaction, undo_branch
 from memento.archive.exchange import ExportDocument, ImportDocument, export_document, prepare_import, write_import
 from memento.archive.files import open_document, save_document
 from memento.archive.tables import TableForm, find_form, write_statements
@@ -30,7 +31,8 @@ from memento.errors import BackendError, Damaged, Forbidden, InputError, Memento
 from memento.graph.backups import begin_restore, list_backups, parse_backup_time, prepare_restore
 from memento.graph.documents import Form
 from memento.intake.redaction import Redaction
-from memento.model import BackedUp, Difference, Exported, Filter, Merged, Restored
+from memento.iris import parse_iri
+from memento.model import BackedUp, Compacted, Difference, Exported, Filter, Merged, Restored
 from memento.model import Status as Report
 from memento.operations import care as operations
 from memento.ports import Progress
@@ -323,6 +325,38 @@ def rebuild(operation: operations.Rebuild, context: Context) -> int:
     context.require_writable()
     with context.service.writing:
         return rebuild_indexes(context.stores, context.progress) + context.service.domains.embed_again()
+
+
+@handles(operations.Compact)
+def compact(operation: operations.Compact, context: Context) -> Compacted:
+    """Stage, apply or undo."""
+    scope, service = context.scope(operation.namespace, "write"), context.service
+    if operation.dry_run and (operation.undo or operation.branch):
+        raise InputError("dry_run shows what a new run would do: leave out undo and branch")
+    branch = None if operation.branch is None else parse_iri(operation.branch)
+    writing, parts, progress = service.writing, context.stores, context.progress
+    with service.importing:
+        if operation.undo:
+            done = undo_branch(branch, scope, parts, writing, progress)
+        elif branch:
+            done = apply_branch(branch, scope, parts, writing, progress)
+        else:
+            rules = Rules(
+                ttl_days=operation.ttl_days,
+                most=operation.max_entries,
+                alike=operation.threshold,
+                newest=operation.newest,
+                shown=operation.lines,
+            )
+            done = stage_compaction(rules, scope, parts.clock(), parts, writing)
+            if done.branch and not operation.dry_run:
+                apply_branch(done.branch, scope, parts, writing, progress)
+                done = replace(done, stage="applied")
+            elif not done.branch and not operation.dry_run:
+                done = replace(done, stage="applied")
+    if done.branch and done.stage != "staged":
+        service.maps.record(scope, "compacted" if done.stage == "applied" else "compaction undone")
+    return done
 
 
 @handles(operations.Backup)

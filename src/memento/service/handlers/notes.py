@@ -18,7 +18,7 @@ from memento.consolidation.task import (
     split_row,
 )
 from memento.errors import InputError
-from memento.keys.remember import KeyChanges
+from memento.keys.remember import KeyChanges, require_ttl
 from memento.model import (
     Dispute,
     Forgotten,
@@ -58,8 +58,10 @@ def note(operation: notes.Note, context: Context) -> Noted:
         container=operation.container,
         priority=operation.priority,
         source=operation.source,
+        ttl_s=operation.ttl_s,
     )
     context.require_text(operation.content, "content")
+    require_ttl(operation.ttl_s, "ttl")
     scope, knobs = context.scope(operation.namespace, "write"), context.settings.consolidation
     tasks = make_tasks(row, scope, context.stores.clock(), zone, knobs)
     done = [take_note(tasks[0], context.service, wait=operation.wait)]
@@ -98,6 +100,7 @@ def import_notes(operation: notes.ImportNotes, context: Context) -> Imported:
     scope, rows = context.scope(operation.namespace, "write"), operation.rows
     for number, row in enumerate(rows, start=1):
         context.require_text(row.content, f"content of row {number}")
+        require_ttl(row.ttl_s, f"ttl of row {number}")
     knobs = context.settings.consolidation
     # A long row is known when its last piece is: an import that broke off within it goes on there.
     last = [key_of_piece(row.idempotency_key, len(split_row(row, knobs))) for row in rows]
