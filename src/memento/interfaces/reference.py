@@ -76,6 +76,7 @@ FLOORS: tuple[Mapping[str, str], ...] = (
         "keys": "keys to walk",
         "cases": "finished tasks as examples",
         "manifest": "maps",
+        "overview": "profiles, summaries of sessions, standing pages",
         "strength": "what use and time make of memories",
         "sexpr": "a small language",
         "ontology": "the vocabulary",

@@ -96,6 +96,9 @@ class Recall(Filtered["model.Recollection"], frozen=True):
         ]
         | None
     ) = None
+    everywhere: Annotated[
+        bool, Meta(description="look in every namespace that the caller may read, not in this one and `main` alone")
+    ] = False
     cases: Annotated[
         int,
         Meta(

@@ -20,6 +20,7 @@ from memento.service import understanding
 from memento.service.context import Service
 from memento.service.handlers.care import back_up, make_due_checkpoint, reopen_store
 from memento.service.handlers.recall import peek
+from memento.service.handlers.sessions import render_page
 from memento.settings import Settings
 from memento.time import now
 
@@ -49,6 +50,7 @@ def open_service(datadir: DataFolder, scope: Scope, settings: Settings, *, mends
             consolidate=understanding.work,
             checkpoint=make_due_checkpoint,
             mend=reopen_store,
+            render=render_page,
         )
         if mends:
             _upgrade(service)
@@ -109,6 +111,7 @@ def close_service(service: Service) -> None:
     service.mender.stop(_STOP_S)
     if service.models:
         service.models.close()
+    service.pages.close(_STOP_S)
     service.maps.close(_STOP_S)
     service.reinforcement.close(_STOP_S)
     service.case_reads.close(_STOP_S)

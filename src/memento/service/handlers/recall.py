@@ -79,7 +79,8 @@ def prepare(operation: operations.Recall, scope: Scope, context: Context) -> tup
 @handles(operations.Recall)
 def recall(operation: operations.Recall, context: Context) -> Recollection:
     """Go through the five phases; what comes back counts as used where the setting says so."""
-    query, chosen = prepare(operation, context.scope(operation.namespace), context)
+    scope = context.scope(operation.namespace)
+    query, chosen = prepare(operation, context.widen(scope) if operation.everywhere else scope, context)
     recollection = _recall_by_energy(query, context, chosen)
     if operation.budget:
         recollection = fit_budget(recollection, operation.budget)
