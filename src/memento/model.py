@@ -1093,6 +1093,7 @@ class Recalled:
     count: int = 1
     notes: tuple[NoteRef, ...] = ()
     merged: tuple[IRI, ...] = ()
+    tags: tuple[str, ...] = ()
     why: dict[str, float] = field(default_factory=dict)
     path: tuple[Step, ...] = ()
 
@@ -1160,6 +1161,7 @@ class Listed:
     invalid_at: datetime | None = None
     expired_at: datetime | None = None
     archived_at: datetime | None = None
+    tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1949,8 +1951,9 @@ class Profile:
     """
     What a namespace is mostly about, counted over the memories that hold; each pair is a name and how many memories have it.
 
-    `languages` are those of the files that memories name. `decisions` are the latest memories with the tag `decision`, newest first.
-    `line` says the same in one sentence; `at` is when it was counted, and `is_cached` that nothing was written since.
+    `languages` are those of the files that memories name. `decisions` are the latest memories with the
+    tag `decision`, newest first. `line` says the same in one sentence; `at` is when it was
+    counted, and `is_cached` that nothing was written since.
     """
 
     namespace: str

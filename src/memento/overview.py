@@ -185,7 +185,9 @@ def find_session(name: str | None, scope: Scope, parts: Backends) -> Told:
     if name is None:
         latest = parts.graph.select("library/latest_session", [scope.graph])
         if not latest:
-            raise NotFound(f"there is no session in the namespace {scope.namespace!r}: name one with a note, as session")
+            raise NotFound(
+                f"there is no session in the namespace {scope.namespace!r}: name one with a note, as session"
+            )
         session, name = cast(IRI, latest[0]["session"]), str(latest[0]["name"])
     else:
         session = session_iri(scope.graph, name)
@@ -305,7 +307,9 @@ class Pages:
             removes = quads(old[1], scope.graph) if old else []
             adds = quads(made, scope.graph)
             self._parts.graph.apply(
-                Change(tuple(one for one in adds if one not in removes), tuple(one for one in removes if one not in adds))
+                Change(
+                    tuple(one for one in adds if one not in removes), tuple(one for one in removes if one not in adds)
+                )
             )
             known[page.iri] = (scope.graph, made)
             self._stale.discard(page.iri)

@@ -37,7 +37,7 @@ def make_sample(memento: Memento, namespace: str, folder: Path) -> Sample:
     """Fill a namespace with a few memories, keys, a case, a task under way and a policy."""
     old = memento.note("I work at Google.", at="2024-01-08", session="monday", namespace=namespace)
     new = memento.note("I work at Microsoft.", at="2025-03-03", session="monday", namespace=namespace)
-    other = memento.remember("Oslo is cold.", ["Oslo"], namespace=namespace)
+    other = memento.remember("Oslo is cold.", ["Oslo"], tags=["town"], namespace=namespace)
     [case] = memento.add_cases([CaseRow(task="Move to Rome.", plan="Pack.", reward=1.0)], namespace=namespace)
     run = memento.start_case("Move to Bergen.", plan="Ask.", namespace=namespace)
     planned = memento.plan_task("Move to Oslo.", ["Pack."], namespace=namespace)
@@ -77,6 +77,7 @@ CALLS: Mapping[type[Operation[Any]], Callable[[Sample, str], Operation[Any]]] = 
     notes.Mark: lambda s, n: notes.Mark(s.memory, ("work",), importance=0.9, namespace=n),
     intake.Ingest: lambda s, n: intake.Ingest(_write_file(s.folder), namespace=n),
     intake.IndexProject: lambda s, n: intake.IndexProject(str(s.folder), namespace=n),
+    notes.ForgetTagged: lambda s, n: notes.ForgetTagged(("town",), namespace=n),
     notes.Correct: lambda s, n: notes.Correct(s.memory, "USER works at Siemens.", namespace=n),
     notes.Disputes: lambda s, n: notes.Disputes(namespace=n),
     notes.Settle: lambda s, n: notes.Settle(s.memory, s.other, namespace=n),

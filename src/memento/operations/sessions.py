@@ -35,9 +35,13 @@ class StartSession(Operation["model.SessionBundle"], frozen=True):
     fails: ClassVar[tuple[int, ...]] = (413,)
     absent: ClassVar[Mapping[Interface, str]] = _EXPRESSION
 
-    query: Annotated[str, Meta(description="what the session is about; default whatever is most important")] | None = None
+    query: Annotated[str, Meta(description="what the session is about; default whatever is most important")] | None = (
+        None
+    )
     limit: Annotated[int, Meta(ge=1, le=100, description="most memories, of all groups together")] = 15
-    folder: Annotated[str, Meta(description="the whole path of the project, taken in where it is not known yet")] | None = None
+    folder: (
+        Annotated[str, Meta(description="the whole path of the project, taken in where it is not known yet")] | None
+    ) = None
 
 
 class SummarizeSession(Operation["model.SessionSummary"], frozen=True):
@@ -64,7 +68,7 @@ class Profile(Operation["model.Profile"], frozen=True):
     """
     Say what a namespace is mostly about: tags, entities, files, languages and packages by how many memories have them.
 
-    It is counted once for each state of the memory. `regenerate` counts again, and where the caller may write, keeps it in the graph.
+    It is counted once for each state of the memory. `regenerate` counts again, and keeps it in the graph for who may write.
     """
 
     route: ClassVar[str] = "GET /memory/profile"

@@ -119,6 +119,7 @@ class Memory(ABC):
     disputes = Method(notes.Disputes)
     settle = Method(notes.Settle)
     forget = Method(notes.Forget)
+    forget_tagged = Method(notes.ForgetTagged)
     unforget = Method(notes.Unforget)
     sources = Method(notes.Sources)
 

@@ -75,6 +75,7 @@ def recall(query: Query, stores: Backends, settings: Settings) -> Recollection:
         answer = pick_in_time(ranking, query, question, stores, settings)
         nodes, vectors = question.view.indexes.nodes, question.view.indexes.vectors["memory"]
         found = {nodes.iri(one.item): vectors.vectors([one.item])[0] for one in answer.chosen}
+        tags = {nodes.iri(one.item): stores.indexes.sorting.tags_of(one.item) for one in answer.chosen}
         places = {one.item: place for place, one in enumerate(ranking.chosen)}
         left = [
             (nodes.iri(one.item), places.get(one.item), fit)
@@ -96,7 +97,9 @@ def recall(query: Query, stores: Backends, settings: Settings) -> Recollection:
         memories = tuple(merge_twins(memories, np.array([found[one.iri] for one in memories])))
     if any(one.note and one.note.piece for one in memories):
         memories = tuple(merge_overlaps(memories, query.question))
-    memories = tuple(replace(one, rank=rank) for rank, one in enumerate(memories[: query.k], start=1))
+    memories = tuple(
+        replace(one, rank=rank, tags=tags[one.iri]) for rank, one in enumerate(memories[: query.k], start=1)
+    )
     entities = describe_entities(keep_entities(entities, memories), query.scope, stores, query.as_of, query.believed_at)
     memories = tuple(reasons[one.iri].add_to(one) if reasons else one for one in memories)
     sparql = None

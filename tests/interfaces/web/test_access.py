@@ -83,6 +83,15 @@ TABLE: Mapping[tuple[str, str], tuple[tuple[int, ...], dict[str, Any]]] = {
     ("POST", "/memory/<path:iri>/correct"): ((401, 403, 201, 201, 404), {"json": {"content": "I live in Oslo."}}),
     ("POST", "/memory/<path:iri>/mark"): ((401, 403, 200, 200, 404), {"json": {"tags": ["home"]}}),
     ("GET", "/memory/tags"): (READ, {}),
+    ("POST", "/memory/forget"): ((401, 403, 404, 404, 404), {"json": {"tags": ["nowhere"]}}),
+    ("GET", "/list"): (READ, {}),
+    ("GET", "/export"): (READ, {}),
+    ("POST", "/api/save"): ((401, 403, 201, 201, 201), {"json": {"content": "Tea is green."}}),
+    ("POST", "/api/recall"): (READ, {"json": {"query": "Where do I live?"}}),
+    ("POST", "/api/search"): (READ, {"json": {"query": "Where do I live?"}}),
+    ("GET", "/api/list"): (READ, {}),
+    ("GET", "/api/health"): (READ, {}),
+    ("DELETE", "/api/<memory:rest>"): ((401, 403, 200, 200, 404), {}),
     ("POST", "/memory/<path:iri>/undo"): ((401, 403, 404, 404, 404), {}),
     ("POST", "/memory/<path:iri>/unforget"): ((401, 403, 404, 404, 404), {}),
     ("GET", "/memory/disputes"): (READ, {}),
@@ -203,7 +212,7 @@ def test_each_role_gets_what_it_may(
     client, headers, iri = doors
     wanted, how = TABLE[method, path]
     address = path.replace("<path:name>", quote(RIVALS, safe=""))
-    address = re.sub(r"<path:\w+>", quote(iri, safe=""), address)
+    address = re.sub(r"<(?:path|memory):\w+>", quote(iri, safe=""), address)
     got = {}
     for role in ROLES:
         answer = client.open(address, method=method, headers=headers[role], environ_base=ELSEWHERE, **how)

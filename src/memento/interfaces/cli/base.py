@@ -262,6 +262,10 @@ GROUPS: dict[str, click.Group] = {
     "living": click.Group(
         "living", help="What use and time make of memories: feedback, associations, fading, the archive."
     ),
+    "session": click.Group("session", help="Where a session starts, and what it came to."),
+    "pages": click.Group(
+        "pages", help="Standing pages: queries and questions that are answered again after every write."
+    ),
     "cases": click.Group(
         "cases", help="Finished tasks as examples: what worked before, plans made after it, and carrying those out."
     ),

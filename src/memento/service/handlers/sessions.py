@@ -90,9 +90,7 @@ def _read_texts(memories: Sequence[IRI], scope: Scope, context: Context) -> dict
     return {cast(IRI, row["memory"]): str(row["content"]) for row in rows}
 
 
-def _group_previews(
-    found: Sequence[tuple[IRI, str]], scope: Scope, context: Context
-) -> dict[str, tuple[Preview, ...]]:
+def _group_previews(found: Sequence[tuple[IRI, str]], scope: Scope, context: Context) -> dict[str, tuple[Preview, ...]]:
     groups: dict[str, list[Preview]] = {name: [] for name in (*(name for _, name in _GROUPS), "other")}
     listed = preview_memories(found, scope, context, _PREVIEW)
     for one in listed:
@@ -101,9 +99,7 @@ def _group_previews(
     return {name: tuple(previews) for name, previews in groups.items()}
 
 
-def preview_memories(
-    found: Sequence[tuple[IRI, str]], scope: Scope, context: Context, most: int
-) -> list[Preview]:
+def preview_memories(found: Sequence[tuple[IRI, str]], scope: Scope, context: Context, most: int) -> list[Preview]:
     """Return the beginnings of some memories, with their tags and when they began to hold."""
     iris = [iri for iri, _ in found]
     rows = context.stores.graph.select("library/sorted", scope.readable, memory=iris) if iris else []
