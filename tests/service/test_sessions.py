@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,12 @@ from memento.iris import MEM
 from memento.model import NoteRow, Page
 from memento.overview import MOST_CHARS, MOST_PAGES
 from memento.python import Memento, open_memento
+from memento.settings import ModelSettings
+from scripted import Asked, ScriptedModel, Status
 
 EVERYTHING = """PREFIX mem: <http://purl.org/memento/>
-SELECT ?content { ?memory a mem:Memory ; mem:content ?content FILTER NOT EXISTS { ?memory mem:expiredAt ?gone } } ORDER BY ?content"""
+SELECT ?content { ?memory a mem:Memory ; mem:content ?content FILTER NOT EXISTS { ?memory mem:expiredAt ?gone } }
+ORDER BY ?content"""
 
 
 def wait_for(holds: Callable[[], bool], s: float = 10.0) -> bool:
@@ -30,7 +34,8 @@ def wait_for(holds: Callable[[], bool], s: float = 10.0) -> bool:
 def rendered(memento: Memento, name: str) -> str:
     """What stands in the graph, without having it made."""
     found, _ = memento.query(
-        f'SELECT ?text {{ ?page <{MEM.name}> "{name}" ; <{MEM.rendered}> ?text }}', accept="application/sparql-results+json"
+        f'SELECT ?text {{ ?page <{MEM.name}> "{name}" ; <{MEM.rendered}> ?text }}',
+        accept="application/sparql-results+json",
     )
     return found.decode()
 
@@ -94,7 +99,8 @@ def test_a_session_is_summed_up_from_its_memories_and_summed_up_again(memento: M
     assert [one.iri for one in memento.list() if one.content.startswith("Session monday")] == [again.id]
 
     memento.import_notes(
-        [NoteRow(content=f"Point {n} is about {'a long matter ' * 9}.", session="long") for n in range(60)], consolidate=False
+        [NoteRow(content=f"Point {n} is about {'a long matter ' * 9}.", session="long") for n in range(60)],
+        consolidate=False,
     )
     long = memento.summarize_session("long").summary
     assert len(long) <= MOST_CHARS and long.endswith(" more") and long.startswith("Session long:\n- Point 0")
@@ -243,3 +249,28 @@ def test_a_question_is_answered_with_memories_where_no_model_is_set(memento: Mem
     found = memento.ask("Where do I work?")
     assert found.answer is None
     assert found.memories.memories[0].content == "USER works at Google."
+
+
+def test_a_model_words_answers_and_summaries_where_one_is_set(tmp_path: Path) -> None:
+    asked: list[Asked] = []
+
+    def say(one: Asked) -> dict[str, str] | Status:
+        asked.append(one)
+        return Status(500) if len(asked) > 2 else {"text": f"Words {len(asked)}."}
+
+    with ScriptedModel(say) as scripted:
+        model = ModelSettings(provider="openai-compatible", base_url=scripted.openai, model="m", max_retries=0)
+        with open_memento(tmp_path / "home", configured=replace(OFFLINE, model=model)) as memento:
+            memento.import_notes([NoteRow(content="Ada chose Postgres.", session="s")], consolidate=False)
+            answer = memento.ask("What did Ada choose?")
+            summary = memento.summarize_session("s")
+            failed = memento.summarize_session("s")
+            silent = memento.ask("What did Ada choose?", answer=False)
+
+    assert (answer.answer, answer.model) == ("Words 1.", "openai-compatible:m")
+    assert "Ada chose Postgres." in str(asked[0].turns) and "nothing else" in asked[0].system
+    assert (summary.summary, summary.model) == ("Words 2.", "openai-compatible:m")
+    assert "- Ada chose Postgres." in str(asked[1].turns)
+    assert failed.model is None and failed.summary.startswith("Session s:") and failed.replaced == summary.id
+    assert failed.remarks[0].startswith("the model gave no summary: ")
+    assert silent.answer is None and len(asked) == 3

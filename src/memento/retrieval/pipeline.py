@@ -27,7 +27,7 @@ from memento.retrieval.distill import distill, find_twins, merge_overlaps, merge
 from memento.retrieval.engines.published import AS_ASKED, rank_as_published, rank_by_search
 from memento.retrieval.expand import WALKS, expand
 from memento.retrieval.question import Query, Question, correct_spelling, name_kin, strip_names
-from memento.retrieval.signals import Evidence, is_needed, land, score_meaning
+from memento.retrieval.signals import Evidence, is_needed, land, list_prominent, score_meaning
 from memento.retrieval.trace import describe_entities, trace
 from memento.search.indexes import View
 from memento.search.links import Joined
@@ -299,6 +299,7 @@ def read_question(query: Query, stores: Backends, settings: Settings, watch: Sto
             view=view,
             joined=Joined(view.links()),
             kin=kin,
+            prominent=list_prominent(view) if _goes_by_profile(settings) else None,
         )
 
 
@@ -345,6 +346,10 @@ def _infer_kin(scope: Scope, stores: Backends, settings: Settings) -> Kin | None
     """Return what is related to what, where recall infers."""
     is_wanted = is_needed("kin", settings.signals) and settings.inference.on and settings.land.engine not in AS_ASKED
     return stores.inferences.kin(scope, stores.clock()) if is_wanted else None
+
+
+def _goes_by_profile(settings: Settings) -> bool:
+    return is_needed("prominent", settings.signals) and settings.land.engine not in AS_ASKED
 
 
 def give_reasons(

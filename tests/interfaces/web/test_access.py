@@ -174,6 +174,8 @@ TABLE = {
         for method in ("GET", "POST", "PUT", "PATCH", "DELETE")
         for root in ("v1", "api")
     },
+    # Where it names a memory, as here, it is ours.
+    ("DELETE", "/api/<path:rest>"): ((401, 403, 200, 200, 404), {}),
 }
 
 
