@@ -1949,7 +1949,7 @@ class MemoryStats:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
     """
-    What a namespace is mostly about, counted over the memories that hold; each pair is a name and how many memories have it.
+    What a namespace is mostly about, counted over the memories that hold: names, and how many memories have each, most first.
 
     `languages` are those of the files that memories name. `decisions` are the latest memories with the
     tag `decision`, newest first. `line` says the same in one sentence; `at` is when it was
@@ -1960,12 +1960,12 @@ class Profile:
     memories: int
     notes: int
     sessions: int
-    tags: tuple[tuple[str, int], ...]
-    entities: tuple[tuple[str, int], ...]
-    files: tuple[tuple[str, int], ...]
-    functions: tuple[tuple[str, int], ...]
-    packages: tuple[tuple[str, int], ...]
-    languages: tuple[tuple[str, int], ...]
+    tags: dict[str, int]
+    entities: dict[str, int]
+    files: dict[str, int]
+    functions: dict[str, int]
+    packages: dict[str, int]
+    languages: dict[str, int]
     decisions: tuple[str, ...]
     line: str
     at: datetime

@@ -26,6 +26,7 @@ from memento.errors import GraphError, InputError, MementoError, NotFound
 from memento.graph.mapping import attribute_note, mark_quads, quads
 from memento.graph.store import Row
 from memento.iris import IRI, MEM, PROV, TYPE, mint, named_iri, session_iri, tag_iri
+from memento.manifest import shorten
 from memento.model import Change, Filter, Marks, Memory, Note, Page, Profile, Quad, Scope
 from memento.rank import rate_importance
 from memento.search.nodes import content_hash
@@ -84,8 +85,8 @@ def count_profile(scope: Scope, parts: Backends) -> Profile:
     with parts.indexes.lock:
         current = int(parts.indexes.nodes.current([scope.graph], now=at).sum())
 
-    def list_most(what: str, most: int = _MOST_NAMES) -> tuple[tuple[str, int], ...]:
-        return tuple(counts.get(what, [])[:most])
+    def list_most(what: str, most: int = _MOST_NAMES) -> dict[str, int]:
+        return dict(counts.get(what, [])[:most])
 
     counted = Profile(
         namespace=scope.namespace,
@@ -97,7 +98,7 @@ def count_profile(scope: Scope, parts: Backends) -> Profile:
         files=list_most("file"),
         functions=list_most("function"),
         packages=list_most("package", _MOST_PACKAGES),
-        languages=tuple(sorted(languages.items(), key=lambda pair: (-pair[1], pair[0]))[:_MOST_NAMES]),
+        languages=dict(sorted(languages.items(), key=lambda pair: (-pair[1], pair[0]))[:_MOST_NAMES]),
         decisions=tuple(one.content for one in decisions),
         line="",
         at=at,
@@ -120,7 +121,11 @@ def _write_line(profile: Profile) -> str:
         ("files", profile.files),
         ("packages", profile.packages),
     )
-    named = [f"{kind} {', '.join(f'{name} ({count})' for name, count in found[:3])}" for kind, found in kinds if found]
+    named = [
+        f"{kind} {', '.join(f'{name} ({count})' for name, count in [*found.items()][:3])}"
+        for kind, found in kinds
+        if found
+    ]
     counts = f"{profile.memories:,} memories from {profile.notes:,} notes in {profile.namespace}"
     return "; ".join([counts, *named]) + "."
 
@@ -219,20 +224,6 @@ def summarise_extractively(told: Told) -> str:
     return "\n".join(kept)[:MOST_CHARS]
 
 
-def shorten(text: str, most: int) -> str:
-    """
-    Return the beginning of a text as one line, cut between words.
-
-    >>> shorten("Green tea takes two minutes.", 14)
-    'Green tea…'
-    """
-    line = " ".join(text.split())
-    if len(line) <= most:
-        return line
-    cut = line[: most - 1]
-    return (cut.rpartition(" ")[0] or cut).rstrip(" ,;:.") + "…"
-
-
 def plan_summary(told: Told, text: str, scope: Scope, at: datetime) -> tuple[IRI, Change]:
     """Return the memory that sums a session up, and the change that writes it: derived from its members, and of high importance."""
     note = Note(iri=mint("note"), content=text, at=at, source=SUMMARY)
@@ -280,8 +271,8 @@ class Pages:
         self._lock = threading.RLock()
         self._next_round = 0.0
         self._worker = Worker(self._work, "pages")
-        parts.write_listeners.append(self.follow)
-        parts.forget_listeners.append(self.drop)
+        parts.write_listeners.append(self.mark_stale)
+        parts.forget_listeners.append(self.drop_answers)
 
     def list_pages(self, scope: Scope) -> tuple[Page, ...]:
         """List the pages of a namespace by name, without their answers."""
@@ -339,7 +330,7 @@ class Pages:
             self._parts.graph.apply(Change(removes=tuple(quads(page, scope.graph))))
         return page
 
-    def follow(self, graphs: Collection[IRI] | None) -> None:
+    def mark_stale(self, graphs: Collection[IRI] | None) -> None:
         """Have the pages answered again that read graphs which were written; None is any graph, its pages among it."""
         with self._lock:
             if graphs is None:
@@ -353,7 +344,7 @@ class Pages:
                 self._stale |= touched
         self._worker.wake()
 
-    def drop(self) -> None:
+    def drop_answers(self) -> None:
         """Remove every answer, and every profile, from the graph: something is being forgotten. The caller is the one writer."""
         if self._parts.degraded or self._parts.graph.failure:
             return

@@ -46,7 +46,7 @@ def show_profile(answer: Json) -> str:
     """What a namespace is mostly about: the sentence, then what it was counted from."""
     kinds = ("tags", "entities", "files", "functions", "packages", "languages")
     rows = [
-        f"{kind}: {', '.join(f'{clean(name)} ({count})' for name, count in answer[kind])}"
+        f"{kind}: {', '.join(f'{clean(name)} ({count})' for name, count in answer[kind].items())}"
         for kind in kinds
         if answer[kind]
     ]

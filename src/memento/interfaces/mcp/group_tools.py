@@ -22,6 +22,7 @@ from memento.interfaces.mcp.resources import address_of, iri_of
 from memento.interfaces.mcp.tools import Argument, Arguments, Ask, Reach, Told, Tool, tool_over
 from memento.iris import GLOBAL, IRI, MEM
 from memento.keys.labels import clean_keys
+from memento.manifest import shorten
 from memento.model import (
     Activated,
     BatchRow,
@@ -49,7 +50,6 @@ from memento.operations.care import Export, Status
 from memento.operations.expressions import Evaluate
 from memento.operations.intake import IndexProject, Ingest
 from memento.operations.recall import Get, List, Recall
-from memento.overview import shorten
 from memento.sexpr.verbs import READING, VALUES, WRITING
 from memento.text.sentences import split_long
 
@@ -192,7 +192,9 @@ BATCH = "Remember several texts at once, 100 at most; each item is told what bec
 
 CLEANUP = "Let go of the memories whose time to live is over, and of learned names that nobody used."
 
-STATS = "How many keys, memories, links, notes and conversations there are."
+STATS = (
+    "How many keys, memories, links, notes and conversations there are, by tag and source, and how much room they take."
+)
 
 DIRECT = """The memories for a question at once, by words, meaning and hops over keys, for when a walk would take too long.
 
@@ -371,6 +373,7 @@ def _item(asked: RememberArguments | BatchItem) -> ToRemember:
 _KEY = Argument(field="iri", description="The `key` of a row that recall or read_memory gave, or an entity.")
 _READ_MEMORY = Argument(field="iri", description="The `memory` of a row that read_key gave.")
 
+MEMORY_STATS = tool_over(key_operations.MemoryStats, "memory_stats", "Count memories", STATS, {}, takes_namespace=True)
 KEY_TOOLS = (
     tool_over(
         key_operations.FindKeys,
@@ -488,7 +491,7 @@ KEY_TOOLS = (
         repeats_harmlessly=True,
     ),
     tool_over(key_operations.CleanupExpired, "cleanup_expired", "Clean up", CLEANUP, {}, takes_namespace=True),
-    tool_over(key_operations.MemoryStats, "memory_stats", "Count memories", STATS, {}, takes_namespace=True),
+    MEMORY_STATS,
 )
 DIRECT_RECALL = tool_over(
     key_operations.RecallMemories,
@@ -950,10 +953,6 @@ Use at the end of a session, or when the user asks what it came to."""
 
 ABOUT = "What a namespace is mostly about: tags, entities, files, languages, packages, and the latest decisions."
 
-STATISTICS = (
-    "How many memories, notes and sessions there are, by tag and source, the oldest and newest, and the bytes on disk."
-)
-
 _WORDS = {"over": 1000, "most": 500, "overlap": 100}
 """Words from which on a text is cut, of a piece, and that a piece shares with the one before: as the tool was published."""
 _PREVIEW, _SUMMARY = 200, 100
@@ -1303,6 +1302,6 @@ CARE_TOOLS = (
         takes_namespace=True,
         reads_only=False,
     ),
-    tool_over(key_operations.MemoryStats, "memory_stats", "Count memories", STATISTICS, {}, takes_namespace=True),
+    MEMORY_STATS,  # which both designs name so
 )
 """The tools of one of the published designs, under its names and with its arguments."""

@@ -15,6 +15,7 @@ from memento.consolidation.disputes import settle_dispute
 from memento.errors import GraphError, InputError, ModelError
 from memento.iris import IRI, named_iri, parse_graph_name
 from memento.llm import Chat, Prompt, chats_of
+from memento.manifest import shorten
 from memento.model import Page, Preview, Profile, Recalled, Replied, Scope, SessionBundle, SessionSummary
 from memento.operations import sessions as operations
 from memento.operations.graphs import Query
@@ -25,7 +26,6 @@ from memento.overview import (
     Told,
     find_session,
     plan_summary,
-    shorten,
     summarise_extractively,
 )
 from memento.rank import age_importance
