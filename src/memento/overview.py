@@ -15,6 +15,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import PurePosixPath
@@ -372,7 +373,8 @@ class Pages:
         was_used = self._worker.running
         self._worker.stop(wait_s)
         if was_used:
-            self._render_stale(until)
+            with suppress(MementoError):  # a store that fails is closed all the same
+                self._render_stale(until)
 
     def _pages_of(self, scope: Scope) -> list[Page]:
         with self._lock:
@@ -397,9 +399,14 @@ class Pages:
         wait_s = self._next_round - time.monotonic()
         if wait_s > 0:
             return wait_s
-        with self._lock:
-            self._read_declared()
-        self._render_stale()
+        try:
+            with self._lock:
+                self._read_declared()
+            self._render_stale()
+        except MementoError as error:  # as when the store is let go of meanwhile: the next write asks for them again
+            if not self._worker.stopping.is_set():
+                logger.warning("pages.failed", extra={"error": type(error).__name__})
+            return None
         self._next_round = time.monotonic() + _BETWEEN_S
         with self._lock:
             return _BETWEEN_S if self._stale else None

@@ -172,6 +172,6 @@ class Ask(Operation["model.Replied"], frozen=True):
         "sexpr": "an expression finds memories by `recall`",
     }
 
-    question: Text
+    question: Annotated[Text, Meta(description="what to answer")]
     limit: Annotated[int, Meta(ge=1, le=100, description="most memories")] = 10
     answer: Annotated[bool, Meta(description="false: the memories alone, no model is asked")] = True
