@@ -70,6 +70,18 @@ TABLE: Mapping[tuple[str, str], tuple[tuple[int, ...], dict[str, Any]]] = {
     ("GET", "/memory/pages/<path:name>"): ((401, 404, 404, 404, 404), {}),
     ("DELETE", "/memory/pages/<path:name>"): ((401, 403, 404, 404, 404), {}),
     ("POST", "/ask"): (READ, {"json": {"question": "Where do I live?"}}),
+    ("POST", "/memory/files"): (
+        (401, 403, 200, 200, 200),
+        {"json": {"command": "create", "path": "/memories/tea.txt", "file_text": "I like tea."}},
+    ),
+    ("POST", "/memory/capture"): (
+        (401, 403, 200, 200, 200),
+        {"json": {"session": "s", "turns": [{"role": "user", "text": "I like tea."}]}},
+    ),
+    ("GET", "/memory/proposals"): (READ, {}),
+    ("POST", "/memory/proposals/accept"): ((401, 403, 200, 200, 200), {"json": {"every": True}}),
+    ("POST", "/memory/proposals/reject"): ((401, 403, 200, 200, 200), {"json": {"every": True}}),
+    ("GET", "/memory/log"): (READ, {}),
     ("GET", "/context.jsonld"): (READ, {}),
     ("GET", "/memory/export"): (READ, {}),
     ("POST", "/memory/import/rdf"): (
