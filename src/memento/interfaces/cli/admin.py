@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memento.errors import FolderInUse
+from memento.errors import FolderInUse, InputError
 from memento.interfaces.cli.base import (
     FAILED,
     Chosen,
@@ -159,7 +159,6 @@ def set_up(
     chosen: Chosen, yes: bool, port: int | None, embedder: str | None, provider: str | None, model: str | None
 ) -> None:
     """Write the settings of a new memory; what is there already stays as it is."""
-    from memento.errors import InputError
     from memento.settings import Settings, load
 
     file = chosen.folder.settings
@@ -270,6 +269,20 @@ def examine(chosen: Chosen, room: int) -> None:
     print_answer(chosen, answer, lambda: "\n".join(lines) or f"{chosen.folder.path} is well.")
     if found:
         sys.exit(FAILED)
+
+
+@main.command("completion")
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def print_completion(shell: str) -> None:
+    """Print what makes a shell complete commands and options: `eval "$(memento completion bash)"`."""
+    from click.shell_completion import get_completion_class
+
+    kind = get_completion_class(shell)
+    if kind is None:
+        raise InputError(f"there is no completion for {shell}")
+    # The template alone: asking the shell for its version, as `source` does, takes a shell of that kind.
+    maker = kind(main, {}, "memento", "_MEMENTO_COMPLETE")
+    click.echo(maker.source_template % maker.source_vars())
 
 
 @main.group("config")
