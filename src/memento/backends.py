@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -76,6 +76,8 @@ class Backends:
     caches: list[CopyCache] = field(default_factory=list)
     change_listeners: list[Callable[[Change | None], None]] = field(default_factory=list)
     """Told of every change right after it was written; None is any change at all."""
+    write_listeners: list[Callable[[Collection[IRI] | None], None]] = field(default_factory=list)
+    """Told in which graphs something was written, right after it was; None is any graph. What use does to memories is not told."""
     clock: Callable[[], datetime] = now
     """When it is: the record time of what is written, and the time that a question asks of unless it says another."""
 
@@ -158,6 +160,12 @@ class Backends:
         if texts:
             self.snapshots.drop()
             self.embedder.discard(texts)
+        self.tell_writing(None)
+
+    def tell_writing(self, graphs: Collection[IRI] | None) -> None:
+        """Tell those who keep answers in which graphs something was written; None is any."""
+        for notify in self.write_listeners:
+            notify(graphs)
 
     def apply(self, change: Change) -> None:
         """
@@ -169,6 +177,7 @@ class Backends:
         self.graph.apply(change)
         for notify in self.change_listeners:
             notify(change)
+        self.tell_writing({quad[3] for quad in (*change.removes, *change.adds)})
 
     def invalidate_copies(self, iris: Sequence[IRI]) -> None:
         """
@@ -298,6 +307,7 @@ def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> N
         parts.snapshots.switch_to(graph)
         for listener in parts.change_listeners:
             listener(None)
+        parts.tell_writing(None)
         parts._is_erased = False
 
 

@@ -221,6 +221,10 @@ class DataFolder:
         except (OSError, ValueError, TypeError):
             return None
 
+    def is_open(self) -> bool:
+        """Tell whether a live process has the folder open."""
+        return self._is_locked()
+
     def serving_owner(self) -> Owner | None:
         """Return the owner, if it is another live process that serves."""
         owner = self.owner()

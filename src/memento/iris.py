@@ -205,7 +205,12 @@ def user_of(graph: str) -> IRI:
 
 def session_iri(graph: str, name: str) -> IRI:
     """Return the IRI of the session of that name in a graph; the same name is always the same session."""
-    return IRI(f"urn:memento:session:{uuid5(NAMESPACE_URL, f'{graph} {name}')}")
+    return named_iri("session", graph, name)
+
+
+def named_iri(kind: str, graph: str, name: str) -> IRI:
+    """Return the IRI of what has a name of its own in a graph; the same name is always the same node of that kind."""
+    return IRI(f"urn:memento:{kind}:{uuid5(NAMESPACE_URL, f'{graph} {name}')}")
 
 
 def code_iri(graph: str, kind: str, name: str) -> IRI:

@@ -358,6 +358,22 @@ class Scored(Generic[T]):
     source: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """
+    A query or a question that stands: it is answered again after every write that touches its namespace.
+
+    `rendered` is the answer as Markdown; None until it is answered, and after something was forgotten. `rendered_at` is when.
+    """
+
+    iri: IRI
+    name: str = prop(MEM.name)
+    query: str | None = prop(MEM.query, None)
+    question: str | None = prop(MEM.question, None)
+    rendered: str | None = prop(MEM.rendered, None)
+    rendered_at: datetime | None = prop(MEM.renderedAt, None)
+
+
 @dataclass(frozen=True, slots=True)
 class Scope:
     """
@@ -371,6 +387,7 @@ class Scope:
     with_main: bool = True  # whether reads cover `main` too
     with_global: bool = False  # whether they cover `__global__`, which there is when something was written to it
     with_self: bool = True  # whether they cover what is said of the user
+    others: tuple[str, ...] = ()  # further namespaces that reads cover
 
     @property
     def graph(self) -> IRI:
@@ -379,8 +396,9 @@ class Scope:
 
     @property
     def memory_graphs(self) -> tuple[IRI, ...]:
-        """The graphs whose memories this scope may recall: its own, and mostly `main` and `__global__`."""
+        """The graphs whose memories this scope may recall: its own, mostly `main` and `__global__`, and the others asked for."""
         shared = [name for name, is_read in (("main", self.with_main), (GLOBAL, self.with_global)) if is_read]
+        shared += self.others
         return tuple(dict.fromkeys((self.graph, *(graph_iri(self.tenant, name) for name in shared))))
 
     @property
@@ -666,6 +684,7 @@ Node = (
     | Consolidation
     | Reversal
     | Update
+    | Page
     | CaseNode
 )
 """Everything that `graph/mapping.py` turns into quads and back."""
@@ -1075,6 +1094,7 @@ class Recalled:
     count: int = 1
     notes: tuple[NoteRef, ...] = ()
     merged: tuple[IRI, ...] = ()
+    tags: tuple[str, ...] = ()
     why: dict[str, float] = field(default_factory=dict)
     path: tuple[Step, ...] = ()
 
@@ -1144,6 +1164,7 @@ class Listed:
     invalid_at: datetime | None = None
     expired_at: datetime | None = None
     archived_at: datetime | None = None
+    tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -2013,6 +2034,87 @@ class MemoryStats:
     by_tag: dict[str, int]
     oldest: datetime | None = None
     newest: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """
+    What a namespace is mostly about, counted over the memories that hold: names, and how many memories have each, most first.
+
+    `languages` are those of the files that memories name. `decisions` are the latest memories with the
+    tag `decision`, newest first. `line` says the same in one sentence; `at` is when it was
+    counted, and `is_cached` that nothing was written since.
+    """
+
+    namespace: str
+    memories: int
+    notes: int
+    sessions: int
+    tags: dict[str, int]
+    entities: dict[str, int]
+    files: dict[str, int]
+    functions: dict[str, int]
+    packages: dict[str, int]
+    languages: dict[str, int]
+    decisions: tuple[str, ...]
+    line: str
+    at: datetime
+    is_cached: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """A memory in a bundle: the beginning of what it says."""
+
+    id: IRI
+    preview: str
+    tags: tuple[str, ...]
+    timestamp: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionBundle:
+    """
+    What a session starts from: the profile in a line, and memories by what they are tagged as, each in its first group.
+
+    `indexed` says that the project folder was taken in just now; `waiting` counts notes that are still to be understood.
+    """
+
+    namespace: str
+    profile: str
+    decisions: tuple[Preview, ...]
+    architecture: tuple[Preview, ...]
+    errors: tuple[Preview, ...]
+    other: tuple[Preview, ...]
+    text: str
+    indexed: bool = False
+    waiting: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionSummary:
+    """
+    The summary of a session as a memory. `members` are the memories that it was made of, in their order; `model` is who worded
+    it, None where its memories did. It takes the place of `replaced`, where the session had one.
+    """
+
+    id: IRI
+    session: str
+    summary: str
+    members: tuple[IRI, ...]
+    model: str | None = None
+    replaced: IRI | None = None
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replied:
+    """A question with the memories that bear on it, and what a model makes of them; None where none is asked, or none is set."""
+
+    memories: Recollection
+    answer: str | None = None
+    model: str | None = None
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -476,6 +476,7 @@ class ModelSettings:
     resolve_memories: AgentSettings = AgentSettings()
     plan: AgentSettings = AgentSettings()
     act: AgentSettings = AgentSettings()
+    answer: AgentSettings = AgentSettings()
 
 
 @dataclass(frozen=True, slots=True)

@@ -397,6 +397,7 @@ def write_import(prepared: PreparedImport, scope: Scope, parts: Backends, token:
     if any(_kind_of(name) == "cases" for name in prepared.graphs):
         for follow in parts.change_listeners:
             follow(None)
+    parts.tell_writing(None)
     return _report_merge(prepared)
 
 

@@ -47,6 +47,11 @@ def forget_iri(
     if merged := find_merged(memories, scope, parts):  # what a compaction made one with them says the same
         rows += parts.graph.select("library/memories_of", [scope.graph, scope.provenance], node=merged)
         memories = tuple(dict.fromkeys((*memories, *merged)))
+    # What sums a session up has the words of its memories.
+    if summing := parts.graph.select("library/summing", [scope.graph], memory=memories):
+        summaries = [cast(IRI, row["summary"]) for row in summing]
+        rows += parts.graph.select("library/memories_of", [scope.graph, scope.provenance], node=summaries)
+        memories = tuple(dict.fromkeys((*memories, *summaries)))
     if not confirm and not any(iri in (row["memory"], row["note"], row.get("parent")) for row in rows):
         raise InputError(
             f"<{iri}> is an agent, which made {len(memories)} memories of the namespace {scope.namespace!r}: "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from heapq import nlargest
 from typing import Literal, cast
@@ -87,11 +88,12 @@ def list_memories(
             mask[known] = True
         if only:
             mask = mask & indexes.select(only)
-        iris = [nodes.iri(node) for node in nodes.newest(mask)[offset : offset + limit].tolist()]
-    if not iris:
+        page = nodes.newest(mask)[offset : offset + limit].tolist()
+        tags = {nodes.iri(node): indexes.sorting.tags_of(node) for node in page}
+    if not tags:
         return []
-    rows = {row["memory"]: row for row in parts.graph.select("library/listed", scope.readable, memory=iris)}
-    return [_to_listed(rows[iri]) for iri in iris if iri in rows]
+    rows = {row["memory"]: row for row in parts.graph.select("library/listed", scope.readable, memory=[*tags])}
+    return [replace(_to_listed(rows[iri]), tags=tags[iri]) for iri in tags if iri in rows]
 
 
 def build_timeline(

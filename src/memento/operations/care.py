@@ -39,7 +39,7 @@ class Export(Filtered["model.Exported"], frozen=True):
     route: ClassVar[str] = "GET /memory/export"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404, 406)
-    absent: ClassVar[Mapping[Interface, str]] = {"rest": STREAM, "client": STREAM, "mcp": WHOLE, "sexpr": WHOLE}
+    absent: ClassVar[Mapping[Interface, str]] = {"rest": STREAM, "client": STREAM, "sexpr": WHOLE}
 
     file: Annotated[File, Meta(description="takes the place of what is there once it is whole; `.gz` packs it")]
     form: (

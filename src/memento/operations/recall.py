@@ -96,6 +96,9 @@ class Recall(Filtered["model.Recollection"], frozen=True):
         ]
         | None
     ) = None
+    everywhere: Annotated[
+        bool, Meta(description="look in every namespace that the caller may read, not in this one and `main` alone")
+    ] = False
     cases: Annotated[
         int,
         Meta(
@@ -136,10 +139,7 @@ class List(Filtered["tuple[model.Listed, ...]"], frozen=True):
     route: ClassVar[str] = "GET /memory/list"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404,)
-    absent: ClassVar[Mapping[Interface, str]] = {
-        "mcp": "`list_memories` and the prompt `review_memories` show them",
-        "sexpr": "an expression asks `sparql`",
-    }
+    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "an expression asks `sparql`"}
 
     limit: Limit = 50
     offset: Offset = 0

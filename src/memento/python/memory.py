@@ -26,6 +26,7 @@ from memento.operations import (
     keys,
     name_of,
     notes,
+    sessions,
 )
 from memento.operations import recall as questions
 from memento.operations import strength as strengths
@@ -118,6 +119,7 @@ class Memory(ABC):
     disputes = Method(notes.Disputes)
     settle = Method(notes.Settle)
     forget = Method(notes.Forget)
+    forget_tagged = Method(notes.ForgetTagged)
     unforget = Method(notes.Unforget)
     sources = Method(notes.Sources)
 
@@ -129,6 +131,15 @@ class Memory(ABC):
     timeline = Method(questions.Timeline)
     manifest = Method(questions.Manifest)
     infer = Method(questions.Infer)
+
+    start_session = Method(sessions.StartSession)
+    summarize_session = Method(sessions.SummarizeSession)
+    profile = Method(sessions.Profile)
+    set_page = Method(sessions.SetPage)
+    pages = Method(sessions.Pages)
+    read_page = Method(sessions.ReadPage)
+    remove_page = Method(sessions.RemovePage)
+    ask = Method(sessions.Ask)
 
     find_keys = Method(keys.FindKeys)
     read_key = Method(keys.ReadKey)

@@ -29,7 +29,7 @@ from memento.retrieval.distill import distill, find_twins, merge_overlaps, merge
 from memento.retrieval.engines.published import AS_ASKED, rank_as_published, rank_by_search
 from memento.retrieval.expand import WALKS, expand
 from memento.retrieval.question import Query, Question, correct_spelling, name_kin, strip_names
-from memento.retrieval.signals import Evidence, is_needed, land, score_meaning
+from memento.retrieval.signals import Evidence, is_needed, land, list_prominent, score_meaning
 from memento.retrieval.trace import describe_entities, trace
 from memento.search.attributes import EXPLICIT
 from memento.search.indexes import View
@@ -79,6 +79,7 @@ def recall(query: Query, stores: Backends, settings: Settings) -> Recollection:
         answer = pick_in_time(ranking, query, question, stores, settings)
         nodes, vectors = question.view.indexes.nodes, question.view.indexes.vectors["memory"]
         found = {nodes.iri(one.item): vectors.vectors([one.item])[0] for one in answer.chosen}
+        tags = {nodes.iri(one.item): stores.indexes.sorting.tags_of(one.item) for one in answer.chosen}
         places = {one.item: place for place, one in enumerate(ranking.chosen)}
         left = [
             (nodes.iri(one.item), places.get(one.item), fit)
@@ -100,7 +101,9 @@ def recall(query: Query, stores: Backends, settings: Settings) -> Recollection:
         memories = tuple(merge_twins(memories, np.array([found[one.iri] for one in memories])))
     if any(one.note and one.note.piece for one in memories):
         memories = tuple(merge_overlaps(memories, query.question))
-    memories = tuple(replace(one, rank=rank) for rank, one in enumerate(memories[: query.k], start=1))
+    memories = tuple(
+        replace(one, rank=rank, tags=tags[one.iri]) for rank, one in enumerate(memories[: query.k], start=1)
+    )
     entities = describe_entities(keep_entities(entities, memories), query.scope, stores, query.as_of, query.believed_at)
     memories = tuple(reasons[one.iri].add_to(one) if reasons else one for one in memories)
     sparql = None
@@ -345,6 +348,7 @@ def read_question(query: Query, stores: Backends, settings: Settings, watch: Sto
             view=view,
             joined=Joined(view.links()),
             kin=kin,
+            prominent=list_prominent(view) if _goes_by_profile(settings) else None,
         )
 
 
@@ -391,6 +395,10 @@ def _infer_kin(scope: Scope, stores: Backends, settings: Settings) -> Kin | None
     """Return what is related to what, where recall infers."""
     is_wanted = is_needed("kin", settings.signals) and settings.inference.on and settings.land.engine not in AS_ASKED
     return stores.inferences.kin(scope, stores.clock()) if is_wanted else None
+
+
+def _goes_by_profile(settings: Settings) -> bool:
+    return is_needed("prominent", settings.signals) and settings.land.engine not in AS_ASKED
 
 
 def give_reasons(

@@ -280,6 +280,17 @@ class VectorFile:
             self._db.execute("COMMIT")
 
 
+def examine_vector_file(path: Path) -> tuple[str, str]:
+    """Return which embedder made a file that nobody writes to, and what is damaged in it; empty where that is unknown, or none."""
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
+            (found,) = db.execute("PRAGMA quick_check(1)").fetchone()
+            row = db.execute("SELECT value FROM meta WHERE key = 'fingerprint'").fetchone()
+    except sqlite3.Error as error:
+        return "", str(error)
+    return row[0] if row else "", "" if found == "ok" else str(found)
+
+
 class Pinned:
     """A vector file as it was at one instant."""
 

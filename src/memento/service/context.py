@@ -52,9 +52,10 @@ from memento.keys.match import choose_thresholds
 from memento.keys.remember import WriteContext
 from memento.keys.view import KeyView
 from memento.manifest import Maps
-from memento.model import Degraded, Filter, Recollection, Scope
+from memento.model import Degraded, Filter, Page, Recollection, Scope
 from memento.operations import Operation, check
 from memento.operations.base import FILTERS, Filtered, list_iri_fields, read_items
+from memento.overview import Pages, Profiles
 from memento.ports import Progress, Vectors
 from memento.search.nodes import milliseconds
 from memento.search.reranker import Reranker
@@ -85,6 +86,7 @@ class Service:
         consolidate: Callable[[Service], float | None],
         checkpoint: Callable[[Service], float | None],
         mend: Callable[[Service], float | None],
+        render: Callable[[Service, IRI, Page], str],
         capture: Callable[[Service], float | None],
     ) -> None:
         """
@@ -92,6 +94,7 @@ class Service:
             scope: where notes go and recalls look when a call names no namespace.
             consolidate, checkpoint, mend, capture: the background work; each says after how many seconds it wants to be
                 called again.
+            render: answers the standing page of a graph.
         """
         self.datadir = datadir
         self.settings = settings
@@ -115,6 +118,8 @@ class Service:
         self.reinforcement = Reinforcement(stores, self.writing)
         self.query_log = QueryLog()
         self.maps = Maps(stores, settings.manifest)
+        self.profiles = Profiles(stores, self.writing)
+        self.pages = Pages(stores, self.writing, lambda graph, page: render(self, graph, page))
         self.workers = Pool(stores.snapshots, settings.sparql)
         self.statistics = Statistics(self.workers)
         self.endpoints = Endpoints.from_settings(settings.sparql)
@@ -194,6 +199,11 @@ class Context:
             and self.stores.indexes.nodes.knows(graph_iri(self.access.tenant, GLOBAL)),
             with_self=not self.access.namespaces,
         )
+
+    def widen(self, scope: Scope) -> Scope:
+        """Return a scope that reads every namespace of the tenant that the caller may read."""
+        names = self.service.graph_names.list_namespaces(scope.tenant)
+        return replace(scope, others=tuple(name for name in names if self.access.sees(name)))
 
     def begin_redaction(self, namespace: str | None, *, is_question: bool = False) -> Redaction:
         """Return what takes the secrets out of the texts of one call; `is_question` where nothing is kept of them."""
@@ -438,6 +448,12 @@ class GraphNames:
             if key not in self._visible:
                 self._visible[key] = _visible_graphs(scope, self._graphs, access, inferred)
             return self._visible[key]
+
+    def list_namespaces(self, tenant: str) -> list[str]:
+        """List the namespaces of a tenant in which something is remembered."""
+        with self._lock:
+            self._refresh()
+            return [namespace_of(graph) for graph in self._graphs if graph.startswith(graph_iri(tenant, ""))]
 
     def holds(self, graphs: Iterable[IRI]) -> bool:
         """Tell whether one of some graphs is there."""

@@ -22,6 +22,7 @@ from memento.service.context import Service
 from memento.service.handlers.care import back_up, make_due_checkpoint, reopen_store
 from memento.service.handlers.intake import take_captured
 from memento.service.handlers.recall import peek
+from memento.service.handlers.sessions import render_page
 from memento.settings import Settings
 from memento.time import now
 
@@ -53,6 +54,7 @@ def open_service(
             consolidate=understanding.work,
             checkpoint=make_due_checkpoint,
             mend=reopen_store,
+            render=render_page,
             capture=take_captured,
         )
         if mends:
@@ -118,6 +120,7 @@ def close_service(service: Service) -> None:
     service.answers.worker.stop(_STOP_S)
     if service.models:
         service.models.close()
+    service.pages.close(_STOP_S)
     service.maps.close(_STOP_S)
     service.reinforcement.close(_STOP_S)
     service.case_reads.close(_STOP_S)

@@ -142,6 +142,21 @@ COMMANDS: Mapping[str, Command] = {
     ),
     "undo": Command(path="undo", view=views.show_undone),
     "forget": Command(path="forget", view=views.show_forgotten),
+    "forget_tagged": Command(path="forget-tagged", view=views.show_forgotten, places={"tags": "TAG..."}),
+    "start_session": Command(path="session start", view=lambda answer: str(answer["text"])),
+    "summarize_session": Command(
+        path="session summary",
+        view=lambda answer: str(answer["summary"]),
+        options={
+            "by_model": Option(names=("--no-model",), help="The beginnings of its memories, though a model is set.")
+        },
+    ),
+    "profile": Command(path="profile", view=views.show_profile),
+    "set_page": Command(path="pages set", view=views.show_page),
+    "pages": Command(path="pages list", view=views.show_pages),
+    "read_page": Command(path="pages show", view=views.show_page),
+    "remove_page": Command(path="pages remove", view=lambda answer: f"Removed {answer['name']}."),
+    "ask": Command(path="ask", view=views.show_reply),
     "unforget": Command(path="unforget", view=views.show_unforgotten),
     "sources": Command(path="sources", view=views.show_sources),
     "get": Command(path="get", view=views.show_described),

@@ -43,6 +43,36 @@ def show_forgotten(answer: Json) -> str:
     return "\n".join([said, *notes])
 
 
+def show_profile(answer: Json) -> str:
+    """What a namespace is mostly about: the sentence, then what it was counted from."""
+    kinds = ("tags", "entities", "files", "functions", "packages", "languages")
+    rows = [
+        f"{kind}: {', '.join(f'{clean(name)} ({count})' for name, count in answer[kind].items())}"
+        for kind in kinds
+        if answer[kind]
+    ]
+    decisions = [f"- {clean(text)}" for text in answer["decisions"]]
+    return "\n".join([answer["line"], "", *rows, *(["decisions:", *decisions] if decisions else [])])
+
+
+def show_page(answer: Json) -> str:
+    """The answer of a standing page."""
+    return str(answer.get("rendered") or "Not answered yet.")
+
+
+def show_pages(answer: Sequence[Json]) -> str:
+    """The standing pages, each with what it asks."""
+    rows = [f"{clean(one['name'])}: {clean(one.get('question') or one.get('query') or '')}" for one in answer]
+    return "\n".join(rows) or "No pages yet: `memento pages set NAME --question …` lets one stand."
+
+
+def show_reply(answer: Json) -> str:
+    """What a model said, then the memories it was given."""
+    said = [str(answer["answer"]), ""] if answer.get("answer") else [*answer["remarks"]]
+    memories = [f"- {clean(one['content'])}" for one in answer["memories"]["memories"]]
+    return "\n".join([*said, *(memories or ["Nothing that is known answers this."])])
+
+
 def show_unforgotten(answer: Json) -> str:
     """What is recalled again, or waits again."""
     back = (("Again  ", answer["memories"]), ("Pending", answer["notes"]))

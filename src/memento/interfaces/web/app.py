@@ -17,6 +17,7 @@ from flask import Flask, Request, Response, g, render_template, request
 from markupsafe import Markup
 from werkzeug.exceptions import HTTPException
 from werkzeug.http import http_date
+from werkzeug.routing import BaseConverter
 
 from memento import __version__, telemetry
 from memento.access import Caller, admit
@@ -28,7 +29,7 @@ from memento.interfaces.sparql_http import origins
 from memento.interfaces.web import openapi, rest
 from memento.interfaces.web.requests import Parameters, namespace
 from memento.interfaces.web.requests import context as context_of_request
-from memento.interfaces.web.rest import IMPORT_RDF, respond
+from memento.interfaces.web.rest import IMPORT_RDF, MEMORY, MIRROR, answer_mirrored, find_mirrored, respond
 from memento.interfaces.web.yasgui import FILES, Yasgui
 from memento.model import CaseMetrics
 from memento.operations.cases import CaseMetrics as MeasureCases
@@ -65,12 +66,13 @@ def create_app(service: Service) -> Flask:
         # A browser asks without a token whether a page may send one.
         is_preflight = request.method == "OPTIONS" and request.path.startswith(SPARQL)
         if request.path not in OPEN and not is_preflight and not request.path.startswith(FILES):
+            request.max_content_length = most_bytes(request, service.settings.limits, service.settings.sexpr.chars)
             g.context = _admit(service)
-        request.max_content_length = most_bytes(request, service.settings.limits, service.settings.sexpr.chars)
         return None
 
     app.register_blueprint(rest.blueprint())
     proxy = Proxy(service)
+    _add_mirror(app, proxy)
     for addresses in (*sparql_http.blueprints(service.settings.sparql), yasgui.blueprint(), proxy.blueprint()):
         app.register_blueprint(addresses)
     _add_pages(app, service, proxy)
@@ -143,7 +145,7 @@ def most_bytes(asked: Request, limits: LimitsSettings, chars: int = 0) -> int:
         chars: of an expression.
     """
     path = asked.path
-    if path.startswith(PROXIED):
+    if path.startswith(PROXIED) and f"{asked.method} {path}" not in MIRROR:
         return BODY_BYTES
     if path in IMPORTS:
         return IMPORT_BYTES
@@ -154,6 +156,26 @@ def most_bytes(asked: Request, limits: LimitsSettings, chars: int = 0) -> int:
     if path.startswith(GRAPHS) and asked.method != "PATCH":
         return limits.graph_bytes + 65_536
     return 2 * max(limits.text_bytes, limits.update_bytes) + 65_536
+
+
+def _add_mirror(app: Flask, proxy: Proxy) -> None:
+    """Add what is ours below the addresses of the providers; what is not goes on to them."""
+
+    def answer(rest: str) -> Response:
+        name = find_mirrored()
+        return proxy.forward(rest) if name is None else answer_mirrored(name)
+
+    app.url_map.converters["memory"] = MemoryConverter
+    app.add_url_rule("/api/<memory:rest>", "api_delete", answer, methods=["DELETE"])
+    for address in MIRROR:
+        verb, path = address.split(" ")
+        app.add_url_rule(path, path, answer, methods=[verb], defaults={"rest": path.removeprefix("/api/")})
+
+
+class MemoryConverter(BaseConverter):
+    """Takes the part of an address that names a memory."""
+
+    regex = MEMORY.pattern
 
 
 def _add_pages(app: Flask, service: Service, proxy: Proxy) -> None:
@@ -203,7 +225,7 @@ def caller() -> Caller:
         address=request.remote_addr or "",
         method=request.method,
         headers={name.lower(): value for name, value in request.headers.items()},
-        is_proxied=request.path.startswith(PROXIED),
+        is_proxied=request.path.startswith(PROXIED) and find_mirrored() is None,
     )
 
 

@@ -98,6 +98,7 @@ def peek(operation: operations.Recall, context: Context) -> Recollection:
 def answer(operation: operations.Recall, context: Context) -> Recollection:
     """Answer a question within its budget, or give the answer again that is kept; what it has beside is not among it."""
     scope = context.scope(operation.namespace)
+    scope = context.widen(scope) if operation.everywhere else scope
     query, chosen = prepare(operation, scope, context)
 
     def make() -> Recollection:
