@@ -5,6 +5,7 @@ The data folder and who owns it.
     {home}/snapshots/     of the store, for the workers that answer SPARQL; hard links, deleted at the end and at the next start
     {home}/bare/          the plain dataset of `memento serve --bare`: store, snapshots, with a lock and an owner
     {home}/vectors.sqlite derived, may be deleted
+    {home}/vectors-next.sqlite  made beside by `memento migrate`, to be put in its place; derived, may be deleted
     {home}/cases/         what the Q functions learned; derived, may be deleted
     {home}/blocks.sqlite  what the proxy put into conversations; may be deleted
     {home}/redactions.json how many secrets of which kind were taken out of texts, by namespace; may be deleted
@@ -114,6 +115,10 @@ class DataFolder:
     @property
     def vectors(self) -> Path:
         return self._data / "vectors.sqlite"
+
+    @property
+    def next_vectors(self) -> Path:
+        return self._data / "vectors-next.sqlite"
 
     @property
     def indexes(self) -> Path:

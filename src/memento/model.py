@@ -1590,6 +1590,24 @@ class BackedUp:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Migrated:
+    """
+    A move to another embedder: the fingerprints and lengths of vectors before and after, how many texts there are, how many of
+    them an earlier try had embedded (`resumed`), and the backup. Of a dry run `embedded` is how many there would be.
+    """
+
+    before: str
+    after: str
+    dimensions_before: int
+    dimensions_after: int
+    texts: int
+    embedded: int
+    resumed: int = 0
+    backup: str | None = None
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Restored:
     """A backup that is the memory now: which one, how much it holds, and where what was here before is kept."""
 

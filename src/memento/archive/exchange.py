@@ -51,7 +51,7 @@ from memento.backends import Backends
 from memento.cases.bank import embed_tasks
 from memento.errors import Forbidden, GraphError, InputError, MementoError, NotAcceptable, ShapeViolation
 from memento.graph import mapping, originals
-from memento.graph.documents import Form, adopt_cases, writable, written
+from memento.graph.documents import Form, adopt_cases, flatten_graphs, writable, written
 from memento.graph.oxigraph import Oxigraph
 from memento.graph.store import Store
 from memento.graph.terms import to_quads
@@ -127,6 +127,9 @@ def export_document(
     writable(form)
     is_whole = only is None and not access.namespaces and wanted is None
     kinds = (*_WHOLE, "audit") if audit else _WHOLE
+    usual = scope.graph
+    if not form.has_graphs:  # somebody's own RDF may speak of memories; outside of its graph it would be theirs
+        kinds = tuple(kind for kind in kinds if kind != "data")
     chosen = [name for kind in kinds for name in names if _kind_of(name) == kind]
     main_graph = graph_iri(scope.tenant, "main") if access.sees("main") else None
     memories = None
@@ -153,7 +156,8 @@ def export_document(
         if vectors:
             file, made_by = parts.indexes.file, parts.embedder.fingerprint
             found = [add_vectors(quads, lambda iri: _read_vector(iri, file, made_by)) for quads in found]
-        return written([*found, who], form)
+        found = [*found, who]
+        return written(found if form.has_graphs else flatten_graphs(found, usual), form)
 
     if is_whole:
         count = sum(int(str(row["count"])) for row in parts.graph.select("exchange/counted", chosen))
@@ -678,7 +682,9 @@ class VectorStaging:
                 own = {iri: rows[0] for iri in batch if (rows := self._own(iri, digest(tasks[iri]))) is not None}
                 rest = [iri for iri in batch if iri not in own]
                 made = (
-                    dict(zip(rest, embed_tasks([tasks[iri] for iri in rest], self._parts), strict=True)) if rest else {}
+                    dict(zip(rest, embed_tasks([tasks[iri] for iri in rest], self._parts.embedder), strict=True))
+                    if rest
+                    else {}
                 )
                 file.write_states([(iri, digest(tasks[iri]), row) for iri, row in (own | made).items()])
                 self._states += batch

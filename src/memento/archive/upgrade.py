@@ -18,8 +18,8 @@ from memento.ports import Progress
 from memento.search.indexes import Indexes
 from memento.search.mentions import MentionWriter
 from memento.search.nodes import Record, read_records
+from memento.search.vectors import UPGRADED
 
-_MARK = "names"  # in the vector file, which a backup takes along
 _BEGUN, _WRITTEN = "begun", "written"
 AT_ONCE = 500
 """Memories whose edges are one write."""
@@ -35,7 +35,7 @@ def write_missing_edges(
     Args:
         prepare: called with their number before anything is written, to make a backup.
     """
-    mark = indexes.file.get_mark(_MARK)
+    mark = indexes.file.get_mark(UPGRADED)
     if mark == _WRITTEN:
         return 0
     memories: list[Record] = []
@@ -44,9 +44,9 @@ def write_missing_edges(
     if memories:
         if mark != _BEGUN:
             prepare(len(memories))
-            indexes.file.set_mark(_MARK, _BEGUN)
+            indexes.file.set_mark(UPGRADED, _BEGUN)
         _write_edges(sorted(memories, key=lambda one: one.iri), graph, indexes, progress)
-    indexes.file.set_mark(_MARK, _WRITTEN)
+    indexes.file.set_mark(UPGRADED, _WRITTEN)
     return len(memories)
 
 

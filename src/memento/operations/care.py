@@ -121,6 +121,46 @@ class Rebuild(Operation["int"], frozen=True):
     absent: ClassVar[Mapping[Interface, str]] = FOLDER
 
 
+class Migrate(Operation["model.Migrated"], frozen=True):
+    """
+    Move the memory to another embedder: its vectors are made beside those in use, which answer until the others are whole.
+
+    A backup comes first. What is written meanwhile is in the new vectors too; then they take the place of the old ones in one step,
+    and `memento.toml` of the data folder names the embedder. Killed on the way it goes on where it was when asked again.
+
+    Raises:
+        SettingsError: an embedder that is none, or the environment would choose another one at the next start.
+        EmbeddingError: the embedder fails; the memory is as it was, and what was embedded is kept for the next try.
+        Conflict: the memory is being moved already, or a backup was put in its place meanwhile.
+        Forbidden: the caller may not care for the whole data folder, or not name a model.
+    """
+
+    route: ClassVar[str] = "POST /memory/migrate"
+    right: ClassVar[Right] = "admin"
+    is_idempotent: ClassVar[bool] = True
+    fails: ClassVar[tuple[int, ...]] = (409, 502)
+    absent: ClassVar[Mapping[Interface, str]] = FOLDER
+
+    model: (
+        Annotated[
+            str,
+            Meta(description="`minilm`, `trigram`, a model's folder, or a provider's name; default by the settings"),
+        ]
+        | None
+    ) = None
+    provider: (
+        Annotated[str, Meta(description="as of the setting `embedding.provider`; its key by the settings")] | None
+    ) = None
+    dimensions: Annotated[int, Meta(ge=1, description="length of a vector; needed unless local")] | None = None
+    base_url: Annotated[str, Meta(description="address of the service; openai-compatible and ollama only")] | None = (
+        None
+    )
+    force: Annotated[
+        bool, Meta(description="embed everything again, though the embedder is the same or has done it")
+    ] = False
+    dry_run: Annotated[bool, Meta(description="say what there is to do, and change nothing")] = False
+
+
 class Backup(Operation["model.BackedUp"], frozen=True):
     """
     Make a backup while the memory is in use: store and vectors as they are at one instant, and the settings, without tokens.

@@ -300,6 +300,7 @@ class Memory(ABC):
         """Make every index from the graph alone; see `operations.care.Rebuild`."""
         return self.call(care.Rebuild(), progress)
 
+    migrate = Method(care.Migrate)
     backup = Method(care.Backup)
     restore = Method(care.Restore)
 

@@ -478,6 +478,18 @@ def show_run(answer: Json) -> str:
     return "\n".join([head, *_steps(answer["steps"]), *([answer["case"]] if answer["case"] else [])])
 
 
+def show_migration(answer: Mapping[str, Any]) -> str:
+    """Say from which embedder to which, how much there was to do, and where the backup is."""
+    sizes = f"{answer['dimensions_before']} → {answer['dimensions_after']} dimensions"
+    move = f"{answer['before']} → {answer['after']} ({sizes})"
+    resumed = f"; {answer['resumed']:,} were already" if answer["resumed"] else ""
+    if answer["dry_run"]:
+        return f"{move}: {answer['embedded']:,} of {answer['texts']:,} texts would be embedded{resumed}. Nothing was changed."
+    if answer["backup"] is None:
+        return f"The memory has the vectors of {answer['after']} already."
+    return f"{move}: {answer['embedded']:,} of {answer['texts']:,} texts embedded{resumed}. Backup: {answer['backup']}"
+
+
 def show_runs(found: Iterable[Json]) -> str:
     """A line for each task."""
     lines = [

@@ -23,16 +23,19 @@ from memento.archive.backup import BackupSource, make_backup
 from memento.archive.check import find_differences, read_store_files, rebuild_indexes, report_status
 from memento.archive.exchange import ExportDocument, ImportDocument, export_document, prepare_import, write_import
 from memento.archive.files import open_document, save_document
+from memento.archive.migrate import Migration, choose_target, count_kept, prepare_settings, write_settings
 from memento.archive.tables import TableForm, find_form, write_statements
 from memento.backends import Backends, reopen
 from memento.consolidation import queue
+from memento.datadir import cache_folder
 from memento.errors import BackendError, Damaged, Forbidden, InputError, MementoError
 from memento.graph.backups import begin_restore, list_backups, parse_backup_time, prepare_restore
 from memento.graph.documents import Form
 from memento.intake.redaction import Redaction
-from memento.model import BackedUp, Difference, Exported, Filter, Merged, Restored
+from memento.model import BackedUp, Difference, Exported, Filter, Merged, Migrated, Restored
 from memento.model import Status as Report
 from memento.operations import care as operations
+from memento.search.embedders import embedder_of
 from memento.service.context import Context, Service, handles
 from memento.service.understanding import resume
 from memento.sparql.jobs import Rewrite, WaitingClient
@@ -314,6 +317,47 @@ def rebuild(operation: operations.Rebuild, context: Context) -> int:
     context.require_writable()
     with context.service.writing:
         return rebuild_indexes(context.stores, context.progress) + context.service.domains.embed_again()
+
+
+@handles(operations.Migrate)
+def migrate(operation: operations.Migrate, context: Context) -> Migrated:
+    """Move the memory to another embedder while it is in use."""
+    context.require_owner()
+    chosen = {name: getattr(operation, name) for name in ("model", "provider", "dimensions", "base_url")}
+    if any(value is not None for value in chosen.values()):
+        context.require_own_machine("a model's folder is on the machine, and a service gets every text")
+    service, stores = context.service, context.stores
+    target = choose_target(service.settings.embedding, chosen)
+    embedder, before = embedder_of(target, cache_folder()), stores.embedder
+    if embedder.fingerprint == before.fingerprint:
+        embedder = before  # which keeps one file of vectors, not two
+    is_same = embedder is before and not operation.force
+    answer = Migrated(
+        before=before.fingerprint,
+        after=embedder.fingerprint,
+        dimensions_before=before.dimensions,
+        dimensions_after=embedder.dimensions,
+        texts=stores.indexes.file.count_texts(),
+        embedded=0,
+        dry_run=operation.dry_run,
+    )
+    if operation.dry_run or is_same:
+        resumed = 0 if is_same or operation.force else count_kept(stores.datadir, embedder.fingerprint)
+        return replace(answer, embedded=0 if is_same else answer.texts - resumed, resumed=resumed)
+    context.require_writable()
+    settings = prepare_settings(service.datadir.settings, target)
+    with Migration(stores, embedder, afresh=operation.force) as migration:
+        with service.importing:
+            made = back_up(service.datadir.backups, None, service)
+        resumed = migration.measure().done
+        migration.follow(context.progress)
+        with service.importing, service.understanding, service.writing:
+            migration.finish()
+            stores.switch_embedder(embedder, migration.file, lambda: write_settings(service.datadir.settings, settings))
+            service.settings = replace(service.settings, embedding=target)
+    logger.warning("embedding.migrated", extra={"before": before.fingerprint, "after": embedder.fingerprint})
+    texts = stores.indexes.file.count_texts()
+    return replace(answer, texts=texts, embedded=migration.embedded, resumed=resumed, backup=made.folder)
 
 
 @handles(operations.Backup)
