@@ -47,6 +47,7 @@ logger = logging.getLogger(__name__)
 
 _PATIENCE_S = 30.0  # for what is being read from a store that is to be let go of
 _AT_MOST_S = 600.0
+_PORTION = 5_000  # nodes that the indexes look at again together
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +155,8 @@ class Backends:
         if touched and delta.removed:
             cache.discard(self.datadir.indexes, self.indexes)  # bringing it up to date knows only of what was added
         self.graph.apply_delta(delta, touched)
-        self.indexes.revise(touched, graphs)
+        for begin in range(0, len(touched), _PORTION):
+            self.indexes.revise(touched[begin : begin + _PORTION], graphs)
         self.aside.look_at(touched)
         if texts:
             self.snapshots.drop()

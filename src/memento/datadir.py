@@ -8,6 +8,7 @@ The data folder and who owns it.
     {home}/vectors-next.sqlite  made beside by `memento migrate`, to be put in its place; derived, may be deleted
     {home}/cases/         what the Q functions learned; derived, may be deleted
     {home}/blocks.sqlite  what the proxy put into conversations; may be deleted
+    {home}/sync.sqlite    digests of what other machines know of the memory; without it this one joins anew
     {home}/redactions.json how many secrets of which kind were taken out of texts, by namespace; may be deleted
     {home}/memento.toml   settings, if any
     {home}/tokens.json    digests of the tokens, if any
@@ -148,6 +149,10 @@ class DataFolder:
     @property
     def checkpoints(self) -> Path:
         return self.path / "checkpoints"
+
+    @property
+    def sync(self) -> Path:
+        return self.path / "sync.sqlite"
 
     @property
     def redactions(self) -> Path:

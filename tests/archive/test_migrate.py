@@ -23,8 +23,8 @@ from memento.model import CaseRow, Migrated, Quad
 from memento.operations.care import Migrate
 from memento.ports import Vectors
 from memento.python import Memento, open_memento
+from memento.retrieval import pipeline
 from memento.search.embedders import Trigram
-from memento.service.handlers import recall
 from memento.settings import EmbeddingSettings, Settings, load
 
 SAID = ("I live in Rome.", "My sister Ana works at Google.", "I like green tea.", "Project Apollo ends in May 2030.")
@@ -240,7 +240,7 @@ def test_a_start_with_another_model_makes_a_backup_and_embeds_everything_again(h
 
 
 def test_a_question_that_was_embedded_before_the_switch_is_asked_again(told: Memento) -> None:
-    begin, asked = recall.pipeline.recall, list[object]()
+    begin, asked = pipeline.recall, list[object]()
 
     def switch_between(*args: Any, **named: Any) -> object:
         asked.append(args)
@@ -250,6 +250,6 @@ def test_a_question_that_was_embedded_before_the_switch_is_asked_again(told: Mem
         return begin(*args, **named)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(recall.pipeline, "recall", switch_between)
+        patch.setattr(pipeline, "recall", switch_between)
         assert told.recall("Where do I live?", k=1).memories[0].content == "USER lives in Rome."
     assert len(asked) == 2 and told.status().embedder == "trigram-64"

@@ -34,16 +34,17 @@ import threading
 import weakref
 from base64 import b64decode
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from shutil import rmtree
-from typing import IO
+from typing import IO, cast
 from uuid import uuid4
 
 import numpy as np
+import pyoxigraph as ox
 
 from memento.access import Access
 from memento.archive.tables import TableForm, list_rows, write_table
@@ -53,7 +54,7 @@ from memento.errors import Forbidden, GraphError, InputError, MementoError, NotA
 from memento.graph import mapping, originals
 from memento.graph.documents import Form, adopt_cases, flatten_graphs, writable, written
 from memento.graph.oxigraph import Oxigraph
-from memento.graph.store import Store
+from memento.graph.store import Delta, Store, graph_of, serialise_quads
 from memento.graph.terms import to_quads
 from memento.graph.transfer import NodeVectors, StagingStore, Statements, add_vectors, excerpt, excerpt_memories
 from memento.iris import (
@@ -71,7 +72,7 @@ from memento.iris import (
     parse_graph_name,
     user_iri,
 )
-from memento.model import Filter, Merged, Scope, Update
+from memento.model import Filter, Merged, Quad, Scope, Update
 from memento.ports import Progress, Vectors
 from memento.search.indexes import Indexes
 from memento.search.nodes import Record
@@ -126,7 +127,7 @@ def export_document(
         )
     writable(form)
     is_whole = only is None and not access.namespaces and wanted is None
-    kinds = (*_WHOLE, "audit") if audit else _WHOLE
+    kinds: tuple[str, ...] = (*_WHOLE, "audit") if audit else _WHOLE
     usual = scope.graph
     if not form.has_graphs:  # somebody's own RDF may speak of memories; outside of its graph it would be theirs
         kinds = tuple(kind for kind in kinds if kind != "data")
@@ -402,6 +403,120 @@ def write_import(prepared: PreparedImport, scope: Scope, parts: Backends, token:
         for follow in parts.change_listeners:
             follow(None)
     return _report_merge(prepared)
+
+
+class _Without:
+    """A store as it is without some quads, as far as shapes look at it."""
+
+    def __init__(self, store: Store, gone: Collection[ox.Quad]) -> None:
+        self._store, self._gone = store, gone
+
+    def match(
+        self,
+        subject: str | None = None,
+        predicate: str | None = None,
+        value: str | None = None,
+        graph: str | None = None,
+    ) -> Iterator[ox.Quad]:
+        return (quad for quad in self._store.match(subject, predicate, value, graph) if quad not in self._gone)
+
+
+def prepare_merge(
+    adds: Iterable[ox.Quad],
+    removes: Collection[ox.Quad],
+    scope: Scope,
+    parts: Backends,
+    name: str,
+    folder: Path | None,
+    progress: Progress | None,
+) -> PreparedImport:
+    """
+    Hold what another machine changed against the shapes, and make what vectors it lacks; the store is as it was.
+
+    Args:
+        name: what errors call it.
+        folder: where it may be staged, None for in memory.
+
+    Raises:
+        InputError, ShapeViolation, EmbeddingError: as `prepare_import`; nothing is written.
+    """
+    staged, real = StagingStore(folder), parts.graph
+    counted = staged.fill(adds, IRI, {})
+    graphs = {*map(IRI, counted), *(graph_of(quad) for quad in removes)}
+    found = PreparedImport(staged, sum(counted.values()), tuple(sorted(map(IRI, graphs))), VectorStaging(staged, parts))
+    found.fresh = staged.fresh(real)
+    touched = [
+        *(iri for iri, graph in found.fresh if _kind_of(graph) != "data"),
+        *(_subject_of(quad) for quad in removes),
+    ]
+    checked = list(dict.fromkeys(iri for iri in touched if not iri.startswith("_:")))
+    texts = sum(1 for _ in _iterate_nodes(found))
+
+    def report(done: int) -> None:
+        if progress:
+            progress(done, len(checked) + texts)
+
+    left = cast(Store, _Without(real, removes)) if removes else real
+    _check_shapes(found, checked, left, scope, name, report)
+    _check_indexable(found, parts, name)
+    found.vectors.put(_iterate_nodes(found), lambda done: report(len(checked) + done))
+    found.vectors.put_states(_read_states(found))
+    return found
+
+
+_TEXTS = (MEM.content, MEM.title, MEM.name, MEM.description)
+"""What is no more to be found anywhere: the first two wherever they go, the others with what they are of."""
+_LOOKING = (MEM.saidBy, MEM.subject, MEM.extractedFrom)
+
+
+def write_merge(
+    prepared: PreparedImport, removes: Collection[ox.Quad], beside: Sequence[Quad], scope: Scope, parts: Backends
+) -> None:
+    """
+    Write what another machine changed and what is to be written with it, at once, and let the indexes follow; nobody else may write
+    meanwhile.
+    """
+    own = [quad for quad in beside if not quad[3].startswith("urn:memento:audit:")]
+    adds = [*prepared.staged.list_quads(), *to_quads(tuple(beside))]
+    delta = parts.graph.minimise_delta(
+        Delta(removes=serialise_quads(removes), adds=serialise_quads(adds), removed=len(removes), added=len(adds))
+    )
+    staged = prepared.staged
+    order = sorted(
+        dict.fromkeys([*(iri for iri, _ in prepared.fresh), *map(_subject_of, removes), *(quad[0] for quad in own)]),
+        key=lambda iri: MEM.Memory in staged.describe(iri).get(TYPE, ()),
+    )
+    ended = [iri for iri in order if not staged.describe(iri) or MEM.expiredAt in staged.describe(iri)]
+    pointing = [
+        IRI(str(getattr(quad.object, "value", "")))
+        for quad in (*removes, *adds)
+        if quad.predicate.value in (MEM.invalidated, MEM.invalidator, MEM.to)
+    ]
+    looking = [
+        _subject_of(quad) for iri in order for predicate in _LOOKING for quad in parts.graph.match(None, predicate, iri)
+    ]
+    left = _Without(parts.graph, removes)
+    gone = {iri for iri in map(_subject_of, removes) if not staged.describe(iri) and not any(left.match(iri))}
+    texts = [
+        _value_of(quad)
+        for quad in removes
+        if quad.predicate.value in (_TEXTS if _subject_of(quad) in gone else _TEXTS[:2])
+    ]
+    if ended:
+        parts.invalidate_copies(ended)
+    indexed = [name for name in prepared.graphs if _kind_of(name) in ("graph", "self")]
+    nodes = [iri for iri in dict.fromkeys([*order, *pointing, *looking]) if not iri.startswith("_:")]
+    parts.amend(delta, nodes, tuple(dict.fromkeys([*scope.readable, *indexed])), texts)
+    for follow in parts.change_listeners:
+        follow(None)
+
+
+def _subject_of(quad: ox.Quad) -> IRI:
+    return IRI(quad.subject.value if isinstance(quad.subject, ox.NamedNode) else str(quad.subject))
+
+
+def _value_of(quad: ox.Quad) -> str:
+    return str(getattr(quad.object, "value", ""))
 
 
 class _GraphMapping:

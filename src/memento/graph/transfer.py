@@ -111,6 +111,10 @@ class StagingStore:
         places = dict.fromkeys((_iri_of(quad.subject), _graph_of(quad)) for quad in self._quads())
         return [place for place in places if place[1].startswith(begin)]
 
+    def list_quads(self) -> Iterator[ox.Quad]:
+        """Yield what is to be poured."""
+        return self._quads()
+
     def rename(self, names: Mapping[IRI, IRI]) -> None:
         """Let nodes go by other names, wherever they stand."""
         for old, new in names.items():

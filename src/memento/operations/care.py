@@ -161,6 +161,29 @@ class Migrate(Operation["model.Migrated"], frozen=True):
     dry_run: Annotated[bool, Meta(description="say what there is to do, and change nothing")] = False
 
 
+class Sync(Operation["model.Synced"], frozen=True):
+    """
+    Keep the memory in step with those of other machines, by a folder that all of them reach, as one in a cloud or on a stick.
+
+    Each machine writes there what it has changed, as a numbered patch that is never changed but to take out what was erased, and
+    takes in what the others wrote: all of it or nothing, whatever came first. What was said on several machines stays; `disputes`
+    lists what can hardly both hold. What is forgotten or erased on one is so on all.
+
+    Raises:
+        InputError: a patch is damaged or missing, by name, or the folder cannot be written; nothing is taken.
+        ShapeViolation: what came would break a shape.
+        Forbidden: the caller may not care for the whole data folder, or not name a folder.
+    """
+
+    route: ClassVar[str] = "POST /memory/sync"
+    right: ClassVar[Right] = "admin"
+    fails: ClassVar[tuple[int, ...]] = (422,)
+    absent: ClassVar[Mapping[Interface, str]] = FOLDER
+
+    folder: Annotated[File, Meta(description="where the machines leave their patches, on the machine of the service")]
+    dry_run: Annotated[bool, Meta(description="say what would be sent and taken, and change nothing")] = False
+
+
 class Backup(Operation["model.BackedUp"], frozen=True):
     """
     Make a backup while the memory is in use: store and vectors as they are at one instant, and the settings, without tokens.

@@ -301,6 +301,7 @@ class Memory(ABC):
         return self.call(care.Rebuild(), progress)
 
     migrate = Method(care.Migrate)
+    sync = Method(care.Sync)
     backup = Method(care.Backup)
     restore = Method(care.Restore)
 
