@@ -8,11 +8,13 @@ from hashlib import sha256
 from itertools import count
 from pathlib import Path
 
+import pyoxigraph as ox
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conftest import OFFLINE
+from memento.access import Access
 from memento.archive.sync import list_graphs
 from memento.errors import Forbidden, InputError
 from memento.iris import MEM
@@ -101,7 +103,7 @@ def test_what_was_said_on_both_stays_and_is_in_dispute(machines: Machines) -> No
         (dispute,) = machine.disputes()
         assert set(dispute.contents) == {"USER lives in Rome.", "USER lives in Berlin."}
         assert "did not know of each other" in dispute.reason
-    a.settle(*(one for one in (dispute.one, dispute.other)))
+    a.settle(dispute.one, dispute.other)
     sync_all([a, b], machines.shared, 1)
     assert b.disputes() == () and digest(a) == digest(b)
 
@@ -121,7 +123,6 @@ def test_what_was_erased_on_one_is_gone_on_all_and_from_the_patches(machines: Ma
         assert machine.check() == ()
         assert not any("heliotrope" in str(quad) for quad in machine.service.stores.graph.match())
     assert not any("heliotrope" in path.read_text() for path in machines.shared.iterdir())
-    a.import_rdf_of = None  # type: ignore[attr-defined]
 
 
 def test_three_machines_in_a_ring_end_alike(machines: Machines) -> None:
@@ -146,7 +147,7 @@ def test_a_gap_and_a_damaged_patch_are_named_and_nothing_is_taken(machines: Mach
     for text in ("I live in Rome.", "I like tea."):
         a.note(text)
         a.sync(machines.shared)
-    first, second = sorted(machines.shared.glob("*.trig"))
+    first, _ = sorted(machines.shared.glob("*.trig"))
     before, whole = digest(b), first.read_bytes()
 
     first.rename(machines.shared / "away")
@@ -157,7 +158,7 @@ def test_a_gap_and_a_damaged_patch_are_named_and_nothing_is_taken(machines: Mach
         first.write_bytes(damaged)
         with pytest.raises(InputError, match=f"the patch {first.name} is damaged"):
             b.sync(machines.shared)
-    assert digest(b) == before and b.sync(machines.shared, dry_run=False) if first.write_bytes(whole) is None else True
+    assert digest(b) == before
 
     first.write_bytes(whole)
     assert b.sync(machines.shared).patches == 2
@@ -202,7 +203,8 @@ def test_secrets_are_taken_out_of_what_comes_and_from_where_it_came(machines: Ma
     b = machines.open("b")
     graph = "urn:memento:data:local:mine"
     key = "AKIA" + "QYLPMN5HIYEXAMP1"
-    a.service.stores.graph.load(f'<urn:a> <urn:b> "the key is {key}" .'.encode(), graph)  # type: ignore[arg-type]
+    quad = ox.Quad(ox.NamedNode("urn:a"), ox.NamedNode("urn:b"), ox.Literal(f"the key is {key}"), ox.NamedNode(graph))
+    a.service.stores.graph.extend([quad], [])  # of a time when nothing was redacted
     a.sync(machines.shared)
 
     assert b.sync(machines.shared).redacted
@@ -216,10 +218,10 @@ def test_only_the_owner_names_a_folder(machines: Machines) -> None:
     a = machines.open("a")
     with pytest.raises(InputError, match="is no folder"):
         a.sync(machines.place / "nowhere")
-    token = a.tokens.create("other", right="write").access if hasattr(a.tokens, "create") else None
-    if token is not None:
-        with pytest.raises(Forbidden):
-            a.with_access(token).sync(machines.shared)
+    with pytest.raises(Forbidden):
+        a.with_access(Access(name="writer", right="write")).sync(machines.shared)
+    with pytest.raises(Forbidden):
+        a.with_access(Access(name="admin", right="admin")).sync(machines.shared)
 
 
 EDITS = st.lists(
@@ -231,7 +233,7 @@ EDITS = st.lists(
 )
 
 
-@settings(max_examples=5, suppress_health_check=list(HealthCheck))
+@settings(max_examples=3, suppress_health_check=list(HealthCheck))
 @given(edits=EDITS)
 def test_machines_end_alike_whatever_was_done_in_whatever_order(
     edits: list[tuple[int, str, int]], tmp_path_factory: pytest.TempPathFactory

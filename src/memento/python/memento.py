@@ -102,6 +102,7 @@ def open_memento(
     resume: bool = True,
     clock: Callable[[], datetime] | None = None,
     mends: bool = True,
+    progress: Progress | None = None,
 ) -> Memento | Client:
     """
     Open a data folder, or reach the service that owns it.
@@ -118,6 +119,8 @@ def open_memento(
             Only for a folder that this process opens itself.
         mends: let the indexes fit the graph, and a folder of an earlier version have what it lacks. Without, `check` tells what
             there is to mend.
+        progress: called with (done, total) while the indexes are made from the graph, as they are where none were kept; total is
+            0 as long as nobody knows it.
 
     Raises:
         FolderInUse: another process owns the folder and does not serve; names it.
@@ -135,7 +138,7 @@ def open_memento(
         if (serving := datadir.serving_owner()) and serving.address:
             return Client(serving.address, namespace=scope.namespace, token=serving.token)
         raise
-    memento = Memento(open_service(datadir, scope, configured, mends=mends))
+    memento = Memento(open_service(datadir, scope, configured, mends=mends, progress=progress))
     if clock is not None:
         memento.service.stores.clock = clock
     if resume:

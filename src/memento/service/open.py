@@ -18,6 +18,7 @@ from memento.graph.store import Store
 from memento.intake import redaction
 from memento.model import Restored, Scope
 from memento.operations.recall import Recall
+from memento.ports import Progress
 from memento.search.vectors import VectorFile
 from memento.service import understanding
 from memento.service.context import Service
@@ -33,12 +34,14 @@ _STOP_S = 2.0
 _FIRST_QUESTION = "What is known of me?"
 
 
-def open_service(datadir: DataFolder, scope: Scope, settings: Settings, *, mends: bool = True) -> Service:
+def open_service(
+    datadir: DataFolder, scope: Scope, settings: Settings, *, mends: bool = True, progress: Progress | None = None
+) -> Service:
     """
     Open the stores of a data folder that this process has acquired.
 
     Args:
-        mends: see `python.open_memento`.
+        mends, progress: see `python.open_memento`.
 
     Raises:
         MementoError: the folder cannot be opened; it is released.
@@ -52,7 +55,7 @@ def open_service(datadir: DataFolder, scope: Scope, settings: Settings, *, mends
     try:
         service = Service(
             datadir,
-            open_backends(datadir, settings, mends=mends, keep=keep),
+            open_backends(datadir, settings, mends=mends, keep=keep, progress=progress),
             scope,
             settings,
             consolidate=understanding.work,
@@ -62,7 +65,7 @@ def open_service(datadir: DataFolder, scope: Scope, settings: Settings, *, mends
         if changed:
             service.domains.embed_again()
         if mends:
-            _upgrade(service)
+            _upgrade(service, progress)
     except BaseException:
         datadir.release()
         raise
@@ -85,7 +88,7 @@ def _keep_vectors(graph: Store, made_by: str, datadir: DataFolder) -> None:
         logger.warning("embedding.not-kept-before", extra={"error": str(error)})
 
 
-def _upgrade(service: Service) -> None:
+def _upgrade(service: Service, progress: Progress | None) -> None:
     """Write what a folder of an earlier version lacks, after a backup; where none can be made, it stays as it is."""
     if service.degraded:
         return
@@ -95,6 +98,8 @@ def _upgrade(service: Service) -> None:
         logger.warning("folder.upgrade", extra={"memories": memories, "backup": made.folder})
 
     def show(done: int, total: int) -> None:
+        if progress:
+            progress(done, total)
         logger.warning("folder.upgraded", extra={"memories": done, "of": total})
 
     try:

@@ -259,7 +259,18 @@ COMMANDS: Mapping[str, Command] = {
 BY_HAND: Mapping[str, str] = {
     **{
         name: name
-        for name in ("recall", "query", "update", "export", "backup", "restore", "rebuild", "migrate", "manifest")
+        for name in (
+            "recall",
+            "query",
+            "update",
+            "export",
+            "backup",
+            "restore",
+            "rebuild",
+            "migrate",
+            "sync",
+            "manifest",
+        )
     },
     "get_graph": "graph get",
     "put_graph": "graph put",

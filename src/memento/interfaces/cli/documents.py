@@ -25,9 +25,9 @@ from memento.interfaces.cli.base import (
     running,
 )
 from memento.interfaces.cli.commands import filter_options, read_text_or_file
-from memento.interfaces.cli.views import show_ingested, show_migration, show_redacted
+from memento.interfaces.cli.views import show_ingested, show_migration, show_redacted, show_sync
 from memento.operations.base import fields_of
-from memento.operations.care import Migrate
+from memento.operations.care import Migrate, Sync
 
 if TYPE_CHECKING:
     from memento.model import Changed
@@ -263,6 +263,18 @@ def migrate(
     with open_memory(chosen, "migrate") as memento, bar("Embedding") as progress:
         migrated = memento.call(operation, progress)
     print_answer(chosen, plain(migrated), lambda: show_migration(plain(migrated)))
+
+
+@command("sync")
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--dry-run", is_flag=True, help=f"{fields_of(Sync)['dry_run'].description}.")
+def sync_with_others(chosen: Chosen, folder: Path, dry_run: bool) -> None:
+    """Send what has changed to FOLDER, which other machines reach too, and take in what they left there."""
+    from memento.codec import plain
+
+    with open_memory(chosen, "sync") as memento, bar("Taking in") as progress:
+        answer = plain(memento.call(Sync(str(_absolute_path(folder)), dry_run), progress))
+    print_answer(chosen, answer, lambda: show_sync(answer))
 
 
 @command("rebuild")
