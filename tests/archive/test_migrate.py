@@ -15,7 +15,7 @@ import pytest
 
 from conftest import OFFLINE
 from memento.access import Access
-from memento.archive import migrate
+from memento.archive import upgrade
 from memento.errors import Conflict, EmbeddingError, Forbidden, SettingsError
 from memento.graph.backups import list_backups, verify_backup
 from memento.iris import ONTOLOGY
@@ -191,7 +191,7 @@ class Broken(Trigram):
 def test_what_was_embedded_before_a_failure_is_kept_until_something_is_erased(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(migrate, "AT_ONCE", 2)
+    monkeypatch.setattr(upgrade, "EMBEDDED_AT_ONCE", 2)
     with open_here(home) as told, monkeypatch.context() as patch:
         patch.setattr("memento.search.embedders.Trigram", lambda dimensions: Broken(dimensions, 3))
         with pytest.raises(EmbeddingError, match="away"):

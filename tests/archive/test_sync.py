@@ -125,6 +125,21 @@ def test_what_was_erased_on_one_is_gone_on_all_and_from_the_patches(machines: Ma
     assert not any("heliotrope" in path.read_text() for path in machines.shared.iterdir())
 
 
+def test_what_one_machine_lets_go_of_stays_where_another_speaks_of_it(machines: Machines) -> None:
+    a, b, c = machines.open("a"), machines.open("b"), machines.open("c")
+    told = a.note("Ana works at Google.")
+    sync_all([a, b], machines.shared, 1)
+    a.forget(told.memories[0], erase=True)  # with which goes what only it was about
+    b.note("Ana plays the cello.")
+    sync_all([a, b, c], machines.shared, 2)
+
+    assert digest(a) == digest(b) == digest(c)
+    for machine in (a, b, c):
+        assert contents(machine) == {"Ana plays the cello."}
+        assert machine.timeline("Ana").memories[0].content == "Ana plays the cello."
+        assert machine.check() == ()
+
+
 def test_three_machines_in_a_ring_end_alike(machines: Machines) -> None:
     ring = [machines.open(name) for name in "abc"]
     for number, machine in enumerate(ring):

@@ -10,14 +10,14 @@ import sys
 from pathlib import Path
 
 from crash.writer import SETTINGS, deadly
-from memento.archive import migrate
+from memento.archive import upgrade
 from memento.python import open_memento
 from memento.search import vectors
 from memento.search.vectors import VectorFile
 from memento.service.handlers import care
 
 # So that a few memories are several writes.
-migrate.AT_ONCE = 2
+upgrade.EMBEDDED_AT_ONCE = 2
 
 STEPS: dict[str, tuple[object, str, bool]] = {
     "before the backup": (care, "back_up", True),

@@ -44,7 +44,6 @@ from typing import IO, cast
 from uuid import uuid4
 
 import numpy as np
-import pyoxigraph as ox
 
 from memento.access import Access
 from memento.archive.tables import TableForm, list_rows, write_table
@@ -56,7 +55,17 @@ from memento.graph.documents import Form, adopt_cases, flatten_graphs, writable,
 from memento.graph.oxigraph import Oxigraph
 from memento.graph.store import Delta, Store, graph_of, serialise_quads
 from memento.graph.terms import to_quads
-from memento.graph.transfer import NodeVectors, StagingStore, Statements, add_vectors, excerpt, excerpt_memories
+from memento.graph.transfer import (
+    NodeVectors,
+    StagingStore,
+    Statement,
+    Statements,
+    Without,
+    add_vectors,
+    excerpt,
+    excerpt_memories,
+    is_iri,
+)
 from memento.iris import (
     CASES,
     IRI,
@@ -405,25 +414,9 @@ def write_import(prepared: PreparedImport, scope: Scope, parts: Backends, token:
     return _report_merge(prepared)
 
 
-class _Without:
-    """A store as it is without some quads, as far as shapes look at it."""
-
-    def __init__(self, store: Store, gone: Collection[ox.Quad]) -> None:
-        self._store, self._gone = store, gone
-
-    def match(
-        self,
-        subject: str | None = None,
-        predicate: str | None = None,
-        value: str | None = None,
-        graph: str | None = None,
-    ) -> Iterator[ox.Quad]:
-        return (quad for quad in self._store.match(subject, predicate, value, graph) if quad not in self._gone)
-
-
 def prepare_merge(
-    adds: Iterable[ox.Quad],
-    removes: Collection[ox.Quad],
+    adds: Iterable[Statement],
+    removes: Collection[Statement],
     scope: Scope,
     parts: Backends,
     name: str,
@@ -456,7 +449,7 @@ def prepare_merge(
         if progress:
             progress(done, len(checked) + texts)
 
-    left = cast(Store, _Without(real, removes)) if removes else real
+    left = cast(Store, Without(real, removes)) if removes else real
     _check_shapes(found, checked, left, scope, name, report)
     _check_indexable(found, parts, name)
     found.vectors.put(_iterate_nodes(found), lambda done: report(len(checked) + done))
@@ -470,7 +463,7 @@ _LOOKING = (MEM.saidBy, MEM.subject, MEM.extractedFrom)
 
 
 def write_merge(
-    prepared: PreparedImport, removes: Collection[ox.Quad], beside: Sequence[Quad], scope: Scope, parts: Backends
+    prepared: PreparedImport, removes: Collection[Statement], beside: Sequence[Quad], scope: Scope, parts: Backends
 ) -> None:
     """
     Write what another machine changed and what is to be written with it, at once, and let the indexes follow; nobody else may write
@@ -488,17 +481,17 @@ def write_merge(
     )
     ended = [iri for iri in order if not staged.describe(iri) or MEM.expiredAt in staged.describe(iri)]
     pointing = [
-        IRI(str(getattr(quad.object, "value", "")))
+        IRI(_text_of(quad.object))
         for quad in (*removes, *adds)
         if quad.predicate.value in (MEM.invalidated, MEM.invalidator, MEM.to)
     ]
     looking = [
         _subject_of(quad) for iri in order for predicate in _LOOKING for quad in parts.graph.match(None, predicate, iri)
     ]
-    left = _Without(parts.graph, removes)
+    left = Without(parts.graph, removes)
     gone = {iri for iri in map(_subject_of, removes) if not staged.describe(iri) and not any(left.match(iri))}
     texts = [
-        _value_of(quad)
+        _text_of(quad.object)
         for quad in removes
         if quad.predicate.value in (_TEXTS if _subject_of(quad) in gone else _TEXTS[:2])
     ]
@@ -511,12 +504,12 @@ def write_merge(
         follow(None)
 
 
-def _subject_of(quad: ox.Quad) -> IRI:
-    return IRI(quad.subject.value if isinstance(quad.subject, ox.NamedNode) else str(quad.subject))
+def _subject_of(quad: Statement) -> IRI:
+    return IRI(_text_of(quad.subject) if is_iri(quad.subject) else str(quad.subject))
 
 
-def _value_of(quad: ox.Quad) -> str:
-    return str(getattr(quad.object, "value", ""))
+def _text_of(term: object) -> str:
+    return str(getattr(term, "value", ""))
 
 
 class _GraphMapping:

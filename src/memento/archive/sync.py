@@ -5,14 +5,14 @@ Keeps the memories of several machines alike by patches that each writes into a 
 
 A patch has the statements that came, each in its graph; of those that went a digest alone; and which patches its machine knew.
 
-*Flow:* `Ledger.collect` (what is other than what is known of) → `write_patch` → `read_patches` (whole, in order, nothing missing) →
-`Merger` (every statement as its latest patch has it) → `exchange.write_merge`, at once or not at all.
+*Flow:* `collect_changes` (what is other than what is known of) → `write_patch` → `read_patches` (whole, in order, nothing missing)
+→ `Merger` (every statement as its latest patch has it) → `exchange.write_merge`, at once or not at all.
 
 *Guarantees:* in whatever order patches come, and however often, the memory is the same. A patch that is damaged, or lacks one
 before it or one that it builds on, is named, and nothing of any is taken. What was erased somewhere stays erased everywhere: a
 digest of its IRI keeps it out, and the text goes from the patches that its machine wrote. Of a property that has one value the
 latest is kept. Two memories that give one property of one subject different values, and were written without knowledge of each
-other, both stay, and are linked as rivals. Which patches are in a memory stands in its audit graph, written together with what
+other, both stay, and are linked as rivals. What one machine let go of stays where another has said something of it since. Which patches are in a memory stands in its audit graph, written together with what
 they bring.
 
 *But:* whoever can write into the folder can write into the memory. Notes that are not understood yet, the audit, and what was
@@ -28,57 +28,54 @@ joins under another name, and where the folder says otherwise than it does, that
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 from hashlib import blake2b, sha256
 from pathlib import Path
 from typing import cast
-from uuid import NAMESPACE_URL, uuid4, uuid5
+from uuid import NAMESPACE_URL, uuid5
 
-import pyoxigraph as ox
-
-from memento.errors import GraphError, InputError
+from memento.errors import InputError
 from memento.graph import mapping
 from memento.graph.backups import sync_to_disk
 from memento.graph.documents import document, form_called, read, written
 from memento.graph.store import Store
 from memento.graph.terms import to_quads
+from memento.graph.transfer import Statement, is_iri
 from memento.iris import IRI, MEM, OWL, PROV, SH, TYPE, audit_iri, parse_graph_name
 from memento.model import Quad, Rivalry
+from memento.search.ledger import Ledger, Vector
 
 _NAME = re.compile(r"([0-9a-f]{12})-(\d{6})-([0-9a-f]{16})\.trig")
 _TEXTS = (MEM.content, MEM.title, MEM.name, MEM.description, MEM.reason)
 _KINDS = ("self", "graph", "cases", "provenance", "data")
 _WAITING = ("pending", "failed")
 _FORM = form_called("trig")
-_MINTED = re.compile(r"urn:memento:\w+:[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
+_SAID = re.compile(r"urn:memento:(?:memory|note):")
+"""Whose text is gone for good once it is erased; of anything else what is gone may come again."""
+_FOOTING = re.compile(r"urn:memento:(?!memory:|note:|user:)")
 _APART = "written on two machines that did not know of each other: one of them is likely over"
 _SURE = 0.9
-
-Vector = dict[str, int]
-"""Machine → the sequence of its last patch that is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patch:
     """
     What one machine changed: `removes` are keys of statements, `erases` of nodes; `known` are the patches of others that it builds
-    on. `stamp` are milliseconds since 1970, more than those of any patch that is known.
+    on; `footing` describes what the additions refer to, for a machine that has let go of it. `stamp` are milliseconds since 1970, more than those of any patch that is known.
     """
 
     machine: str
     sequence: int
     stamp: int
-    adds: tuple[ox.Quad, ...]
+    adds: tuple[Statement, ...]
     removes: tuple[bytes, ...] = ()
     erases: tuple[bytes, ...] = ()
+    footing: tuple[Statement, ...] = ()
     known: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -104,17 +101,20 @@ def list_graphs(store: Store, tenant: str) -> list[IRI]:
 
 
 def key_node(iri: str) -> bytes:
-    """Return the (9,) digest by which a node is known; the first byte says whether it was minted, and so is never made again."""
-    return (b"m" if _MINTED.fullmatch(iri) else b"o") + blake2b(iri.encode(), digest_size=8).digest()
+    """Return the (9,) digest by which a node is known; the first byte says whether it can be erased."""
+    return (b"m" if _SAID.match(iri) else b"o") + blake2b(iri.encode(), digest_size=8).digest()
 
 
-def key_quad(quad: ox.Quad) -> bytes:
+def key_quad(quad: Statement) -> bytes:
     """Return the (25,) digest by which a statement is known; it begins with that of its subject."""
     whole = blake2b(str(quad).encode("utf-8", "surrogatepass"), digest_size=16).digest()
     return key_node(_name(quad.subject)) + whole
 
 
-def _key_register(quad: ox.Quad) -> bytes:
+def _find_register(quad: Statement) -> bytes | None:
+    """Return the key of the property of a statement, where that has one value."""
+    if quad.predicate.value not in _single_valued():
+        return None
     return blake2b(f"{quad.subject} {quad.predicate} {quad.graph_name}".encode(), digest_size=16).digest()
 
 
@@ -138,175 +138,48 @@ def _needed() -> frozenset[str]:
     return frozenset(str(value) for node, predicate, value in shapes if predicate == SH.path and node in needed)
 
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS statement (
-  key BLOB PRIMARY KEY, stamp INTEGER NOT NULL, machine TEXT NOT NULL, is_there INTEGER NOT NULL, register BLOB
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS register (key BLOB PRIMARY KEY, stamp INTEGER NOT NULL, machine TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS erased (key BLOB PRIMARY KEY) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS patch (
-  machine TEXT, sequence INTEGER, stamp INTEGER NOT NULL, PRIMARY KEY (machine, sequence)
-) WITHOUT ROWID;
-"""
-
-Order = tuple[int, str]
-_NEVER: Order = (-1, "")
-
-
-class Ledger:
-    """What is known of every statement that machines share: digests, which patch said it last, and whether it is there."""
-
-    def __init__(self, path: Path | None, tenant: str) -> None:
-        """Open the file, or make it, or one in memory; raises `GraphError` when it cannot be read."""
-        try:
-            self._db = sqlite3.connect(path or ":memory:", isolation_level=None, check_same_thread=False)
-            if path:
-                path.chmod(0o600)
-            self._db.executescript(_SCHEMA)
-            self._db.execute("INSERT OR IGNORE INTO meta VALUES ('machine', ?)", (uuid4().hex[:12],))
-            self._db.execute("INSERT OR IGNORE INTO meta VALUES ('tenant', ?)", (tenant,))
-        except sqlite3.Error as error:
-            raise GraphError(f"{path} cannot be read: {error}; without it the machine joins anew") from error
-        if self._get("tenant") != tenant:
-            raise InputError(f"{path} is of the tenant {self._get('tenant')!r}: one of a folder can be kept in step")
-
-    def close(self) -> None:
-        self._db.close()
-
-    @property
-    def machine(self) -> str:
-        """How this machine is called in patches."""
-        return str(self._get("machine"))
-
-    @property
-    def machines(self) -> set[str]:
-        """How it is called, and was before it joined anew."""
-        return {self.machine, *json.loads(self._get("former") or "[]")}
-
-    def known(self) -> Vector:
-        """Return the last patch of each machine that is in the memory."""
-        return dict(self._db.execute("SELECT machine, max(sequence) FROM patch GROUP BY machine"))
-
-    def latest(self) -> int:
-        """Return the stamp of the latest patch, 0 before there is one."""
-        return int(self._db.execute("SELECT coalesce(max(stamp), 0) FROM patch").fetchone()[0])
-
-    def stamp_of(self, machine: str, sequence: int) -> int:
-        """Return the stamp of a patch, −1 of one that is not known."""
-        found = self._db.execute(
-            "SELECT stamp FROM patch WHERE machine = ? AND sequence = ?", (machine, sequence)
-        ).fetchone()
-        return -1 if found is None else int(found[0])
-
-    def begin_anew(self) -> None:
-        """Know of nothing, under another name."""
-        former = json.dumps(sorted(self.machines))
-        with self.transaction():
-            for table in ("statement", "register", "erased", "patch"):
-                self._db.execute(f"DELETE FROM {table}")
-            self._db.execute(
-                "INSERT OR REPLACE INTO meta VALUES ('former', ?), ('machine', ?)", (former, uuid4().hex[:12])
-            )
-            self._db.execute("DELETE FROM meta WHERE key = 'intended'")
-
-    def intend(self, vector: Vector, name: str = "") -> None:
-        """Note, before the memory is written, which patches will be in it; and what the file of an own one will be called."""
-        self._db.execute("INSERT OR REPLACE INTO meta VALUES ('intended', ?)", (json.dumps([vector, name]),))
-
-    def intended(self) -> tuple[Vector, str]:
-        """Return what was noted last, and not done since."""
-        vector, name = json.loads(self._get("intended") or '[{}, ""]')
-        return vector, name
-
-    @contextmanager
-    def transaction(self, *, is_trial: bool = False) -> Iterator[None]:
-        """Keep all that is noted within the block, or nothing; nothing of a trial."""
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            self._db.execute("ROLLBACK")
-            raise
-        self._db.execute("ROLLBACK" if is_trial else "COMMIT")
-
-    def collect(self, store: Store, graphs: Sequence[IRI]) -> tuple[list[ox.Quad], list[bytes], list[bytes]]:
-        """Return the statements that are new, the keys of those that are gone, and those of the nodes that were erased."""
-        waiting = _find_waiting(store, graphs)
-        there = {key for (key,) in self._db.execute("SELECT key FROM statement WHERE is_there")}
-        adds, now, subjects = list[ox.Quad](), set[bytes](), set[bytes]()
-        for graph in graphs:
-            for quad in store.match(graph=graph):
-                if _name(quad.subject) in waiting:
-                    subjects.add(key_node(_name(quad.subject)))
-                    continue
-                key = key_quad(quad)
-                now.add(key)
-                subjects.add(key[:9])
-                if key not in there:
-                    adds.append(quad)
-        held = {key_node(iri) for iri in waiting}
-        removes = [key for key in there - now if key[:9] not in held]
-        erases = {key[:9] for key in removes if key[:1] == b"m"} - subjects
-        return adds, sorted(key for key in removes if key[:9] not in erases), sorted(erases)
-
-    def find(self, key: bytes) -> tuple[Order, bool] | None:
-        """Return which patch said last whether a statement is there, and whether it is."""
-        row = self._db.execute("SELECT stamp, machine, is_there FROM statement WHERE key = ?", (key,)).fetchone()
-        return ((int(row[0]), str(row[1])), bool(row[2])) if row else None
-
-    def find_register(self, key: bytes) -> Order:
-        """Return which patch said last what the one value of a property is."""
-        row = self._db.execute("SELECT stamp, machine FROM register WHERE key = ?", (key,)).fetchone()
-        return (int(row[0]), str(row[1])) if row else _NEVER
-
-    def is_erased(self, node: bytes) -> bool:
-        """Tell whether a node was erased somewhere."""
-        return self._db.execute("SELECT 1 FROM erased WHERE key = ?", (node,)).fetchone() is not None
-
-    def note_add(self, quad: ox.Quad, order: Order) -> None:
-        """Note that a patch says a statement."""
-        register = _key_register(quad) if quad.predicate.value in _single_valued() else None
-        self._db.execute("INSERT OR REPLACE INTO statement VALUES (?, ?, ?, 1, ?)", (key_quad(quad), *order, register))
-        self._note_register(register, order)
-
-    def note_removal(self, key: bytes, order: Order) -> None:
-        """Note that a patch takes a statement back."""
-        row = self._db.execute("SELECT register FROM statement WHERE key = ?", (key,)).fetchone()
-        register = row[0] if row else None
-        self._db.execute("INSERT OR REPLACE INTO statement VALUES (?, ?, ?, 0, ?)", (key, *order, register))
-        self._note_register(register, order)
-
-    def _note_register(self, register: bytes | None, order: Order) -> None:
-        if register is not None and self.find_register(register) < order:
-            self._db.execute("INSERT OR REPLACE INTO register VALUES (?, ?, ?)", (register, *order))
-
-    def note_erased(self, node: bytes) -> None:
-        """Note that a node was erased; nothing is known of it any more but that."""
-        self._db.execute("INSERT OR IGNORE INTO erased VALUES (?)", (node,))
-        self._db.execute("DELETE FROM statement WHERE key >= ? AND key < ?", (node, _after(node)))
-
-    def note_patch(self, patch: Patch) -> None:
-        """Note that a patch is in the memory."""
-        self._db.execute("INSERT OR REPLACE INTO patch VALUES (?, ?, ?)", (patch.machine, patch.sequence, patch.stamp))
-
-    def note_own(self, patch: Patch) -> None:
-        """Note what this machine's patch says: the memory is as it says already."""
-        for node in patch.erases:
-            self.note_erased(node)
-        for key in patch.removes:
-            self.note_removal(key, patch.order)
-        for quad in patch.adds:
-            self.note_add(quad, patch.order)
-        self.note_patch(patch)
-
-    def _get(self, key: str) -> str | None:
-        row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-        return None if row is None else str(row[0])
+def collect_changes(
+    ledger: Ledger, store: Store, graphs: Sequence[IRI]
+) -> tuple[list[Statement], list[bytes], list[bytes]]:
+    """Return the statements that are new, the keys of those that are gone, and those of the nodes that were erased."""
+    waiting, there = _find_waiting(store, graphs), ledger.list_present()
+    adds, now, subjects = list[Statement](), set[bytes](), set[bytes]()
+    for graph in graphs:
+        for quad in store.match(graph=graph):
+            if _name(quad.subject) in waiting:
+                continue
+            key = key_quad(quad)
+            now.add(key)
+            subjects.add(key[:9])
+            if key not in there:
+                adds.append(quad)
+    held = {key_node(iri) for iri in waiting}
+    removes = [key for key in there - now if key[:9] not in held]
+    erases = {key[:9] for key in removes if key[:1] == b"m"} - subjects
+    return adds, sorted(key for key in removes if key[:9] not in erases), sorted(erases)
 
 
-def _after(key: bytes) -> bytes:
-    return (int.from_bytes(key, "big") + 1).to_bytes(len(key), "big")
+def find_footing(adds: Sequence[Statement], store: Store, graphs: Sequence[IRI]) -> list[Statement]:
+    """Find what describes the nodes that additions refer to: entities, keys, sessions, agents and the like, and what these refer to."""
+    told, found = {_name(quad.subject) for quad in adds}, list[Statement]()
+    wanted = {_name(quad.object) for quad in adds if is_iri(quad.object)}
+    while wanted := {iri for iri in wanted - told if _FOOTING.match(iri)}:
+        told |= wanted
+        said = [quad for iri in sorted(wanted) for graph in graphs for quad in store.match(iri, graph=graph)]
+        found += said
+        wanted = {_name(quad.object) for quad in said if is_iri(quad.object)}
+    return found
+
+
+def note_own(patch: Patch, ledger: Ledger) -> None:
+    """Note what this machine's patch says: the memory is as it says already."""
+    for node in patch.erases:
+        ledger.note_erased(node)
+    for key in patch.removes:
+        ledger.note_removal(key, patch.order)
+    for quad in patch.adds:
+        ledger.note_add(key_quad(quad), _find_register(quad), patch.order)
+    ledger.note_patch(patch.machine, patch.sequence, patch.stamp)
 
 
 def _find_waiting(store: Store, graphs: Iterable[IRI]) -> set[str]:
@@ -363,12 +236,16 @@ def write_patch(patch: Patch, folder: Path) -> tuple[Path, str]:
         *((patch.iri, PROV.wasDerivedFrom, patch_iri(one, number), patch.iri) for one, number in patch.known.items()),
         *((patch.iri, MEM.removes, key.hex(), patch.iri) for key in patch.removes),
         *((patch.iri, MEM.erases, key.hex(), patch.iri) for key in patch.erases),
+        *(
+            (patch.iri, MEM.refers, IRI(node), patch.iri)
+            for node in sorted({_name(one.subject) for one in patch.footing})
+        ),
     ]
     fresh = folder / f"{patch.machine}-{patch.sequence:06}.part"
     digest = sha256()
     try:
         with open(fresh, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
-            for piece in written([to_quads(tuple(about)), sorted(patch.adds, key=str)], _FORM):
+            for piece in written([to_quads(tuple(about)), sorted((*patch.adds, *patch.footing), key=str)], _FORM):
                 digest.update(piece)
                 file.write(piece)
         sync_to_disk(fresh, deep=False)
@@ -411,13 +288,16 @@ def read_patch(paths: Sequence[Path]) -> Patch:
 def _parse_patch(path: Path) -> Patch:
     name = cast("re.Match[str]", _NAME.fullmatch(path.name))
     iri = patch_iri(name[1], int(name[2]))
-    adds, removes, erases, known, stamp = list[ox.Quad](), list[bytes](), list[bytes](), Vector(), 0
+    quads, removes, erases, known, stamp = list[Statement](), list[bytes](), list[bytes](), Vector(), 0
+    footing = set[str]()
     for quad in read(path, _FORM, path.name):
         if _name(quad.graph_name) != iri:
-            adds.append(quad)
+            quads.append(quad)
             continue
         value = _name(quad.object)
         match quad.predicate.value:
+            case MEM.refers:
+                footing.add(value)
             case MEM.removes:
                 removes.append(bytes.fromhex(value))
             case MEM.erases:
@@ -431,9 +311,10 @@ def _parse_patch(path: Path) -> Patch:
         machine=name[1],
         sequence=int(name[2]),
         stamp=stamp,
-        adds=tuple(adds),
+        adds=tuple(quad for quad in quads if _name(quad.subject) not in footing),
         removes=tuple(removes),
         erases=tuple(erases),
+        footing=tuple(quad for quad in quads if _name(quad.subject) in footing),
         known=known,
     )
 
@@ -475,21 +356,12 @@ def blank_patches(folder: Path, ledger: Ledger) -> int:
     for machine, numbered in list_patches(folder).items():
         for paths in numbered.values() if machine in ledger.machines else ():
             patch = read_patch(paths)
-            kept = tuple(quad for quad in patch.adds if _is_told(quad, ledger))
-            if len(kept) == len(patch.adds):
-                continue
-            fresh, name = write_patch(
-                Patch(
-                    machine=patch.machine,
-                    sequence=patch.sequence,
-                    stamp=patch.stamp,
-                    adds=kept,
-                    removes=patch.removes,
-                    erases=patch.erases,
-                    known=patch.known,
-                ),
-                folder,
+            adds, footing = (
+                tuple(quad for quad in some if _is_told(quad, ledger)) for some in (patch.adds, patch.footing)
             )
+            if (len(adds), len(footing)) == (len(patch.adds), len(patch.footing)):
+                continue
+            fresh, name = write_patch(replace(patch, adds=adds, footing=footing), folder)
             fresh.replace(folder / name)
             for path in paths:
                 path.unlink(missing_ok=True)
@@ -497,7 +369,7 @@ def blank_patches(folder: Path, ledger: Ledger) -> int:
     return count
 
 
-def _is_told(quad: ox.Quad, ledger: Ledger) -> bool:
+def _is_told(quad: Statement, ledger: Ledger) -> bool:
     key = key_quad(quad)
     if ledger.is_erased(key[:9]) or ledger.is_erased(key_node(_name(quad.object))):
         return False
@@ -514,13 +386,14 @@ class Merger:
 
     def __init__(self, ledger: Ledger, store: Store, graphs: Sequence[IRI]) -> None:
         self._ledger, self._store, self._graphs = ledger, store, graphs
-        self.adds: dict[ox.Quad, Patch] = {}
-        self.removes: dict[ox.Quad, None] = {}
+        self.adds: dict[Statement, Patch] = {}
+        self.removes: dict[Statement, None] = {}
         self.overruled = 0
         """How many values gave way to another one of the same property, and neither machine knew of the other's."""
-        self._by_key: dict[bytes, ox.Quad] = {}
-        self._about: dict[str, dict[ox.Quad, None]] = {}
-        self._pointing: dict[str, dict[ox.Quad, None]] = {}
+        self._by_key: dict[bytes, Statement] = {}
+        self._about: dict[str, dict[Statement, None]] = {}
+        self._pointing: dict[str, dict[Statement, None]] = {}
+        self._footing: dict[str, dict[Statement, Patch]] = {}
 
     def take(self, patches: Sequence[Patch]) -> None:
         """Take patches, in the order of `read_patches`."""
@@ -535,9 +408,37 @@ class Merger:
                 self._remove(key, patch)
             for quad in patch.adds:
                 self._add(quad, patch)
-            self._ledger.note_patch(patch)
+            for quad in patch.footing:
+                self._footing.setdefault(_name(quad.subject), {})[quad] = patch
+            self._ledger.note_patch(patch.machine, patch.sequence, patch.stamp)
 
-    def describe(self, node: str) -> Iterator[ox.Quad]:
+        self._keep_footing(patches[-1])
+
+    def _keep_footing(self, last: Patch) -> None:
+        """Keep, or bring back, the description of what was let go of on one machine and is referred to on another."""
+        gone: dict[str, dict[Statement, Patch]] = {}
+        for quad in self.removes:
+            if _FOOTING.match(_name(quad.subject)) and not self._ledger.is_erased(key_node(_name(quad.subject))):
+                gone.setdefault(_name(quad.subject), {})[quad] = last
+        waiting = gone | self._footing
+        while waiting:
+            kept = [node for node in waiting if not self._is_described(node) and self._is_referred_to(node)]
+            for node in kept:
+                for quad, patch in waiting.pop(node).items():
+                    self._put(quad, patch, max(patch.order, last.order))
+            if not kept:
+                return
+
+    def _is_described(self, node: str) -> bool:
+        here = (quad for graph in self._graphs for quad in self._store.match(node, graph=graph))
+        return any(True for _ in self.describe(node)) or any(quad not in self.removes for quad in here)
+
+    def _is_referred_to(self, node: str) -> bool:
+        here = (quad for graph in self._graphs for quad in self._store.match(value=node, graph=graph))
+        there = (quad for quad in self._pointing.get(node, ()) if quad in self.adds)
+        return any(True for _ in there) or any(quad not in self.removes for quad in here)
+
+    def describe(self, node: str) -> Iterator[Statement]:
         """Yield what the patches say of a node."""
         return (quad for quad in self._about.get(node, ()) if quad in self.adds)
 
@@ -560,18 +461,19 @@ class Merger:
     def _find_name(self, node: bytes) -> str | None:
         return next((name for name in self._about if key_node(name) == node), None)
 
-    def _add(self, quad: ox.Quad, patch: Patch) -> None:
+    def _add(self, quad: Statement, patch: Patch) -> None:
         key = key_quad(quad)
         if self._ledger.is_erased(key[:9]):
             return
-        if isinstance(quad.object, ox.NamedNode) and self._ledger.is_erased(key_node(quad.object.value)):
+        if is_iri(quad.object) and self._ledger.is_erased(key_node(_name(quad.object))):
             self._cascade(quad, patch)
             return
         before = self._ledger.find(key)
         if before and before[0] > patch.order:
             return
-        if quad.predicate.value in _single_valued():
-            latest = self._ledger.find_register(_key_register(quad))
+        register = _find_register(quad)
+        if register is not None:
+            latest = self._ledger.find_register(register)
             if latest > patch.order:
                 self._ledger.note_removal(key, latest)
                 self.overruled += 1
@@ -581,16 +483,20 @@ class Merger:
                 self.overruled += known is None or known[0][0] > _known_until(patch, known[0][1], self._ledger)
                 self._drop(other)
                 self._ledger.note_removal(key_quad(other), patch.order)
-        self._ledger.note_add(quad, patch.order)
+        self._put(quad, patch, patch.order)
+
+    def _put(self, quad: Statement, patch: Patch, order: Order) -> None:
+        key = key_quad(quad)
+        self._ledger.note_add(key, _find_register(quad), order)
         self._by_key[key] = quad
         self.removes.pop(quad, None)
         if not self._store.holds(quad):
             self.adds[quad] = patch
             self._about.setdefault(_name(quad.subject), {})[quad] = None
-            if isinstance(quad.object, ox.NamedNode):
-                self._pointing.setdefault(quad.object.value, {})[quad] = None
+            if is_iri(quad.object):
+                self._pointing.setdefault(_name(quad.object), {})[quad] = None
 
-    def _list_values(self, quad: ox.Quad) -> list[ox.Quad]:
+    def _list_values(self, quad: Statement) -> list[Statement]:
         """List the other statements of the same property of the same subject."""
         subject, predicate = _name(quad.subject), quad.predicate
         here = self._store.match(subject, predicate.value, graph=_name(quad.graph_name))
@@ -607,7 +513,7 @@ class Merger:
         if quad := self._by_key.get(key):
             self._drop(quad)
 
-    def _drop(self, quad: ox.Quad) -> None:
+    def _drop(self, quad: Statement) -> None:
         self.adds.pop(quad, None)
         if self._store.holds(quad):
             self.removes[quad] = None
@@ -630,9 +536,9 @@ class Merger:
             self._ledger.note_removal(key_quad(quad), patch.order)
             self._cascade(quad, patch)
 
-    def _cascade(self, quad: ox.Quad, patch: Patch) -> None:
+    def _cascade(self, quad: Statement, patch: Patch) -> None:
         subject = _name(quad.subject)
-        if quad.predicate.value in _needed() and _MINTED.fullmatch(subject):
+        if quad.predicate.value in _needed() and subject.startswith("urn:memento:"):
             self._erase(key_node(subject), subject, patch)
 
 
@@ -689,7 +595,7 @@ def _is_apart(other: str, graph: str, patch: Patch, merger: Merger, ledger: Ledg
     own = next((merger.adds[quad] for quad in merger.describe(other)), None)
     if own is not None:
         return own.machine != patch.machine and own.stamp > _known_until(patch, own.machine, ledger)
-    kind = ox.Quad(ox.NamedNode(other), ox.NamedNode(TYPE), ox.NamedNode(MEM.Memory), ox.NamedNode(graph))
+    (kind,) = to_quads([(IRI(other), TYPE, MEM.Memory, IRI(graph))])
     found = ledger.find(key_quad(kind))
     if found is None:
         return True

@@ -32,21 +32,23 @@ from memento.archive.exchange import (
     write_merge,
 )
 from memento.archive.files import open_document, save_document
-from memento.archive.migrate import Migration, choose_target, count_kept, prepare_settings, write_settings
 from memento.archive.sync import (
-    Ledger,
     Merger,
     Patch,
     blank_patches,
+    collect_changes,
+    find_footing,
     find_rivals,
     list_graphs,
     list_patches,
+    note_own,
     read_known,
     read_patches,
     record_patches,
     write_patch,
 )
 from memento.archive.tables import TableForm, find_form, write_statements
+from memento.archive.upgrade import Migration, choose_target, count_kept, prepare_settings, write_settings
 from memento.backends import Backends, reopen
 from memento.consolidation import queue
 from memento.datadir import cache_folder
@@ -74,6 +76,7 @@ from memento.model import (
 from memento.model import Status as Report
 from memento.operations import care as operations
 from memento.search.embedders import embedder_of
+from memento.search.ledger import Ledger
 from memento.service.context import Context, Service, handles
 from memento.service.understanding import resume
 from memento.sparql.jobs import Rewrite, WaitingClient
@@ -476,7 +479,8 @@ class Exchange:
         """Write a patch of what has changed here, if anything has."""
         ledger, graph, tenant = self._ledger, self._parts.graph, self._scope.tenant
         with self._service.writing:
-            adds, removes, erases = ledger.collect(graph, list_graphs(graph, tenant))
+            graphs = list_graphs(graph, tenant)
+            adds, removes, erases = collect_changes(ledger, graph, graphs)
             self._sent, self._withdrawn = self._sent + len(adds), self._withdrawn + len(removes) + len(erases)
             if self._is_trial or not (adds or removes or erases):
                 return
@@ -488,6 +492,7 @@ class Exchange:
                 adds=tuple(adds),
                 removes=tuple(removes),
                 erases=tuple(erases),
+                footing=tuple(find_footing(adds, graph, graphs)),
                 known=known,
             )
             fresh, name = write_patch(patch, self._folder)
@@ -495,7 +500,7 @@ class Exchange:
             fresh.replace(self._folder / name)
             with ledger.transaction():
                 self._parts.apply(Change(tuple(record_patches([patch], tenant))))
-                ledger.note_own(patch)
+                note_own(patch, ledger)
 
     def _take(self, patches: Sequence[Patch], redaction: Redaction) -> tuple[Merger, int]:
         """Take patches of others: first apart, where it may take long, then at once."""
