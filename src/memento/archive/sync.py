@@ -12,8 +12,8 @@ A patch has the statements that came, each in its graph; of those that went a di
 before it or one that it builds on, is named, and nothing of any is taken. What was erased somewhere stays erased everywhere: a
 digest of its IRI keeps it out, and the text goes from the patches that its machine wrote. Of a property that has one value the
 latest is kept. Two memories that give one property of one subject different values, and were written without knowledge of each
-other, both stay, and are linked as rivals. What one machine let go of stays where another has said something of it since. Which patches are in a memory stands in its audit graph, written together with what
-they bring.
+other, both stay, and are linked as rivals. What one machine let go of stays where another refers to it. Which patches are in a
+memory stands in its audit graph, written together with what they bring.
 
 *But:* whoever can write into the folder can write into the memory. Notes that are not understood yet, the audit, and what was
 inferred stay where they are. An entity that two machines came to know apart is two.
@@ -48,7 +48,7 @@ from memento.graph.terms import to_quads
 from memento.graph.transfer import Statement, is_iri
 from memento.iris import IRI, MEM, OWL, PROV, SH, TYPE, audit_iri, parse_graph_name
 from memento.model import Quad, Rivalry
-from memento.search.ledger import Ledger, Vector
+from memento.search.ledger import Ledger, Order, Vector
 
 _NAME = re.compile(r"([0-9a-f]{12})-(\d{6})-([0-9a-f]{16})\.trig")
 _TEXTS = (MEM.content, MEM.title, MEM.name, MEM.description, MEM.reason)
@@ -66,7 +66,8 @@ _SURE = 0.9
 class Patch:
     """
     What one machine changed: `removes` are keys of statements, `erases` of nodes; `known` are the patches of others that it builds
-    on; `footing` describes what the additions refer to, for a machine that has let go of it. `stamp` are milliseconds since 1970, more than those of any patch that is known.
+    on; `footing` describes what the additions refer to, for a machine that has let go of it. `stamp` are milliseconds since 1970,
+    more than those of any patch that is known.
     """
 
     machine: str
@@ -160,15 +161,15 @@ def collect_changes(
 
 
 def find_footing(adds: Sequence[Statement], store: Store, graphs: Sequence[IRI]) -> list[Statement]:
-    """Find what describes the nodes that additions refer to: entities, keys, sessions, agents and the like, and what these refer to."""
-    told, found = {_name(quad.subject) for quad in adds}, list[Statement]()
+    """Find what else describes the nodes that additions refer to, as entities, keys and agents, and what these refer to."""
+    new, told, found = set(adds), set[str](), list[Statement]()
     wanted = {_name(quad.object) for quad in adds if is_iri(quad.object)}
     while wanted := {iri for iri in wanted - told if _FOOTING.match(iri)}:
         told |= wanted
         said = [quad for iri in sorted(wanted) for graph in graphs for quad in store.match(iri, graph=graph)]
         found += said
         wanted = {_name(quad.object) for quad in said if is_iri(quad.object)}
-    return found
+    return [quad for quad in found if quad not in new]
 
 
 def note_own(patch: Patch, ledger: Ledger) -> None:
@@ -289,15 +290,15 @@ def _parse_patch(path: Path) -> Patch:
     name = cast("re.Match[str]", _NAME.fullmatch(path.name))
     iri = patch_iri(name[1], int(name[2]))
     quads, removes, erases, known, stamp = list[Statement](), list[bytes](), list[bytes](), Vector(), 0
-    footing = set[str]()
+    footing = set[bytes]()
     for quad in read(path, _FORM, path.name):
         if _name(quad.graph_name) != iri:
             quads.append(quad)
             continue
         value = _name(quad.object)
         match quad.predicate.value:
-            case MEM.refers:
-                footing.add(value)
+            case MEM.restates:
+                footing.add(bytes.fromhex(value))
             case MEM.removes:
                 removes.append(bytes.fromhex(value))
             case MEM.erases:
@@ -311,10 +312,10 @@ def _parse_patch(path: Path) -> Patch:
         machine=name[1],
         sequence=int(name[2]),
         stamp=stamp,
-        adds=tuple(quad for quad in quads if _name(quad.subject) not in footing),
+        adds=tuple(quad for quad in quads if key_quad(quad) not in footing),
         removes=tuple(removes),
         erases=tuple(erases),
-        footing=tuple(quad for quad in quads if _name(quad.subject) in footing),
+        footing=tuple(quad for quad in quads if key_quad(quad) in footing),
         known=known,
     )
 
@@ -430,8 +431,9 @@ class Merger:
                 return
 
     def _is_described(self, node: str) -> bool:
-        here = (quad for graph in self._graphs for quad in self._store.match(node, graph=graph))
-        return any(True for _ in self.describe(node)) or any(quad not in self.removes for quad in here)
+        here = (quad for graph in self._graphs for quad in self._store.match(node, TYPE, graph=graph))
+        there = (quad for quad in self.describe(node) if quad.predicate.value == TYPE)
+        return any(True for _ in there) or any(quad not in self.removes for quad in here)
 
     def _is_referred_to(self, node: str) -> bool:
         here = (quad for graph in self._graphs for quad in self._store.match(value=node, graph=graph))
