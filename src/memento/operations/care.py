@@ -43,7 +43,9 @@ class Export(Filtered["model.Exported"], frozen=True):
 
     file: Annotated[File, Meta(description="takes the place of what is there once it is whole; `.gz` packs it")]
     form: (
-        Annotated[str, Meta(description="trig, nquads, jsonld; rows: jsonl, json, csv, markdown; default by its name")]
+        Annotated[
+            str, Meta(description="trig, nquads, jsonld, turtle; rows: jsonl, json, csv, markdown; default by its name")
+        ]
         | None
     ) = None
     vectors: Annotated[bool, Meta(description="put the vectors in, for an import by the same embedder")] = False

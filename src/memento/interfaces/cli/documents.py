@@ -41,7 +41,7 @@ _RDF = (".trig", ".nq", ".nquads", ".jsonld", ".ttl", ".turtle", ".nt", ".ntripl
     "--format",
     "form",
     metavar="NAME",
-    help="trig, nquads, jsonld; rows: jsonl, json, csv, markdown; default by FILE.",
+    help="trig, nquads, jsonld, turtle; rows: jsonl, json, csv, markdown; default by FILE.",
 )
 @click.option("--vectors", is_flag=True, help="With the vectors, so that an import need not make them again.")
 @click.option("--audit", is_flag=True, help="With what was done with the store, for reading.")
