@@ -109,7 +109,7 @@ def key_node(iri: str) -> bytes:
 def key_quad(quad: Statement) -> bytes:
     """Return the (25,) digest by which a statement is known; it begins with that of its subject."""
     whole = blake2b(str(quad).encode("utf-8", "surrogatepass"), digest_size=16).digest()
-    return key_node(_name(quad.subject)) + whole
+    return key_node(_text(quad.subject)) + whole
 
 
 def _find_register(quad: Statement) -> bytes | None:
@@ -119,7 +119,7 @@ def _find_register(quad: Statement) -> bytes | None:
     return blake2b(f"{quad.subject} {quad.predicate} {quad.graph_name}".encode(), digest_size=16).digest()
 
 
-def _name(term: object) -> str:
+def _text(term: object) -> str:
     return str(getattr(term, "value", term))
 
 
@@ -147,7 +147,7 @@ def collect_changes(
     adds, now, subjects = list[Statement](), set[bytes](), set[bytes]()
     for graph in graphs:
         for quad in store.match(graph=graph):
-            if _name(quad.subject) in waiting:
+            if _text(quad.subject) in waiting:
                 continue
             key = key_quad(quad)
             now.add(key)
@@ -163,12 +163,12 @@ def collect_changes(
 def find_footing(adds: Sequence[Statement], store: Store, graphs: Sequence[IRI]) -> list[Statement]:
     """Find what else describes the nodes that additions refer to, as entities, keys and agents, and what these refer to."""
     new, told, found = set(adds), set[str](), list[Statement]()
-    wanted = {_name(quad.object) for quad in adds if is_iri(quad.object)}
+    wanted = {_text(quad.object) for quad in adds if is_iri(quad.object)}
     while wanted := {iri for iri in wanted - told if _FOOTING.match(iri)}:
         told |= wanted
         said = [quad for iri in sorted(wanted) for graph in graphs for quad in store.match(iri, graph=graph)]
         found += said
-        wanted = {_name(quad.object) for quad in said if is_iri(quad.object)}
+        wanted = {_text(quad.object) for quad in said if is_iri(quad.object)}
     return [quad for quad in found if quad not in new]
 
 
@@ -186,10 +186,10 @@ def note_own(patch: Patch, ledger: Ledger) -> None:
 def _find_waiting(store: Store, graphs: Iterable[IRI]) -> set[str]:
     """Find the notes and runs that are not done: another machine would do them too."""
     return {
-        _name(quad.subject)
+        _text(quad.subject)
         for graph in graphs
         for quad in store.match(predicate=MEM.state, graph=graph)
-        if _name(quad.object) in _WAITING and not graph.startswith("urn:memento:cases:")
+        if _text(quad.object) in _WAITING and not graph.startswith("urn:memento:cases:")
     }
 
 
@@ -197,9 +197,9 @@ def read_known(store: Store, tenant: str) -> Vector:
     """Read which patches are in a memory, by what its audit graph says."""
     audit, known = audit_iri(tenant), Vector()
     for quad in store.match(predicate=MEM.sequence, graph=audit):
-        for said in store.match(_name(quad.subject), MEM.machine, graph=audit):
-            machine = _name(said.object)
-            known[machine] = max(known.get(machine, 0), int(_name(quad.object)))
+        for said in store.match(_text(quad.subject), MEM.machine, graph=audit):
+            machine = _text(said.object)
+            known[machine] = max(known.get(machine, 0), int(_text(quad.object)))
     return known
 
 
@@ -239,7 +239,7 @@ def write_patch(patch: Patch, folder: Path) -> tuple[Path, str]:
         *((patch.iri, MEM.erases, key.hex(), patch.iri) for key in patch.erases),
         *(
             (patch.iri, MEM.refers, IRI(node), patch.iri)
-            for node in sorted({_name(one.subject) for one in patch.footing})
+            for node in sorted({_text(one.subject) for one in patch.footing})
         ),
     ]
     fresh = folder / f"{patch.machine}-{patch.sequence:06}.part"
@@ -292,10 +292,10 @@ def _parse_patch(path: Path) -> Patch:
     quads, removes, erases, known, stamp = list[Statement](), list[bytes](), list[bytes](), Vector(), 0
     footing = set[bytes]()
     for quad in read(path, _FORM, path.name):
-        if _name(quad.graph_name) != iri:
+        if _text(quad.graph_name) != iri:
             quads.append(quad)
             continue
-        value = _name(quad.object)
+        value = _text(quad.object)
         match quad.predicate.value:
             case MEM.restates:
                 footing.add(bytes.fromhex(value))
@@ -372,7 +372,7 @@ def blank_patches(folder: Path, ledger: Ledger) -> int:
 
 def _is_told(quad: Statement, ledger: Ledger) -> bool:
     key = key_quad(quad)
-    if ledger.is_erased(key[:9]) or ledger.is_erased(key_node(_name(quad.object))):
+    if ledger.is_erased(key[:9]) or ledger.is_erased(key_node(_text(quad.object))):
         return False
     found = ledger.find(key)
     return found is None or found[1] or quad.predicate.value not in _TEXTS
@@ -410,7 +410,7 @@ class Merger:
             for quad in patch.adds:
                 self._add(quad, patch)
             for quad in patch.footing:
-                self._footing.setdefault(_name(quad.subject), {})[quad] = patch
+                self._footing.setdefault(_text(quad.subject), {})[quad] = patch
             self._ledger.note_patch(patch.machine, patch.sequence, patch.stamp)
 
         self._keep_footing(patches[-1])
@@ -419,14 +419,14 @@ class Merger:
         """Keep, or bring back, the description of what was let go of on one machine and is referred to on another."""
         gone: dict[str, dict[Statement, Patch]] = {}
         for quad in self.removes:
-            if _FOOTING.match(_name(quad.subject)) and not self._ledger.is_erased(key_node(_name(quad.subject))):
-                gone.setdefault(_name(quad.subject), {})[quad] = last
+            if _FOOTING.match(_text(quad.subject)) and not self._ledger.is_erased(key_node(_text(quad.subject))):
+                gone.setdefault(_text(quad.subject), {})[quad] = last
         waiting = gone | self._footing
         while waiting:
             kept = [node for node in waiting if not self._is_described(node) and self._is_referred_to(node)]
             for node in kept:
                 for quad, patch in waiting.pop(node).items():
-                    self._put(quad, patch, max(patch.order, last.order))
+                    self._keep(quad, patch, max(patch.order, last.order))
             if not kept:
                 return
 
@@ -450,7 +450,7 @@ class Merger:
         last, wanted = "", False
         for graph in self._graphs:
             for quad in self._store.match(graph=graph):
-                subject = _name(quad.subject)
+                subject = _text(quad.subject)
                 if subject != last:
                     node = key_node(subject)
                     last, wanted = subject, node in nodes
@@ -467,7 +467,7 @@ class Merger:
         key = key_quad(quad)
         if self._ledger.is_erased(key[:9]):
             return
-        if is_iri(quad.object) and self._ledger.is_erased(key_node(_name(quad.object))):
+        if is_iri(quad.object) and self._ledger.is_erased(key_node(_text(quad.object))):
             self._cascade(quad, patch)
             return
         before = self._ledger.find(key)
@@ -485,23 +485,23 @@ class Merger:
                 self.overruled += known is None or known[0][0] > _known_until(patch, known[0][1], self._ledger)
                 self._drop(other)
                 self._ledger.note_removal(key_quad(other), patch.order)
-        self._put(quad, patch, patch.order)
+        self._keep(quad, patch, patch.order)
 
-    def _put(self, quad: Statement, patch: Patch, order: Order) -> None:
+    def _keep(self, quad: Statement, patch: Patch, order: Order) -> None:
         key = key_quad(quad)
         self._ledger.note_add(key, _find_register(quad), order)
         self._by_key[key] = quad
         self.removes.pop(quad, None)
         if not self._store.holds(quad):
             self.adds[quad] = patch
-            self._about.setdefault(_name(quad.subject), {})[quad] = None
+            self._about.setdefault(_text(quad.subject), {})[quad] = None
             if is_iri(quad.object):
-                self._pointing.setdefault(_name(quad.object), {})[quad] = None
+                self._pointing.setdefault(_text(quad.object), {})[quad] = None
 
     def _list_values(self, quad: Statement) -> list[Statement]:
         """List the other statements of the same property of the same subject."""
-        subject, predicate = _name(quad.subject), quad.predicate
-        here = self._store.match(subject, predicate.value, graph=_name(quad.graph_name))
+        subject, predicate = _text(quad.subject), quad.predicate
+        here = self._store.match(subject, predicate.value, graph=_text(quad.graph_name))
         there = (
             one for one in self.describe(subject) if (one.predicate, one.graph_name) == (predicate, quad.graph_name)
         )
@@ -539,7 +539,7 @@ class Merger:
             self._cascade(quad, patch)
 
     def _cascade(self, quad: Statement, patch: Patch) -> None:
-        subject = _name(quad.subject)
+        subject = _text(quad.subject)
         if quad.predicate.value in _needed() and subject.startswith("urn:memento:"):
             self._erase(key_node(subject), subject, patch)
 
@@ -560,15 +560,15 @@ def find_rivals(merger: Merger, ledger: Ledger, store: Store) -> list[Quad]:
     arrived = [quad for quad in merger.adds if quad.predicate.value == MEM.slot]
     slots: dict[str, set[str]] = {}
     for quad in arrived:
-        slots.setdefault(_name(quad.graph_name), set()).add(_name(quad.object))
+        slots.setdefault(_text(quad.graph_name), set()).add(_text(quad.object))
     grouped: dict[tuple[str, str, str], dict[str, str]] = {}
     for graph, wanted in slots.items():
-        here = (quad for quad in store.match(predicate=MEM.slot, graph=graph) if _name(quad.object) in wanted)
-        for quad in (*here, *(one for one in arrived if _name(one.graph_name) == graph)):
-            if found := _read_slot(_name(quad.subject), graph, merger, store):
+        here = (quad for quad in store.match(predicate=MEM.slot, graph=graph) if _text(quad.object) in wanted)
+        for quad in (*here, *(one for one in arrived if _text(one.graph_name) == graph)):
+            if found := _read_slot(_text(quad.subject), graph, merger, store):
                 subject, slot, value = found
-                grouped.setdefault((graph, subject, slot), {})[_name(quad.subject)] = value
-    patches = {_name(quad.subject): merger.adds[quad] for quad in arrived}
+                grouped.setdefault((graph, subject, slot), {})[_text(quad.subject)] = value
+    patches = {_text(quad.subject): merger.adds[quad] for quad in arrived}
     links = [
         _link(IRI(one), IRI(other), IRI(graph))
         for (graph, *_), values in grouped.items()
@@ -582,12 +582,12 @@ def find_rivals(merger: Merger, ledger: Ledger, store: Store) -> list[Quad]:
 def _read_slot(memory: str, graph: str, merger: Merger, store: Store) -> tuple[str, str, str] | None:
     """Return subject, slot and value of a memory that is not over."""
     here = (quad for quad in store.match(memory, graph=graph) if quad not in merger.removes)
-    said = {quad.predicate.value: _name(quad.object) for quad in (*here, *merger.describe(memory))}
+    said = {quad.predicate.value: _text(quad.object) for quad in (*here, *merger.describe(memory))}
     if said.keys() & {MEM.invalidAt, MEM.expiredAt} or not {MEM.subject, MEM.slot, MEM.slotValue} <= said.keys():
         return None
     subject = said[MEM.subject]
-    names = [_name(quad.object) for quad in store.match(subject, MEM.name)]
-    names += [_name(quad.object) for quad in merger.describe(subject) if quad.predicate.value == MEM.name]
+    names = [_text(quad.object) for quad in store.match(subject, MEM.name)]
+    names += [_text(quad.object) for quad in merger.describe(subject) if quad.predicate.value == MEM.name]
     is_named = names and not subject.startswith("urn:memento:user:")
     return min(names).casefold() if is_named else subject, said[MEM.slot], said[MEM.slotValue].casefold()
 

@@ -13,7 +13,7 @@ meanwhile is in the new vectors too: what the file in use has and the new one ha
 until nothing is left. A kill at any point leaves the old vectors whole in their place, or the new ones; what was embedded stays in
 the file beside, and the next migration to the same embedder goes on from there. What is erased meanwhile is in neither.
 
-*Flow:* `Migration.follow`, readers and writers beside it → `Migration.finish`, while nobody writes → `Backends.switch_embedder`.
+*Flow:* `Migration.catch_up`, readers and writers beside it → `Migration.finish`, while nobody writes → `Backends.switch_embedder`.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ class Migration:
         """Return what is still to be embedded."""
         return self.file.compare(self._parts.datadir.vectors)
 
-    def follow(self, progress: Progress | None = None) -> None:
+    def catch_up(self, progress: Progress | None = None) -> None:
         """
         Embed what there is and what comes meanwhile, until next to nothing is left.
 

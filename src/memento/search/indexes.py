@@ -163,7 +163,7 @@ class Indexes(Context):
         """Let the vectors be those of another embedder, in a file that gives every node the id that it has."""
         with self.lock:
             self.embedder, self.file, self.dimensions = embedder, file, embedder.dimensions
-            self._indexes[KindVectors] = vectors
+            self.replace_index(vectors)
             self.passages.forget_lengths()
 
     def _is_placed(self, record: Record) -> bool:

@@ -391,7 +391,7 @@ def migrate(operation: operations.Migrate, context: Context) -> Migrated:
         with service.importing:
             made = back_up(service.datadir.backups, None, service)
         resumed = migration.measure().done
-        migration.follow(context.progress)
+        migration.catch_up(context.progress)
         with service.importing, service.understanding, service.writing:
             migration.finish()
             stores.switch_embedder(embedder, migration.file, lambda: write_settings(service.datadir.settings, settings))
@@ -411,7 +411,7 @@ def sync(operation: operations.Sync, context: Context) -> Synced:
     path = service.datadir.sync
     place = None if operation.dry_run and not path.is_file() else path
     with service.importing, closing(Ledger(place, scope.tenant)) as ledger:
-        return Exchange(ledger, folder, scope, context, is_trial=operation.dry_run).run()
+        return Exchange(ledger, folder, scope, context, is_trial=operation.dry_run).take_turn()
 
 
 class Exchange:
@@ -422,7 +422,7 @@ class Exchange:
         self._service, self._parts, self._is_trial = context.service, context.stores, is_trial
         self._sent = self._withdrawn = 0
 
-    def run(self) -> Synced:
+    def take_turn(self) -> Synced:
         """Send, take, and send what came of it."""
         if not self._is_trial:
             self._recover()
