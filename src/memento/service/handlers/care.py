@@ -75,12 +75,9 @@ from memento.model import (
 )
 from memento.model import Status as Report
 from memento.operations import care as operations
-<<<<<<< HEAD
+from memento.ports import Progress
 from memento.search.embedders import embedder_of
 from memento.search.ledger import Ledger
-=======
-from memento.ports import Progress
->>>>>>> me
 from memento.service.context import Context, Service, handles
 from memento.service.understanding import resume
 from memento.sparql.jobs import Rewrite, WaitingClient
