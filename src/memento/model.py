@@ -1701,6 +1701,46 @@ class BackedUp:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Synced:
+    """
+    What machines told one another: statements that this one sent and took back (`sent`, `withdrawn`), patches of others that came,
+    and what they added and removed here. `rivals` are memories of several machines that can hardly both hold, and `overruled`
+    values that gave way to a later one. `joined` says that this machine was not part of it before.
+    """
+
+    machine: str
+    sent: int
+    withdrawn: int
+    patches: int
+    added: int
+    removed: int
+    rivals: int = 0
+    overruled: int = 0
+    machines: tuple[str, ...] = ()
+    joined: bool = False
+    redacted: Mapping[str, int] = field(default_factory=dict)
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Migrated:
+    """
+    A move to another embedder: the fingerprints and lengths of vectors before and after, how many texts there are, how many of
+    them an earlier try had embedded (`resumed`), and the backup. Of a dry run `embedded` is how many there would be.
+    """
+
+    before: str
+    after: str
+    dimensions_before: int
+    dimensions_after: int
+    texts: int
+    embedded: int
+    resumed: int = 0
+    backup: str | None = None
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Restored:
     """A backup that is the memory now: which one, how much it holds, and where what was here before is kept."""
 

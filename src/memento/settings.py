@@ -402,7 +402,7 @@ class EmbeddingSettings:
         "local: `minilm` is all-MiniLM-L6-v2, `trigram` hashes characters and needs no model, anything else is the folder of a "
         "model of sentence-transformers; elsewhere the provider's name",
     )
-    dimensions: Natural = knob(0, "length of a vector; needed unless local")
+    dimensions: Natural = knob(0, "length of a vector; needed unless local; 256 of `trigram` unless it is given")
     base_url: str = knob("", "address of the service, up to and including /v1; openai-compatible and ollama only")
     api_key: str = knob("", "key of the service", secret=True)
     provider_name: str = knob("", "what to call an openai-compatible service")
@@ -425,6 +425,11 @@ class EmbeddingSettings:
     )
     threads: Positive = knob(1, "threads for one question or note; imports use all cores")
     batch: Positive = knob(16, "texts embedded at once; locally, small batches of like lengths are the fastest")
+    auto_migrate: bool = knob(
+        True,
+        "embed everything again at a start with another model than the last one, after a backup; else the folder goes on with the "
+        "model of its vectors, until `memento migrate`",
+    )
     cache: bool = knob(True, "keep vectors under the user's cache folder by model and text digest")
 
 
@@ -1153,6 +1158,47 @@ def load(
     if file is not None and file.is_file():
         settings = _overlay(settings, read_toml(file, environment), source=str(file))
     return check(_overlay(settings, _group_environment(environment, settings), source="the environment"), spelling)
+
+
+def set_in_file(text: str, group: str, values: Mapping[str, str | int]) -> str:
+    """
+    Return the text of a `memento.toml` with other values in one group, and everything else as it was.
+
+    Raises:
+        SettingsError: the group is written in a way that is not edited here, as on one line.
+
+    >>> print(set_in_file('[embedding]  # mine\\nmodel = "minilm"\\n[land]\\n', "embedding", {"model": "trigram", "dimensions": 0}))
+    [embedding]  # mine
+    model = "trigram"
+    dimensions = 0
+    [land]
+    <BLANKLINE>
+    """
+    lines, rest = (
+        text.splitlines(),
+        {key: f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()},
+    )
+    heading = re.compile(rf"\s*\[\s*{group}\s*\]\s*(#.*)?")
+    begin = next((place for place, line in enumerate(lines) if heading.fullmatch(line)), None)
+    if begin is None:
+        lines += [*([""] if lines else ()), f"[{group}]"]
+        begin = len(lines) - 1
+    end = next((place for place in range(begin + 1, len(lines)) if lines[place].lstrip().startswith("[")), len(lines))
+    for place in range(begin + 1, end):
+        key = lines[place].partition("=")[0].strip()
+        lines[place] = rest.pop(key, lines[place])
+    while end > begin + 1 and not lines[end - 1].strip():
+        end -= 1
+    edited = "\n".join([*lines[:end], *rest.values(), *lines[end:], ""])
+    try:
+        before, after = tomllib.loads(text), tomllib.loads(edited)
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(
+            f"[{group}] of the settings cannot be edited: {error}; write {dict(values)} into it"
+        ) from error
+    if after != {**before, group: {**before.get(group, {}), **values}}:
+        raise SettingsError(f"[{group}] of the settings cannot be edited: write {dict(values)} into it")
+    return edited
 
 
 @dataclass(frozen=True, slots=True)

@@ -320,6 +320,8 @@ class Memory(ABC):
         """Make every index from the graph alone; see `operations.care.Rebuild`."""
         return self.call(care.Rebuild(), progress)
 
+    migrate = Method(care.Migrate)
+    sync = Method(care.Sync)
     backup = Method(care.Backup)
     restore = Method(care.Restore)
 

@@ -156,14 +156,17 @@ class Indexes(Context):
 
     def windows(self, record: Record, text: str) -> list[str]:
         """Return what is embedded of a node's text; nothing of one that is found by its spelling alone, or that says nothing."""
-        return self.embedder.windows(text) if record.is_embedded and text.strip() else []
+        return _split_text(record, text, self.embedder)
 
     def _embed_texts(self, records: Sequence[Record]) -> list[Vectors]:
-        """Embed the texts of some records in one call: the (windows, d) vectors of each."""
-        windows = [self.windows(one, self.text(one)) for one in records]
-        every = [window for some in windows for window in some]
-        flat = round_vectors(self.embedder.embed(every)) if every else np.zeros((0, self.dimensions), dtype=np.float32)
-        return np.split(flat, np.cumsum([len(some) for some in windows])[:-1]) if records else []
+        return embed_records(records, [self.text(one) for one in records], self.embedder)
+
+    def switch_embedder(self, embedder: Embedder, file: VectorFile, vectors: KindVectors) -> None:
+        """Let the vectors be those of another embedder, in a file that gives every node the id that it has."""
+        with self.lock:
+            self.embedder, self.file, self.dimensions = embedder, file, embedder.dimensions
+            self.replace_index(vectors)
+            self.passages.forget_lengths()
 
     def _is_placed(self, record: Record) -> bool:
         """Return whether a node is known, in its graph and as what it is."""
@@ -445,6 +448,18 @@ class Indexes(Context):
             *(Difference(what="not-indexed", iri=iri, detail=f"not in the index `{name}`") for iri, name in lacking),
         ]
         return sorted(differences, key=lambda difference: (difference.what, difference.iri, difference.detail))
+
+
+def embed_records(records: Sequence[Record], texts: Sequence[str], embedder: Embedder) -> list[Vectors]:
+    """Embed the texts of some records in one call: the (windows, d) vectors of each."""
+    windows = [_split_text(one, text, embedder) for one, text in zip(records, texts, strict=True)]
+    every = [window for some in windows for window in some]
+    flat = round_vectors(embedder.embed(every)) if every else np.zeros((0, embedder.dimensions), dtype=np.float32)
+    return np.split(flat, np.cumsum([len(some) for some in windows])[:-1]) if records else []
+
+
+def _split_text(record: Record, text: str, embedder: Embedder) -> list[str]:
+    return embedder.windows(text) if record.is_embedded and text.strip() else []
 
 
 @contextmanager

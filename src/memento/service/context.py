@@ -543,7 +543,7 @@ def handle(operation: Operation[A], context: Context) -> A:
     redacted = redaction.close(is_trial=getattr(operation, "dry_run", False))
     check(operation)
     operation = spell_out(operation, context)
-    answer: Any = HANDLERS[type(operation)](operation, context)
+    answer = _answer(operation, context)
     if operation.right == "read" and (notice := _note_unknown(operation.namespace, context)):
         if hasattr(answer, "notice"):
             answer = replace(answer, notice=notice)
@@ -552,6 +552,19 @@ def handle(operation: Operation[A], context: Context) -> A:
     if redacted and hasattr(answer, "remarks"):
         answer = replace(answer, remarks=(*answer.remarks, describe_counts(redacted)))
     return cast(A, replace(answer, redacted=redacted) if redacted and hasattr(answer, "redacted") else answer)
+
+
+def _answer(operation: Operation[Any], context: Context) -> Any:
+    """Answer an operation; a question that was embedded before the embedder was switched is asked once more."""
+    handler, embedder = HANDLERS[type(operation)], context.stores.embedder
+    try:
+        answer = handler(operation, context)
+    except Exception:
+        if operation.right != "read" or context.stores.embedder is embedder:
+            raise
+        return handler(operation, context)
+    is_stale = operation.right == "read" and operation.is_idempotent and context.stores.embedder is not embedder
+    return handler(operation, context) if is_stale else answer
 
 
 def _note_unknown(namespace: str | None, context: Context) -> str | None:

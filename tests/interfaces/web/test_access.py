@@ -89,6 +89,8 @@ TABLE: Mapping[tuple[str, str], tuple[tuple[int, ...], dict[str, Any]]] = {
         {"query_string": {"format": "nquads"}, "data": b"<urn:a> <urn:b> <urn:c> <urn:memento:data:local:own> ."},
     ),
     ("POST", "/memory/backup"): ((401, 403, 403, 201, 403), {"json": {}}),
+    ("POST", "/memory/migrate"): (CARE, {"json": {"dry_run": True}}),
+    ("POST", "/memory/sync"): ((401, 403, 403, 403, 403), {"json": {"folder": "/tmp"}}),
     ("POST", "/memory/restore"): ((401, 403, 403, 404, 403), {"json": {}}),
     ("GET", "/memory/notes/<path:iri>/status"): ((401, 404, 404, 404, 404), {}),
     ("POST", "/memory/retry"): ((401, 403, 200, 200, 200), {}),

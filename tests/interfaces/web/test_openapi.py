@@ -25,7 +25,7 @@ from memento.python import Memento, open_memento
 from memento.time import now
 
 load_all_checks()
-SLOW = ("/memory/check", "/memory/rebuild", "/memory/backup", "/memory/restore")
+SLOW = ("/memory/check", "/memory/rebuild", "/memory/backup", "/memory/restore", "/memory/migrate")
 
 
 @pytest.fixture(scope="module")

@@ -318,7 +318,21 @@ COMMANDS: Mapping[str, Command] = {
 """The commands that differ from what their operation makes of them by itself."""
 
 BY_HAND: Mapping[str, str] = {
-    **{name: name for name in ("recall", "query", "update", "export", "backup", "restore", "rebuild", "manifest")},
+    **{
+        name: name
+        for name in (
+            "recall",
+            "query",
+            "update",
+            "export",
+            "backup",
+            "restore",
+            "rebuild",
+            "migrate",
+            "sync",
+            "manifest",
+        )
+    },
     "get_graph": "graph get",
     "put_graph": "graph put",
     "post_graph": "graph add",

@@ -542,6 +542,34 @@ def show_run(answer: Json) -> str:
     return "\n".join([head, *_steps(answer["steps"]), *([answer["case"]] if answer["case"] else [])])
 
 
+def show_migration(answer: Mapping[str, Any]) -> str:
+    """Say from which embedder to which, how much there was to do, and where the backup is."""
+    sizes = f"{answer['dimensions_before']} → {answer['dimensions_after']} dimensions"
+    move = f"{answer['before']} → {answer['after']} ({sizes})"
+    resumed = f"; {answer['resumed']:,} were already" if answer["resumed"] else ""
+    if answer["dry_run"]:
+        return f"{move}: {answer['embedded']:,} of {answer['texts']:,} texts would be embedded{resumed}. Nothing was changed."
+    if answer["backup"] is None:
+        return f"The memory has the vectors of {answer['after']} already."
+    return f"{move}: {answer['embedded']:,} of {answer['texts']:,} texts embedded{resumed}. Backup: {answer['backup']}"
+
+
+def show_sync(answer: Mapping[str, Any]) -> str:
+    """Say what was sent and what came, and what a person should look at."""
+    verbs = ("would be sent", "would come") if answer["dry_run"] else ("sent", "came")
+    lines = [
+        f"{answer['sent']:,} statements and {answer['withdrawn']:,} removals {verbs[0]}; of others {answer['patches']:,} patches "
+        f"{verbs[1]}, with {answer['added']:,} statements and {answer['removed']:,} removals."
+    ]
+    if answer["rivals"]:
+        lines.append(f"{answer['rivals']:,} memories can hardly hold together: `memento disputes` lists them.")
+    if answer["overruled"]:
+        lines.append(f"{answer['overruled']:,} values gave way to a later one of another machine.")
+    if answer["joined"]:
+        lines.append(f"This machine is {answer['machine']} from now on.")
+    return "\n".join(lines)
+
+
 def show_runs(found: Iterable[Json]) -> str:
     """A line for each task."""
     lines = [
