@@ -1590,6 +1590,19 @@ class BackedUp:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Converted:
+    """
+    A data folder that was made an encrypted or a plain one, or has another key: how many backups were converted with it, and which
+    folders in it could not be.
+    """
+
+    folder: str
+    encrypted: bool
+    backups: int
+    left: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Restored:
     """A backup that is the memory now: which one, how much it holds, and where what was here before is kept."""
 

@@ -216,10 +216,10 @@ class StoreCopy:
         """Copy the store; raise `GraphError` when there is no room for it."""
         self._live = parts.graph
         if self._live.is_on_disk:
-            for left in parts.datadir.path.glob("export-*"):
+            for left in parts.datadir.work.glob("export-*"):
                 if not left.name.startswith(f"export-{os.getpid()}-"):  # of a process that was killed
                     rmtree(left, ignore_errors=True)
-            self._folder = parts.datadir.path / f"export-{os.getpid()}-{uuid4().hex}"
+            self._folder = parts.datadir.work / f"export-{os.getpid()}-{uuid4().hex}"
             self._live.backup(self._folder)
             weakref.finalize(self, rmtree, self._folder, ignore_errors=True)
 

@@ -7,6 +7,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from memento.archive.encrypt import unlock_folder
 from memento.archive.upgrade import write_missing_edges
 from memento.backends import open_backends
 from memento.consolidation.bounded_rules import PROCESSES
@@ -20,7 +21,7 @@ from memento.service import understanding
 from memento.service.context import Service
 from memento.service.handlers.care import back_up, make_due_checkpoint, reopen_store
 from memento.service.handlers.recall import peek
-from memento.settings import Settings
+from memento.settings import EncryptionSettings, Settings
 from memento.time import now
 
 logger = logging.getLogger(__name__)
@@ -41,6 +42,7 @@ def open_service(datadir: DataFolder, scope: Scope, settings: Settings, *, mends
         MementoError: the folder cannot be opened; it is released.
     """
     try:
+        unlock_folder(datadir, settings.encryption)
         service = Service(
             datadir,
             open_backends(datadir, settings, mends=mends),
@@ -119,7 +121,13 @@ def close_service(service: Service) -> None:
     service.datadir.release()
 
 
-def restore_folder(path: str | Path, folder: str | Path | None = None, *, wait_s: float = 0.0) -> Restored:
+def restore_folder(
+    path: str | Path,
+    folder: str | Path | None = None,
+    *,
+    wait_s: float = 0.0,
+    encryption: EncryptionSettings | None = None,
+) -> Restored:
     """
     Let a backup be the memory of a data folder that nobody has open, whatever its store is like; what is there is moved aside.
 
@@ -127,15 +135,18 @@ def restore_folder(path: str | Path, folder: str | Path | None = None, *, wait_s
         folder: a backup, or a folder of backups, of which the latest is taken; default `backups` in the data folder, or the
             latest that the folder itself has where its store cannot be opened.
         wait_s: seconds to wait for an owner.
+        encryption: what opens the data folder where it is encrypted.
 
     Raises:
         NotFound: there is no backup.
+        SettingsError: the folder is encrypted, and the key is missing or wrong.
         InputError: it is damaged, or newer than this version; everything is as it was.
         FolderInUse: somebody has the folder open: of a service ask `restore` itself.
     """
     datadir = DataFolder(Path(path))
     datadir.acquire("memento restore", wait_s)
     with datadir:
+        unlock_folder(datadir, encryption or EncryptionSettings())
         backups.finish_restore(datadir)  # of an earlier one that was killed
         try:
             found = backups.prepare_restore(

@@ -225,7 +225,9 @@ def restore_backup(chosen: Chosen, folder: Path | None) -> None:
         from memento.python import restore_folder as restored
 
         wait_s = chosen.settings().server.lock_wait_s
-        answer = plain(restored(chosen.folder.path, _absolute_path(folder), wait_s=wait_s))
+        answer = plain(
+            restored(chosen.folder.path, _absolute_path(folder), wait_s=wait_s, encryption=chosen.settings().encryption)
+        )
     print_answer(
         chosen,
         answer,

@@ -296,7 +296,7 @@ def _receive_rdf() -> Response:
         raise InputError(f"Content-Encoding must be gzip or not be there, not {encoding[:40]!r}")
     held = context()
     most = held.settings.limits.document_bytes
-    with spool(request.stream, name, held.service.datadir.path, is_packed=encoding == "gzip", most=most) as source:
+    with spool(request.stream, name, held.service.datadir.work, is_packed=encoding == "gzip", most=most) as source:
         merged = take_in(
             source,
             name,

@@ -98,7 +98,7 @@ def export_pieces(
 def import_rdf(operation: operations.ImportRdf, context: Context) -> Merged:
     """Take a file in."""
     file = Path(operation.file)
-    with open_document(file, context.service.datadir.path) as source:
+    with open_document(file, context.service.datadir.work) as source:
         return take_in(
             source,
             file.name,
@@ -199,7 +199,7 @@ def _rewrite(
 @contextmanager
 def _staging(lines: IO[bytes], context: Context) -> Iterator[Path | None]:
     """Give a folder for a long document, gone afterwards; what a killed process left there goes first."""
-    home = context.service.datadir.path
+    home = context.service.datadir.work
     for left in home.glob("import-*"):
         rmtree(left, ignore_errors=True)
     size = lines.seek(0, os.SEEK_END)
