@@ -375,7 +375,11 @@ def _ingest(operation: intake.Ingest, transport: Transport, progress: Progress |
 
 
 def _export(operation: care.Export, transport: Transport, progress: Progress | None) -> Exported:
-    """Write the file on this machine."""
+    """Write the file on this machine; raise `InputError` where pseudonyms are to be made with a key, which stays here."""
+    if operation.pseudonym_key_file is not None:
+        raise InputError(
+            "a key for pseudonyms is not sent to a service: stop it first, or export without pseudonym_key_file"
+        )
     from memento.archive.files import save_document
 
     parameters = {
@@ -383,6 +387,8 @@ def _export(operation: care.Export, transport: Transport, progress: Progress | N
         "vectors": operation.vectors,
         "audit": operation.audit,
         "past": operation.past,
+        "anonymise": operation.anonymise,
+        "dates": operation.dates,
         "namespace": operation.namespace,
         **{name: getattr(operation, name) for name in FILTERS},
     }

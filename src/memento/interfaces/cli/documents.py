@@ -44,6 +44,18 @@ _RDF = (".trig", ".nq", ".nquads", ".jsonld", ".ttl", ".turtle", ".nt", ".ntripl
 @click.option("--vectors", is_flag=True, help="With the vectors, so that an import need not make them again.")
 @click.option("--audit", is_flag=True, help="With what was done with the store, for reading.")
 @click.option("--past", is_flag=True, help="Rows: also memories that are over or forgotten.")
+@click.option("--anonymise", is_flag=True, help="Rows: pseudonyms in the place of names, addresses and IRIs.")
+@click.option(
+    "--dates",
+    type=click.Choice(["keep", "month", "year"]),
+    help="What an anonymised export leaves of dates in figures.",
+)
+@click.option(
+    "--pseudonym-key-file",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="A file whose text makes the same pseudonyms each time; default a key that is not kept.",
+)
 @filter_options
 def export_memory(chosen: Chosen, file: Path, only: dict[str, Any], **details: Any) -> None:
     """Write all into FILE: .trig, .nq, .jsonld whole, or .jsonl, .json, .csv, .md as rows; also .gz; with --namespace that one."""
@@ -51,7 +63,15 @@ def export_memory(chosen: Chosen, file: Path, only: dict[str, Any], **details: A
     from memento.codec import plain
 
     with open_memory(chosen, "export") as memento, bar("Exporting") as progress:
-        answer = plain(memento.export(file, **details, **only, namespace=chosen.namespace, progress=progress))
+        answer = plain(
+            memento.export(
+                file,
+                **{**details, "dates": details["dates"] or "keep"},
+                **only,
+                namespace=chosen.namespace,
+                progress=progress,
+            )
+        )
     rows = [one.name for one in TABLE_FORMS]
     print_answer(
         chosen,

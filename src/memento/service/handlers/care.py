@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -23,14 +24,15 @@ from memento.archive.backup import BackupSource, make_backup
 from memento.archive.check import find_differences, read_store_files, rebuild_indexes, report_status
 from memento.archive.exchange import ExportDocument, ImportDocument, export_document, prepare_import, write_import
 from memento.archive.files import open_document, save_document
-from memento.archive.tables import TableForm, find_form, write_statements
+from memento.archive.tables import NOT_GUARANTEED, Anonymity, Dates, TableForm, find_form, write_statements
 from memento.backends import Backends, reopen
 from memento.consolidation import queue
 from memento.errors import BackendError, Damaged, Forbidden, InputError, MementoError
 from memento.graph.backups import begin_restore, list_backups, parse_backup_time, prepare_restore
 from memento.graph.documents import Form
 from memento.intake.redaction import Redaction
-from memento.model import BackedUp, Difference, Exported, Filter, Merged, Restored
+from memento.iris import cases_iri, parse_graph_name
+from memento.model import BackedUp, Difference, Exported, Filter, Merged, Restored, Scope
 from memento.model import Status as Report
 from memento.operations import care as operations
 from memento.service.context import Context, Service, handles
@@ -40,6 +42,7 @@ from memento.time import now
 
 _IN_MEMORY = 16 * 1024 * 1024
 """Bytes of a document up to which it is staged in memory."""
+_KEY_BYTES = 16
 _LONGER = 16
 """Times as long as a document its statements may be, each written out."""
 
@@ -56,8 +59,38 @@ def export(operation: operations.Export, context: Context) -> Exported:
         past=operation.past,
         namespace=operation.namespace,
         only=context.read_filter(operation),
+        anonymity=choose_anonymity(operation.anonymise, operation.dates, operation.pseudonym_key_file, context),
     )
     return save_document(document.pieces, Path(file), document.form.name, document.statements, context.progress)
+
+
+def choose_anonymity(on: bool, dates: Dates, key_file: Path | str | None, context: Context) -> Anonymity | None:
+    """
+    Return how an export is to be anonymised, and say what that does not promise; None where it is not to be.
+
+    Raises:
+        InputError: there is a key or a choice of dates, and nothing to anonymise, or the key cannot be read.
+        Forbidden: the caller who names a file does not sit at the machine.
+    """
+    if not on:
+        if key_file is not None or dates != "keep":
+            raise InputError(
+                "dates and pseudonym_key_file are for an export that is anonymised: add anonymise=true (`--anonymise`)"
+            )
+        return None
+    if NOT_GUARANTEED not in context.notices:
+        context.notices.append(NOT_GUARANTEED)
+    if key_file is None:
+        return Anonymity(secrets.token_bytes(32), dates)
+    if context.access != OWNER:
+        raise Forbidden("only who sits at the machine may name a file of it")
+    try:
+        key = Path(key_file).expanduser().read_bytes().strip()
+    except OSError as error:
+        raise InputError(f"the key file {key_file} cannot be read: {error.strerror}") from error
+    if len(key) < _KEY_BYTES:
+        raise InputError(f"the key of pseudonyms must have at least {_KEY_BYTES} bytes, not {len(key)}")
+    return Anonymity(key, dates)
 
 
 def export_pieces(
@@ -69,6 +102,7 @@ def export_pieces(
     past: bool = False,
     namespace: str | None,
     only: Filter | None = None,
+    anonymity: Anonymity | None = None,
 ) -> ExportDocument:
     """
     Return an export a piece at a time; what is written after this call is not in it.
@@ -76,13 +110,17 @@ def export_pieces(
     Args:
         form: the name of a format, or a file's.
         only: which memories; None for all.
+        anonymity: as `choose_anonymity` returns it.
     """
     scope = context.scope(namespace)
     if audit:
         context.access.needs("admin")
+    chosen = find_form(form)
+    if not isinstance(chosen, TableForm):  # rows have no cases
+        _note_cases(scope, namespace, context)
     with context.service.writing:
         return export_document(
-            find_form(form),
+            chosen,
             scope,
             context.access,
             context.stores,
@@ -91,7 +129,18 @@ def export_pieces(
             audit=audit,
             past=past,
             wanted=only,
+            anonymity=anonymity,
         )
+
+
+def _note_cases(scope: Scope, namespace: str | None, context: Context) -> None:
+    """Note for the audit graph that somebody is given the cases of some domains in a document."""
+    domains = context.service.domains.graphs_of(scope.tenant)
+    seen = [graph for graph in domains if (found := parse_graph_name(graph)) and context.access.sees(found.name)]
+    wanted = [graph for graph in seen if namespace is None or graph == cases_iri(scope.tenant, namespace)]
+    if wanted:
+        access = context.access
+        context.service.case_reads.note(access.name, scope.tenant, "", tuple(wanted), now(), operation="cases.export")
 
 
 @handles(operations.ImportRdf)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime
+from hashlib import sha256
 
 from memento.archive.forget import forget_iri, unforget_iri
 from memento.archive.read import list_sources
+from memento.cases.domain import access_quads
 from memento.consolidation import amend, queue
 from memento.consolidation.disputes import list_disputes, settle_dispute
 from memento.consolidation.task import (
@@ -20,6 +23,7 @@ from memento.consolidation.task import (
 from memento.errors import InputError
 from memento.keys.remember import KeyChanges
 from memento.model import (
+    Change,
     Dispute,
     Forgotten,
     Imported,
@@ -28,6 +32,8 @@ from memento.model import (
     Noted,
     NoteRow,
     NoteStatus,
+    Receipt,
+    Scope,
     Settled,
     Source,
     Undone,
@@ -242,8 +248,27 @@ def forget(operation: notes.Forget, context: Context) -> Forgotten:
         scope = context.scope(operation.namespace, "write")
         now = context.stores.clock()
         gone = forget_iri(operation.iri, scope, operation.erase, now, context.stores, confirm=operation.confirm)
+        if gone.erased:
+            gone = replace(gone, receipt=_write_receipt(gone, scope, now, context))
     context.service.maps.record(scope, f"forgot {len(gone.memories):,}")
     return gone
+
+
+def _write_receipt(gone: Forgotten, scope: Scope, at: datetime, context: Context) -> Receipt:
+    """Leave in the audit graph that something was erased, and nothing of what it was."""
+    went = "\n".join(sorted((*gone.memories, *gone.notes, *gone.cases)))
+    access = access_quads("memory.erase", context.access.name, scope.tenant, at, [scope.graph], went)
+    context.stores.apply(Change(access))
+    return Receipt(
+        iri=access[0][0],
+        at=at,
+        by=context.access.name,
+        graph=scope.graph,
+        memories=len(gone.memories),
+        notes=len(gone.notes),
+        cases=len(gone.cases),
+        digest=sha256(went.encode()).hexdigest(),
+    )
 
 
 @handles(notes.Unforget)
