@@ -28,6 +28,7 @@ from memento.graph.snapshot import Snapshots, delete_snapshots
 from memento.graph.store import Delta, Store, load_ontology
 from memento.iris import IRI, MEM, TYPE
 from memento.model import Change, Degraded, Scope
+from memento.ports import Progress
 from memento.search import cache
 from memento.search.embedders import Cached, embedder_of
 from memento.search.indexes import Indexes
@@ -285,7 +286,9 @@ class Backends:
             drop_fallback(self.datadir)
 
 
-def open_backends(datadir: DataFolder, settings: Settings, *, mends: bool = True) -> Backends:
+def open_backends(
+    datadir: DataFolder, settings: Settings, *, mends: bool = True, progress: Progress | None = None
+) -> Backends:
     """
     The embedded parts of a data folder that this process owns; indexes fit the graph when this returns, unless not `mends`.
 
@@ -308,10 +311,10 @@ def open_backends(datadir: DataFolder, settings: Settings, *, mends: bool = True
     finish_restore(datadir)
     degraded = None
     try:
-        graph, indexes, inferences, aside = _open_store(datadir, settings, embedder, mends=mends)
+        graph, indexes, inferences, aside = _open_store(datadir, settings, embedder, mends=mends, progress=progress)
     except Damaged as damage:
         degraded = use_fallback(datadir, damage)
-        graph, indexes, inferences, aside = _open_store(datadir, settings, embedder, mends=mends)
+        graph, indexes, inferences, aside = _open_store(datadir, settings, embedder, mends=mends, progress=progress)
     parts = Backends(
         graph, embedder, indexes, datadir, Snapshots(graph, datadir.snapshots), inferences, aside, degraded
     )
@@ -359,7 +362,7 @@ def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> N
 
 
 def _open_store(
-    datadir: DataFolder, settings: Settings, embedder: Cached, *, mends: bool = True
+    datadir: DataFolder, settings: Settings, embedder: Cached, *, mends: bool = True, progress: Progress | None = None
 ) -> tuple[Oxigraph, Indexes, Inferences, Aside]:
     """
     Store and indexes of a data folder, after whatever an earlier process left to be done, and what in the store no reader can take.
@@ -384,7 +387,7 @@ def _open_store(
         if not (is_ours and mends and cache.load(datadir.indexes, graph, indexes)):
             if mends or not is_ours:
                 cache.discard(datadir.indexes, indexes)
-            indexes.reconcile(mends=mends)
+            indexes.reconcile(progress, mends=mends)
             if mends:
                 _save_indexes(datadir, indexes)
         graph.before_write = indexes.file.touch

@@ -188,3 +188,13 @@ def test_iris_are_iris_again(home: Path) -> None:
     with opened(home) as memento:
         indexes = memento.service.stores.indexes
         assert all(isinstance(iri, IRI) for iri in (*indexes.nodes.iris(), *indexes.names, *indexes.passages))
+
+
+def test_whoever_waits_for_the_indexes_is_told_how_far_they_are(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memento.search.indexes._SHOWN", 1)
+    cache.remove_folder(home / "indexes")
+    (home / "vectors.sqlite").unlink()
+    steps: list[tuple[int, int]] = []
+    open_memento(home, configured=SETTINGS, progress=lambda done, total: steps.append((done, total))).close()
+    assert steps[:3] == [(1, 0), (2, 0), (3, 0)]  # nodes read, of nobody knows how many
+    assert steps[-1][0] == steps[-1][1] > 0  # nodes embedded

@@ -104,6 +104,7 @@ def open_memento(
     clock: Callable[[], datetime] | None = None,
     mends: bool = True,
     key_file: str | Path | None = None,
+    progress: Progress | None = None,
 ) -> Memento | Client:
     """
     Open a data folder, or reach the service that owns it.
@@ -121,6 +122,8 @@ def open_memento(
         mends: let the indexes fit the graph, and a folder of an earlier version have what it lacks. Without, `check` tells what
             there is to mend.
         key_file: a file with the key of an encrypted folder; default `encryption.key` or `encryption.key_file` of the settings.
+        progress: called with (done, total) while the indexes are made from the graph, as they are where none were kept; total is
+            0 as long as nobody knows it.
 
     Raises:
         FolderInUse: another process owns the folder and does not serve; names it.
@@ -140,7 +143,7 @@ def open_memento(
         if (serving := datadir.serving_owner()) and serving.address:
             return Client(serving.address, namespace=scope.namespace, token=serving.token)
         raise
-    memento = Memento(open_service(datadir, scope, configured, mends=mends))
+    memento = Memento(open_service(datadir, scope, configured, mends=mends, progress=progress))
     if clock is not None:
         memento.service.stores.clock = clock
     if resume:

@@ -45,6 +45,8 @@ from memento.settings import Above, WordsSettings
 from memento.time import BEGINNING, NEVER
 
 _BATCH = 256
+_SHOWN = 10_000
+"""Nodes that are read between two calls of `progress`."""
 
 
 class _Shortcut(Generic[I]):
@@ -331,6 +333,7 @@ class Indexes(Context):
         Fill the indexes from everything that the graph says, reusing the vectors that still fit.
 
         Args:
+            progress: called with (nodes read, 0) and then, of what has to be embedded, with (done, total).
             mends: whether to bring the vector file up to date; without, what does not fit stays for `check` to find.
 
         Returns:
@@ -348,6 +351,8 @@ class Indexes(Context):
                     self.learn_end(record)
                     if record.kind is not None:
                         held[record.iri] = record
+                        if progress and not len(held) % _SHOWN:
+                            progress(len(held), 0)
                     elif edge := record.edge:
                         edges.append(edge)
                     elif any(kind in types for kind in record.statements.get(TYPE, ())):

@@ -26,7 +26,7 @@ from memento.search.links import read_labels
 from memento.search.names import NameWords, is_telling, label_of, read_names
 from memento.search.nodes import Record
 from memento.search.subjects import aliases
-from memento.text.sentences import prose
+from memento.text.sentences import prose, sentences
 from memento.text.words import COMMON, FIRST_NAMES, FUNCTION_WORDS, base_of
 
 MOST = 100
@@ -77,8 +77,9 @@ class MentionWriter:
             (label, weight) for label, weight in guessed if is_telling(label) and (title or not is_everyday(label))
         ]
         chief = next(iter(said.get(MEM.subject, ())), None)
-        is_understood = bool(said.get(MEM.about)) and not (guessed and guessed[0][0] in own)
-        if chief is None and not is_understood and guessed and guessed[0][1] >= SURE:
+        # One sentence about something known has its subject already; a text of several is about what it begins with.
+        is_sentence = bool(said.get(MEM.about)) and len(sentences(text)) < 2
+        if chief is None and guessed and guessed[0][1] >= SURE and (guessed[0][0] in own or not is_sentence):
             chief = next((own[label] for label, weight in guessed if weight >= SURE and label in own), None)
             if chief is None:
                 label = guessed[0][0]

@@ -17,6 +17,7 @@ from memento.graph import backups
 from memento.intake import redaction
 from memento.model import Restored, Scope
 from memento.operations.recall import Recall
+from memento.ports import Progress
 from memento.service import understanding
 from memento.service.context import Service
 from memento.service.handlers.care import back_up, make_due_checkpoint, reopen_store
@@ -31,12 +32,14 @@ _STOP_S = 2.0
 _FIRST_QUESTION = "What is known of me?"
 
 
-def open_service(datadir: DataFolder, scope: Scope, settings: Settings, *, mends: bool = True) -> Service:
+def open_service(
+    datadir: DataFolder, scope: Scope, settings: Settings, *, mends: bool = True, progress: Progress | None = None
+) -> Service:
     """
     Open the stores of a data folder that this process has acquired.
 
     Args:
-        mends: see `python.open_memento`.
+        mends, progress: see `python.open_memento`.
 
     Raises:
         MementoError: the folder cannot be opened; it is released.
@@ -45,7 +48,7 @@ def open_service(datadir: DataFolder, scope: Scope, settings: Settings, *, mends
         unlock_folder(datadir, settings.encryption)
         service = Service(
             datadir,
-            open_backends(datadir, settings, mends=mends),
+            open_backends(datadir, settings, mends=mends, progress=progress),
             scope,
             settings,
             consolidate=understanding.work,
@@ -53,14 +56,14 @@ def open_service(datadir: DataFolder, scope: Scope, settings: Settings, *, mends
             mend=reopen_store,
         )
         if mends:
-            _upgrade(service)
+            _upgrade(service, progress)
     except BaseException:
         datadir.release()
         raise
     return service
 
 
-def _upgrade(service: Service) -> None:
+def _upgrade(service: Service, progress: Progress | None) -> None:
     """Write what a folder of an earlier version lacks, after a backup; where none can be made, it stays as it is."""
     if service.degraded:
         return
@@ -70,6 +73,8 @@ def _upgrade(service: Service) -> None:
         logger.warning("folder.upgrade", extra={"memories": memories, "backup": made.folder})
 
     def show(done: int, total: int) -> None:
+        if progress:
+            progress(done, total)
         logger.warning("folder.upgraded", extra={"memories": done, "of": total})
 
     try:

@@ -11,7 +11,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -89,15 +89,17 @@ def open_memory(chosen: Chosen, command: str, configured: Settings | None = None
     logging.getLogger("memento").addHandler(logging.NullHandler())
     settings = configured or chosen.settings()
     wait_s = settings.server.lock_wait_s
-    memento = open_memento(
-        chosen.folder.path,
-        namespace=chosen.namespace,
-        command=f"memento {command}",
-        wait_s=wait_s,
-        resume=False,
-        mends=command != "check",
-        configured=settings,
-    )
+    with bar("Making the indexes") as progress:
+        memento = open_memento(
+            chosen.folder.path,
+            namespace=chosen.namespace,
+            command=f"memento {command}",
+            wait_s=wait_s,
+            resume=False,
+            mends=command != "check",
+            progress=progress,
+            configured=settings,
+        )
     if isinstance(memento, Memento) and memento.degraded:
         chosen.tell(str(memento.degraded))
     memento.on_notice = chosen.tell
@@ -240,10 +242,24 @@ def print_answer(chosen: Chosen, answer: object, view: Callable[[], str]) -> Non
 
 @contextmanager
 def bar(task: str) -> Iterator[Progress | None]:
-    """A progress bar on stderr, when somebody looks."""
+    """A progress bar on stderr when somebody looks, from the first step on."""
     if not sys.stderr.isatty():
         yield None
         return
+    with ExitStack() as shown:
+        update: Progress | None = None
+
+        def show(done: int, total: int) -> None:
+            nonlocal update
+            if update is None:
+                update = shown.enter_context(_draw_bar(task))
+            update(done, total)
+
+        yield show
+
+
+@contextmanager
+def _draw_bar(task: str) -> Iterator[Progress]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bars
@@ -251,7 +267,7 @@ def bar(task: str) -> Iterator[Progress | None]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
         one = bars.add_task(task, total=None)
-        yield lambda done, total: bars.update(one, completed=done, total=total)
+        yield lambda done, total: bars.update(one, completed=done, total=total or None)
 
 
 def _choose(context: click.Context, parameter: click.Parameter, value: object) -> None:
