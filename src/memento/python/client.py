@@ -375,20 +375,18 @@ def _ingest(operation: intake.Ingest, transport: Transport, progress: Progress |
 
 
 def _export(operation: care.Export, transport: Transport, progress: Progress | None) -> Exported:
-    """Write the file on this machine; raise `InputError` where pseudonyms are to be made with a key, which stays here."""
-    if operation.pseudonym_key_file is not None:
-        raise InputError(
-            "a key for pseudonyms is not sent to a service: stop it first, or export without pseudonym_key_file"
-        )
+    """Write the file on this machine."""
     from memento.archive.files import save_document
 
+    key_file = operation.pseudonym_key_file
     parameters = {
         "format": operation.form or str(operation.file),
         "vectors": operation.vectors,
         "audit": operation.audit,
         "past": operation.past,
         "anonymise": operation.anonymise,
-        "dates": operation.dates,
+        "dates": None if operation.dates == "keep" else operation.dates,
+        "pseudonym_key_file": None if key_file is None else str(Path(key_file).expanduser().absolute()),
         "namespace": operation.namespace,
         **{name: getattr(operation, name) for name in FILTERS},
     }

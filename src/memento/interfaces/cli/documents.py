@@ -59,9 +59,11 @@ _RDF = (".trig", ".nq", ".nquads", ".jsonld", ".ttl", ".turtle", ".nt", ".ntripl
 @filter_options
 def export_memory(chosen: Chosen, file: Path, only: dict[str, Any], **details: Any) -> None:
     """Write all into FILE: .trig, .nq, .jsonld whole, or .jsonl, .json, .csv, .md as rows; also .gz; with --namespace that one."""
-    from memento.archive.tables import TABLE_FORMS
+    from memento.archive.tables import NOT_GUARANTEED, TABLE_FORMS
     from memento.codec import plain
 
+    if details["anonymise"]:
+        chosen.tell(NOT_GUARANTEED)
     with open_memory(chosen, "export") as memento, bar("Exporting") as progress:
         answer = plain(
             memento.export(

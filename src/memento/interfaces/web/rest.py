@@ -271,7 +271,9 @@ CONTEXT = "/context.jsonld"
 
 def _send_export() -> Response:
     """Every graph that the caller sees, or those of one namespace, as one document, a piece at a time."""
-    asked = Parameters("format", "vectors", "audit", "past", "anonymise", "dates", *FILTERS, many=("tags",))
+    asked = Parameters(
+        "format", "vectors", "audit", "past", "anonymise", "dates", "pseudonym_key_file", *FILTERS, many=("tags",)
+    )
     only: Json = {name: asked.all(name) if name == "tags" else asked.read_text(name) for name in FILTERS}
     found = export_pieces(
         asked.read_text("format") or "trig",
@@ -281,7 +283,9 @@ def _send_export() -> Response:
         past=asked.flag("past"),
         namespace=namespace(),
         only=context().read_filter(Filtered(**only, namespace=namespace())),
-        anonymity=choose_anonymity(asked.flag("anonymise"), _read_dates(asked), None, context()),
+        anonymity=choose_anonymity(
+            asked.flag("anonymise"), _read_dates(asked), asked.read_text("pseudonym_key_file"), context()
+        ),
     )
     response = Response(_send_pieces(found.pieces, waiting_client(request.environ)), mimetype=found.form.media)
     response.headers["Content-Disposition"] = f'attachment; filename="memento{found.form.suffixes[0]}"'
