@@ -241,7 +241,8 @@ class Backends:
     def _seal_closed(self) -> None:
         """Write the archive at the end; where it cannot be, the journal says the same to the next start."""
         journal, vault = self.datadir.journal, self.datadir.vault
-        if journal is None or vault is None or not (self._is_erased or journal.sequence != vault.sequence):
+        is_changed = self._is_erased or self.datadir.captures.exists()
+        if journal is None or vault is None or not (is_changed or journal.sequence != vault.sequence):
             return
         try:
             seal_closed(self.datadir)

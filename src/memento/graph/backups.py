@@ -268,7 +268,11 @@ def _replace_sealed(datadir: DataFolder, vault: Vault, aside: Path) -> None:
 def seal_closed(datadir: DataFolder) -> None:
     """Seal the memory of an encrypted folder that nobody has open; harmless for a plain one."""
     if datadir.vault is not None:
-        found = [path for name in (*MADE, "cases", "redactions.json") if (path := datadir.work / name).exists()]
+        found = [
+            path
+            for name in (*MADE, "cases", "redactions.json", "captures.jsonl")
+            if (path := datadir.work / name).exists()
+        ]
         datadir.vault.seal(found, datadir.vault.journal.end_segment())
 
 

@@ -10,7 +10,7 @@ import logging
 import os
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
 from math import ceil
@@ -333,7 +333,10 @@ def status(operation: operations.Status, context: Context) -> Report:
     """Say how the memory stands."""
     scope = context.scope(operation.namespace)
     report = report_status(scope, context.access, context.service.datadir, now(), context.stores, context.settings)
-    return replace(report, redacted=context.service.redactor.count(scope))
+    proposals = 0
+    with suppress(BackendError):  # whoever captures is told; the rest can be said all the same
+        proposals = sum(one.state == "proposed" for one in context.service.journal.load(scope))
+    return replace(report, redacted=context.service.redactor.count(scope), proposals=proposals)
 
 
 @handles(operations.Check)
