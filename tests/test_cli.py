@@ -167,7 +167,9 @@ def test_memories_are_listed_described_and_forgotten() -> None:
     assert iri not in printed("list")
     assert [one["iri"] for one in printed("list", "--json", "--limit", "1")] == [iri]
     assert "content: USER lives in Lisbon." in printed("get", iri)
-    assert printed("forget", iri) == "Forgot 1 memory.\n`memento unforget IRI` brings it back.\n"
+    assert (
+        printed("forget", iri) == "Hid 1 memory.\nIt is hidden, not deleted: `memento unforget IRI` brings it back.\n"
+    )
     assert printed("list") == "Nothing here yet.\n"
     assert "forgotten" in printed("list", "--past")
     assert printed("forget", iri, "--erase", "--json")["erased"] is True

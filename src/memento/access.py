@@ -25,7 +25,8 @@ from hmac import compare_digest
 from pathlib import Path
 from typing import Literal, get_args
 
-from memento.errors import Conflict, Forbidden, InputError, NotFound, SettingsError, Unauthorised
+from memento.errors import Conflict, Damaged, Forbidden, InputError, NotFound, SettingsError, Unauthorised
+from memento.vault import TOKENS, Vault
 
 Right = Literal["read", "write", "admin"]
 RIGHTS: tuple[Right, ...] = get_args(Right)
@@ -100,8 +101,12 @@ class Issued:
 class Tokens:
     """The tokens of one data folder."""
 
-    def __init__(self, file: Path) -> None:
-        self._file = file
+    def __init__(self, file: Path, vault: Vault | None = None) -> None:
+        """
+        Args:
+            vault: what the file is sealed with in an encrypted folder.
+        """
+        self._file, self._vault = file, vault
         self._owner = ""  # the digest of the token that is good as long as this process serves
         self._read: tuple[tuple[int, int], list[Issued]] = ((0, 0), [])
 
@@ -179,12 +184,16 @@ class Tokens:
 
     def _load(self) -> list[Issued]:
         try:
-            rows = json.loads(self._file.read_text(encoding="utf-8"))
+            data = self._vault.open_file(self._file, TOKENS) if self._vault else self._file.read_bytes()
+            rows = json.loads(data)
             return [Issued(**{**row, "namespaces": tuple(row["namespaces"])}) for row in rows]
-        except (OSError, ValueError, TypeError, KeyError) as error:
+        except (OSError, ValueError, TypeError, KeyError, Damaged) as error:
             raise SettingsError(f"{self._file} is damaged: delete it and create the tokens again") from error
 
     def _write(self, issued: Sequence[Issued]) -> None:
+        if self._vault is not None:
+            self._vault.seal_file(self._file, json.dumps([asdict(one) for one in issued]).encode(), TOKENS)
+            return
         fresh = self._file.with_suffix(".new")
         fresh.touch(mode=0o600)
         fresh.write_text(json.dumps([asdict(one) for one in issued], indent=1), encoding="utf-8")

@@ -7,6 +7,8 @@ import logging
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from shutil import rmtree
+from threading import Lock
 
 import faiss
 
@@ -17,6 +19,7 @@ from memento.graph.backups import (
     drop_fallback,
     finish_restore,
     raise_if_store_is_missing,
+    seal_closed,
     use_fallback,
 )
 from memento.graph.inferences import Inferences
@@ -43,6 +46,7 @@ from memento.search.vectors import (
 )
 from memento.settings import EmbeddingSettings, Settings
 from memento.time import now
+from memento.worker import Worker
 
 logger = logging.getLogger(__name__)
 
@@ -93,6 +97,9 @@ class Backends:
     """Told in which graphs something was written, right after it was; None is any graph. What use does to memories is not told."""
     clock: Callable[[], datetime] = now
     """When it is: the record time of what is written, and the time that a question asks of unless it says another."""
+    _sealing: Lock = field(default_factory=Lock)
+    _sealer: Worker | None = None
+    _has_erased_text: bool = False
 
     def load_embedder(self) -> None:
         """Load the embedder; raises `MissingPart` or `EmbeddingError` when it cannot be."""
@@ -270,11 +277,67 @@ class Backends:
         if not self.is_migrating:  # which follows by itself
             delete_vector_file(self.datadir.next_vectors)
 
+    def seal(self) -> None:
+        """
+        Write the archive of an encrypted folder that is in use, and let go of the journal before it; nothing for a plain one.
+
+        Raises:
+            OSError: the disk has no room; the journal goes on.
+            GraphError: the store cannot be copied.
+        """
+        with self._sealing:
+            if self.datadir.journal is None or self.datadir.vault is None:
+                return
+            folder = self.datadir.work / "sealing"
+            rmtree(folder, ignore_errors=True)
+            folder.mkdir(mode=0o700)
+            try:
+                with self.indexes.file.pin() as pinned:
+                    pinned.hold()
+                    sequence = self.graph.end_segment(folder / "store")
+                    pinned.copy(folder / "vectors.sqlite")
+                self.datadir.vault.seal(sorted(folder.iterdir()), sequence)
+            finally:
+                rmtree(folder, ignore_errors=True)
+
+    def seal_when_long(self) -> None:
+        """Seal in the background whenever the journal has become long."""
+        if self.datadir.journal is not None:
+            self._sealer = self._sealer or Worker(self.seal, "sealing")
+            self.datadir.journal.on_long = self._sealer.wake
+
+    def _seal_closed(self) -> None:
+        """Write the archive at the end; where it cannot be, the journal says the same to the next start."""
+        journal, vault = self.datadir.journal, self.datadir.vault
+        is_changed = self._is_erased or self.datadir.captures.exists()
+        if journal is None or vault is None or not (is_changed or journal.sequence != vault.sequence):
+            return
+        try:
+            seal_closed(self.datadir)
+            if not self._has_erased_text:
+                self.datadir.erasure_mark.unlink(missing_ok=True)
+        except OSError as error:
+            logger.warning("folder.not-sealed", extra={"folder": str(self.datadir.path), "error": error.strerror})
+
+    def _rewrite_erased(self) -> None:
+        """Write the store of an encrypted folder without what was erased, before it is sealed."""
+        self._has_erased_text = self.datadir.erasure_mark.exists()
+        if self.datadir.journal is None or not self._has_erased_text:
+            return
+        try:
+            wait_until_released(self.datadir.store, wait_s=_PATIENCE_S)
+            rewrite(self.datadir.store)
+            self._has_erased_text = False
+        except GraphError as error:  # the next start does it
+            logger.warning("store.not-rewritten", extra={"folder": str(self.datadir.store), "error": str(error)})
+
     def close(self) -> None:
         """Keep the indexes for the next start and let go of files; calling it twice is harmless."""
         if self._is_closed:
             return
         self._is_closed = True
+        if self._sealer is not None:
+            self._sealer.stop(_AT_MOST_S)
         for copies in self.caches:
             copies.close()
         try:
@@ -284,9 +347,11 @@ class Backends:
             self.snapshots.close()
             self.inferences.close()
             self.graph.close()
+            self._rewrite_erased()
             _tidy_store(self.datadir, self.indexes)
             cache.note_closed(self.indexes, cache.fingerprint_files(self.datadir.store))
             self.indexes.file.close()
+            self._seal_closed()
             drop_fallback(self.datadir)
 
 
@@ -319,7 +384,9 @@ def open_backends(
     )  # a kill leaves them; before the rewrite, which must leave nothing of the old files
     drop_fallback(datadir)  # a kill leaves a copy
     finish_restore(datadir)
-    embedder = _choose_embedder(datadir, settings.embedding)
+    # What is known of texts outside the folder would tell of an encrypted one.
+    keeps = settings.embedding.cache and datadir.vault is None
+    embedder = _choose_embedder(datadir, replace(settings.embedding, cache=keeps))
     degraded = None
     try:
         graph, indexes, inferences, aside = _open_store(
@@ -332,6 +399,7 @@ def open_backends(
         graph, embedder, indexes, datadir, Snapshots(graph, datadir.snapshots), inferences, aside, degraded
     )
     parts._is_erased = not mends  # what may not fit the graph is not kept
+    parts.seal_when_long()
     return parts
 
 
@@ -378,12 +446,14 @@ def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> N
         copies.clear()
     for notify in parts.forget_listeners:
         notify()
-    writes = parts.graph.writes
+    writes, has_failed = parts.graph.writes, parts.graph.failure is not None
     parts.inferences.close()
     parts.graph.close()
     parts.indexes.file.close()
     try:
         wait_until_released(parts.datadir.store, wait_s=_PATIENCE_S)
+        if has_failed and parts.datadir.vault is not None:
+            parts.datadir.vault.load(again=True)  # what is in memory may be ahead of the journal
         change()
         parts.harm = None
         if parts.degraded:
@@ -400,6 +470,7 @@ def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> N
             listener(None)
         parts.tell_writing(None)
         parts._is_erased = False
+        parts.seal_when_long()
 
 
 def _open_store(
@@ -416,12 +487,16 @@ def _open_store(
     """
     finish_restore(datadir)
     finish_rewriting(datadir.store)
+    replayed = bring_into_memory(datadir)
     if datadir.erasure_mark.exists():
         rewrite(datadir.store)
+        if datadir.journal is not None:
+            seal_closed(datadir)
         datadir.erasure_mark.unlink()
     raise_if_store_is_missing(datadir)
     before = cache.fingerprint_files(datadir.store)
     graph = Oxigraph(datadir.store)
+    graph.journal = datadir.journal
     try:
         marks = read_marks(datadir.vectors)
         if keep and mends and marks.get("fingerprint", embedder.fingerprint) != embedder.fingerprint:
@@ -431,7 +506,7 @@ def _open_store(
             file.set_mark(UPGRADED, marks[UPGRADED])  # it is of the graph, whoever made the vectors
         indexes = Indexes(graph, embedder, file, land.flat, land.above)
         note_embedding(file, embedder)
-        is_ours = cache.note_opened(indexes, before)
+        is_ours = cache.note_opened(indexes, before) and not replayed
         load_ontology(graph)
         if not (is_ours and mends and cache.load(datadir.indexes, graph, indexes)):
             if mends or not is_ours:
@@ -447,6 +522,27 @@ def _open_store(
         graph.close()
         raise
     return graph, indexes, inferences, aside
+
+
+def bring_into_memory(datadir: DataFolder) -> bool:
+    """Bring the store of an encrypted folder into memory, with every write of its journal; return whether there were any."""
+    journal = datadir.journal
+    if journal is None or datadir.vault is None:
+        return False
+    datadir.vault.load()
+    if journal.is_read:
+        return False
+    if not journal.segments():
+        return any(journal.read())
+    graph = Oxigraph(datadir.store)
+    try:
+        replayed = graph.replay(journal) > 0
+    finally:
+        graph.close()
+    wait_until_released(datadir.store, wait_s=_PATIENCE_S)
+    if replayed:
+        datadir.delete_blocks()  # they may show what was forgotten meanwhile
+    return replayed
 
 
 def _set_aside(graph: Store, indexes: Indexes, is_ours: bool) -> Aside:

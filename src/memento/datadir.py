@@ -21,6 +21,9 @@ The data folder and who owns it.
     {home}/memento.lock   held by the owner as long as it lives
     {home}/owner.json     who that is, and where its service answers
 
+An encrypted folder has `encryption.json`, `memory.sealed` and `journal-N.sealed` instead (`memento.vault`): there the store, the
+snapshots and all else that is in plain text are in a folder in memory, `work`; tokens and backups are sealed.
+
 *Guarantees:* one owner at a time; the lock goes with the process that holds it, however that ends.
 """
 
@@ -37,7 +40,8 @@ from shutil import disk_usage
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from memento.errors import FolderInUse, SettingsError
+from memento.errors import Damaged, FolderInUse, SettingsError
+from memento.vault import SEALED, Journal, Vault, is_encrypted
 
 if TYPE_CHECKING:
     from filelock import FileLock
@@ -80,6 +84,10 @@ class DataFolder:
             SettingsError: the path cannot be a folder, or cannot be written.
         """
         self.path = path.expanduser().absolute()
+        self.work = self.path
+        """Where what is in plain text is: the folder itself, or a folder in memory where it is encrypted."""
+        self.vault: Vault | None = None
+        """What the folder is encrypted with, once it is unlocked."""
         self._data = self.path
         try:
             self.path.mkdir(parents=True, mode=0o700, exist_ok=True)  # what somebody remembers is nobody else's
@@ -96,11 +104,69 @@ class DataFolder:
 
     @property
     def fallback(self) -> Path:
-        return self.path / "standing-in"
+        return self.work / "standing-in"
 
     def use_fallback(self, *, on: bool) -> None:
         """Let store, vectors and indexes be those of the folder `fallback` from now on, or again those of the folder itself."""
-        self._data = self.fallback if on else self.path
+        self._data = self.fallback if on else self.work
+
+    @property
+    def is_encrypted(self) -> bool:
+        return is_encrypted(self.path)
+
+    def unlock(self, key: str, *, required: bool = False) -> Vault | None:
+        """
+        Unlock an encrypted folder, or make an empty one encrypted; nothing where there is no key and none is needed.
+
+        Args:
+            required: whether the folder must be encrypted.
+
+        Raises:
+            SettingsError: the folder is encrypted and the key is missing or another one, or it is not, and there is a key.
+        """
+        if not key:
+            if self.is_encrypted:
+                raise SettingsError(
+                    f"{self.path} is encrypted: give its key in MEMENTO_ENCRYPTION_KEY or with --key-file FILE; "
+                    "`memento decrypt` makes it a plain folder"
+                )
+            if required:
+                raise SettingsError("--encrypted takes a key, in MEMENTO_ENCRYPTION_KEY or with --key-file FILE")
+            if (self.path / SEALED).is_file() and not self.has_plain_files():
+                raise Damaged(
+                    f"{self.path} has a sealed memory, and the file encryption.json with its keys is missing: "
+                    "put the copy in its place that every backup has"
+                )
+            return None
+        if not self.is_encrypted:
+            if self.has_plain_files():
+                raise SettingsError(
+                    f"{self.path} is not encrypted, and a key was given: `memento encrypt` converts the folder; "
+                    "without MEMENTO_ENCRYPTION_KEY and --key-file it is opened as it is"
+                )
+            self.vault = Vault.create(self.path, key)
+        else:
+            self.vault = Vault(self.path, key)
+        return self.vault
+
+    def has_plain_files(self) -> bool:
+        """Tell whether there is a memory in plain text."""
+        return any(any(place.iterdir()) for place in (self.path / "store", self.bare) if place.is_dir())
+
+    def open_work(self, memory: str) -> None:
+        """
+        Work in a folder in memory from now on, if the folder was unlocked; raises `SettingsError` when `memory` is none.
+
+        Args:
+            memory: a folder of a memory file system.
+        """
+        if self.vault is not None:
+            self.work = self._data = self.vault.open_work(memory)
+
+    @property
+    def journal(self) -> Journal | None:
+        """Where an encrypted folder notes its writes; None while something else is read in the place of its store."""
+        return self.vault.journal if self.vault is not None and self._data == self.work else None
 
     @property
     def store(self) -> Path:
@@ -108,7 +174,7 @@ class DataFolder:
 
     @property
     def snapshots(self) -> Path:
-        return self.path / "snapshots"
+        return self.work / "snapshots"
 
     @property
     def bare(self) -> Path:
@@ -128,11 +194,11 @@ class DataFolder:
 
     @property
     def weights(self) -> Path:
-        return self.path / "cases"
+        return self.work / "cases"
 
     @property
     def blocks(self) -> Path:
-        return self.path / "blocks.sqlite"
+        return self.work / "blocks.sqlite"
 
     def delete_blocks(self) -> None:
         """Delete what the proxy keeps; raises `OSError`."""
@@ -141,7 +207,7 @@ class DataFolder:
 
     @property
     def erasure_mark(self) -> Path:
-        return self._data / "erased"
+        return (self.path if self.vault else self._data) / "erased"
 
     @property
     def backups(self) -> Path:
@@ -157,11 +223,11 @@ class DataFolder:
 
     @property
     def redactions(self) -> Path:
-        return self.path / "redactions.json"
+        return self.work / "redactions.json"
 
     @property
     def captures(self) -> Path:
-        return self.path / "captures.jsonl"
+        return self.work / "captures.jsonl"
 
     @property
     def tokens(self) -> Path:
@@ -266,6 +332,9 @@ class DataFolder:
 
     def release(self) -> None:
         """Stop being the owner; harmless when it is not."""
+        if self.vault is not None:
+            self.vault.close()
+            self.work = self._data = self.path
         if self._lock.is_locked:
             with contextlib.suppress(OSError):
                 (self.path / "owner.json").unlink(missing_ok=True)

@@ -1468,17 +1468,35 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """
+    What an erasure leaves: who asked for it and when, the graph it was made in, how much went, and the SHA-256 of the IRIs that
+    went, sorted, a line each. It has nothing that was said; the audit graph keeps who, when, where and the digest as `iri`.
+    """
+
+    iri: IRI
+    at: datetime
+    by: str
+    graph: IRI
+    memories: int
+    notes: int
+    cases: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Forgotten:
     """
     What a forget did: the memories it hid, or also deleted together with notes nothing else derives from.
 
     `still_told` are notes that still say what was erased, as other memories come from them. `cases` are those that had been made
-    with what was erased: they are erased as well, as their plans and results may tell of it.
+    with what was erased: they are erased as well, as their plans and results may tell of it. An erasure has a `receipt`.
     """
 
     memories: tuple[IRI, ...]
     notes: tuple[IRI, ...] = ()
     erased: bool = False
+    receipt: Receipt | None = None
     still_told: tuple[IRI, ...] = ()
     cases: tuple[IRI, ...] = ()
 
@@ -1738,6 +1756,19 @@ class Migrated:
     resumed: int = 0
     backup: str | None = None
     dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Converted:
+    """
+    A data folder that was made an encrypted or a plain one, or has another key: how many backups were converted with it, and which
+    folders in it could not be.
+    """
+
+    folder: str
+    encrypted: bool
+    backups: int
+    left: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

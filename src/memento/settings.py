@@ -719,6 +719,18 @@ class CheckpointsSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class EncryptionSettings:
+    on: bool = knob(False, "whether the data folder must be an encrypted one, as `memento serve --encrypted` has it")
+    key: str = knob(
+        "", "what opens the data folder: at least 16 characters; never in a file of the folder", secret=True
+    )
+    key_file: str = knob("", "a file that has the key, readable by its owner alone")
+    memory: str = knob(
+        "/dev/shm", "a folder of a memory file system, where an encrypted folder is in plain text while open"
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class TelemetrySettings:
     otlp_endpoint: str = knob("", "where spans go, as http://127.0.0.1:4318/v1/traces; nowhere when empty")
 
@@ -752,6 +764,7 @@ class Settings:
     sexpr: SexprSettings = SexprSettings()
     manifest: ManifestSettings = ManifestSettings()
     checkpoints: CheckpointsSettings = CheckpointsSettings()
+    encryption: EncryptionSettings = EncryptionSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
     proxy: ProxySettings = ProxySettings()
     keys: KeysSettings = KeysSettings()
@@ -1156,7 +1169,12 @@ def load(
     settings = with_profile(Settings(), profile) if profile else Settings()
     settings, spelling = _overlay_config_file(settings, file, environment)
     if file is not None and file.is_file():
-        settings = _overlay(settings, read_toml(file, environment), source=str(file))
+        found = read_toml(file, environment)
+        if "key" in found.get("encryption", {}):
+            raise SettingsError(
+                f"{file} holds the key of [encryption], which opens what is beside it: name a key_file elsewhere"
+            )
+        settings = _overlay(settings, found, source=str(file))
     return check(_overlay(settings, _group_environment(environment, settings), source="the environment"), spelling)
 
 

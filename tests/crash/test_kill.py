@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from crash.writer import AT_THE_END, SETTINGS, STEPS, text
+from crash.writer import AT_THE_END, SEALED, STEPS, text, with_key
 from memento.iris import MEM
 from memento.model import Scope
 from memento.python import Memento, open_memento
@@ -18,9 +18,12 @@ from memento.python import Memento, open_memento
 WRITER = Path(__file__).with_name("writer.py")
 
 
-def killed(home: Path, first: int, step: str, after: int, wait_s: float | None = None) -> int:
+KEY = "a key for the test alone"
+
+
+def killed(home: Path, first: int, step: str, after: int, wait_s: float | None = None, key: str = "") -> int:
     """Run the writer until it dies; returns one more than the last number it acknowledged."""
-    command = [sys.executable, str(WRITER), str(home), str(first), step, str(after)]
+    command = [sys.executable, str(WRITER), str(home), str(first), step, str(after), key]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
@@ -32,9 +35,9 @@ def killed(home: Path, first: int, step: str, after: int, wait_s: float | None =
     return acknowledged[-1] + 1 if acknowledged else first
 
 
-def examine(home: Path, acknowledged: int) -> int:
+def examine(home: Path, acknowledged: int, key: str = "") -> int:
     """Assert that the memory is whole; returns the number to go on with."""
-    with open_memento(home, configured=SETTINGS) as memento:
+    with open_memento(home, configured=with_key(key)) as memento:
         assert isinstance(memento, Memento)
         assert memento.check() == ()
         graph = Scope().graph
@@ -57,23 +60,34 @@ def examine(home: Path, acknowledged: int) -> int:
         return written
 
 
-def rounds(home: Path, count: int, seed: int) -> None:
+def rounds(home: Path, count: int, seed: int, key: str = "") -> None:
     chance = random.Random(seed)
-    steps = [*STEPS, *AT_THE_END]
+    steps = [*SEALED, "after the store has it", "before the end is noted"] if key else [*STEPS, *AT_THE_END]
     number = 0
     for kill in range(count):
         if kill % 5 == 4:
-            number = examine(home, killed(home, number, "at any time", 0, wait_s=chance.uniform(0.0, 0.15)))
+            died = killed(home, number, "at any time", 0, wait_s=chance.uniform(0.0, 0.15), key=key)
+            number = examine(home, died, key)
         else:
             step = steps[(kill - kill // 5) % len(steps)]
-            number = examine(home, killed(home, number, step, after=chance.randrange(1, 4)))
+            number = examine(home, killed(home, number, step, after=chance.randrange(1, 4), key=key), key)
 
 
 def test_sixteen_kills_lose_nothing_that_was_acknowledged(tmp_path: Path) -> None:
     rounds(tmp_path / "home", 16, seed=1)
 
 
+def test_kills_lose_nothing_of_an_encrypted_folder_and_leave_nothing_in_plain_text(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+
+    rounds(home, 6, seed=2, key=KEY)
+
+    written = [path for path in home.rglob("*") if path.is_file()]
+    assert [path for path in written if b"Company" in path.read_bytes() or b"urn:memento:" in path.read_bytes()] == []
+
+
 @pytest.mark.crash
-def test_two_hundred_kills_lose_nothing_that_was_acknowledged(tmp_path: Path) -> None:
+@pytest.mark.parametrize("key", ["", KEY])
+def test_two_hundred_kills_lose_nothing_that_was_acknowledged(tmp_path: Path, key: str) -> None:
     for folder in range(5):
-        rounds(tmp_path / str(folder), 40, seed=folder)
+        rounds(tmp_path / str(folder), 40, seed=folder, key=key)

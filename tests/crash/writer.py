@@ -1,7 +1,9 @@
 """
 Writes notes until it is killed, or kills itself at a named step of the n-th write.
 
-    python writer.py HOME FIRST STEP AFTER      prints "ready", then one number for each note that was acknowledged
+    python writer.py HOME FIRST STEP AFTER [KEY]    prints "ready", then one number for each note that was acknowledged
+
+With a KEY the folder is an encrypted one, whose journal is made an archive as often as can be.
 """
 
 from __future__ import annotations
@@ -10,9 +12,11 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from memento import vault
 from memento.backends import Backends
 from memento.graph.oxigraph import Oxigraph
 from memento.python import open_memento
@@ -20,9 +24,14 @@ from memento.search import cache
 from memento.search.indexes import Indexes
 from memento.search.vectors import VectorFile
 from memento.search.words import Words
-from memento.settings import EmbeddingSettings, Settings
+from memento.settings import EmbeddingSettings, EncryptionSettings, Settings
 
 SETTINGS = Settings(embedding=EmbeddingSettings(model="trigram", cache=False))
+
+
+def with_key(key: str) -> Settings:
+    """The settings for a folder that is encrypted with a key; without one, those of a plain folder."""
+    return replace(SETTINGS, encryption=EncryptionSettings(key=key)) if key else SETTINGS
 
 
 def text(number: int) -> str:
@@ -73,10 +82,38 @@ AT_THE_END: dict[str, tuple[object, str, bool]] = {
 }
 
 
-def main(home: str, first: str, step: str, after: str) -> None:
-    with open_memento(Path(home), configured=SETTINGS, command="writer") as memento:
-        if step in STEPS:
-            owner, name, before = STEPS[step]
+SEALED: dict[str, tuple[object, str, bool]] = {
+    "before the journal has it": (vault.Journal, "_append", True),
+    "after the journal has it": (vault.Journal, "_append", False),
+    "in the midst of a record": (vault, "_write_whole", True),
+    "before the archive is written": (vault.Vault, "seal_folder", True),
+    "before the journal goes": (vault.Journal, "drop", True),
+    "after the journal is gone": (vault.Journal, "drop", False),
+}
+
+
+def die_within_a_record(after: int) -> None:
+    """Let the process die when half of the n-th record is in the journal."""
+    write, calls = vault._write_whole, 0
+
+    def wrapped(file: int, data: bytes) -> None:
+        nonlocal calls
+        calls += 1
+        if calls > after + 1:
+            write(file, data[: len(data) // 2])
+            os.kill(os.getpid(), signal.SIGKILL)
+        write(file, data)
+
+    vault._write_whole = wrapped
+
+
+def main(home: str, first: str, step: str, after: str, key: str = "") -> None:
+    vault.LONG, vault.LONG_SHARE = 2_000, 0.0
+    with open_memento(Path(home), configured=with_key(key), command="writer") as memento:
+        if step == "in the midst of a record":
+            die_within_a_record(int(after))
+        elif step in STEPS or step in SEALED:
+            owner, name, before = {**STEPS, **SEALED}[step]
             deadly(owner, name, int(after), before=before)
         if step in AT_THE_END:
             owner, name, before = AT_THE_END[step]

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import shutil
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -27,6 +27,7 @@ from memento.graph.backups import (
     checksum_files,
     encode_manifest,
     list_backups,
+    seal_backup,
     sync_to_disk,
 )
 from memento.graph.oxigraph import count_quads, find_damage
@@ -71,8 +72,9 @@ def make_backup(
         Damaged: the store's files cannot be read to their end; what is in the folder stays.
         GraphError: the store cannot be backed up.
     """
-    final = _prepare_place(folder, at)
-    part = final.with_name(final.name + _PART)
+    final, vault = _prepare_place(folder, at), source.datadir.vault
+    sealed = final.with_name(final.name + _PART)
+    part = source.datadir.work / sealed.name if vault else sealed
     try:
         part.mkdir(mode=0o700)  # what somebody remembers is nobody else's
         _copy_files(part, source)
@@ -87,17 +89,23 @@ def make_backup(
             statements=count_quads(part / "store"),
             vectors=VectorFile.count_nodes(part / "vectors.sqlite"),
             fingerprint=source.fingerprint,
-            files=checksum_files(part, progress),
+            files={},
         )
-        (part / MANIFEST).write_text(encode_manifest(made), encoding="utf-8")
-        sync_to_disk(part)
-        part.rename(final)
+        if vault:
+            sealed.mkdir(mode=0o700)
+            seal_backup(part, sealed, vault)
+        made = replace(made, files=checksum_files(sealed, progress))
+        (sealed / MANIFEST).touch(mode=0o600)
+        (sealed / MANIFEST).write_text(encode_manifest(made), encoding="utf-8")
+        sync_to_disk(sealed)
+        sealed.rename(final)
         sync_to_disk(folder, deep=False)
         removed = _remove_old(folder, keep)
     except OSError as error:
         raise InputError(f"{folder} cannot be written: {error.strerror}") from error
     finally:
-        shutil.rmtree(part, ignore_errors=True)
+        for left in {part, sealed}:
+            shutil.rmtree(left, ignore_errors=True)
     return BackedUp(
         folder=str(final),
         bytes=made.bytes,

@@ -46,7 +46,7 @@ from uuid import uuid4
 import numpy as np
 
 from memento.access import Access
-from memento.archive.tables import TableForm, list_rows, write_table
+from memento.archive.tables import Anonymity, TableForm, anonymise_rows, list_rows, write_table
 from memento.backends import Backends
 from memento.cases.bank import embed_tasks
 from memento.errors import Forbidden, GraphError, InputError, MementoError, NotAcceptable, ShapeViolation
@@ -111,6 +111,7 @@ def export_document(
     audit: bool = False,
     past: bool = False,
     wanted: Filter | None = None,
+    anonymity: Anonymity | None = None,
 ) -> ExportDocument:
     """
     Export the document of a tenant's graphs, or of one namespace. What is written after this call is not in it.
@@ -121,6 +122,7 @@ def export_document(
         audit: put in what was done with the store; an import passes it over.
         past: of rows, also the memories that are over or forgotten.
         wanted: the memories, with what says something of them; None for all that is in the graphs.
+        anonymity: how rows are to be anonymised; None leaves names as they are.
 
     Raises:
         NotAcceptable: the format has no named graphs, or rows are to have vectors or the audit.
@@ -132,7 +134,11 @@ def export_document(
         if vectors or audit:
             raise NotAcceptable(f"{form.name} has neither vectors nor an audit: export as trig, nquads or jsonld")
         return _export_rows(
-            form, [name for name in own if _kind_of(name) == "graph"], names, access, parts, past, wanted
+            form, [name for name in own if _kind_of(name) == "graph"], names, access, parts, past, wanted, anonymity
+        )
+    if anonymity:
+        raise NotAcceptable(
+            f"{form.name} has IRIs and your own RDF, which tell who is meant: anonymise jsonl, json, csv or markdown"
         )
     writable(form)
     is_whole = only is None and not access.namespaces and wanted is None
@@ -184,6 +190,7 @@ def _export_rows(
     parts: Backends,
     past: bool,
     wanted: Filter | None,
+    anonymity: Anonymity | None,
 ) -> ExportDocument:
     """Export the memories of some graphs, the oldest of each first."""
     indexes, snapshot = parts.indexes, StoreCopy(parts)
@@ -196,7 +203,9 @@ def _export_rows(
     readable = [one for one in names if _kind_of(one) in ("graph", "self") and access.sees(_name_of(one) or "main")]
 
     def pieces() -> Iterator[bytes]:
-        return write_table(list_rows(memories, readable, snapshot.open()), form)
+        store = snapshot.open()
+        rows = list_rows(memories, readable, store)
+        return write_table(anonymise_rows(rows, readable, store, anonymity) if anonymity else rows, form)
 
     return ExportDocument(form=form, statements=len(memories), pieces=produce_in_thread(pieces))
 
@@ -230,10 +239,10 @@ class StoreCopy:
         """Copy the store; raise `GraphError` when there is no room for it."""
         self._live = parts.graph
         if self._live.is_on_disk:
-            for left in parts.datadir.path.glob("export-*"):
+            for left in parts.datadir.work.glob("export-*"):
                 if not left.name.startswith(f"export-{os.getpid()}-"):  # of a process that was killed
                     rmtree(left, ignore_errors=True)
-            self._folder = parts.datadir.path / f"export-{os.getpid()}-{uuid4().hex}"
+            self._folder = parts.datadir.work / f"export-{os.getpid()}-{uuid4().hex}"
             self._live.backup(self._folder)
             weakref.finalize(self, rmtree, self._folder, ignore_errors=True)
 

@@ -13,6 +13,7 @@ memory that a file comes from is not changed by it.
 from __future__ import annotations
 
 import csv
+import hmac
 import io
 import json
 import re
@@ -20,7 +21,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
+from uuid import UUID
 
 import msgspec
 
@@ -29,11 +31,12 @@ from memento.errors import GraphError, InputError
 from memento.graph import mapping
 from memento.graph.documents import Form, form_called
 from memento.graph.store import Store, serialise_quads
-from memento.graph.terms import to_quads, to_value
+from memento.graph.terms import to_own_quad, to_quads, to_value
 from memento.intake.rows import decode_text, split_records
 from memento.iris import (
     IRI,
     MEM,
+    SKOS,
     TYPE,
     check_namespace,
     graph_iri,
@@ -55,15 +58,19 @@ from memento.model import (
     Quad,
     Scope,
     Session,
+    User,
     Value,
 )
 from memento.search.nodes import content_hash
+from memento.text.names import mentions
 from memento.time import utc
 
 USER = "USER"
 """What memories call the user."""
 MARK = "<!-- Memento export -->"
 """The first line of Markdown."""
+Dates = Literal["keep", "month", "year"]
+"""What is left of the dates of an anonymised export."""
 _AT_ONCE = 500
 HEAD = 1 << 16
 """Bytes of a file that tell whether it is an export."""
@@ -280,6 +287,153 @@ def _name(iri: IRI, said: _Said) -> Iterator[tuple[str, str]]:
     kind = next((str(one).rsplit("/", 1)[-1] for one in found.get(MEM.entityType, ())), "Name")
     if found.get(MEM.name):
         yield str(min(found[MEM.name], key=str)), kind
+
+
+@dataclass(frozen=True, slots=True)
+class Anonymity:
+    """How an export is anonymised: the key of its pseudonyms, and how much is left of dates."""
+
+    key: bytes
+    dates: Dates = "keep"
+
+
+NOT_GUARANTEED = (
+    "pseudonyms stand for the names that are known here or are found in texts, for addresses, numbers of telephones and IRIs; not "
+    "guaranteed: names that are written as everyday words, dates in words, and that nobody is told by what is said of them"
+)
+
+_TELLING = re.compile(
+    r"(?P<Date>\b\d{4}-\d{2}-\d{2}(?:[T ][\d:.]+(?:Z|[+-]\d{2}:\d{2})?)?)|(?P<Iri>urn:memento:[\w:.%-]+)|(?P<Url>\bhttps?://[^\s<>\"']+)"
+    r"|(?P<Email>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)|(?P<Handle>(?<!\w)@\w{2,})|(?P<Number>\+?\d(?:[ ()/.-]{0,2}\d){6,})"
+)
+"""What tells somebody beside names, and IRIs of ours within texts."""
+_PART = 3
+"""Letters from which on a part of a person's name stands for the person."""
+_ANY_CASE = 4
+"""Letters from which on a name is found however it is written."""
+_NOBODY = frozenset({USER, "user", "assistant", "system"})
+
+
+class Anonymiser:
+    """
+    Replaces in rows what tells who somebody is: the same by the same pseudonym, within an export and with the same key.
+
+    *But:* see `NOT_GUARANTEED`.
+    """
+
+    def __init__(self, anonymity: Anonymity) -> None:
+        self._key, self._dates = anonymity.key, anonymity.dates
+        self._known: dict[str, str] = {}
+        self._pattern: re.Pattern[str] | None = None
+
+    def add_names(self, names: Sequence[str], kind: str) -> None:
+        """Learn the names of one thing: its own, then others."""
+        found = [name for name in names if name.strip() and name not in _NOBODY]
+        if kind != "Person":
+            found = [name for name in found if not name.islower()]
+        if not found:
+            return
+        stands = self._make(kind, found[0])
+        parts = [part for name in found for part in name.split() if len(part) >= _PART and part[:1].isupper()]
+        for name in (*found, *(parts if kind == "Person" else ())):
+            self._known.setdefault(name.casefold(), stands)
+        self._pattern = None
+
+    def anonymise(self, row: MemoryRow) -> MemoryRow:
+        """Return a row without what tells who somebody is; what it came from, as a file or an address, is left out."""
+        cells = plain(row)
+        for column in ("source", "key"):
+            cells.pop(column, None)
+        for column in ("container", "namespace", "session"):
+            if (value := cells.get(column)) and value != "main":
+                cells[column] = self._make(column.capitalize(), value).lower()
+        if (speaker := cells.get("speaker")) and speaker not in _NOBODY:
+            self.add_names([speaker], "Person")
+        return decode(MemoryRow, {column: self._replace(value) for column, value in cells.items()})
+
+    def _replace(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self._replace_text(value)
+        if isinstance(value, list | tuple):
+            return [self._replace(one) for one in value]
+        if isinstance(value, dict):
+            return {name: self._replace(one) for name, one in value.items()}
+        return value
+
+    def _replace_text(self, text: str) -> str:
+        pieces, at = [], 0
+        for found in _TELLING.finditer(text):
+            pieces += [self._replace_names(text[at : found.start()]), self._replace_sign(found)]
+            at = found.end()
+        return "".join((*pieces, self._replace_names(text[at:])))
+
+    def _replace_sign(self, found: re.Match[str]) -> str:
+        kind, said = str(found.lastgroup), found[0]
+        if kind == "Date":
+            return self._coarsen(said)
+        if kind == "Iri":
+            head, _, end = said.rpartition(":")
+            if head == "urn:memento:user":
+                return f"{head}:local"
+            return f"{head}:{UUID(bytes=self._digest(end)[:16], version=4)}" if said.count(":") == 3 else said
+        return self._make(kind, said)
+
+    def _replace_names(self, text: str) -> str:
+        if not self._known or not text:
+            return text
+        if self._pattern is None:
+            escaped = (
+                f"(?i:{re.escape(name)})"
+                if len(name) >= _ANY_CASE
+                else f"{re.escape(name.title())}|{re.escape(name.upper())}"
+                for name in sorted(self._known, key=len, reverse=True)
+            )
+            self._pattern = re.compile(rf"(?<!\w)(?:{'|'.join(escaped)})(?!\w)")
+        return self._pattern.sub(lambda found: self._known[found[0].casefold()], text)
+
+    def _coarsen(self, said: str) -> str:
+        if self._dates == "keep":
+            return said
+        day = f"{said[:4]}-01-01" if self._dates == "year" else f"{said[:7]}-01"
+        return f"{day}T00:00:00Z" if len(said) > 10 else day
+
+    def _make(self, kind: str, name: str) -> str:
+        return f"{kind}-{self._digest(name.casefold()).hex()[:8]}"
+
+    def _digest(self, text: str) -> bytes:
+        return hmac.digest(self._key, text.encode(errors="surrogatepass"), "sha256")
+
+
+def anonymise_rows(
+    rows: Iterable[MemoryRow], graphs: Sequence[IRI], store: Store, anonymity: Anonymity
+) -> Iterator[MemoryRow]:
+    """
+    Yield rows with pseudonyms in the place of names: of those that the graphs have, and those that are found in the texts.
+
+    Args:
+        graphs: where names are looked up.
+    """
+    anonymiser, found = Anonymiser(anonymity), list(rows)
+    named: list[tuple[bool, str, list[str]]] = []
+    for graph in graphs:
+        quads = map(to_own_quad, store.match(None, MEM.entityType, None, graph))
+        kinds = {subject: str(kind).rsplit("/", 1)[-1] for subject, _, kind, _ in quads}
+        names: dict[IRI, list[str]] = {}
+        for predicate in (MEM.name, SKOS.altLabel):
+            for subject, _, name, _ in map(to_own_quad, store.match(None, predicate, None, graph)):
+                names.setdefault(subject, []).append(str(name))
+        for subject, some in names.items():
+            if not is_tag(subject):
+                kind = "Person" if ":user:" in subject else kinds.get(subject, "Name")
+                named.append((kind == "Name", kind, some))
+    for _, kind, some in sorted(named, key=lambda one: one[0]):  # the part of a person's name is no name beside it
+        anonymiser.add_names(some, kind)
+    user = User(iri=IRI("urn:memento:user:nobody"))
+    for text in dict.fromkeys(text for row in found for text in (row.content, row.note)):
+        for mention in mentions(text, user):
+            anonymiser.add_names([mention.name, *mention.aliases], mention.kind)
+    for row in found:
+        yield anonymiser.anonymise(row)
 
 
 def write_table(rows: Iterable[MemoryRow], form: TableForm) -> Iterator[bytes]:

@@ -184,7 +184,7 @@ READS_S = 5.0
 
 class ReadLog:
     """
-    Who could read the cases by SPARQL; written together every `READS_S` seconds, so that a query waits for no write.
+    Who could read the cases by SPARQL or in an export; written together every `READS_S` seconds, so that nobody waits for a write.
 
     *But:* what was noted since the last write is lost when the process is killed.
     """
@@ -196,12 +196,21 @@ class ReadLog:
         """
         self._parts, self._writing = parts, writing
         self._lock = threading.Lock()
-        self._waiting: dict[tuple[str, str, str, tuple[IRI, ...]], datetime] = {}
+        self._waiting: dict[tuple[str, str, str, str, tuple[IRI, ...]], datetime] = {}
         self._worker = Worker(self._write_when_due, "reads of cases")
 
-    def note(self, actor: str, tenant: str, digest: str, graphs: tuple[IRI, ...], at: datetime) -> None:
+    def note(
+        self,
+        actor: str,
+        tenant: str,
+        digest: str,
+        graphs: tuple[IRI, ...],
+        at: datetime,
+        *,
+        operation: str = "cases.sparql",
+    ) -> None:
         """
-        Note that somebody asked a query whose dataset has some graphs of cases.
+        Note that somebody asked a query whose dataset has some graphs of cases, or was given them as a document.
 
         Args:
             digest: of the query without its strings and numbers; left out of the access where there were many.
@@ -209,7 +218,7 @@ class ReadLog:
         if self._parts.degraded:
             return
         with self._lock:
-            key = (actor, tenant, digest if len(self._waiting) < MOST_NODES else "", graphs)
+            key = (operation, actor, tenant, digest if len(self._waiting) < MOST_NODES else "", graphs)
             was_empty = not self._waiting
             self._waiting.setdefault(key, at)
         if was_empty:
@@ -221,8 +230,8 @@ class ReadLog:
             with self._lock:
                 reads, self._waiting = self._waiting, {}
             quads: list[Quad] = []
-            for (actor, tenant, digest, graphs), at in reads.items():
-                access = access_quads("cases.sparql", actor, tenant, at, graphs)
+            for (operation, actor, tenant, digest, graphs), at in reads.items():
+                access = access_quads(operation, actor, tenant, at, graphs)
                 quads += [*access, (access[0][0], MEM.queryHash, digest, audit_iri(tenant))] if digest else access
             try:
                 if quads:

@@ -1,7 +1,8 @@
 """
 Backups as folders on disk: what each says of itself, the way back from one, and one that is read while the store is damaged.
 
-A backup is FOLDER/TIME/{manifest.json, store/, vectors.sqlite, memento.toml}; `archive/backup.py` makes them.
+A backup is FOLDER/TIME/{manifest.json, store/, vectors.sqlite, memento.toml}; `archive/backup.py` makes them. That of an encrypted
+folder has these in one sealed archive, FOLDER/TIME/{manifest.json, memory.sealed, encryption.json}.
 
 *Guarantees:* a backup is verified before anything is touched. A kill at any point of a restore leaves the memory as it was, or as
 it is to be: once the files are ready beside the old ones a mark says so, and whoever opens the folder next finishes what is
@@ -22,17 +23,18 @@ import os
 import re
 import shutil
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
 from memento.datadir import DataFolder
-from memento.errors import Damaged, GraphError, InputError, NotFound
+from memento.errors import Damaged, GraphError, InputError, NotFound, SettingsError
 from memento.graph.oxigraph import Oxigraph
 from memento.model import Degraded, Restored
 from memento.ports import Progress
+from memento.vault import HEADER, SEALED, Vault, is_encrypted
 
 logger = logging.getLogger(__name__)
 
@@ -143,12 +145,13 @@ def verify_backup(backup: Path, progress: Progress | None = None) -> Manifest:
     return manifest
 
 
-_OLD = (
+MADE = (
     "store",
     "indexes",
-    "erased",
     *(f"{name}.sqlite{end}" for name in ("vectors", "vectors-next", "blocks") for end in ("", "-wal", "-shm")),
 )
+"""What a folder has of the memory, and what is derived from it."""
+_OLD = (*MADE, "erased")
 """What goes aside; settings and tokens stay."""
 _NEW = ("store", "vectors.sqlite", "memento.toml")
 _READY, _MARK = "restore.new", "restore.json"
@@ -164,11 +167,11 @@ def prepare_restore(folder: Path, datadir: DataFolder, at: datetime, progress: P
     """
     backup = choose_backup(folder)
     manifest = verify_backup(backup, progress)
-    ready, aside = datadir.path / _READY, datadir.path / f"before-restore-{at.strftime('%Y%m%dT%H%M%S.%f')[:-3]}Z"
+    ready, aside = datadir.work / _READY, datadir.path / f"before-restore-{at.strftime('%Y%m%dT%H%M%S.%f')[:-3]}Z"
     try:
-        copy_backup(backup, ready)
-        if (backup / "memento.toml").is_file() and not datadir.settings.is_file():
-            shutil.copyfile(backup / "memento.toml", ready / "memento.toml")
+        copy_backup(backup, ready, datadir.vault)
+        if datadir.settings.is_file():
+            (ready / "memento.toml").unlink(missing_ok=True)
         sync_to_disk(ready)
     except OSError as error:
         shutil.rmtree(ready, ignore_errors=True)
@@ -176,17 +179,110 @@ def prepare_restore(folder: Path, datadir: DataFolder, at: datetime, progress: P
     return Restored(folder=str(backup), statements=manifest.statements, vectors=manifest.vectors, aside=str(aside))
 
 
-def copy_backup(backup: Path, folder: Path) -> None:
-    """Copy store and vectors of a backup into a folder, which holds nothing else afterwards; raises `OSError`."""
+def copy_backup(backup: Path, folder: Path, vault: Vault | None) -> None:
+    """
+    Copy store, vectors and settings of a backup into a folder, which holds nothing else afterwards.
+
+    Args:
+        vault: of the data folder, whose key opens an encrypted backup.
+
+    Raises:
+        OSError: there is no room.
+        InputError: the backup is encrypted, and the folder is not, or with another key.
+    """
     shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(backup / "store", folder / "store", copy_function=_link_or_copy)
-    shutil.copyfile(backup / "vectors.sqlite", folder / "vectors.sqlite")
+    if not is_encrypted(backup):
+        shutil.copytree(backup / "store", folder / "store", copy_function=_link_or_copy)
+        for name in ("vectors.sqlite", "memento.toml"):
+            if (backup / name).is_file():
+                shutil.copyfile(backup / name, folder / name)
+        return
+    if vault is None:
+        raise InputError(
+            f"the backup {backup} is encrypted: restore it into an encrypted folder, which a new one becomes with a key in "
+            "MEMENTO_ENCRYPTION_KEY or --key-file; `memento decrypt` makes that a plain one"
+        )
+    folder.mkdir(mode=0o700)
+    try:
+        Vault(backup, vault.key).unseal_folder(backup / SEALED, folder, BACKUP)
+    except (Damaged, SettingsError) as error:
+        raise InputError(f"the backup {backup} cannot be opened: {error}") from error
+
+
+BACKUP = "backup"
+"""What the archive of a backup is sealed for."""
+
+
+def seal_backup(plain: Path, backup: Path, vault: Vault) -> None:
+    """Seal the files of a plain backup into a folder that is there, with what opens them again elsewhere."""
+    vault.seal_folder((path for path in sorted(plain.iterdir()) if path.name != MANIFEST), backup / SEALED, BACKUP)
+    shutil.copy(vault.home / HEADER, backup / HEADER)  # with its mode
+
+
+def replace_backup(backup: Path, vault: Vault, *, seal: bool) -> None:
+    """Seal a plain backup, or unseal an encrypted one, in its place; harmless where it is so already. A kill leaves one of them."""
+    if is_encrypted(backup) == seal:
+        return
+    manifest = verify_backup(backup)
+    part, old = (backup.with_name(f"{backup.name}.{end}") for end in ("convert", "old"))
+    shutil.rmtree(part, ignore_errors=True)
+    if seal:
+        part.mkdir(mode=0o700)
+        seal_backup(backup, part, vault)
+    else:
+        copy_backup(backup, part, vault)
+    files = checksum_files(part)
+    (part / MANIFEST).touch(mode=0o600)
+    (part / MANIFEST).write_text(encode_manifest(replace(manifest, files=files)), encoding="utf-8")
+    sync_to_disk(part)
+    backup.rename(old)
+    part.rename(backup)
+    shutil.rmtree(old)
 
 
 def begin_restore(datadir: DataFolder, restored: Restored) -> None:
     """Put what is prepared in the place of what is there; nobody may have the store open."""
+    if datadir.vault is not None:
+        _replace_sealed(datadir, datadir.vault, Path(str(restored.aside)))
+        return
     write_mark(datadir, {"aside": Path(str(restored.aside)).name, "is_aside": False})
     finish_restore(datadir)
+
+
+def _replace_sealed(datadir: DataFolder, vault: Vault, aside: Path) -> None:
+    """Let what is prepared in memory be the memory: it is from the instant at which its archive has its name."""
+    aside.mkdir(mode=0o700, exist_ok=True)
+    vault.copy_to(aside)
+    for name in _OLD:
+        remove_path(datadir.work / name)
+    for name in _NEW:
+        if (datadir.work / _READY / name).exists():
+            (datadir.work / _READY / name).rename(datadir.work / name)
+    shutil.rmtree(datadir.work / _READY)
+    if (settings := datadir.work / "memento.toml").is_file():
+        shutil.move(settings, datadir.settings)
+    datadir.erasure_mark.unlink(missing_ok=True)
+    vault.journal.skip()
+    seal_closed(datadir)
+
+
+def seal_closed(datadir: DataFolder) -> None:
+    """Seal the memory of an encrypted folder that nobody has open; harmless for a plain one."""
+    if datadir.vault is not None:
+        found = [
+            path
+            for name in (*MADE, "cases", "redactions.json", "captures.jsonl")
+            if (path := datadir.work / name).exists()
+        ]
+        datadir.vault.seal(found, datadir.vault.journal.end_segment())
+
+
+def remove_path(path: Path) -> None:
+    """Remove a file or a folder; harmless when it is not there."""
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def finish_restore(datadir: DataFolder) -> None:
@@ -244,6 +340,7 @@ def _link_or_copy(source: str, target: str) -> None:
 def raise_if_store_is_missing(datadir: DataFolder) -> None:
     """Raise `Damaged` when a folder has backups of a store, and no store: an empty one in its place would hide the loss."""
     is_there = datadir.store.is_dir() and any(datadir.store.iterdir())
+    is_there = is_there or (datadir.vault is not None and any(datadir.vault.journal.segments()))
     if not is_there and (found := _list_all_backups(datadir)):
         raise Damaged(
             f"the store {datadir.store} is not there, but {found[0]} is a backup of it; "
@@ -262,7 +359,7 @@ def use_fallback(datadir: DataFolder, damage: Damaged) -> Degraded:
     for backup in _list_all_backups(datadir):
         try:
             manifest = verify_backup(backup)
-            copy_backup(backup, datadir.fallback)
+            copy_backup(backup, datadir.fallback, datadir.vault)
         except (InputError, OSError) as error:
             logger.warning("backup.unfit", extra={"folder": str(backup), "error": type(error).__name__})
             unfit.append(str(error))
@@ -302,6 +399,8 @@ def choose_usual_backup(datadir: DataFolder) -> Path:
 
 def is_store_sound(datadir: DataFolder) -> bool:
     """Tell whether the store of a folder that nobody has open can be opened."""
+    if datadir.vault is not None:
+        return datadir.vault.is_sound()
     try:
         Oxigraph.read_only(datadir.path / "store")
     except GraphError:

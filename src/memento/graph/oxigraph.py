@@ -21,7 +21,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
+from itertools import islice
 from pathlib import Path
 from shutil import rmtree
 from typing import Any, Self
@@ -30,10 +31,21 @@ import pyoxigraph as ox
 
 from memento.errors import Damaged, GraphError
 from memento.graph.binding import bind_query, load_query
-from memento.graph.store import BULK, Delta, Row, apply_delta, minimise_delta
+from memento.graph.store import (
+    BULK,
+    MARK,
+    Delta,
+    Row,
+    apply_delta,
+    minimise_delta,
+    pack_rest,
+    parse_quads,
+    serialise_quads,
+)
 from memento.graph.terms import to_node, to_quads, to_term, to_value
 from memento.iris import IRI, MEM
 from memento.model import Change, Quad, Value
+from memento.vault import Journal
 
 logger = logging.getLogger(__name__)
 
@@ -80,6 +92,8 @@ class Oxigraph:
         """Whether it has files."""
         self._one_writer = _WriteTurn()
         self._held = 0  # quads written since the last flush
+        self.journal: Journal | None = None
+        """Where every write is noted before it is made, where the store's own files do not last."""
         self.failure: str | None = None
         """Why nothing can be written until the store is opened again, as the engine has it after a file that it could not write."""
         self.on_failure: Callable[[], None] | None = None
@@ -115,7 +129,7 @@ class Oxigraph:
             quads = (*change.removes, *change.adds)
             ends = (quad[2] for quad in quads if quad[1] == MEM.to and isinstance(quad[2], IRI))
             self.before_write(dict.fromkeys([*(quad[0] for quad in quads), *ends]))
-        with self._writing():
+        with self._writing((Delta(added=len(change.adds)) + change).pack):
             if change.removes:
                 self._store.update(" ; ".join(_update_operations(change)))
             else:  # as atomic, in less time: nothing is to be parsed
@@ -177,7 +191,7 @@ class Oxigraph:
     def apply_delta(self, delta: Delta, touched: Iterable[IRI] = ()) -> None:
         if self.before_write is not None:
             self.before_write(dict.fromkeys(touched))
-        with self._writing():
+        with self._writing(delta.pack):
             apply_delta(delta, self._store)
             self._hold(delta.adds.count(b"\n") + delta.removes.count(b"\n"))
 
@@ -191,17 +205,27 @@ class Oxigraph:
         """
         if self.before_write is not None and subjects:
             self.before_write(subjects)
-        with self._writing():
-            if many:
-                self._store.bulk_extend(quads)
-            else:
-                self._store.extend(few := list(quads))
-                self._hold(len(few))
+        if many:
+            with self._writing(None) as record:
+                self._store.bulk_extend(_record_quads(quads, record) if record else quads)
+                if self.after_write is not None:
+                    self.after_write(None)
+            return
+        few = list(quads)
+        with self._writing(lambda: Delta(adds=serialise_quads(few), added=len(few)).pack()):
+            self._store.extend(few)
+            self._hold(len(few))
             if self.after_write is not None:
                 self.after_write(None)
 
     def load(self, turtle: bytes, graph: IRI) -> None:
-        with self._writing():
+        if self.journal is not None:  # to the letter, as what is written again must be what was written
+            triples = ox.parse(turtle, ox.RdfFormat.TURTLE, rename_blank_nodes=True)
+            into = ox.NamedNode(graph)
+            adds = [ox.Quad(quad.subject, quad.predicate, quad.object, into) for quad in triples]
+            self.apply_delta(Delta(cleared=(graph,), adds=serialise_quads(adds), added=len(adds)))
+            return
+        with self._writing(None):
             triples = ox.parse(turtle, ox.RdfFormat.TURTLE)
             data = " ".join(f"{quad.triple} ." for quad in triples)
             name = to_term(graph)
@@ -237,17 +261,23 @@ class Oxigraph:
             for verb, found in operations
             if found
         ]
-        with self._writing():
+
+        def write_quads(lines: Sequence[Line]) -> bytes:
+            return "".join(f"{s} {p} {o} {name} .\n" for s, p, o in lines).encode()
+
+        def record() -> bytes:
+            return Delta(removes=write_quads(gone), adds=write_quads(come), removed=len(gone), added=len(come)).pack()
+
+        with self._writing(record):
             for step in steps if is_bulk or len(gone) > MANY else [" ; ".join(steps)]:
                 self._store.update(step)
             if is_bulk:
-                quads = "".join(f"{s} {p} {o} {name} .\n" for s, p, o in come)
-                self._store.bulk_extend(ox.parse(quads, ox.RdfFormat.N_QUADS))
+                self._store.bulk_extend(parse_quads(write_quads(come)))
             self._hold(len(gone) + (0 if is_bulk else len(come)))
 
     def drop_graph(self, graph: IRI) -> None:
         """Let go of one named graph."""
-        with self._writing():
+        with self._writing(Delta(dropped=(graph,)).pack):
             self._store.update(f"DROP SILENT GRAPH {to_term(graph)}")
 
     def count_from(self, writes: int) -> None:
@@ -258,6 +288,31 @@ class Oxigraph:
     def writes(self) -> int:
         """How many writes were made or tried: a snapshot that was taken after as many holds all there is."""
         return self._one_writer.turns
+
+    def replay(self, journal: Journal) -> int:
+        """
+        Make the writes that a journal has and the store lacks; return how many those were.
+
+        Raises:
+            Damaged: the journal is not as it was written.
+        """
+        count = 0
+        with translate_failures():
+            for entry in journal.read():
+                apply_delta(Delta.unpack(entry), self._store)
+                count += 1
+        return count
+
+    def end_segment(self, folder: Path) -> int:
+        """
+        Copy the store to a folder as `backup` does, and let the journal begin a new file behind it.
+
+        Returns:
+            the number of the last write that the copy has.
+        """
+        with self._one_writer:
+            self.backup(folder)
+            return self.journal.end_segment() if self.journal else 0
 
     def backup(self, folder: Path) -> None:
         """
@@ -298,12 +353,20 @@ class Oxigraph:
             self._note_failure(error)
 
     @contextmanager
-    def _writing(self) -> Iterator[None]:
-        """Take the turn to write, and note where the engine cannot go on."""
+    def _writing(self, entry: Callable[[], bytes] | None) -> Iterator[Callable[[bytes], None] | None]:
+        """
+        Take the turn to write, and note where the engine cannot go on.
+
+        Args:
+            entry: returns what the journal is to have of the write; None where the block gives it, piece by piece.
+        """
         with self._one_writer:
             try:
-                with translate_failures():
-                    yield
+                with (
+                    translate_failures(),
+                    self.journal.recording(entry() if entry else None) if self.journal else nullcontext() as record,
+                ):
+                    yield record
             except GraphError as error:
                 self._note_failure(error)
                 raise
@@ -483,6 +546,17 @@ def translate_failures(query: str = "") -> Iterator[None]:
 def _iterate(quads: Iterator[ox.Quad]) -> Iterator[ox.Quad]:
     with translate_failures():
         yield from quads
+
+
+def _record_quads(quads: Iterable[ox.Quad], record: Callable[[bytes], None]) -> Iterator[ox.Quad]:
+    """Yield quads as they come, and write them down as a delta that adds them."""
+    record(MARK)
+    count, rest = 0, iter(quads)
+    while some := list(islice(rest, MANY)):
+        record(serialise_quads(some))
+        count += len(some)
+        yield from some
+    record(pack_rest({"added": count}))
 
 
 def _update_operations(change: Change) -> Iterator[str]:

@@ -25,7 +25,8 @@ from memento.model import Change, Quad, Value
 DEFAULT = ""
 """How the default graph is called where a name is expected."""
 
-_MARK = b"#\n"  # no line of N-Quads begins so
+MARK = b"#\n"
+"""Between what goes and what comes in a packed delta: no line of N-Quads begins so."""
 
 BULK = 5_000
 """Quads from which on a delta that only adds is written as files, several times faster than as a transaction."""
@@ -59,17 +60,17 @@ class Delta:
     def pack(self) -> bytes:
         """Return the delta as bytes: what goes, a line with a mark, what comes, and the rest as JSON in a comment."""
         rest = {name: value for name, value in asdict(self).items() if name not in ("removes", "adds")}
-        return b"".join([self.removes, _MARK, self.adds, pack_rest(rest)])
+        return b"".join([self.removes, MARK, self.adds, pack_rest(rest)])
 
     @classmethod
     def unpack(cls, data: bytes) -> Delta:
         """Read a delta from the bytes that `pack` made."""
-        begin, end = (0 if data.startswith(_MARK) else data.index(b"\n" + _MARK) + 1), data.rindex(b"#{")
+        begin, end = (0 if data.startswith(MARK) else data.index(b"\n" + MARK) + 1), data.rindex(b"#{")
         rest: dict[str, Any] = json.loads(data[end + 1 :])
         lists: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value for name, value in rest.items()
         }
-        return cls(removes=data[:begin], adds=data[begin + len(_MARK) : end], **lists)
+        return cls(removes=data[:begin], adds=data[begin + len(MARK) : end], **lists)
 
     def __add__(self, more: Change) -> Delta:
         """Return the delta with some quads of our own, which are not counted: what is recorded about it, what it takes along."""
@@ -329,6 +330,15 @@ class Store(Protocol):
 
         Raises:
             GraphError: the store has no files, is closed, or the disk has no room.
+        """
+        ...
+
+    def end_segment(self, folder: Path) -> int:
+        """
+        Copy the store as `backup` does, and let the journal of its writes begin a new file behind the copy.
+
+        Returns:
+            the number of the last write that the copy has; 0 where there is no journal.
         """
         ...
 

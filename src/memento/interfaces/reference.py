@@ -54,6 +54,7 @@ FLOORS: tuple[Mapping[str, str], ...] = (
         "assets": "files that are shipped",
         "breaker": "a circuit breaker",
         "network": "connections that are looked at first",
+        "vault": "the encrypted data folder: keys, sealed files, the journal",
         "worker": "background work",
     },
     {"settings": "the settings", "model": "the nouns"},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from msgspec import Meta
 
@@ -33,7 +33,7 @@ class Export(Filtered["model.Exported"], frozen=True):
     Raises:
         InputError: a format that is none, or the file cannot be written.
         NotFound: nothing goes by the name of `entity`.
-        NotAcceptable: a format that has no named graphs, or rows with vectors or an audit.
+        NotAcceptable: a format that has no named graphs, rows with vectors or an audit, or RDF that is to be anonymised.
     """
 
     route: ClassVar[str] = "GET /memory/export"
@@ -51,6 +51,17 @@ class Export(Filtered["model.Exported"], frozen=True):
     vectors: Annotated[bool, Meta(description="put the vectors in, for an import by the same embedder")] = False
     audit: Annotated[bool, Meta(description="put in what was done with the store, for reading; takes admin")] = False
     past: Annotated[bool, Meta(description="rows: also memories that are over or forgotten")] = False
+    anonymise: Annotated[bool, Meta(description="rows: pseudonyms in the place of names, addresses and IRIs")] = False
+    dates: Annotated[
+        Literal["keep", "month", "year"], Meta(description="what an anonymised export leaves of dates in figures")
+    ] = "keep"
+    pseudonym_key_file: (
+        Annotated[
+            File,
+            Meta(description="a file whose text makes the same pseudonyms each time; default a key that is not kept"),
+        ]
+        | None
+    ) = None
 
 
 class ImportRdf(Operation["model.Merged"], frozen=True):

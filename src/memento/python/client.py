@@ -378,11 +378,15 @@ def _export(operation: care.Export, transport: Transport, progress: Progress | N
     """Write the file on this machine."""
     from memento.archive.files import save_document
 
+    key_file = operation.pseudonym_key_file
     parameters = {
         "format": operation.form or str(operation.file),
         "vectors": operation.vectors,
         "audit": operation.audit,
         "past": operation.past,
+        "anonymise": operation.anonymise,
+        "dates": None if operation.dates == "keep" else operation.dates,
+        "pseudonym_key_file": None if key_file is None else str(Path(key_file).expanduser().absolute()),
         "namespace": operation.namespace,
         **{name: getattr(operation, name) for name in FILTERS},
     }

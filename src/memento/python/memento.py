@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -102,6 +103,7 @@ def open_memento(
     resume: bool = True,
     clock: Callable[[], datetime] | None = None,
     mends: bool = True,
+    key_file: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Memento | Client:
     """
@@ -119,16 +121,19 @@ def open_memento(
             Only for a folder that this process opens itself.
         mends: let the indexes fit the graph, and a folder of an earlier version have what it lacks. Without, `check` tells what
             there is to mend.
+        key_file: a file with the key of an encrypted folder; default `encryption.key` or `encryption.key_file` of the settings.
         progress: called with (done, total) while the indexes are made from the graph, as they are where none were kept; total is
             0 as long as nobody knows it.
 
     Raises:
         FolderInUse: another process owns the folder and does not serve; names it.
-        SettingsError: an unusable folder or setting.
+        SettingsError: an unusable folder or setting, or the key of an encrypted folder is missing or wrong.
     """
     home_name, namespace_name = settings.home_and_namespace()
     datadir = DataFolder(Path(path or home_name or default_home()))
     configured = configured or settings.load(datadir.settings, profile=profile)
+    if key_file is not None:
+        configured = replace(configured, encryption=replace(configured.encryption, key="", key_file=str(key_file)))
     scope = Scope(namespace=settings.resolve_namespace(namespace or namespace_name or configured.scope.namespace))
     if (serving := datadir.serving_owner()) and serving.address:
         return Client(serving.address, namespace=scope.namespace, token=serving.token)

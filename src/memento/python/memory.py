@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, ParamSpec, Self, TypeVar, overload
 
 from msgspec import structs
 
@@ -277,6 +277,9 @@ class Memory(ABC):
         vectors: bool = False,
         audit: bool = False,
         past: bool = False,
+        anonymise: bool = False,
+        dates: Literal["keep", "month", "year"] = "keep",
+        pseudonym_key_file: str | Path | None = None,
         tags: Sequence[str] = (),
         container: str | None = None,
         source: str | None = None,
@@ -293,6 +296,9 @@ class Memory(ABC):
             vectors,
             audit,
             past,
+            anonymise,
+            dates,
+            pseudonym_key_file,
             tags=tags,
             container=container,
             source=source,

@@ -17,7 +17,7 @@ from typing import Literal, Self
 
 from memento.access import OWNER, Access, Tokens
 from memento.datadir import DataFolder, Owner
-from memento.errors import Forbidden, InputError
+from memento.errors import Forbidden, InputError, SettingsError
 from memento.graph.oxigraph import Oxigraph
 from memento.graph.snapshot import Snapshots
 from memento.iris import mint
@@ -50,6 +50,10 @@ class Bare(Graphs):
         self.datadir = DataFolder(datadir.bare)
         self.settings = settings
         self.tokens = Tokens(self.datadir.tokens)
+        if datadir.is_encrypted or settings.encryption.on:
+            raise SettingsError(
+                f"the dataset of `memento serve --bare` is in plain text, and {datadir.path} is encrypted: choose another --home"
+            )
         self.datadir.acquire("memento serve --bare", wait_s)
         try:
             self._graph = Oxigraph(self.datadir.store)

@@ -100,7 +100,7 @@ class Service:
         self.settings = settings
         self.stores = stores
         self.default_scope = scope
-        self.tokens = Tokens(datadir.tokens)
+        self.tokens = Tokens(datadir.tokens, datadir.vault)
         self.redactor = Redactor(settings.redaction, datadir.redactions)
         self.zone = ZoneInfo(settings.consolidation.time_zone)
         self.new_rules = partial(BoundedRules, settings.consolidation.time_zone, settings.consolidation.rules_s)

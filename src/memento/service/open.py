@@ -8,6 +8,7 @@ from contextlib import closing, nullcontext, suppress
 from pathlib import Path
 
 from memento.archive.backup import BackupSource, make_backup
+from memento.archive.encrypt import unlock_folder
 from memento.archive.upgrade import write_missing_edges
 from memento.backends import open_backends
 from memento.consolidation.bounded_rules import PROCESSES
@@ -26,7 +27,7 @@ from memento.service.handlers.care import back_up, make_due_checkpoint, reopen_s
 from memento.service.handlers.intake import take_captured
 from memento.service.handlers.recall import peek
 from memento.service.handlers.sessions import render_page
-from memento.settings import Settings
+from memento.settings import EncryptionSettings, Settings
 from memento.time import now
 
 logger = logging.getLogger(__name__)
@@ -55,6 +56,7 @@ def open_service(
         _keep_vectors(graph, made_by, datadir)
 
     try:
+        unlock_folder(datadir, settings.encryption)
         service = Service(
             datadir,
             open_backends(datadir, settings, mends=mends, keep=keep, progress=progress),
@@ -159,7 +161,12 @@ def close_service(service: Service) -> None:
 
 
 def restore_folder(
-    path: str | Path, folder: str | Path | None = None, *, wait_s: float = 0.0, progress: Progress | None = None
+    path: str | Path,
+    folder: str | Path | None = None,
+    *,
+    wait_s: float = 0.0,
+    progress: Progress | None = None,
+    encryption: EncryptionSettings | None = None,
 ) -> Restored:
     """
     Let a backup be the memory of a data folder that nobody has open, whatever its store is like; what is there is moved aside.
@@ -169,15 +176,18 @@ def restore_folder(
             latest that the folder itself has where its store cannot be opened.
         wait_s: seconds to wait for an owner.
         progress: called with (files verified, all of them) of the backup.
+        encryption: what opens the data folder where it is encrypted.
 
     Raises:
         NotFound: there is no backup.
+        SettingsError: the folder is encrypted, and the key is missing or wrong.
         InputError: it is damaged, or newer than this version; everything is as it was.
         FolderInUse: somebody has the folder open: of a service ask `restore` itself.
     """
     datadir = DataFolder(Path(path))
     datadir.acquire("memento restore", wait_s)
     with datadir:
+        unlock_folder(datadir, encryption or EncryptionSettings())
         backups.finish_restore(datadir)  # of an earlier one that was killed
         try:
             found = backups.prepare_restore(

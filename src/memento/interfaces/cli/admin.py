@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +25,8 @@ from memento.interfaces.cli.base import (
 )
 
 if TYPE_CHECKING:
+    from memento.access import Tokens
+    from memento.model import Converted
     from memento.settings import Settings
 
 
@@ -30,13 +34,16 @@ if TYPE_CHECKING:
 @click.option("--host", help="Address to listen on; others than loopback take a token.  [default: 127.0.0.1]")
 @click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on; 0 picks a free one.  [default: 6366]")
 @click.option("--bare", is_flag=True, help="An empty plain dataset behind SPARQL instead, without memories.")
-def serve_memory(chosen: Chosen, host: str | None, port: int | None, bare: bool) -> None:
+@click.option("--encrypted", is_flag=True, help="Refuse a data folder that is not encrypted; a new one becomes so.")
+def serve_memory(chosen: Chosen, host: str | None, port: int | None, bare: bool, encrypted: bool) -> None:
     """Serve the memory over HTTP until stopped."""
     from memento.python import Client
     from memento.telemetry import configure_logging, trace_to
 
     configure_logging()
     configured = chosen.settings()
+    if encrypted:
+        configured = replace(configured, encryption=replace(configured.encryption, on=True))
     knobs = configured.server
     if configured.telemetry.otlp_endpoint:
         trace_to(configured.telemetry.otlp_endpoint)
@@ -46,7 +53,7 @@ def serve_memory(chosen: Chosen, host: str | None, port: int | None, bare: bool)
         return
     if other := running(chosen):
         raise FolderInUse(f"{chosen.folder.path} is served already, at {other.address}")
-    with open_memory(chosen, "serve") as memento:
+    with open_memory(chosen, "serve", configured) as memento:
         if isinstance(memento, Client):
             raise FolderInUse(f"{chosen.folder.path} is served already, at {memento.address}")
         from memento.interfaces.web.server import asgi, serve
@@ -318,6 +325,73 @@ def print_settings_page() -> None:
     click.echo(table(), nl=False)
 
 
+@command("encrypt")
+@click.option(
+    "--make-key",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="First write a random key into a new file, which is the key file from then on.",
+)
+def encrypt_home(chosen: Chosen, make_key: Path | None) -> None:
+    """Make the data folder an encrypted one, with its backups; nobody may have it open."""
+    from memento.archive.encrypt import encrypt_folder
+
+    if make_key is not None:
+        _write_key(make_key)
+        chosen.key_file = str(make_key)
+    _print_converted(chosen, encrypt_folder(chosen.folder.path, chosen.settings().encryption))
+
+
+@command("decrypt")
+def decrypt_home(chosen: Chosen) -> None:
+    """Make an encrypted data folder a plain one, with its backups; nobody may have it open."""
+    from memento.archive.encrypt import decrypt_folder
+
+    _print_converted(chosen, decrypt_folder(chosen.folder.path, chosen.settings().encryption))
+
+
+@command("reencrypt")
+@click.option(
+    "--new-key-file",
+    metavar="FILE",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="The file with the new key; made with a random one when it is not there.",
+)
+def reencrypt_home(chosen: Chosen, new_key_file: Path) -> None:
+    """Change the key of an encrypted data folder, and encrypt all of it again; nobody may have it open."""
+    from memento.archive.encrypt import reencrypt_folder
+    from memento.vault import read_key
+
+    if not new_key_file.exists():
+        _write_key(new_key_file)
+    options = chosen.settings().encryption
+    _print_converted(chosen, reencrypt_folder(chosen.folder.path, options, read_key("", new_key_file)))
+
+
+def _write_key(file: Path) -> None:
+    from memento.errors import InputError
+    from memento.vault import make_key
+
+    try:
+        with open(file, "x", encoding="utf-8", opener=lambda name, flags: os.open(name, flags, 0o600)) as target:
+            target.write(f"{make_key()}\n")
+    except OSError as error:
+        raise InputError(f"the key file {file} cannot be made: {error.strerror}") from error
+
+
+def _print_converted(chosen: Chosen, done: Converted) -> None:
+    from memento.codec import plain
+
+    state = "encrypted" if done.encrypted else "in plain text"
+    with_them = f", with {done.backups} backup{'s' * (done.backups != 1)}" if done.backups else ""
+    lines = [f"{done.folder} is {state} now{with_them}."]
+    if done.encrypted:
+        lines.append("Keep the key where this folder is not: without it nobody can read the memory, nor can you.")
+    lines += [f"{one} could not be converted: delete it, or keep it elsewhere." for one in done.left]
+    print_answer(chosen, plain(done), lambda: "\n".join(lines))
+
+
 def _announce(address: str) -> None:
     from rich.console import Console
 
@@ -333,6 +407,18 @@ def token_group() -> None:
     """Tokens: who may use the service from elsewhere, and for what."""
 
 
+def _tokens(chosen: Chosen) -> Tokens:
+    """Return the tokens of the data folder, which are sealed where it is encrypted."""
+    from memento.access import Tokens
+    from memento.vault import read_key
+
+    folder = chosen.folder
+    if folder.is_encrypted:
+        options = chosen.settings().encryption
+        folder.unlock(read_key(options.key, options.key_file))
+    return Tokens(folder.tokens, folder.vault)
+
+
 @token_group.command("create")
 @click.argument("name")
 @click.option("--tenant", default="local", show_default=True, help="Whose memory it opens.")
@@ -341,14 +427,12 @@ def token_group() -> None:
 @click.pass_obj
 def create_token(chosen: Chosen, name: str, tenant: str, namespaces: tuple[str, ...], scope: str) -> None:
     """Make a token and print it, this once: only its digest is kept."""
-    from memento.access import Tokens, parse_right
+    from memento.access import parse_right
     from memento.iris import check_namespace
     from memento.time import now
 
     wanted = [check_namespace(one) for one in namespaces]
-    made = Tokens(chosen.folder.tokens).create(
-        name, tenant=tenant, namespaces=wanted, right=parse_right(scope), at=now()
-    )
+    made = _tokens(chosen).create(name, tenant=tenant, namespaces=wanted, right=parse_right(scope), at=now())
     click.echo(json.dumps({"name": name, "token": made}) if chosen.as_json else made)
 
 
@@ -356,10 +440,9 @@ def create_token(chosen: Chosen, name: str, tenant: str, namespaces: tuple[str, 
 @click.pass_obj
 def list_tokens(chosen: Chosen) -> None:
     """The tokens that are good, oldest first."""
-    from memento.access import Tokens
     from memento.codec import plain
 
-    issued = Tokens(chosen.folder.tokens).list_issued()
+    issued = _tokens(chosen).list_issued()
     if chosen.as_json:
         shown = ("name", "tenant", "namespaces", "right", "created_at")
         click.echo(json.dumps([{key: plain(one)[key] for key in shown} for one in issued]))
@@ -376,9 +459,7 @@ def list_tokens(chosen: Chosen) -> None:
 @click.pass_obj
 def revoke_token(chosen: Chosen, name: str) -> None:
     """Let a token open nothing any more, from the next request on."""
-    from memento.access import Tokens
-
-    Tokens(chosen.folder.tokens).revoke(name)
+    _tokens(chosen).revoke(name)
     click.echo(json.dumps({"revoked": name}) if chosen.as_json else f"Revoked {name}.")
 
 

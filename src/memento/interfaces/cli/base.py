@@ -13,7 +13,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -40,6 +40,7 @@ class Chosen:
 
     home: str | None = None
     namespace: str | None = None
+    key_file: str | None = None
     as_json: bool = False
     told: set[str] = field(default_factory=set)
     """Whether somebody at the terminal knows that the memory is read-only, if it is."""
@@ -54,7 +55,10 @@ class Chosen:
         """The settings in force in the data folder."""
         from memento import settings
 
-        return settings.load(self.folder.settings)
+        found = settings.load(self.folder.settings)
+        if self.key_file is None:
+            return found
+        return replace(found, encryption=replace(found.encryption, key="", key_file=self.key_file))
 
     def tell(self, notice: str) -> None:
         """Say on stderr, once a command, what else is to be known, as that the memory is read-only and why."""
@@ -65,9 +69,12 @@ class Chosen:
             click.echo(f"memento: {notice}", err=True)
 
 
-def open_memory(chosen: Chosen, command: str) -> Memento | Client:
+def open_memory(chosen: Chosen, command: str, configured: Settings | None = None) -> Memento | Client:
     """
     The memory, to be used as a context manager. The store and its libraries are imported only when no service runs.
+
+    Args:
+        configured: the settings, where they are not those that `chosen` has.
 
     Raises:
         FolderInUse: somebody else has the folder open, and does not serve.
@@ -82,7 +89,8 @@ def open_memory(chosen: Chosen, command: str) -> Memento | Client:
     # What it logs stands in the notice; without a handler the bare word of the event would be printed.
     logging.getLogger("memento").addHandler(logging.NullHandler())
     show_export(chosen)
-    wait_s = chosen.settings().server.lock_wait_s
+    settings = configured or chosen.settings()
+    wait_s = settings.server.lock_wait_s
     with bar("Making the indexes") as progress:
         memento = open_memento(
             chosen.folder.path,
@@ -92,6 +100,7 @@ def open_memory(chosen: Chosen, command: str) -> Memento | Client:
             resume=False,
             mends=command != "check",
             progress=progress,
+            configured=settings,
         )
     if isinstance(memento, Memento) and memento.degraded:
         chosen.tell(str(memento.degraded))
@@ -285,6 +294,13 @@ def common(of: F, *, outermost: bool = False, without: str = "") -> F:
     home = "MEMENTO_HOME" if outermost else None
     namespace = ["MEMENTO_NAMESPACE", "MEMENTO_SCOPE_NAMESPACE"] if outermost else None
     options = {
+        "key": click.option(
+            "--key-file",
+            metavar="FILE",
+            help="A file with the key of an encrypted data folder; default MEMENTO_ENCRYPTION_KEY or _KEY_FILE.",
+            callback=_choose,
+            expose_value=False,
+        ),
         "json": click.option(
             "--json", "as_json", is_flag=True, help="Print JSON.", callback=_choose, expose_value=False
         ),

@@ -651,8 +651,8 @@ def _keep_for_later(asked: Any, chosen: Chosen) -> bool:
     from memento.settings import load_client
 
     settings, scope = load_client(chosen.folder.settings), Scope("local", asked.namespace)
-    if settings.capture.find_mode(scope.namespace) == "off":
-        return False
+    if chosen.folder.is_encrypted or settings.capture.find_mode(scope.namespace) == "off":
+        return False  # an encrypted folder is written by its service alone
     redaction = Redaction(Redactor(settings.redaction, chosen.folder.redactions), lambda: scope)
     asked = redaction.redact(read_items(asked, redaction.redact))
     redaction.close()

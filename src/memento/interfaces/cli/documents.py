@@ -46,14 +46,36 @@ _RDF = (".trig", ".nq", ".nquads", ".jsonld", ".ttl", ".turtle", ".nt", ".ntripl
 @click.option("--vectors", is_flag=True, help="With the vectors, so that an import need not make them again.")
 @click.option("--audit", is_flag=True, help="With what was done with the store, for reading.")
 @click.option("--past", is_flag=True, help="Rows: also memories that are over or forgotten.")
+@click.option("--anonymise", is_flag=True, help="Rows: pseudonyms in the place of names, addresses and IRIs.")
+@click.option(
+    "--dates",
+    type=click.Choice(["keep", "month", "year"]),
+    help="What an anonymised export leaves of dates in figures.",
+)
+@click.option(
+    "--pseudonym-key-file",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="A file whose text makes the same pseudonyms each time; default a key that is not kept.",
+)
 @filter_options
 def export_memory(chosen: Chosen, file: Path, only: dict[str, Any], **details: Any) -> None:
     """Write all into FILE: .trig, .nq, .jsonld whole, or .jsonl, .json, .csv, .md as rows; also .gz; with --namespace that one."""
-    from memento.archive.tables import TABLE_FORMS
+    from memento.archive.tables import NOT_GUARANTEED, TABLE_FORMS
     from memento.codec import plain
 
+    if details["anonymise"]:
+        chosen.tell(NOT_GUARANTEED)
     with open_memory(chosen, "export") as memento, bar("Exporting", at_once=True) as progress:
-        answer = plain(memento.export(file, **details, **only, namespace=chosen.namespace, progress=progress))
+        answer = plain(
+            memento.export(
+                file,
+                **{**details, "dates": details["dates"] or "keep"},
+                **only,
+                namespace=chosen.namespace,
+                progress=progress,
+            )
+        )
     rows = [one.name for one in TABLE_FORMS]
     print_answer(
         chosen,
@@ -227,8 +249,16 @@ def restore_backup(chosen: Chosen, folder: Path | None) -> None:
             from memento.codec import plain
             from memento.python import restore_folder as restored
 
-            wait_s = chosen.settings().server.lock_wait_s
-            answer = plain(restored(chosen.folder.path, _absolute_path(folder), wait_s=wait_s, progress=progress))
+            configured = chosen.settings()
+            answer = plain(
+                restored(
+                    chosen.folder.path,
+                    _absolute_path(folder),
+                    wait_s=configured.server.lock_wait_s,
+                    encryption=configured.encryption,
+                    progress=progress,
+                )
+            )
     print_answer(
         chosen,
         answer,

@@ -33,13 +33,15 @@ def _count_left_out(count: int) -> str:
 def show_forgotten(answer: Json) -> str:
     """How many memories went, and which notes still say what was erased."""
     count = len(answer["memories"])
-    said = f"{'Erased' if answer['erased'] else 'Forgot'} {count} {'memory' if count == 1 else 'memories'}."
+    said = f"{'Erased' if answer['erased'] else 'Hid'} {count} {'memory' if count == 1 else 'memories'}."
     notes = [
         f"Note {iri} still says it, as other memories come from it: erase it with `memento forget --erase {iri}`."
         for iri in answer["still_told"]
     ]
     if count and not answer["erased"]:
-        notes.append("`memento unforget IRI` brings it back.")
+        notes.append("It is hidden, not deleted: `memento unforget IRI` brings it back.")
+    if receipt := answer.get("receipt"):
+        notes.append(f"Receipt {receipt['iri']}: by {receipt['by']} at {receipt['at']}, SHA-256 {receipt['digest']}.")
     return "\n".join([said, *notes])
 
 

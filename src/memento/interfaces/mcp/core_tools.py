@@ -134,7 +134,7 @@ def forget(reach: Reach, asked: ForgetArguments) -> Told | Ask:
         answer=Change(status="erased" if gone.erased else "forgotten", retired=gone.memories),
         text="Erased."
         if gone.erased
-        else f"Forgotten. The user can bring it back with `memento unforget {asked.iri}`.",
+        else f"Hidden, not deleted. The user can bring it back with `memento unforget {asked.iri}`.",
     )
 
 

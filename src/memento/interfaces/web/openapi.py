@@ -151,6 +151,24 @@ def _stream_out() -> dict[str, Any]:
             _parameter("vectors", {**FLAG, "description": "put the vectors in"}),
             _parameter("audit", {**FLAG, "description": "put in what was done with the store, for reading"}),
             _parameter("past", {**FLAG, "description": "rows: also memories that are over or forgotten"}),
+            _parameter(
+                "anonymise", {**FLAG, "description": "rows: pseudonyms in the place of names, addresses and IRIs"}
+            ),
+            _parameter(
+                "dates",
+                {
+                    "type": "string",
+                    "enum": ["keep", "month", "year"],
+                    "description": "what is left of dates in figures",
+                },
+            ),
+            _parameter(
+                "pseudonym_key_file",
+                {
+                    "type": "string",
+                    "description": "a file of the machine that makes the same pseudonyms; the owner's alone",
+                },
+            ),
         ],
         "responses": {"200": {"description": HTTPStatus(200).phrase, "content": content}},
     }

@@ -24,6 +24,7 @@ from msgspec import structs
 
 from memento import assets
 from memento.archive.files import spool
+from memento.archive.tables import Dates
 from memento.codec import decode, encode
 from memento.errors import InputError
 from memento.intake.rows import Record, parse_note_row, parse_rows
@@ -44,7 +45,7 @@ from memento.operations.recall import Manifest as DrawManifest
 from memento.python import Memento
 from memento.retrieval.render import as_text, as_xml
 from memento.service import handle
-from memento.service.handlers.care import export_pieces, take_in
+from memento.service.handlers.care import choose_anonymity, export_pieces, take_in
 from memento.sparql.jobs import WaitingClient
 
 Json = dict[str, Any]
@@ -328,7 +329,9 @@ CONTEXT = "/context.jsonld"
 
 def _send_export() -> Response:
     """Every graph that the caller sees, or those of one namespace, as one document, a piece at a time."""
-    asked = Parameters("format", "vectors", "audit", "past", *FILTERS, many=("tags",))
+    asked = Parameters(
+        "format", "vectors", "audit", "past", "anonymise", "dates", "pseudonym_key_file", *FILTERS, many=("tags",)
+    )
     only: Json = {name: asked.all(name) if name == "tags" else asked.read_text(name) for name in FILTERS}
     found = export_pieces(
         asked.read_text("format") or "trig",
@@ -338,12 +341,22 @@ def _send_export() -> Response:
         past=asked.flag("past"),
         namespace=namespace(),
         only=context().read_filter(Filtered(**only, namespace=namespace())),
+        anonymity=choose_anonymity(
+            asked.flag("anonymise"), _read_dates(asked), asked.read_text("pseudonym_key_file"), context()
+        ),
     )
     response = Response(_send_pieces(found.pieces, waiting_client(request.environ)), mimetype=found.form.media)
     response.headers["Content-Disposition"] = f'attachment; filename="memento{found.form.suffixes[0]}"'
     response.headers["Memento-Format"] = found.form.name
     response.headers["Memento-Statements"] = str(found.statements)
     return response
+
+
+def _read_dates(asked: Parameters) -> Dates:
+    found = asked.read_text("dates") or "keep"
+    if found not in get_args(Dates):
+        raise InputError(f"dates must be one of {', '.join(get_args(Dates))}, not {found[:40]!r}")
+    return cast(Dates, found)
 
 
 def _receive_rdf() -> Response:
@@ -354,7 +367,7 @@ def _receive_rdf() -> Response:
         raise InputError(f"Content-Encoding must be gzip or not be there, not {encoding[:40]!r}")
     held = context()
     most = held.settings.limits.document_bytes
-    with spool(request.stream, name, held.service.datadir.path, is_packed=encoding == "gzip", most=most) as source:
+    with spool(request.stream, name, held.service.datadir.work, is_packed=encoding == "gzip", most=most) as source:
         merged = take_in(
             source,
             name,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
@@ -48,7 +49,7 @@ from memento.archive.sync import (
     record_patches,
     write_patch,
 )
-from memento.archive.tables import TableForm, find_form, write_statements
+from memento.archive.tables import NOT_GUARANTEED, Anonymity, Dates, TableForm, find_form, write_statements
 from memento.archive.upgrade import Migration, choose_target, count_kept, prepare_settings, write_settings
 from memento.backends import Backends, reopen
 from memento.consolidation import queue
@@ -59,7 +60,7 @@ from memento.graph.backups import begin_restore, list_backups, parse_backup_time
 from memento.graph.documents import Form
 from memento.graph.store import parse_quads, serialise_quads
 from memento.intake.redaction import Redaction
-from memento.iris import MEM, audit_iri, mint, parse_iri
+from memento.iris import MEM, audit_iri, cases_iri, mint, parse_graph_name, parse_iri
 from memento.model import (
     BackedUp,
     Change,
@@ -87,6 +88,7 @@ from memento.time import now
 
 _IN_MEMORY = 16 * 1024 * 1024
 """Bytes of a document up to which it is staged in memory."""
+_KEY_BYTES = 16
 _LONGER = 16
 """Times as long as a document its statements may be, each written out."""
 
@@ -103,8 +105,38 @@ def export(operation: operations.Export, context: Context) -> Exported:
         past=operation.past,
         namespace=operation.namespace,
         only=context.read_filter(operation),
+        anonymity=choose_anonymity(operation.anonymise, operation.dates, operation.pseudonym_key_file, context),
     )
     return save_document(document.pieces, Path(file), document.form.name, document.statements, context.progress)
+
+
+def choose_anonymity(on: bool, dates: Dates, key_file: Path | str | None, context: Context) -> Anonymity | None:
+    """
+    Return how an export is to be anonymised, and say what that does not promise; None where it is not to be.
+
+    Raises:
+        InputError: there is a key or a choice of dates, and nothing to anonymise, or the key cannot be read.
+        Forbidden: the caller who names a file does not sit at the machine.
+    """
+    if not on:
+        if key_file is not None or dates != "keep":
+            raise InputError(
+                "dates and pseudonym_key_file are for an export that is anonymised: add anonymise=true (`--anonymise`)"
+            )
+        return None
+    if NOT_GUARANTEED not in context.notices:
+        context.notices.append(NOT_GUARANTEED)
+    if key_file is None:
+        return Anonymity(secrets.token_bytes(32), dates)
+    if context.access != OWNER:
+        raise Forbidden("only who sits at the machine may name a file of it")
+    try:
+        key = Path(key_file).expanduser().read_bytes().strip()
+    except OSError as error:
+        raise InputError(f"the key file {key_file} cannot be read: {error.strerror}") from error
+    if len(key) < _KEY_BYTES:
+        raise InputError(f"the key of pseudonyms must have at least {_KEY_BYTES} bytes, not {len(key)}")
+    return Anonymity(key, dates)
 
 
 def export_pieces(
@@ -116,6 +148,7 @@ def export_pieces(
     past: bool = False,
     namespace: str | None,
     only: Filter | None = None,
+    anonymity: Anonymity | None = None,
 ) -> ExportDocument:
     """
     Return an export a piece at a time; what is written after this call is not in it.
@@ -123,13 +156,17 @@ def export_pieces(
     Args:
         form: the name of a format, or a file's.
         only: which memories; None for all.
+        anonymity: as `choose_anonymity` returns it.
     """
     scope = context.scope(namespace)
     if audit:
         context.access.needs("admin")
+    chosen = find_form(form)
+    if not isinstance(chosen, TableForm):  # rows have no cases
+        _note_cases(scope, namespace, context)
     with context.service.writing:
         return export_document(
-            find_form(form),
+            chosen,
             scope,
             context.access,
             context.stores,
@@ -138,14 +175,25 @@ def export_pieces(
             audit=audit,
             past=past,
             wanted=only,
+            anonymity=anonymity,
         )
+
+
+def _note_cases(scope: Scope, namespace: str | None, context: Context) -> None:
+    """Note for the audit graph that somebody is given the cases of some domains in a document."""
+    domains = context.service.domains.graphs_of(scope.tenant)
+    seen = [graph for graph in domains if (found := parse_graph_name(graph)) and context.access.sees(found.name)]
+    wanted = [graph for graph in seen if namespace is None or graph == cases_iri(scope.tenant, namespace)]
+    if wanted:
+        access = context.access
+        context.service.case_reads.note(access.name, scope.tenant, "", tuple(wanted), now(), operation="cases.export")
 
 
 @handles(operations.ImportRdf)
 def import_rdf(operation: operations.ImportRdf, context: Context) -> Merged:
     """Take a file in."""
     file = Path(operation.file)
-    with open_document(file, context.service.datadir.path) as source:
+    with open_document(file, context.service.datadir.work) as source:
         return take_in(
             source,
             file.name,
@@ -246,7 +294,7 @@ def _rewrite(
 @contextmanager
 def _staging(lines: IO[bytes], context: Context) -> Iterator[Path | None]:
     """Give a folder for a long document, gone afterwards; what a killed process left there goes first."""
-    home = context.service.datadir.path
+    home = context.service.datadir.work
     for left in home.glob("import-*"):
         rmtree(left, ignore_errors=True)
     size = lines.seek(0, os.SEEK_END)
@@ -412,7 +460,9 @@ def migrate(operation: operations.Migrate, context: Context) -> Migrated:
         context.require_own_machine("a model's folder is on the machine, and a service gets every text")
     service, stores = context.service, context.stores
     target = choose_target(service.settings.embedding, chosen)
-    embedder, before = embedder_of(target, cache_folder()), stores.embedder
+    # What is known of texts outside the folder would tell of an encrypted one.
+    keeps = target.cache and stores.datadir.vault is None
+    embedder, before = embedder_of(replace(target, cache=keeps), cache_folder()), stores.embedder
     if embedder.fingerprint == before.fingerprint:
         embedder = before  # which keeps one file of vectors, not two
     is_same = embedder is before and not operation.force
@@ -451,6 +501,10 @@ def sync(operation: operations.Sync, context: Context) -> Synced:
     if folder is None or not folder.is_dir():
         raise InputError(f"{str(operation.folder)[:200]} is no folder: make it, where every machine reaches it")
     scope, service = context.scope(None, "write"), context.service
+    if service.datadir.vault is not None:
+        raise InputError(
+            "patches are in plain text, and this data folder is encrypted: `memento export` to where you trust, or decrypt it first"
+        )
     path = service.datadir.sync
     place = None if operation.dry_run and not path.is_file() else path
     with service.importing, closing(Ledger(place, scope.tenant)) as ledger:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime
+from hashlib import sha256
 
 import numpy as np
 
 from memento.archive.forget import forget_iri, unforget_iri
 from memento.archive.read import list_sources
+from memento.cases.domain import access_quads
 from memento.consolidation import amend, queue
 from memento.consolidation.disputes import list_disputes, settle_dispute
 from memento.consolidation.task import (
@@ -23,6 +26,7 @@ from memento.errors import InputError, NotFound
 from memento.iris import IRI, tag_iri
 from memento.keys.remember import KeyChanges, require_ttl
 from memento.model import (
+    Change,
     Dispute,
     Filter,
     Forgotten,
@@ -32,6 +36,8 @@ from memento.model import (
     Noted,
     NoteRow,
     NoteStatus,
+    Receipt,
+    Scope,
     Settled,
     Source,
     Undone,
@@ -249,6 +255,8 @@ def forget(operation: notes.Forget, context: Context) -> Forgotten:
         scope = context.scope(operation.namespace, "write")
         now = context.stores.clock()
         gone = forget_iri(operation.iri, scope, operation.erase, now, context.stores, confirm=operation.confirm)
+        if gone.erased:
+            gone = replace(gone, receipt=_write_receipt(gone, scope, now, context))
     context.service.maps.record(scope, f"forgot {len(gone.memories):,}")
     return gone
 
@@ -271,18 +279,38 @@ def forget_tagged(operation: notes.ForgetTagged, context: Context) -> Forgotten:
                 f"no memory of the namespace {scope.namespace!r} has the tag {named}: `tags` lists those in use"
             )
         # One that went with another, as the summary of a session does, is not there any more.
-        gone = [
+        parts = [
             forget_iri(iri, scope, operation.erase, stores.clock(), stores)
             for iri in memories
             if not operation.erase or stores.indexes.nodes.find(IRI(iri)) is not None
         ]
-    context.service.maps.record(scope, f"forgot {len(memories):,}")
-    return Forgotten(
-        memories=tuple(dict.fromkeys(iri for one in gone for iri in one.memories)),
-        notes=tuple(dict.fromkeys(iri for one in gone for iri in one.notes)),
-        erased=operation.erase,
-        still_told=tuple(dict.fromkeys(iri for one in gone for iri in one.still_told)),
-        cases=tuple(dict.fromkeys(iri for one in gone for iri in one.cases)),
+        gone = Forgotten(
+            memories=tuple(dict.fromkeys(iri for one in parts for iri in one.memories)),
+            notes=tuple(dict.fromkeys(iri for one in parts for iri in one.notes)),
+            erased=operation.erase,
+            still_told=tuple(dict.fromkeys(iri for one in parts for iri in one.still_told)),
+            cases=tuple(dict.fromkeys(iri for one in parts for iri in one.cases)),
+        )
+        if gone.erased:
+            gone = replace(gone, receipt=_write_receipt(gone, scope, stores.clock(), context))
+    context.service.maps.record(scope, f"forgot {len(gone.memories):,}")
+    return gone
+
+
+def _write_receipt(gone: Forgotten, scope: Scope, at: datetime, context: Context) -> Receipt:
+    """Leave in the audit graph that something was erased, and nothing of what it was."""
+    went = "\n".join(sorted((*gone.memories, *gone.notes, *gone.cases)))
+    access = access_quads("memory.erase", context.access.name, scope.tenant, at, [scope.graph], went)
+    context.stores.apply(Change(access))
+    return Receipt(
+        iri=access[0][0],
+        at=at,
+        by=context.access.name,
+        graph=scope.graph,
+        memories=len(gone.memories),
+        notes=len(gone.notes),
+        cases=len(gone.cases),
+        digest=sha256(went.encode()).hexdigest(),
     )
 
 

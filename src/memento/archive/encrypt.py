@@ -1,0 +1,272 @@
+"""
+Makes an encrypted data folder of a plain one, the reverse, and changes the key of one; nobody may have the folder open.
+
+*Guarantees:* each is done at one instant, at which a file gets or loses its name: a kill before it leaves the folder as it was, and
+whoever opens it after it finishes what is left: `unlock_folder` deletes what is still there in plain text, and seals again what the
+old key has sealed.
+
+*But:* a disk may keep what a file that was deleted had in it. Backups in other folders stay as they are.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from memento.backends import bring_into_memory
+from memento.datadir import DataFolder
+from memento.errors import InputError, MementoError
+from memento.graph.backups import (
+    BACKUP,
+    MADE,
+    MANIFEST,
+    checksum_files,
+    finish_restore,
+    list_backups,
+    remove_path,
+    replace_backup,
+    seal_closed,
+    sync_to_disk,
+    verify_backup,
+)
+from memento.graph.oxigraph import Oxigraph, finish_rewriting, rewrite, wait_until_released
+from memento.model import Converted
+from memento.settings import EncryptionSettings
+from memento.vault import HEADER, SEALED, TOKENS, Vault, is_encrypted, is_sealed, read_key
+
+logger = logging.getLogger(__name__)
+
+_KEPT = (*MADE, "cases", "redactions.json", "captures.jsonl")
+"""What goes into the archive."""
+_PASSING = ("snapshots", "standing-in", "restore.new", "restore.json", "store.new", "store.old", "erased")
+_WAIT_S = 30.0
+
+
+def unlock_folder(datadir: DataFolder, options: EncryptionSettings) -> None:
+    """
+    Unlock an encrypted folder that this process has acquired, or make an empty one encrypted where there is a key, and begin to
+    work in memory; nothing for a plain folder without a key.
+
+    Raises:
+        SettingsError: the key is missing, wrong, or given for a plain folder, or there is no memory file system.
+        Damaged: the file with the keys cannot be read.
+    """
+    vault = datadir.unlock(read_key(options.key, options.key_file), required=options.on)
+    if vault is not None:
+        _finish(datadir, vault)
+        datadir.open_work(options.memory)
+
+
+def encrypt_folder(path: Path, options: EncryptionSettings) -> Converted:
+    """
+    Make a plain folder an encrypted one, with its backups.
+
+    Raises:
+        SettingsError: no key, or one too short.
+        InputError: the folder is encrypted already, has a dataset of `serve --bare`, or a backup that is damaged.
+        FolderInUse: somebody has it open.
+    """
+    with _acquired(path, "memento encrypt") as datadir:
+        key = read_key(options.key, options.key_file)
+        if datadir.is_encrypted:
+            datadir.unlock(key, required=True)
+            raise InputError(f"{datadir.path} is encrypted already: `memento reencrypt` changes its key")
+        if not key:
+            datadir.unlock(key, required=True)
+        if datadir.bare.is_dir() and any(datadir.bare.iterdir()):
+            raise InputError(f"{datadir.bare} has a plain dataset, which cannot be encrypted: move it away first")
+        for backup in _backups(datadir):
+            verify_backup(backup)
+        _finish_plain(datadir)
+        for left in datadir.path.glob("journal-*.sealed"):
+            left.unlink()
+        staging = datadir.path / "encrypting"
+        shutil.rmtree(staging, ignore_errors=True)
+        staging.mkdir(mode=0o700)
+        sealing = Vault.create(staging, key)
+        sealing.seal([one for name in _KEPT if (one := datadir.path / name).exists()], 0)
+        (staging / SEALED).replace(datadir.path / SEALED)
+        (staging / HEADER).replace(datadir.path / HEADER)  # this is the instant
+        sync_to_disk(datadir.path, deep=False)
+        staging.rmdir()
+        vault = Vault(datadir.path, key)
+        _finish(datadir, vault)
+        return Converted(folder=str(datadir.path), encrypted=True, backups=len(_backups(datadir)))
+
+
+def decrypt_folder(path: Path, options: EncryptionSettings) -> Converted:
+    """
+    Make an encrypted folder a plain one, with its backups.
+
+    Raises:
+        SettingsError: the key is missing or wrong.
+        InputError: the folder is not encrypted.
+        Damaged: what is sealed cannot be read.
+        FolderInUse: somebody has it open.
+    """
+    with _loaded(path, "memento decrypt", options) as (datadir, vault):
+        staging = datadir.path / "decrypting"
+        shutil.rmtree(staging, ignore_errors=True)
+        staging.mkdir(mode=0o700)
+        for name in _KEPT:
+            if (found := datadir.work / name).is_dir():
+                shutil.copytree(found, staging / name)
+            elif found.is_file():
+                shutil.copyfile(found, staging / name)
+        if is_sealed(datadir.tokens):
+            (staging / "tokens.json").write_bytes(vault.open_file(datadir.tokens, TOKENS))
+        sync_to_disk(staging)
+        for backup in _backups(datadir):
+            replace_backup(backup, vault, seal=False)
+        for found in staging.iterdir():
+            remove_path(datadir.path / found.name)
+            found.rename(datadir.path / found.name)
+        staging.rmdir()
+        segments = vault.journal.segments()
+        (datadir.path / HEADER).unlink()  # this is the instant
+        sync_to_disk(datadir.path, deep=False)
+        for sealed in (datadir.path / SEALED, *segments):
+            sealed.unlink(missing_ok=True)
+        return Converted(folder=str(datadir.path), encrypted=False, backups=len(_backups(datadir)))
+
+
+def reencrypt_folder(path: Path, options: EncryptionSettings, new_key: str) -> Converted:
+    """
+    Let a new key open a folder, and seal all of it again, backups in it included, so that the old key opens nothing there.
+
+    Raises:
+        SettingsError: the old key is missing or wrong, or the new one is too short or the old one.
+        InputError: the folder is not encrypted.
+        FolderInUse: somebody has it open.
+    """
+    with _loaded(path, "memento reencrypt", options) as (datadir, vault):
+        if vault.journal.sequence != vault.sequence:
+            seal_closed(datadir)
+        vault.start_rotation(read_key(new_key, ""))
+        left = _finish(datadir, vault)
+        return Converted(folder=str(datadir.path), encrypted=True, backups=len(_backups(datadir)), left=left)
+
+
+@contextmanager
+def _acquired(path: Path, command: str) -> Iterator[DataFolder]:
+    datadir = DataFolder(path)
+    datadir.acquire(command)
+    with datadir:
+        yield datadir
+
+
+@contextmanager
+def _loaded(path: Path, command: str, options: EncryptionSettings) -> Iterator[tuple[DataFolder, Vault]]:
+    """Have an encrypted folder in memory, with every write of its journal and without what was erased."""
+    with _acquired(path, command) as datadir:
+        if not datadir.is_encrypted:
+            raise InputError(f"{datadir.path} is not encrypted: `memento encrypt` converts it")
+        unlock_folder(datadir, replace(options, on=True))
+        assert datadir.vault is not None
+        bring_into_memory(datadir)
+        if datadir.erasure_mark.exists():
+            rewrite(datadir.store)
+            seal_closed(datadir)
+            datadir.erasure_mark.unlink()
+        yield datadir, datadir.vault
+
+
+def _finish_plain(datadir: DataFolder) -> None:
+    """Let the files of a plain folder be what they are between two starts, without what was erased."""
+    finish_restore(datadir)
+    finish_rewriting(datadir.store)
+    if datadir.store.is_dir():
+        Oxigraph(datadir.store).close()
+        wait_until_released(datadir.store, wait_s=_WAIT_S)
+        if datadir.erasure_mark.exists():
+            rewrite(datadir.store)
+    datadir.erasure_mark.unlink(missing_ok=True)
+
+
+def _finish(datadir: DataFolder, vault: Vault) -> tuple[str, ...]:
+    """Delete or seal what is still in plain text, and seal again what an old key has sealed; return what could not be."""
+    home, left = datadir.path, []
+    for name in (*_KEPT, *(one for one in _PASSING if one != "erased")):
+        remove_path(home / name)
+    for passing in (*home.glob("export-*"), *home.glob("import-*"), home / "encrypting", home / "decrypting"):
+        remove_path(passing)
+    if datadir.tokens.is_file():
+        if not is_sealed(datadir.tokens):
+            vault.seal_file(datadir.tokens, datadir.tokens.read_bytes(), TOKENS)
+        vault.seal_again(datadir.tokens, TOKENS)
+    for place in (datadir.backups, datadir.checkpoints):
+        _finish_swaps(place)
+    for aside in home.glob("before-restore-*"):
+        _seal_aside(aside, vault)
+    for backup in _backups(datadir):
+        try:
+            replace_backup(backup, vault, seal=True)
+        except MementoError as error:
+            left.append(str(backup))
+            logger.warning("backup.not-sealed", extra={"folder": str(backup), "error": str(error)})
+    if not vault.is_rotating:
+        return tuple(left)
+    if (home / SEALED).is_file():
+        vault.seal_again(home / SEALED, SEALED)
+    sealed = [(backup, BACKUP) for backup in _backups(datadir)]
+    sealed += [(aside, SEALED) for aside in home.glob("before-restore-*")]
+    for folder, purpose in sealed:
+        if any(folder.glob("journal-*.sealed")) or not _seal_copy_again(folder, purpose, vault):
+            left.append(str(folder))
+    vault.finish_rotation()
+    return tuple(left)
+
+
+def _seal_copy_again(folder: Path, purpose: str, vault: Vault) -> bool:
+    """Seal a backup, or what a restore put aside, with the current key; tell whether that could be done."""
+    part, old = (folder.with_name(f"{folder.name}.{end}") for end in ("convert", "old"))
+    shutil.rmtree(part, ignore_errors=True)
+    shutil.copytree(folder, part)
+    try:
+        vault.seal_again(part / SEALED, purpose)
+    except (MementoError, OSError) as error:
+        shutil.rmtree(part)
+        logger.warning("backup.not-sealed", extra={"folder": str(folder), "error": str(error)})
+        return False
+    shutil.copy(vault.home / HEADER, part / HEADER)
+    if (part / MANIFEST).is_file():
+        fields = json.loads((part / MANIFEST).read_text(encoding="utf-8"))
+        (part / MANIFEST).write_text("")
+        files = {name: entry for name, entry in checksum_files(part).items() if name != MANIFEST}
+        (part / MANIFEST).write_text(json.dumps({**fields, "files": files}, indent=1), encoding="utf-8")
+    sync_to_disk(part)
+    folder.rename(old)
+    part.rename(folder)
+    shutil.rmtree(old)
+    return True
+
+
+def _seal_aside(aside: Path, vault: Vault) -> None:
+    """Seal what a restore put aside before the folder was encrypted."""
+    if is_encrypted(aside) or not aside.is_dir():
+        return
+    plain = sorted(aside.iterdir())
+    vault.seal_folder(plain, aside / SEALED, SEALED)
+    shutil.copy(vault.home / HEADER, aside / HEADER)
+    for path in plain:
+        remove_path(path)
+
+
+def _finish_swaps(place: Path) -> None:
+    """Put a backup back in its place that a kill caught between two names."""
+    for old in place.glob("*.old"):
+        if (old.with_suffix("")).exists():
+            shutil.rmtree(old)
+        else:
+            old.rename(old.with_suffix(""))
+    for part in place.glob("*.convert"):
+        shutil.rmtree(part)
+
+
+def _backups(datadir: DataFolder) -> list[Path]:
+    return [*list_backups(datadir.backups), *list_backups(datadir.checkpoints)]
