@@ -150,7 +150,6 @@ class Compact(Operation["model.Compacted"], frozen=True):
     right: ClassVar[Right] = "write"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404, 415)
-    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "what may go is for the user to say"}
 
     dry_run: Annotated[bool, Meta(description="only stage it, and show what would go")] = False
     ttl_days: Annotated[
@@ -184,7 +183,7 @@ class Migrate(Operation["model.Migrated"], frozen=True):
     right: ClassVar[Right] = "admin"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (409, 502)
-    absent: ClassVar[Mapping[Interface, str]] = FOLDER
+    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": FOLDER["sexpr"]}
 
     model: (
         Annotated[

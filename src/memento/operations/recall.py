@@ -159,7 +159,6 @@ class Relations(Operation["tuple[model.Relation, ...]"], frozen=True):
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404,)
     absent: ClassVar[Mapping[Interface, str]] = {
-        "mcp": "`memento_recall` and `related` find what goes with a memory",
         "sexpr": "an expression follows links by `trace`, and asks `sparql`",
     }
 

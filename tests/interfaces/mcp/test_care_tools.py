@@ -31,6 +31,9 @@ PUBLISHED = {
     "memory_index": {"folder", "force", "namespace"},
     "memory_ingest": {"input", "namespace", "confirmed"},
     "memory_profile": {"namespace", "regenerate"},
+    "memory_compact": {"dryRun", "ttlDays", "maxEntries", "namespace"},
+    "memory_migrate": {"model", "dryRun", "namespace"},
+    "memory_related": {"id", "entity", "limit", "namespace"},
     "memory_stats": {"namespace"},
 }
 
@@ -160,6 +163,24 @@ def test_a_session_starts_is_summed_up_and_counted(memory: Memento, address: str
             "session"
             in (await call("memory_session_summary", fails=True, sessionId="none", namespace="session"))["said"]
         )
+
+    ask(address, script)
+
+
+def test_a_namespace_is_tidied_related_and_moved_by_the_published_names(memory: Memento, address: str) -> None:
+    kept = memory.note("Ada works at Siemens.", namespace="tidy").memories[0]
+    memory.note("The office is in Ulm.", namespace="tidy")
+
+    async def script(call: Call) -> None:
+        staged = await call("memory_compact", namespace="tidy", dryRun=True, maxEntries=1)
+        assert (staged["evicted"], staged["total"], staged["stage"]) == (1, 2, "staged")
+        assert len((await call("memory_list", namespace="tidy"))["memories"]) == 2
+        about = await call("memory_related", namespace="tidy", entity="Ada")
+        assert [one["content"] for one in about["relations"]] == ["Ada works at Siemens."]
+        assert (await call("memory_related", namespace="tidy", id=kept))["relations"] == []
+        assert "entity" in (await call("memory_related", fails=True, namespace="tidy"))["said"]
+        moved = await call("memory_migrate", dryRun=True)
+        assert moved["dry_run"] and moved["before"] == moved["after"] and moved["embedded"] == 0
 
     ask(address, script)
 

@@ -36,6 +36,7 @@ from memento.model import (
     NoteRow,
     Outcome,
     Recollection,
+    Relation,
     Remembered,
     Strength,
     ToolCall,
@@ -46,10 +47,10 @@ from memento.operations import cases, notes, sessions
 from memento.operations import keys as key_operations
 from memento.operations import strength as strength_operations
 from memento.operations.base import FILTERS
-from memento.operations.care import Export, Status
+from memento.operations.care import Compact, Export, Migrate, Status
 from memento.operations.expressions import Evaluate
 from memento.operations.intake import IndexProject, Ingest
-from memento.operations.recall import Get, List, Recall
+from memento.operations.recall import Get, List, Recall, Relations
 from memento.sexpr.verbs import READING, VALUES, WRITING
 from memento.text.sentences import split_long
 
@@ -951,6 +952,16 @@ SUM_UP = """Keep a summary of a conversation as a memory, made of what was noted
 
 Use at the end of a session, or when the user asks what it came to."""
 
+TIDY = """Hide memories that are old, make one of those that say the same, hide what matters least where there are too many.
+
+Use only when the user asks for it, and with dryRun=true first: it lists what would go. Nothing is deleted."""
+
+MOVE = """Embed the memory with another model; the one in use answers until the other is whole.
+
+Use only when the user asks for it; dryRun=true says how much there is to embed."""
+
+RELATED = "The memories related to one (id), or about an entity (entity): give exactly one of the two."
+
 ABOUT = "What a namespace is mostly about: tags, entities, files, languages, packages, and the latest decisions."
 
 _WORDS = {"over": 1000, "most": 500, "overlap": 100}
@@ -1038,6 +1049,13 @@ class Listing:
     """A page of memories."""
 
     memories: tuple[Listed, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relating:
+    """What goes with a memory, or is about an entity."""
+
+    relations: tuple[Relation, ...]
 
 
 class TakeInArguments(Arguments, frozen=True, kw_only=True):
@@ -1301,6 +1319,35 @@ CARE_TOOLS = (
         {"regenerate": Argument(field="regenerate")},
         takes_namespace=True,
         reads_only=False,
+    ),
+    tool_over(
+        Compact,
+        "memory_compact",
+        "Tidy up",
+        TIDY,
+        {
+            "dryRun": Argument(field="dry_run"),
+            "ttlDays": Argument(field="ttl_days"),
+            "maxEntries": Argument(field="max_entries"),
+        },
+        takes_namespace=True,
+    ),
+    tool_over(
+        Migrate,
+        "memory_migrate",
+        "Change the embedder",
+        MOVE,
+        {"model": Argument(field="model"), "dryRun": Argument(field="dry_run")},
+        takes_namespace=True,
+    ),
+    tool_over(
+        Relations,
+        "memory_related",
+        "Related memories",
+        RELATED,
+        {"id": Argument(field="iri"), "entity": Argument(field="entity"), "limit": Argument(field="limit")},
+        wrap=(Relating, "relations"),
+        takes_namespace=True,
     ),
     MEMORY_STATS,  # which both designs name so
 )
