@@ -120,6 +120,7 @@ class Memory(ABC):
     forget = Method(notes.Forget)
     unforget = Method(notes.Unforget)
     sources = Method(notes.Sources)
+    list_waiting = Method(notes.ListWaiting)
 
     recall = Method(questions.Recall)
     get = Method(questions.Get)
@@ -127,6 +128,8 @@ class Memory(ABC):
     tags = Method(questions.Tags)
     entities = Method(questions.Entities)
     timeline = Method(questions.Timeline)
+    neighbours = Method(questions.Neighbours)
+    find_path = Method(questions.FindPath)
     manifest = Method(questions.Manifest)
     infer = Method(questions.Infer)
 
@@ -302,6 +305,9 @@ class Memory(ABC):
 
     backup = Method(care.Backup)
     restore = Method(care.Restore)
+    list_tokens = Method(care.ListTokens)
+    create_token = Method(care.CreateToken)
+    revoke_token = Method(care.RevokeToken)
 
     @property
     @abstractmethod

@@ -60,7 +60,7 @@ class View:
 
 
 def _show_noted(noted: Noted, form: str) -> Response:
-    return respond(noted, 202 if noted.pending else 201 if noted.memories else 200)
+    return respond(noted, 202 if noted.pending else 201 if noted.note and noted.memories else 200)
 
 
 def _show_remembered(remembered: Remembered, form: str) -> Response:

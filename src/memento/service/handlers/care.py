@@ -18,7 +18,7 @@ from shutil import copyfileobj, rmtree
 from tempfile import TemporaryDirectory
 from typing import IO
 
-from memento.access import OWNER
+from memento.access import OWNER, Issued
 from memento.archive.backup import BackupSource, make_backup
 from memento.archive.check import find_differences, read_store_files, rebuild_indexes, report_status
 from memento.archive.exchange import ExportDocument, ImportDocument, export_document, prepare_import, write_import
@@ -26,11 +26,12 @@ from memento.archive.files import open_document, save_document
 from memento.archive.tables import TableForm, find_form, write_statements
 from memento.backends import Backends, reopen
 from memento.consolidation import queue
-from memento.errors import BackendError, Damaged, Forbidden, InputError, MementoError
+from memento.errors import BackendError, Damaged, Forbidden, InputError, MementoError, NotFound
 from memento.graph.backups import begin_restore, list_backups, parse_backup_time, prepare_restore
 from memento.graph.documents import Form
 from memento.intake.redaction import Redaction
-from memento.model import BackedUp, Difference, Exported, Filter, Merged, Restored
+from memento.iris import check_namespace
+from memento.model import BackedUp, Difference, Exported, Filter, Merged, Restored, TokenShown
 from memento.model import Status as Report
 from memento.operations import care as operations
 from memento.service.context import Context, Service, handles
@@ -338,6 +339,54 @@ def restore(operation: operations.Restore, context: Context) -> Restored:
             service.put_off.clear()
     resume(service)
     return restored
+
+
+@handles(operations.ListTokens)
+def tokens(operation: operations.ListTokens, context: Context) -> tuple[TokenShown, ...]:
+    """List who gets in."""
+    context.require_owner()
+    return tuple(_show_token(one) for one in context.service.tokens.list_issued())
+
+
+@handles(operations.CreateToken)
+def create_token(operation: operations.CreateToken, context: Context) -> TokenShown:
+    """Let somebody in."""
+    context.require_own_machine("a token cannot make another")
+    known = context.service.tokens
+    token = known.create(
+        operation.name,
+        tenant=operation.tenant,
+        namespaces=[check_namespace(one) for one in operation.namespaces],
+        right=operation.scope,
+        at=now(),
+    )
+    return replace(_find_token(operation.name, context), token=token)
+
+
+@handles(operations.RevokeToken)
+def revoke_token(operation: operations.RevokeToken, context: Context) -> TokenShown:
+    """Let somebody in no more."""
+    context.require_owner()
+    shown = _find_token(operation.name, context)
+    context.service.tokens.revoke(operation.name)
+    return shown
+
+
+def _find_token(name: str, context: Context) -> TokenShown:
+    found = next((one for one in context.service.tokens.list_issued() if one.name == name), None)
+    if found is None:
+        raise NotFound(f"there is no token {name[:80]!r}")
+    return _show_token(found)
+
+
+def _show_token(issued: Issued) -> TokenShown:
+    return TokenShown(
+        name=issued.name,
+        tenant=issued.tenant,
+        namespaces=issued.namespaces,
+        right=issued.right,
+        created_at=issued.created_at,
+    )
 
 
 _LATER_S = 2.0
