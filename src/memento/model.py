@@ -1185,7 +1185,8 @@ class Believed:
     One memory in a timeline.
 
     `state` is how it stands at the time that was asked about: it `holds`, it `ended` because something else came true, or it was
-    `corrected`, as it had never been true. `successor` and `reason` say what ended it, where something did.
+    `corrected`, as it had never been true. `successor` and `reason` say what ended it, where something did, and `retired_at` when
+    that was learned.
     """
 
     iri: IRI
@@ -1197,6 +1198,7 @@ class Believed:
     invalid_at: datetime | None = None
     successor: IRI | None = None
     reason: str | None = None
+    retired_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
