@@ -114,12 +114,14 @@ def _draw_region(circle: _Circle, number: int, turning: set[IRI], leads: _Leads)
     parts.append(
         f'<text x="{circle.x}" y="{under:.1f}" text-anchor="middle" font-size="10" opacity=".7">{region.size:,}</text>'
     )
-    drawn = _wrap_link("".join(parts), leads.region(region) if leads.region else "", said)
+    drawn = _wrap_link("".join(parts), leads.region(region) if leads.region else "")
     return f"<g>{drawn}{''.join(dots)}</g>"
 
 
-def _wrap_link(drawn: str, address: str, said: str) -> str:
-    return f'<a href="{escape(address)}" aria-label="{escape(said)}">{drawn}</a>' if address else drawn
+def _wrap_link(drawn: str, address: str, said: str = "") -> str:
+    """Wrap what is drawn in a link; `said` names it where no text is drawn."""
+    label = f' aria-label="{escape(said)}"' if said else ""
+    return f'<a href="{escape(address)}"{label}>{drawn}</a>' if address else drawn
 
 
 def _draw_crossing(crossing: Crossing, circles: list[_Circle], points: dict[IRI, tuple[float, float]]) -> str:

@@ -4,8 +4,8 @@ The pages for people: search, memories, things, a timeline, the graph, the map, 
 *Flow:* an address → operations, asked as every interface asks them → a template. A button sends a form to `/do/<operation>`, which
 is read as that operation; the answer is a receipt.
 
-*Guarantees:* a page may do what its reader's token may, and nothing else. A form counts with the secret of the session, and from this
-address alone. Stored text is text: templates escape it, and a page allows no script, style or picture that is not a file of ours.
+*Guarantees:* a page may do what its reader's token may, and nothing else. A form counts with the secret of the session, and from
+this address alone. Stored text is text: templates escape it, and a page allows no script, style or picture but files of ours.
 """
 
 from __future__ import annotations
@@ -188,7 +188,6 @@ class Pages:
             "short": lambda iri: str(iri).rpartition(":")[2][-8:],
             "name": lambda iri: str(iri).rpartition("/")[2].rpartition("#")[2].rpartition(":")[2],
         }
-        app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
 
     def answer_shared(self) -> ResponseReturnValue | None:
         """Return the page at an address that programs ask too, where a page is wanted; else None."""
@@ -226,7 +225,9 @@ class Pages:
         found = handle(read_form(Recall, _to_form(values, without=("q",))), context())
         phases = [(name, found.timings_ms.get(name, 0.0)) for name in PHASES]
         most = max((sum(one.why.values()) for one in found.memories), default=1.0) or 1.0
-        return self._render("search.html", asked=asked, found=found, phases=phases, most=most)
+        return self._render(
+            "search.html", asked=asked, found=found, phases=phases, most=most, longest=max(ms for _, ms in phases)
+        )
 
     def memories(self) -> str:
         """List memories by filters, the newest first."""
@@ -274,7 +275,7 @@ class Pages:
 
     def graph(self) -> str:
         """Show the frame of the graph, which its script fills."""
-        asked = _read_arguments("q", "node", "start", "end")
+        asked = _read_arguments("q", "node", "start", "end", "limit")
         return self._render("graph.html", asked=asked)
 
     def graph_data(self) -> Response:
@@ -349,9 +350,9 @@ class Pages:
 
     def perform(self, name: str) -> ResponseReturnValue:
         """Do what a button says, and answer with a receipt."""
+        _require_own_form()
         if name not in BUTTONS or name not in TABLE:
             raise NoPage
-        _require_own_form()
         operation = TABLE[name]
         form = MultiDict((key, value) for key, value in request.form.items(multi=True) if key not in ("csrf", "back"))
         for field in ("tags", "untag", "namespaces"):  # written with commas in one box

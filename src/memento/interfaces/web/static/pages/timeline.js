@@ -66,7 +66,7 @@ function draw(axes) {
   const [trueAt, knownAt] = scrub.querySelectorAll("input");
   const [trueText, knownText] = scrub.querySelectorAll("output");
   const count = scrub.querySelector(".count");
-  trueAt.value = knownAt.value = Math.round(scale(now));
+  trueAt.value = knownAt.value = Math.ceil(scale(now));
   const update = () => {
     const instant = second(Number(trueAt.value));
     const known = second(Number(knownAt.value));
