@@ -3,8 +3,8 @@ How fast do the pages for people come? First paint of each in a real browser ove
 
     python tests/bench/pages.py [--memories 10000]
 
-Prints milliseconds: what the service took for the answer, the browser's first contentful paint (the second of two loads, scripts kept), for
-the graph until it is laid out, and how many pictures a second it draws while it is dragged.
+Prints milliseconds: what the service took for the answer, the browser's first contentful paint (the second of two loads, scripts
+kept), for the graph until it is laid out, and how many pictures a second it draws while it is dragged.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ PLACES = ("Lisbon", "Porto", "Oslo", "Bergen", "Zurich", "Berlin", "Madrid", "Pa
 FIRST = ("Ada", "Ben", "Cora", "Dan", "Eva", "Finn", "Gina", "Hugo", "Ines", "Jan")
 PAGES = (
     "/",
-    "/search?q=Who+met+Ada+in+Oslo%3F",
+    "/search?q=Who+met+Ada%3F",
     "/memory",
     "/memory/{iri}",
-    "/timeline?subject=me",
+    "/timeline?subject=Oslo",
     "/graph",
     "/review",
     "/system",

@@ -93,6 +93,7 @@ def write_pictures(folder: Path) -> None:
         assert isinstance(memento, Memento)
         with memento:
             fill(memento)
+            memento.recall("What is slow once?")
             [budget] = [one for one in memento.list() if "55,000" in one.content]
             shots = {
                 "home": ("/", "light", 1200, 820),
@@ -116,12 +117,14 @@ def write_pictures(folder: Path) -> None:
                         page.fill("#note", "My brother Tom moved to Berlin in June 2025.")
                         page.get_by_role("button", name="Show what will be understood").click()
                         page.locator(".readings").wait_for()
+                    if name == "search":
+                        page.locator("summary", has_text="Why it came").first.click()
                     picture = folder / f"page-{name}.png"
                     page.screenshot(path=picture)
                     # A page has few colours: a palette makes the file a third as long.
-                    Image.open(picture).convert("RGB").quantize(128, dither=Image.Dither.NONE).save(
-                        picture, optimize=True
-                    )
+                    Image.open(picture).convert("RGB").quantize(
+                        256, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE
+                    ).save(picture, optimize=True)
                     page.close()
 
 

@@ -215,7 +215,7 @@ def _answer_failure(error: MementoError) -> Response:
 
 def _answer_http_error(error: HTTPException) -> Response:
     messages = {
-        404: f"there is nothing at {request.path[:200]}: GET / lists the addresses",
+        404: f"there is nothing at {request.path[:200]}: /docs lists the addresses",
         405: f"{request.method} is not possible here: use {', '.join(getattr(error, 'valid_methods', None) or ())}",
         413: f"the body is longer than {request.max_content_length} bytes",
     }
