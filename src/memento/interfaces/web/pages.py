@@ -163,17 +163,17 @@ class Pages:
         routes = Blueprint("pages", __name__)
         BUNDLE.add_route(routes)
         for path, view in (
-            ("/", self.home),
-            ("/search", self.search),
-            ("/timeline", self.timeline),
-            ("/graph", self.graph),
-            ("/graph/data", self.graph_data),
-            ("/map", self.map),
-            ("/review", self.review),
-            ("/prompts", self.prompts),
-            ("/tokens", self.tokens),
-            ("/system", self.system),
-            ("/docs", self.docs),
+            ("/", self.show_home),
+            ("/search", self.show_search),
+            ("/timeline", self.show_timeline),
+            ("/graph", self.show_graph),
+            ("/graph/data", self.send_graph),
+            ("/map", self.show_map),
+            ("/review", self.show_review),
+            ("/prompts", self.show_prompts),
+            ("/tokens", self.show_tokens),
+            ("/system", self.show_system),
+            ("/docs", self.show_docs),
         ):
             routes.add_url_rule(path, view_func=view, methods=["GET"])
         routes.post("/do/<name>")(self.perform)
@@ -195,8 +195,8 @@ class Pages:
             return None
         base, _, iri = request.path[1:].partition("/")
         if base == "memory":
-            return self.node(iri) if iri else self.memories()
-        return self.case(iri) if iri else self.cases()
+            return self.show_node(iri) if iri else self.show_memories()
+        return self.show_case(iri) if iri else self.show_cases()
 
     def answer_failure(self, status: int, message: str, *, asks_token: bool = False) -> Response:
         """Answer with a page that says what went wrong; to who needs a token, with a place to give it."""
@@ -207,16 +207,16 @@ class Pages:
 
     # What is seen
 
-    def home(self) -> str:
+    def show_home(self) -> str:
         """Show a place to search, a place to write, and what was remembered last."""
         return self._render(
             "home.html",
-            status=self._ask(Status),
-            latest=self._ask(List, limit=LATEST),
-            entities=self._ask(Entities, limit=LATEST),
+            status=self._call(Status),
+            latest=self._call(List, limit=LATEST),
+            entities=self._call(Entities, limit=LATEST),
         )
 
-    def search(self) -> str:
+    def show_search(self) -> str:
         """Show what a question brings back, by which phases, and why."""
         asked = _read_arguments("q", "as_of", "believed_at", "k", *FILTERS)
         if not asked.get("q"):
@@ -229,19 +229,19 @@ class Pages:
             "search.html", asked=asked, found=found, phases=phases, most=most, longest=max(ms for _, ms in phases)
         )
 
-    def memories(self) -> str:
+    def show_memories(self) -> str:
         """List memories by filters, the newest first."""
         asked = _read_arguments("limit", "offset", "past", *FILTERS)
         asked.setdefault("limit", str(PAGE))
         page = read_form(List, _to_form(asked))
         rows = handle(page, context())
-        return self._render("memories.html", asked=asked, rows=rows, tags=self._ask(Tags)[:30], page=page)
+        return self._render("memories.html", asked=asked, rows=rows, tags=self._call(Tags)[:30], page=page)
 
-    def node(self, iri: str) -> str:
+    def show_node(self, iri: str) -> str:
         """Show one memory, note, thing, or whatever else the graph knows."""
-        described = self._ask(Get, iri=iri)
+        described = self._call(Get, iri=iri)
         facts = _group_properties(described)
-        around = self._ask(Neighbours, nodes=[described.iri], limit=80)
+        around = self._call(Neighbours, nodes=[described.iri], limit=80)
         links = _list_links(described, around)
         label = next((one.label for one in around.nodes if one.iri == described.iri), shorten(described.iri))
         shown = {"node": described, "facts": facts, "links": links, "label": label, "left_out": around.left_out}
@@ -261,7 +261,7 @@ class Pages:
             return self._render("entity.html", **shown, history=history)
         return self._render("node.html", **shown)
 
-    def timeline(self) -> str:
+    def show_timeline(self) -> str:
         """Show the history of a subject on both axes of time."""
         asked = _read_arguments("subject", "limit")
         subject = asked.setdefault("subject", "me")
@@ -273,53 +273,53 @@ class Pages:
             problem = str(error)
         return self._render("timeline.html", asked=asked, subject=subject, history=history, problem=problem)
 
-    def graph(self) -> str:
+    def show_graph(self) -> str:
         """Show the frame of the graph, which its script fills."""
         asked = _read_arguments("q", "node", "start", "end", "limit")
         return self._render("graph.html", asked=asked)
 
-    def graph_data(self) -> Response:
+    def send_graph(self) -> Response:
         """Answer with nodes and links: of a search, around a node, of a way, or of what is mentioned most."""
         asked = _read_arguments("q", "node", "start", "end", "limit")
         limit = int(asked["limit"]) if asked.get("limit", "").isdigit() else 6
         if asked.get("q"):
-            found = self._ask(Recall, question=asked["q"], k=12, counts=False)
+            found = self._call(Recall, question=asked["q"], k=12, counts=False)
             nodes = [one.iri for one in found.memories]
         elif asked.get("node"):
             nodes = [asked["node"]]
         elif asked.get("start"):
-            return respond(self._ask(FindPath, start=asked["start"], end=asked.get("end") or ""))
+            return respond(self._call(FindPath, start=asked["start"], end=asked.get("end") or ""))
         else:
-            nodes = [one.iri for one in self._ask(Entities, limit=LATEST)]
-        return respond(self._ask(Neighbours, nodes=nodes, limit=min(limit, 500)) if nodes else _NOTHING)
+            nodes = [one.iri for one in self._call(Entities, limit=LATEST)]
+        return respond(self._call(Neighbours, nodes=nodes, limit=min(limit, 500)) if nodes else _NOTHING)
 
-    def map(self) -> str:
+    def show_map(self) -> str:
         """Show what belongs together, each region a link."""
-        drawn = self._ask(Manifest)
+        drawn = self._call(Manifest)
         link = partial(_locate, "/search")
         picture = Markup(draw_manifest(drawn, lambda one: link(q=_question_of(one)), _locate_node))
         return self._render("map.html", manifest=drawn, picture=picture, question_of=_question_of)
 
-    def review(self) -> str:
+    def show_review(self) -> str:
         """Show what waits for a person: notes, proposals, contradictions."""
-        proposals = self._ask(TABLE["list_proposals"]) if "list_proposals" in TABLE else None
-        disputes = self._ask(Disputes, limit=PAGE)
-        return self._render("review.html", waiting=self._ask(ListWaiting), disputes=disputes, proposals=proposals)
+        proposals = self._call(TABLE["list_proposals"]) if "list_proposals" in TABLE else None
+        disputes = self._call(Disputes, limit=PAGE)
+        return self._render("review.html", waiting=self._call(ListWaiting), disputes=disputes, proposals=proposals)
 
-    def cases(self) -> str:
+    def show_cases(self) -> str:
         """List finished tasks with what was learned of them."""
         asked = _read_arguments("task", "domain", "offset")
         rows = handle(read_form(ListCases, _to_form({"limit": str(PAGE), **asked})), context())
         return self._render(
-            "cases.html", asked=asked, rows=rows, status=self._ask(CaseStatus, domain=asked.get("domain"))
+            "cases.html", asked=asked, rows=rows, status=self._call(CaseStatus, domain=asked.get("domain"))
         )
 
-    def case(self, iri: str) -> str:
+    def show_case(self, iri: str) -> str:
         """Show one finished task."""
         domain = _read_arguments("domain").get("domain")
-        return self._render("case.html", case=self._ask(GetCase, case=iri, domain=domain), domain=domain)
+        return self._render("case.html", case=self._call(GetCase, case=iri, domain=domain), domain=domain)
 
-    def prompts(self) -> str:
+    def show_prompts(self) -> str:
         """Show what was put into prompts last, and what it cost."""
         context().require_owner("blocks of every tenant are kept together")
         blocks = [
@@ -330,16 +330,16 @@ class Pages:
         counts = telemetry.tally("proxy.")
         return self._render("prompts.html", blocks=blocks, counts=counts, kept=self._service.settings.proxy.blocks)
 
-    def tokens(self) -> str:
+    def show_tokens(self) -> str:
         """Show who gets in."""
-        return self._render("tokens.html", tokens=self._ask(ListTokens))
+        return self._render("tokens.html", tokens=self._call(ListTokens))
 
-    def system(self) -> str:
+    def show_system(self) -> str:
         """Show how the service stands."""
         health = health_of(context(), self._proxy.origins)
-        return self._render("system.html", status=self._ask(Status), health=health)
+        return self._render("system.html", status=self._call(Status), health=health)
 
-    def docs(self) -> str:
+    def show_docs(self) -> str:
         """Show the addresses, and where to read on."""
         routes = sorted(
             (one.route.partition(" ")[::-1], summary_of(one)) for one in TABLE.values() if "rest" not in one.absent
@@ -381,13 +381,13 @@ class Pages:
         response.delete_cookie(TOKEN, path="/")
         return response
 
-    def _ask(self, operation: type[Operation[Any]], **arguments: Any) -> Any:
+    def _call(self, operation: type[Operation[Any]], **arguments: Any) -> Any:
         return handle(build(operation, {**arguments, "namespace": namespace()}), context())
 
     def _try(self, operation: type[Operation[Any]], **arguments: Any) -> Any:
         """Ask what a page can do without: what is erased or belongs to nobody has no history and no strength."""
         try:
-            return self._ask(operation, **arguments)
+            return self._call(operation, **arguments)
         except NotFound:
             return None
 

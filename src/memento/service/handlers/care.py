@@ -342,7 +342,7 @@ def restore(operation: operations.Restore, context: Context) -> Restored:
 
 
 @handles(operations.ListTokens)
-def tokens(operation: operations.ListTokens, context: Context) -> tuple[TokenShown, ...]:
+def show_tokens(operation: operations.ListTokens, context: Context) -> tuple[TokenShown, ...]:
     """List who gets in."""
     context.require_owner()
     return tuple(_show_token(one) for one in context.service.tokens.list_issued())
