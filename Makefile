@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PORT   ?= 6366
 
-.PHONY: run test install format lint types unit wheel bench crash soak fuzz mutants coverage docs release yasgui pages-files test-pages screenshots clean
+.PHONY: run test install format lint types unit wheel bench crash soak fuzz mutants coverage docs notebooks lab release yasgui pages-files test-pages screenshots clean
 
 run: $(VENV)/.installed
 	$(BIN)/memento serve --port $(PORT)
@@ -66,6 +66,14 @@ coverage: $(VENV)/.installed
 # Every generated page: references, settings, terms, queries, the map of the rooms. `make test` fails when one is stale.
 docs: $(VENV)/.installed
 	$(BIN)/memento docs .
+
+# Runs every notebook and keeps what it shows; `make lab` opens them in JupyterLab.
+notebooks: $(VENV)/.installed
+	MEMENTO_HOME=$$(mktemp -d) $(BIN)/jupyter-execute --inplace notebooks/*.ipynb
+
+lab: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[notebook]'
+	$(BIN)/jupyter-lab notebooks
 
 # Builds, checks and tags what `VERSION=` says, where pyproject.toml and CHANGELOG.md say the same and nothing is uncommitted.
 release: $(VENV)/.installed

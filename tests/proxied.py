@@ -13,7 +13,7 @@ import httpx2
 from conftest import OFFLINE
 from doors import serving
 from memento.python import Memento, open_memento
-from memento.settings import ProxySettings
+from memento.settings import ProxySettings, Settings
 from upstream import Received, Upstream
 
 
@@ -39,7 +39,12 @@ class Proxied:
 
 @contextmanager
 def in_front_of(upstream: Upstream, folder: Path, **knobs: Any) -> Iterator[Proxied]:
-    """Memento in front of a provider, with the settings of a proxy; a recall may take long, as the machine may be slow."""
+    """
+    Memento in front of a provider, with the settings of a proxy; a recall may take long, as the machine may be slow.
+
+    All other settings are those of `settings`, if it is given.
+    """
+    settings: Settings = knobs.pop("settings", OFFLINE)
     given: dict[str, Any] = {
         "openai_base_url": f"{upstream.url}/v1",
         "anthropic_base_url": upstream.url,
@@ -47,7 +52,7 @@ def in_front_of(upstream: Upstream, folder: Path, **knobs: Any) -> Iterator[Prox
         "deadline_ms": 20_000,
         **knobs,
     }
-    memento = open_memento(folder, configured=replace(OFFLINE, proxy=ProxySettings(**given)))
+    memento = open_memento(folder, configured=replace(settings, proxy=ProxySettings(**given)))
     assert isinstance(memento, Memento)
     with memento, serving(memento) as url, httpx2.Client(timeout=10) as client:
         yield Proxied(url, memento, upstream, client)

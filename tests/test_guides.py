@@ -165,6 +165,13 @@ def test_cursor() -> None:
     assert has_tools(json.loads(file)["mcpServers"]["memento"]["url"])
 
 
+def test_gemini() -> None:
+    [file] = wrote("gemini")
+
+    assert [json.loads(one) for one in printed("gemini")] == [json.loads(file)]
+    assert has_tools(json.loads(file)["mcpServers"]["memento"]["httpUrl"])
+
+
 def test_vs_code() -> None:
     [file] = wrote("vscode")
     entry = json.loads(file)["servers"]["memento"]

@@ -8,6 +8,7 @@ The data folder and who owns it.
     {home}/cases/         what the Q functions learned; derived, may be deleted
     {home}/blocks.sqlite  what the proxy put into conversations; may be deleted
     {home}/redactions.json how many secrets of which kind were taken out of texts, by namespace; may be deleted
+    {home}/captures.jsonl what was said in sessions and is yet to be noted, or waits for a yes; with a lock; not in backups
     {home}/memento.toml   settings, if any
     {home}/tokens.json    digests of the tokens, if any
     {home}/backups/       copies of the memory at some times, unless another folder is named
@@ -147,6 +148,10 @@ class DataFolder:
     @property
     def redactions(self) -> Path:
         return self.path / "redactions.json"
+
+    @property
+    def captures(self) -> Path:
+        return self.path / "captures.jsonl"
 
     @property
     def tokens(self) -> Path:

@@ -1324,6 +1324,8 @@ class Status:
     """What cannot be read; None when there is nothing."""
     redacted: Mapping[str, int] = field(default_factory=dict)
     """How many secrets of which kind were taken out of texts for this namespace since the folder was made."""
+    proposals: int = 0
+    """What was captured and waits for a yes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1573,6 +1575,87 @@ class Ingested:
     names: tuple[str, ...] = ()
     redacted: Mapping[str, int] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CapturedTurn:
+    """
+    Something said in a session that a client's hook tells of: by the user, by the model, or what a tool answered to a command.
+
+    `turn` tells it from all others of its client; without one its words do.
+    """
+
+    role: Literal["user", "assistant", "tool"]
+    text: str
+    turn: str | None = None
+    at: datetime | None = None
+    tool: str = ""
+    command: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capturing:
+    """What became of what was said: how many turns are kept, to be noted or `proposed`, and why the others are not."""
+
+    mode: Literal["off", "propose", "on"]
+    kept: int = 0
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    redacted: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """Something captured that becomes a note once the user says yes; `source` is the hook that told it."""
+
+    id: str
+    content: str
+    at: datetime
+    client: str
+    session: str | None = None
+    speaker: str | None = None
+    source: str | None = None
+    priority: Priority | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """What became of proposals: those that were accepted or rejected, and those that do not wait, or not any more."""
+
+    decided: tuple[str, ...]
+    unknown: tuple[str, ...] = ()
+    memories: int = 0
+    skipped: int = 0
+    """How many had nothing new in them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogEntry:
+    """
+    A write that is not done yet, in the words of a write-ahead log: it is replayed at the next start, or sooner.
+
+    `id` is the note, or what was captured; `error` the class of what went wrong at the last of its `attempts`.
+    """
+
+    id: str
+    timestamp: datetime
+    operation: Literal["upsert"] = "upsert"
+    committed: bool = False
+    kind: Literal["note", "captured", "proposal"] = "note"
+    attempts: int = 0
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileAnswer:
+    """What the memory tool answers a command, worded as published; `failed` where nothing was done."""
+
+    text: str
+    failed: bool = False
+    memories: int = 0
+    """How many memories were stored."""
+    retired: int = 0
+    """How many hold no longer."""
+    redacted: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -549,6 +549,39 @@ class IntakeSettings:
     inbox: str = knob("", "folder that `memento watch` takes files from; default `inbox` in the data folder")
 
 
+Capture = Literal["off", "propose", "on"]
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureSettings:
+    mode: Capture = knob(
+        "off", "what becomes of what hooks and the proxy see said: nothing, a proposal that waits for a yes, or a note"
+    )
+    namespaces: str = knob(
+        "", 'the same for single namespaces: a JSON object, or a table in a file, as {"work": "on"}', json=True
+    )
+    deny: str = knob("", "a regular expression: what it finds anywhere in a text is not captured")
+    most: Positive = knob(1_000, "most that may wait to be noted or for a yes; what comes then is not captured")
+
+    def find_mode(self, namespace: str) -> Capture:
+        """Return what becomes of what is said in a namespace."""
+        given: dict[str, Capture] = json.loads(self.namespaces or "{}")
+        return given.get(namespace, self.mode)
+
+    @property
+    def is_on(self) -> bool:
+        """Whether anything is captured at all."""
+        return any(mode != "off" for mode in (self.mode, *json.loads(self.namespaces or "{}").values()))
+
+
+@dataclass(frozen=True, slots=True)
+class McpSettings:
+    confirmation: Literal["ask", "client", "never"] = knob(
+        "ask",
+        "before `memento_note` keeps a note: ask the user, leave that to the client, which shows each call, or ask nobody",
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class LimitsSettings:
     text_bytes: Positive = knob(1_048_576, "longest note or question, in bytes of UTF-8")
@@ -675,6 +708,8 @@ class Settings:
     executor: ExecutorSettings = ExecutorSettings()
     redaction: RedactionSettings = RedactionSettings()
     intake: IntakeSettings = IntakeSettings()
+    capture: CaptureSettings = CaptureSettings()
+    mcp: McpSettings = McpSettings()
     limits: LimitsSettings = LimitsSettings()
     sparql: SparqlSettings = SparqlSettings()
     inference: InferenceSettings = InferenceSettings()
@@ -973,7 +1008,19 @@ def check(settings: Settings, spelling: Spelling | None = None) -> Settings:
     _check_model(settings.model, spelling)
     _check_embedding(settings.embedding, spelling)
     _check_proxy(settings.proxy, spelling)
+    _check_capture(settings.capture, spelling)
     return settings
+
+
+def _check_capture(capture: CaptureSettings, spelling: Spelling) -> None:
+    for namespace, mode in json.loads(capture.namespaces or "{}").items():
+        if mode not in get_args(Capture):
+            why = f"must say {', '.join(get_args(Capture))} of {namespace!r}, not {str(mode)[:40]!r}"
+            _refuse("capture", "namespaces", why, spelling)
+    try:
+        re.compile(capture.deny)
+    except re.error as error:
+        _refuse("capture", "deny", f"is no regular expression: {error}", spelling)
 
 
 def _check_model(model: ModelSettings, spelling: Spelling) -> None:
@@ -1078,12 +1125,15 @@ def load(
 
 @dataclass(frozen=True, slots=True)
 class ClientSettings:
-    """The groups that a client of a running service goes by."""
+    """The groups that a client of a running service goes by, and who keeps for one what it is to take in."""
 
     server: ServerSettings = field(default_factory=ServerSettings)
     scope: ScopeSettings = field(default_factory=ScopeSettings)
     keys: KeysSettings = field(default_factory=KeysSettings)
     cases: CasesSettings = field(default_factory=CasesSettings)
+    mcp: McpSettings = field(default_factory=McpSettings)
+    capture: CaptureSettings = field(default_factory=CaptureSettings)
+    redaction: RedactionSettings = field(default_factory=RedactionSettings)
 
 
 def load_client(file: Path | None = None, environment: Mapping[str, str] | None = None) -> ClientSettings:

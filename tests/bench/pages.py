@@ -91,7 +91,7 @@ def main() -> None:
                     answer, paint = measure_page(page, address + path.format(iri=iri))
                     print(f"{path[:39]:<40}{answer:>10.0f}{paint:>10.0f}")
                 begin = perf_counter()
-                page.goto(f"{address}/graph?node=Lisbon&limit=500")
+                page.goto(f"{address}/graph?node=Lisbon&limit=1000")
                 page.locator("#graph[data-ready]").wait_for(timeout=60_000)
                 took = perf_counter() - begin
                 nodes = page.evaluate("memoryGraph.nodes().length")

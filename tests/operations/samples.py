@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from memento.iris import data_iri
-from memento.model import CaseRow, NoteRow, ToolCall, ToRemember
+from memento.model import CapturedTurn, CaseRow, NoteRow, ToolCall, ToRemember
 from memento.operations import Operation, care, cases, expressions, graphs, intake, keys, notes
 from memento.operations import recall as questions
 from memento.operations import strength as strengths
@@ -76,6 +76,16 @@ CALLS: Mapping[type[Operation[Any]], Callable[[Sample, str], Operation[Any]]] = 
     notes.Mark: lambda s, n: notes.Mark(s.memory, ("work",), importance=0.9, namespace=n),
     intake.Ingest: lambda s, n: intake.Ingest(_write_file(s.folder), namespace=n),
     intake.IndexProject: lambda s, n: intake.IndexProject(str(s.folder), namespace=n),
+    intake.MemoryFile: lambda s, n: intake.MemoryFile(
+        "create", path=f"/memories/{n}.txt", file_text="- USER likes tea\n", namespace=n
+    ),
+    intake.Capture: lambda s, n: intake.Capture(
+        "monday", (CapturedTurn(role="user", text="I like tea."),), client="claude-code", namespace=n
+    ),
+    intake.Proposals: lambda s, n: intake.Proposals(namespace=n),
+    intake.AcceptProposals: lambda s, n: intake.AcceptProposals(every=True, namespace=n),
+    intake.RejectProposals: lambda s, n: intake.RejectProposals(("0123456789abcdef",), namespace=n),
+    intake.WriteAheadLog: lambda s, n: intake.WriteAheadLog(namespace=n),
     notes.Correct: lambda s, n: notes.Correct(s.memory, "USER works at Siemens.", namespace=n),
     notes.Disputes: lambda s, n: notes.Disputes(namespace=n),
     notes.ListWaiting: lambda s, n: notes.ListWaiting(namespace=n),

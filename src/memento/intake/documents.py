@@ -48,6 +48,7 @@ class Reading:
     defines: tuple[tuple[CodeType, str], ...] = ()
     imports: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    source: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,6 +142,7 @@ def plan_revision(
             session=reading.name,
             position=position,
             idempotency_key=f"ingest:{document.iri.rpartition(':')[2]}:{document.revision}:{reading.digest[:16]}:{position}",
+            source=reading.source,
         )
         tasks[position] = replace(
             make_task(row, scope, now, zone, keep=True),

@@ -19,7 +19,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -106,6 +106,30 @@ def harvest(path: Path, source: str | None = None, *, all_turns: bool = False) -
     return found
 
 
+def harvest_transcript(path: Path, source: str, last_bytes: int | None = None) -> list[NoteRow]:
+    """
+    Read what was said in a transcript that is still being written, or in its end alone; places in the conversation are left out.
+
+    Args:
+        last_bytes: how much of its end is read; default all of it.
+
+    Raises:
+        InputError: it cannot be read, or is none of this source.
+    """
+    try:
+        with path.open("rb") as file:
+            begin = max(file.seek(0, os.SEEK_END) - last_bytes, 0) if last_bytes else 0
+            file.seek(begin)
+            data = file.read()
+    except OSError as error:
+        raise InputError(f"{path.name} cannot be read: {error.strerror}") from error
+    whole = data[data.find(b"\n") + 1 if begin else 0 : data.rfind(b"\n") + 1]
+    document = _Document(path=path, records=list(split_records(decode_text(whole, path.name), path.name)))
+    found = Harvest()
+    SOURCES[source].read(document, SOURCES[source], found, True)
+    return [replace(row, position=None) for row in found.rows]
+
+
 def _walk(folder: Path) -> Iterator[Path]:
     for at, folders, names in os.walk(folder):
         folders[:] = sorted(one for one in folders if not one.startswith("."))
@@ -174,7 +198,7 @@ def _add_turns(
             found.skipped["it has no text"] += 1
         elif turn.role != "user" and not all_turns:
             found.skipped["an assistant said it"] += 1
-        elif why := _find_noise(turn.text):
+        elif why := find_noise(turn.text):
             found.skipped[why] += 1
         else:
             found.rows.append(
@@ -190,7 +214,7 @@ def _add_turns(
             )
 
 
-def _find_noise(text: str) -> str:
+def find_noise(text: str) -> str:
     """Say why a turn is worth no note, by the rules' own words; nothing where any sentence of it tells something."""
     if len(text) > 2_000:
         return ""

@@ -44,7 +44,7 @@ Check = Callable[[str, re.Match[str], int, int], bool]
 
 TABLE = Path(__file__).parent / "secrets.toml"
 
-IDENTIFYING = frozenset(["idempotency_key", "session", "domain", "previous"])
+IDENTIFYING = frozenset(["idempotency_key", "session", "domain", "previous", "path", "old_path", "new_path", "turn"])
 """Fields that tell things apart: two secrets would become one, so that a secret in them is refused."""
 VERBATIM = frozenset(
     [

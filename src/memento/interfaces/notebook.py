@@ -19,6 +19,7 @@ import argparse
 import io
 import json
 import shlex
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -28,13 +29,14 @@ from html import escape
 from typing import TYPE_CHECKING, Any, NoReturn, cast, overload
 
 from memento.errors import InputError, MementoError, MissingPart, NotAcceptable
-from memento.interfaces.picture import draw_manifest
+from memento.interfaces.picture import draw_manifest, draw_timeline
 from memento.iris import IRI, MEM, RDFS, SKOS, TYPE, XSD, shorten
 from memento.model import (
     Believed,
     Described,
     Listed,
     Manifest,
+    Noted,
     NoteRef,
     Recalled,
     Recollection,
@@ -49,11 +51,13 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
     from memento.python import Client, Memento
+    from memento.python.memory import Memory
 
 
 _CELL = "text-align:left;vertical-align:top;padding:.25em .75em;white-space:normal"
 _LINE = "border-bottom:1px solid rgba(128,128,128,.35)"
 _PALE = "opacity:.65"
+_LATEST = 5  # memories that a memory shows of itself
 
 Row = Sequence[str]
 
@@ -71,7 +75,7 @@ def show_recollection(found: Recollection) -> str:
     if not found.memories:
         return f"<p>{head}: {'nothing is relevant' if found.gated else 'nothing comes to mind'}</p>{rest}"
     left = f", {found.left_out} left out of the budget" if found.left_out else ""
-    count = f"{head}, {len(found.memories)} memories{left}"
+    count = f"{head}, {len(found.memories)} {'memory' if len(found.memories) == 1 else 'memories'}{left}"
     return _table_html(_RECALL_COLUMNS, [_recalled_row(one) for one in found.memories], count) + rest
 
 
@@ -86,10 +90,11 @@ def show_manifest(found: Manifest) -> str:
 
 
 def show_timeline(found: Timeline) -> str:
-    """Show the memories in the order they became true."""
+    """Draw when the memories were true, in the order they became so, and show them as a table."""
     earlier = f", {found.earlier:,} earlier ones left out" if found.earlier else ""
     rows = [_believed_row(one) for one in found.memories]
-    return _table_html(_TIMELINE_COLUMNS, rows, f"{_bold(found.subject)} in {escape(found.namespace)}{earlier}")
+    table = _table_html(_TIMELINE_COLUMNS, rows, f"{_bold(found.subject)} in {escape(found.namespace)}{earlier}")
+    return draw_timeline(found) + table
 
 
 def show_believed(one: Believed) -> str:
@@ -119,6 +124,33 @@ def show_described(found: Described) -> str:
     rows = [(_code(shorten(name)), escape(shorten(value))) for name, value in found.properties]
     rows += [(f"{_code(shorten(name))} of", _code(shorten(one))) for one, name in found.pointed_at_by]
     return _table_html(("", ""), rows, f"{_bold(found.type)} {_code(shorten(found.iri))} in {escape(found.namespace)}")
+
+
+def show_noted(found: Noted) -> str:
+    """Show what became of a note: what is remembered of it, what that ended, what it contradicts."""
+    parts = {"remembered": found.memories, "ended": found.invalidated, "contradicted": found.contradicts}
+    rows = [
+        (what, _bold(found.contents.get(iri, "")), _code(shorten(iri))) for what, iris in parts.items() for iri in iris
+    ]
+    state = "kept, and still to be understood" if found.pending else ""
+    state = f"nothing was kept: {escape(found.skipped)}" if found.skipped else state
+    remarks = "".join(f"<p>{escape(remark)}</p>" for remark in found.remarks)
+    head = f"<p>{state}</p>" if state else ""
+    return head + (_table_html(("", "memory", "IRI"), rows) if rows else "") + remarks
+
+
+def show_memento(memento: Memory) -> str:
+    """Show where a memory is, what it holds, and what it learned last."""
+    try:
+        status, latest = memento.status(), memento.list(limit=_LATEST)
+    except MementoError as error:
+        return f"<p>{escape(str(error))}</p>"
+    held = f"{status.memories:,} memories of {status.notes:,} notes, {status.current:,} current, {status.entities:,} entities"
+    head = f"{_bold(status.namespace)} at {_code(status.address or status.home)}: {held}"
+    if status.pending:
+        head = f"{head}, {status.pending:,} notes to be understood"
+    rows = [(_bold(one.content), _day(one.valid_at), _day(one.invalid_at)) for one in latest]
+    return _table_html(("latest memories", "since", "until"), rows, head) if rows else f"<p>{head}</p>"
 
 
 def show_table(columns: Sequence[str], rows: Iterable[Sequence[object]], caption: str = "") -> str:
@@ -192,6 +224,7 @@ _DISPLAYS: dict[type, Any] = {
     Listed: show_listed,
     Source: show_source,
     Described: show_described,
+    Noted: show_noted,
 }
 
 
@@ -199,6 +232,17 @@ def attach() -> None:
     """Let nouns show themselves as HTML, as notebooks ask them to; harmless when called again."""
     for noun, show in _DISPLAYS.items():
         noun._repr_html_ = show  # type: ignore[attr-defined]
+    # The store and its libraries are imported when a memory is opened, so until then there is no such class.
+    if (shell := _find_shell()) is not None:
+        shell.display_formatter.formatters["text/html"].for_type_by_name(
+            "memento.python.memory", "Memory", show_memento
+        )
+
+
+def _find_shell() -> Any:
+    from IPython.core.getipython import get_ipython
+
+    return get_ipython()
 
 
 _ROWS, _TRIPLES = "application/sparql-results+json", "application/n-triples"
@@ -434,7 +478,7 @@ def parse_triples(data: bytes) -> Triples:
     return Triples(tuple(sorted(triples, key=lambda one: (one[0], one[1], str(one[2])))), data)
 
 
-_CHAR, _BOLD, _LINE_H, _PAD, _GAP_X, _GAP_Y = 6.7, 7.6, 16, 8, 110, 22  # pixels, at 12 px
+_CHAR, _BOLD, _LINE_H, _PAD, _GAP_X, _GAP_Y = 6.7, 7.6, 16, 8, 140, 24  # pixels, at 12 px
 _CHARS = 34  # of a line of text
 _LINES = 6  # of a box, beside its head
 _TIP = 200  # characters of a line of what is told when one points at a box
@@ -577,9 +621,12 @@ def _arrow(start: _Box, label: str, to: _Box) -> str:
     tip = -7 if forward else 7
     path = f"M{x1:.0f},{y1:.0f} C{x1 + bend:.0f},{y1:.0f} {x2 - bend:.0f},{y2:.0f} {x2 + tip:.0f},{y2:.0f}"
     head = f"M{x2:.0f},{y2:.0f} l{tip},-4 v8 z"
+    # Beside the head, where the curve is level, on the side that it does not come from.
+    beside = y2 + (13 if y2 > y1 + 1 else -6)
+    anchor = "end" if forward else "start"
     return (
         f'<path d="{path}" fill="none" stroke="currentColor" stroke-opacity=".45"/><path d="{head}" fill-opacity=".6"/>'
-        f'<text x="{(x1 + x2) / 2:.0f}" y="{(y1 + y2) / 2 - 4:.0f}" text-anchor="middle" font-size="10" '
+        f'<text x="{x2 + 2 * tip:.0f}" y="{beside:.0f}" text-anchor="{anchor}" font-size="10" '
         f'fill-opacity=".75">{escape(label)}</text>'
     )
 
@@ -627,7 +674,8 @@ class _Options(argparse.ArgumentParser):
 
 
 def load(shell: InteractiveShell) -> None:
-    """Give a shell the magic; what `%load_ext memento` does."""
+    """Give a shell the magic, and nouns their tables; what `%load_ext memento` does."""
+    attach()
     from IPython.core.error import UsageError
 
     def sparql(line: str, cell: str) -> object:
@@ -677,4 +725,13 @@ def _open_memory(chosen: argparse.Namespace, names: dict[str, Any]) -> AbstractC
         return nullcontext(own)
     if chosen.memory != "memento":
         raise InputError(f"%%sparql: there is no memory in the variable {chosen.memory!r}: open one with open_memento")
-    return open_memento(resume=False)
+    known = {name: one for name, one in names.items() if isinstance(one, Memento | Client) and not name.startswith("_")}
+    if len({id(one) for one in known.values()}) == 1:
+        return nullcontext(next(iter(known.values())))
+    if known:
+        variables = ", ".join(sorted(known))
+        raise InputError(f"%%sparql: which memory? Say --memory with one of {variables}, --home DIR or --url ADDRESS")
+    usual = open_memento(resume=False)
+    where = usual.address if isinstance(usual, Client) else usual.datadir.path
+    sys.stderr.write(f"Asked the usual memory, {where}: no variable has one.\n")
+    return usual

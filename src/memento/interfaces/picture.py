@@ -1,5 +1,6 @@
 """
-The map of a memory as SVG: a circle for each region, its best known places as dots, lines where regions are joined.
+Pictures as SVG: the map of a memory, a circle for each region with its best known places as dots; a timeline, a bar for each memory
+from when it came true to when it ended.
 
 *Guarantees:* every text is escaped; nothing is fetched and nothing runs; drawn in the colour of the text around it, so that it is
 seen on light and dark. The same map gives the same picture.
@@ -10,10 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from html import escape
 
 from memento.iris import IRI
-from memento.model import Crossing, Manifest, Place, Region
+from memento.model import Believed, Crossing, Manifest, Place, Region, Timeline
+from memento.time import now
 
 MOST = 14
 """Regions that are drawn, the largest."""
@@ -178,3 +181,95 @@ def _frame(
         f'{shape} font-family="system-ui,sans-serif" font-size="11" '
         f'fill="currentColor"><title>{escape(said)}</title>{"".join(parts)}</svg>'
     )
+
+
+_WIDE, _ROW, _BAR, _AXIS = 760.0, 34.0, 7.0, 26.0  # pixels
+_TICKS = 8
+_CHARS_OF_ROW = 110
+_DAY_S = 86_400.0
+_STEPS_DAYS = (1, 7, 30.44, 91.31, 365.25, 1826.25, 3652.5, 36525)
+
+
+def draw_timeline(timeline: Timeline, until: datetime | None = None) -> str:
+    """
+    Draw when the memories of a timeline were true, in their order: a bar for each, pale where it ended, dashed where it was
+    corrected, as it had never been true. What still holds goes on to the right edge.
+
+    Args:
+        until: where time ends; default now, or the latest end if that is later.
+    """
+    rows = timeline.memories
+    if not rows:
+        return ""
+    ends = [one.invalid_at for one in rows if one.invalid_at]
+    first = min(one.valid_at for one in rows).timestamp()
+    last = max([(until or now()).timestamp(), first + _DAY_S, *(end.timestamp() for end in ends)])
+    scale = (_WIDE - 2 * _EDGE) / (last - first)
+    height = len(rows) * _ROW + _AXIS
+    parts = [_draw_tick(at, label, _EDGE + (at - first) * scale, height) for at, label in _find_ticks(first, last)]
+    parts += [_draw_span(one, number, first, last, scale) for number, one in enumerate(rows)]
+    said = escape(f"{timeline.subject}: when {len(rows)} memories were true")
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 {_WIDE:.0f} {height:.0f}" '
+        f'style="max-width:100%;width:{_WIDE:.0f}px" font-family="system-ui,sans-serif" font-size="12" '
+        f'fill="currentColor"><title>{said}</title>{"".join(parts)}</svg>'
+    )
+
+
+def _draw_span(one: Believed, number: int, first: float, last: float, scale: float) -> str:
+    begin = one.valid_at.timestamp()
+    end = one.invalid_at.timestamp() if one.invalid_at else last
+    x, width = _EDGE + (begin - first) * scale, max((end - begin) * scale, 3.0)
+    text = one.content if len(one.content) <= _CHARS_OF_ROW else f"{one.content[: _CHARS_OF_ROW - 1].rstrip()}…"
+    # A text that begins far right ends at its bar instead.
+    is_late = x > _WIDE / 2
+    place = f'x="{x + width:.1f}" text-anchor="end"' if is_late else f'x="{x:.1f}"'
+    look = {
+        "holds": 'fill-opacity=".75"',
+        "ended": 'fill-opacity=".3"',
+        "corrected": 'fill="none" stroke="currentColor" stroke-opacity=".6" stroke-dasharray="3 2"',
+    }[one.state]
+    until = f" to {one.invalid_at:%Y-%m-%d}" if one.invalid_at else " until now"
+    why = f": {one.reason}" if one.reason else ""
+    tip = escape(f"{one.content} ({one.valid_at:%Y-%m-%d}{until}, {one.state}{why})")
+    pale = "" if one.state == "holds" else ' fill-opacity=".65"'
+    top = number * _ROW
+    return (
+        f'<g><title>{tip}</title><text {place} y="{top + 14:.1f}"{pale}>{escape(text)}</text>'
+        f'<rect x="{x:.1f}" y="{top + 19:.1f}" width="{width:.1f}" height="{_BAR}" rx="2" {look}/></g>'
+    )
+
+
+def _draw_tick(at: float, label: str, x: float, height: float) -> str:
+    return (
+        f'<line x1="{x:.1f}" y1="0" x2="{x:.1f}" y2="{height - _AXIS + 4:.1f}" stroke="currentColor" stroke-opacity=".12"/>'
+        f'<text x="{x:.1f}" y="{height - 6:.1f}" text-anchor="middle" font-size="10" fill-opacity=".7">{escape(label)}</text>'
+    )
+
+
+def _find_ticks(first: float, last: float) -> Iterator[tuple[float, str]]:
+    """Yield the beginnings of years, quarters, months, weeks or days, whichever are few enough, and what each is called."""
+    step = next((days for days in _STEPS_DAYS if (last - first) / (days * _DAY_S) <= _TICKS), _STEPS_DAYS[-1])
+    form = "%Y" if step > 300 else "%b %Y" if step > 25 else "%d %b"
+    at = datetime.fromtimestamp(first, UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    if step > 25:
+        at = at.replace(day=1)
+    if step > 300:
+        at = at.replace(month=1)
+    known = ""
+    for _ in range(50 * _TICKS):
+        stamp = at.timestamp()
+        if stamp > last:
+            return
+        if stamp >= first and (label := f"{at:{form}}") != known:
+            yield stamp, label
+            known = label
+        at = _go_on(at, step)
+
+
+def _go_on(at: datetime, step_days: float) -> datetime:
+    """Return the beginning of the next step: of days, or of calendar months and years."""
+    if step_days < 25:
+        return datetime.fromtimestamp(at.timestamp() + step_days * _DAY_S, UTC)
+    months = at.year * 12 + at.month - 1 + round(step_days / 30.44)
+    return at.replace(year=months // 12, month=months % 12 + 1)

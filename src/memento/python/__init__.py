@@ -16,9 +16,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from memento.python.client import Client
-from memento.python.memory import Memory
+from memento.python.memory import Memory, MemoryTool
 
-__all__ = ["Client", "Memento", "Memory", "open_memento", "restore_folder"]
+__all__ = ["Client", "Memento", "Memory", "MemoryTool", "open_memento", "restore_folder"]
 
 if TYPE_CHECKING:
     from memento.python.memento import Memento, open_memento

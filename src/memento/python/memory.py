@@ -252,6 +252,13 @@ class Memory(ABC):
         lambda asked: structs.replace(asked, folder=str(Path(asked.folder).expanduser().absolute())),
     )
 
+    memory_file = Method(intake.MemoryFile)
+    capture = Method(intake.Capture)
+    proposals = Method(intake.Proposals)
+    accept_proposals = Method(intake.AcceptProposals)
+    reject_proposals = Method(intake.RejectProposals)
+    write_ahead_log = Method(intake.WriteAheadLog)
+
     def export(
         self,
         file: str | Path,
@@ -341,3 +348,62 @@ def _read_row(number: int, row: object) -> NoteRow:
         return decode(NoteRow, dict(row))
     except InputError as error:
         raise InputError(f"row {number}: {error}") from error
+
+
+class MemoryTool:
+    """
+    Claude's memory tool over a memory: what the Anthropic SDK's tool runner takes among its tools.
+
+        client.beta.messages.tool_runner(..., tools=[MemoryTool(memento)])
+
+    The files that the model writes are kept in the graph of the memory's namespace, so that recall finds what they say.
+
+    *Because:* the SDK tells its tools by their class; to be registered as one takes no import of it where it is not used.
+    """
+
+    name = "memory"
+
+    def __init__(self, memory: Memory, *, cache_control: Mapping[str, Any] | None = None) -> None:
+        """
+        Args:
+            cache_control: the mark for the provider's cache, as the SDK has it.
+        """
+        self._memory, self._cache_control = memory, cache_control
+        try:
+            from anthropic.lib.tools import BetaAbstractMemoryTool
+        except ImportError:  # whoever answers the tool's calls by themselves needs no SDK
+            return
+        BetaAbstractMemoryTool.register(type(self))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the tool's entry in a request."""
+        marked = {} if self._cache_control is None else {"cache_control": dict(self._cache_control)}
+        return {"type": "memory_20250818", "name": self.name, **marked}
+
+    def call(self, input: object) -> str:
+        """
+        Carry out a command: what a block of `tool_use` has as its input, a mapping or an object with its fields.
+
+        Raises:
+            ToolError: it could not be carried out; the model is told why. Without the SDK an `InputError`.
+        """
+        given = input if isinstance(input, Mapping) else vars(input)
+        known = {*intake.MemoryFile.__struct_fields__} - {"namespace"}  # a model chooses none
+        asked = {name: value for name, value in given.items() if name in known and value is not None}
+        try:
+            answer = self._memory.memory_file(**asked)
+        except InputError as error:
+            raise _as_tool_error(f"Error: {error}") from error
+        if answer.failed:
+            raise _as_tool_error(answer.text)
+        return answer.text
+
+    execute = view = create = str_replace = insert = delete = rename = call
+
+
+def _as_tool_error(message: str) -> Exception:
+    try:
+        from anthropic.lib.tools import ToolError
+    except ImportError:
+        return InputError(message)
+    return ToolError(message)

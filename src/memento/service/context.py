@@ -30,6 +30,7 @@ from memento.consolidation.agents import Agents
 from memento.consolidation.bounded_rules import BoundedRules
 from memento.datadir import DataFolder
 from memento.errors import Forbidden, GraphError, InputError, ReadOnly, TooLong
+from memento.intake.capture import Journal
 from memento.intake.redaction import Redaction, Redactor, describe_counts
 from memento.iris import (
     GLOBAL,
@@ -79,11 +80,13 @@ class Service:
         consolidate: Callable[[Service], float | None],
         checkpoint: Callable[[Service], float | None],
         mend: Callable[[Service], float | None],
+        capture: Callable[[Service], float | None],
     ) -> None:
         """
         Args:
             scope: where notes go and recalls look when a call names no namespace.
-            consolidate, checkpoint, mend: the background work; each says after how many seconds it wants to be called again.
+            consolidate, checkpoint, mend, capture: the background work; each says after how many seconds it wants to be
+                called again.
         """
         self.datadir = datadir
         self.settings = settings
@@ -119,6 +122,8 @@ class Service:
         self.consolidator = Worker(lambda: consolidate(self), "consolidation")
         self.checkpointer = Worker(lambda: checkpoint(self), "checkpoints")
         self.mender = Worker(lambda: mend(self), "mending")
+        self.journal = Journal(datadir.captures, settings.capture.most)
+        self.capturer = Worker(lambda: capture(self), "capture")
         stores.graph.on_failure = self.mender.wake
 
     @property

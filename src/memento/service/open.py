@@ -20,6 +20,7 @@ from memento.ports import Progress
 from memento.service import understanding
 from memento.service.context import Service
 from memento.service.handlers.care import back_up, make_due_checkpoint, reopen_store
+from memento.service.handlers.intake import take_captured
 from memento.service.handlers.recall import peek
 from memento.settings import Settings
 from memento.time import now
@@ -52,6 +53,7 @@ def open_service(
             consolidate=understanding.work,
             checkpoint=make_due_checkpoint,
             mend=reopen_store,
+            capture=take_captured,
         )
         if mends:
             _upgrade(service, progress)
@@ -111,6 +113,7 @@ def close_service(service: Service) -> None:
     """Let go of the data folder; calling it twice is harmless."""
     service.consolidator.stop(_STOP_S)
     service.checkpointer.stop(_STOP_S)
+    service.capturer.stop(_STOP_S)
     service.mender.stop(_STOP_S)
     if service.models:
         service.models.close()

@@ -225,6 +225,8 @@ def resume(service: Service) -> None:
     if service.degraded:
         return
     service.checkpointer.wake()
+    if service.settings.capture.is_on:
+        service.capturer.wake()
     if queue.list_waiting(service.stores):
         service.consolidator.wake()
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import http.client
 import json
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, Literal, cast
 from urllib.parse import urlsplit
 
@@ -16,13 +18,15 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp.shared.exceptions import MCPError
 from mcp.types import ElicitRequestParams, ElicitResult, TextResourceContents
 
+from conftest import OFFLINE
 from doors import serving, text_of
 from memento.access import Access
 from memento.errors import GraphError
 from memento.interfaces.mcp import catalogue
 from memento.operations.care import Status
-from memento.python import Memento
+from memento.python import Memento, open_memento
 from memento.service import HANDLERS, Context
+from memento.settings import McpSettings
 from memento.time import now
 
 Era = Literal["auto", "legacy"]
@@ -285,6 +289,16 @@ def test_a_client_that_shows_questions_is_asked_by_the_newer_era(memory: Memento
     assert anyio.run(note, "accept", "I collect coins.") == "Noted."
     assert memory.status().notes == before + 1
     assert "I collect coins." in asked[-1]
+
+
+def test_a_client_that_asks_by_itself_is_not_made_to_ask_twice(tmp_path: Path) -> None:
+    opened = open_memento(tmp_path / "home", configured=replace(OFFLINE, mcp=McpSettings(confirmation="client")))
+    assert isinstance(opened, Memento)
+    with opened, serving(opened) as address:
+        assert called(address, "auto", "memento_note", content="I collect stamps.")[0] == "Noted."
+        assert called(address, "legacy", "memento_note", content="I own a kayak.", confirmed=False)[0] == "Noted."
+        [iri] = opened.note("I live in Oslo.").memories
+        assert called(address, "auto", "memento_forget", iri=iri, confirmed=False)[1]["status"] == "unconfirmed"
 
 
 def test_a_call_that_takes_long_shows_progress_to_the_newer_era(

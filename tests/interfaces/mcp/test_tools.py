@@ -101,6 +101,17 @@ def test_a_profile_of_tools_says_one_rule_for_asking_before_writing() -> None:
     assert "without asking" in silent and "only after" not in silent
 
 
+@pytest.mark.parametrize(("mode", "word"), [("client", "the client shows"), ("never", "without asking")])
+def test_a_note_that_nobody_is_asked_about_here_is_described_so_and_needs_no_yes(mode: str, word: str) -> None:
+    shown = catalogue.tools((), confirmation=mode)["memento_note"].describe()
+    assert word in shown["description"] and "confirmed=true" not in shown["description"]
+    assert shown["inputSchema"]["required"] == ["content"]
+    assert shown["annotations"]["readOnlyHint"] is False
+    assert "only after" not in catalogue.instructions((), mode) and "memento_note" in catalogue.instructions((), mode)
+    assert "shows them the note first" not in catalogue.instructions(("keys",), mode)
+    assert catalogue.tools((), confirmation=mode)["memento_forget"] is catalogue.tools(())["memento_forget"]
+
+
 def test_no_tool_tells_of_one_that_is_not_listed_beside_it() -> None:
     names = {tool.name for tool in EVERY if "_" in tool.name}
     for groups in ((), *((group,) for group in catalogue.GROUPS)):

@@ -5,18 +5,22 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from html.parser import HTMLParser
-from typing import Any
+from typing import Any, cast
+from xml.etree import ElementTree
 
 import pytest
 
-from memento.interfaces.notebook import attach
+from memento.interfaces.notebook import attach, show_memento
+from memento.interfaces.picture import draw_timeline
 from memento.iris import IRI, MEM
 from memento.model import (
     Believed,
     Described,
     Listed,
+    Noted,
     NoteRef,
     Recalled,
     Recollection,
@@ -69,7 +73,11 @@ NOUNS = [
         pointed_at_by=((EVIL, EVIL),),
     ),
     Source(memory=IRI("urn:2"), content=EVIL, note=NOTE, said_by=EVIL, agent=EVIL, rules=(EVIL,)),
+    Noted(note=IRI("urn:n"), memories=(IRI("urn:2"),), contents={IRI("urn:2"): EVIL}, remarks=(EVIL,)),
+    Noted(note=None, skipped=EVIL),
 ]
+DRAWN = {"svg", "title", "g", "rect", "line", "text"}
+"""Of a timeline, which is a picture beside a table."""
 
 
 attach()
@@ -112,8 +120,10 @@ def test_text_stays_text(noun: object) -> None:
     html = html_of(noun)
     found = tags(html)
 
-    assert found.names <= {"table", "caption", "thead", "tbody", "tr", "th", "td", "b", "code", "span", "div", "p"}
-    assert found.attributes <= {"style"}
+    written = {"table", "caption", "thead", "tbody", "tr", "th", "td", "b", "code", "span", "div", "p"}
+    assert found.names <= (written | DRAWN if isinstance(noun, Timeline) else written)
+    assert isinstance(noun, Timeline) or found.attributes <= {"style"}
+    assert not any(name.startswith("on") or name in ("href", "src") for name in found.attributes)
     assert "&lt;script&gt;" in html
     assert not re.search(r"url\(|#[0-9a-f]{3,6}\b|background|(?<![-\w])color", html), "colours are those around it"
 
@@ -128,6 +138,42 @@ def test_a_recollection_has_dates_sources_and_what_was_replaced(memento: Memento
     assert "I work at Microsoft." in html
     assert "USER works at Google." in html_of(memento.timeline("me"))
     assert "USER works at Microsoft." in html_of(memento.list()[0])
+    own = show_memento(memento)
+    assert "2 memories of 2 notes, 1 current" in own
+    assert own.index("USER works at Microsoft.") > own.index(str(memento.datadir.path))
+    assert "USER works at Google." in html_of(memento.note("I work at Google.", at="2025-09-01"))
+
+
+def test_a_timeline_is_drawn_with_a_bar_for_each_memory_as_long_as_it_was_true() -> None:
+    spans = [
+        ("A", 2020, 2022, "ended"),
+        ("B", 2022, 2024, "ended"),
+        ("C", 2024, None, "holds"),
+        ("D", 2021, 2023, "corrected"),
+    ]
+    rows = tuple(
+        replace(
+            BELIEVED,
+            content=name,
+            valid_at=datetime(begin, 1, 1, tzinfo=UTC),
+            invalid_at=datetime(end, 1, 1, tzinfo=UTC) if end else None,
+            state=cast(Any, state),
+        )
+        for name, begin, end, state in spans
+    )
+    found = Timeline(subject="x", namespace="main", iris=(), memories=rows)
+    drawn = draw_timeline(found, until=datetime(2026, 1, 1, tzinfo=UTC))
+    root = ElementTree.fromstring(drawn)
+    bars = [
+        (float(one.get("x", "")), float(one.get("width", ""))) for one in root.iter("{http://www.w3.org/2000/svg}rect")
+    ]
+    wide = bars[0][1]
+    assert [round(width / wide, 2) for _, width in bars] == [1.0, 1.0, 1.0, 1.0]
+    assert bars[0][0] < bars[3][0] < bars[1][0] < bars[2][0], "each begins when it came true"
+    assert drawn.count("stroke-dasharray") == 1, "what was never true is dashed"
+    years = [one.text for one in root.iter("{http://www.w3.org/2000/svg}text") if one.get("font-size") == "10"]
+    assert years == ["2020", "2021", "2022", "2023", "2024", "2025", "2026"]
+    assert draw_timeline(replace(found, memories=())) == ""
 
 
 ASKED = """

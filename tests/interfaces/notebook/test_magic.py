@@ -52,6 +52,26 @@ def test_a_cell_asks_the_memory_of_the_notebook(shell: Any, memento: Memento) ->
     assert isinstance(asked(shell, "", "CONSTRUCT { ?s ?p ?o } { ?s a ?o ; ?p ?o } LIMIT 3"), Triples)
 
 
+def test_a_cell_asks_no_memory_but_the_one_that_is_meant(
+    shell: Any, memento: Memento, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    memento.note("I live in Lisbon.")
+    assert len(asked(shell, "")) == 0
+    assert str(tmp_path / "usual") in capsys.readouterr().err, "whose memory was asked is said"
+    shell.user_ns["mine"] = memento
+    assert asked(shell, "")["content"].tolist() == ["USER lives in Lisbon."], "the only memory that is open"
+    with open_memento(tmp_path / "other", configured=OFFLINE) as other:
+        shell.user_ns["other"] = other
+        with pytest.raises(UsageError, match="--memory with one of mine, other"):
+            asked(shell, "")
+
+
+def test_a_memory_shows_itself_as_a_table(shell: Any, memento: Memento) -> None:
+    memento.note("I live in Lisbon.")
+    html = shell.display_formatter.formatters["text/html"](memento)
+    assert "USER lives in Lisbon." in html and "<table>" in html
+
+
 def test_a_cell_asks_a_folder_a_service_or_the_usual_place(shell: Any, memento: Memento, tmp_path: Path) -> None:
     with open_memento(tmp_path / "other", configured=OFFLINE) as other:
         other.note("I live in Oslo.")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import threading
+import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from conftest import OFFLINE
 from memento.errors import GraphError
 from memento.interfaces.web.app import create_app
 from memento.model import Recollection
@@ -16,6 +19,7 @@ from memento.operations.recall import Recall
 from memento.retrieval.render import count_tokens
 from memento.service import Context
 from memento.service.handlers.recall import peek
+from memento.settings import CaptureSettings
 from memento.time import now
 from proxied import Proxied, in_front_of
 from upstream import Upstream
@@ -324,3 +328,40 @@ def test_what_the_proxy_did_is_counted(proxied: Proxied) -> None:
     counts = proxied.client.get(f"{proxied.url}/metrics").text
 
     assert 'memento_events_total{event="proxy.ok"}' in counts
+
+
+def test_what_a_person_said_is_captured_after_the_answer_where_that_is_asked_for(
+    provider: Upstream, tmp_path: Path
+) -> None:
+    settings = replace(OFFLINE, capture=CaptureSettings(namespaces='{"main": "propose"}'))
+
+    def ask(text: str, path: str = "/v1/messages", **headers: str) -> None:
+        body = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": text}]}
+        assert found.post(path, body, **headers).status_code == 200
+
+    with in_front_of(provider, tmp_path / "home", settings=settings) as found:
+        found.memento.note("I live in Lisbon.")
+        ask("Where do I live? I hate olives, by the way.")
+        ask("Where do I live? I hate olives, by the way.")
+        ask("I hate plums.", "/v1/messages/count_tokens")
+        ask("Off the record: I hate kale.")
+        ask("I hate figs.", **{"x-memento": "off"})
+        ask("I hate mint.", **{"x-memento-namespace": "work"})
+        ask("Please reply with a title for this chat in 3-4 words.")
+        ask("I like pears.")
+        end = time.monotonic() + 20
+        while len(found.memento.proposals()) < 2 and time.monotonic() < end:
+            time.sleep(0.02)
+        said = [one.content for one in found.memento.proposals()]
+        assert said == ["Where do I live? I hate olives, by the way.", "I like pears."]
+        assert {one.source for one in found.memento.proposals()} == {"hook:proxy"}
+        assert not found.memento.proposals(namespace="work")
+
+
+def test_a_journal_that_cannot_be_written_harms_no_answer(provider: Upstream, tmp_path: Path) -> None:
+    settings = replace(OFFLINE, capture=CaptureSettings(mode="on"))
+    (tmp_path / "home" / "captures.jsonl").mkdir(parents=True)
+    with in_front_of(provider, tmp_path / "home", settings=settings) as found:
+        body = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "I like pears."}]}
+        assert found.post("/v1/messages", body).status_code == 200
+        assert found.memento.status().proposals == 0

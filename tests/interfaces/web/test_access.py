@@ -75,6 +75,18 @@ TABLE: Mapping[tuple[str, str], tuple[tuple[int, ...], dict[str, Any]]] = {
     ("POST", "/memory/import"): ((401, 403, 200, 200, 200), {"data": b'{"content": "I like tea."}'}),
     ("POST", "/memory/ingest"): ((401, 403, 403, 403, 403), {"json": {"file": "/etc/hostname"}}),
     ("POST", "/memory/index"): ((401, 403, 403, 403, 403), {"json": {"folder": "/etc"}}),
+    ("POST", "/memory/files"): (
+        (401, 403, 200, 200, 200),
+        {"json": {"command": "create", "path": "/memories/tea.txt", "file_text": "I like tea."}},
+    ),
+    ("POST", "/memory/capture"): (
+        (401, 403, 200, 200, 200),
+        {"json": {"session": "s", "turns": [{"role": "user", "text": "I like tea."}]}},
+    ),
+    ("GET", "/memory/proposals"): (READ, {}),
+    ("POST", "/memory/proposals/accept"): ((401, 403, 200, 200, 200), {"json": {"every": True}}),
+    ("POST", "/memory/proposals/reject"): ((401, 403, 200, 200, 200), {"json": {"every": True}}),
+    ("GET", "/memory/log"): (READ, {}),
     ("GET", "/context.jsonld"): (READ, {}),
     ("GET", "/memory/export"): (READ, {}),
     ("POST", "/memory/import/rdf"): (

@@ -71,7 +71,8 @@ def serve_stdio(chosen: Chosen) -> None:
     known = load_client(chosen.folder.settings)
     groups = offered_groups(known.cases)
     direct = "keys" in groups and known.keys.direct
-    Shim(service, groups, claimed_stdout(), direct=direct).serve_lines(iter(sys.stdin.buffer))
+    asking = known.mcp.confirmation
+    Shim(service, groups, claimed_stdout(), direct=direct, confirmation=asking).serve_lines(iter(sys.stdin.buffer))
 
 
 @command("eval")

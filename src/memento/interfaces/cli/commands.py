@@ -253,6 +253,32 @@ COMMANDS: Mapping[str, Command] = {
     ),
     "case_metrics": Command(path="cases metrics", view=views.show_metrics),
     "case_status": Command(path="cases status", view=views.show_numbers),
+    "proposals": Command(path="proposals", view=views.show_proposals),
+    "accept_proposals": Command(
+        path="accept",
+        view=views.show_decided,
+        help="Note what was captured and waits for a yes: the proposals ID, or --every of the namespace.",
+        places={"proposals": "ID..."},
+    ),
+    "reject_proposals": Command(
+        path="reject",
+        view=views.show_decided,
+        help="Delete what was captured and waits for a yes: the proposals ID, or --every of the namespace.",
+        places={"proposals": "ID..."},
+    ),
+    "memory_file": Command(
+        path="memory-file",
+        view=lambda answer: answer["text"],
+        places={"command": "COMMAND"},
+        options={
+            "path": Option(metavar="PATH"),
+            "view_range": Option(metavar="LINE"),
+            "old_path": Option(metavar="PATH"),
+            "new_path": Option(metavar="PATH"),
+        },
+        fails_when=lambda answer: answer["failed"],
+    ),
+    "write_ahead_log": Command(path="log", view=views.show_log),
 }
 """The commands that differ from what their operation makes of them by itself."""
 

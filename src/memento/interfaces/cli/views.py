@@ -326,6 +326,28 @@ def show_redacted(answer: Json) -> str:
     return f"\n{describe_counts(answer['redacted'])}."
 
 
+def show_proposals(answer: list[Json]) -> str:
+    """What waits for a yes, each with its id."""
+    lines: list[str] = []
+    for one in answer:
+        where = f"{clean(one['speaker'] or 'user')} in {clean(one['session'] or one['client'])}"
+        lines += [f"{one['id']}  {one['at'][:16].replace('T', ' ')}  {where}", f"    {clean(one['content'])}"]
+    return "\n".join(lines) or "Nothing waits for a yes."
+
+
+def show_decided(answer: Json) -> str:
+    """What became of proposals."""
+    lines = [f"{len(answer['decided']):,} proposals settled, {answer['memories']:,} memories stored."]
+    lines += [f"{clean(id)} does not wait." for id in answer["unknown"]]
+    return "\n".join(lines)
+
+
+def show_log(answer: list[Json]) -> str:
+    """What is accepted and not written yet."""
+    lines = [f"{one['timestamp'][:19]}  {one['kind']:8}  {one['id']}  {one['error'] or ''}".rstrip() for one in answer]
+    return "\n".join(lines) or "Nothing waits to be written."
+
+
 def show_ingested(answer: Json, is_trial: bool = False) -> str:
     """What became of the documents of a file, a folder or a page."""
     counts = {

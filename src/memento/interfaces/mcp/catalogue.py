@@ -38,9 +38,29 @@ _SILENT = (
 _WRITES_UNASKED = ("keys", "sexpr")
 
 
-def instructions(groups: Sequence[str]) -> str:
-    """Return what a client is told of the server: one rule for asking before writing, that of the tools that are listed."""
-    return _SILENT if any(group in groups for group in _WRITES_UNASKED) else INSTRUCTIONS
+_SHOWN = {
+    "client": "memento_note shows the user the note by itself: call it without asking first.",
+    "never": "The user has chosen that memento_note is called without asking first.",
+}
+
+
+def instructions(groups: Sequence[str], confirmation: str = "ask") -> str:
+    """
+    Return what a client is told of the server: one rule for asking before writing, that of the tools that are listed.
+
+    Args:
+        confirmation: as the setting of `[mcp]`.
+    """
+    said = _SILENT if any(group in groups for group in _WRITES_UNASKED) else INSTRUCTIONS
+    if confirmation == "ask":
+        return said
+    for asking in (_ASKS_FIRST, _ASKS_SHOWN):
+        said = said.replace(asking, _SHOWN[confirmation])
+    return said
+
+
+_ASKS_FIRST = "Call memento_note only after the user has seen the note and said yes."
+_ASKS_SHOWN = "memento_note is for what they ask you to note, and shows them the note first."
 
 
 _CORE = {tool.name: tool for tool in (*core_tools.WRITING_TOOLS, *core_tools.READING_TOOLS)}
@@ -70,17 +90,19 @@ GROUPS: Mapping[str, Sequence[Tool]] = {
 """What `MEMENTO_TOOLS` adds, by the names that `settings.tool_groups` checks."""
 
 
-def tools(groups: Sequence[str], *, direct: bool = False) -> dict[str, Tool]:
+def tools(groups: Sequence[str], *, direct: bool = False, confirmation: str = "ask") -> dict[str, Tool]:
     """
     The tools of the default set and of some groups by name, in the order of the list.
 
     Args:
         direct: also direct recall over keys, where their group is.
+        confirmation: as the setting of `[mcp]`.
     """
+    default = [core_tools.UNASKED_NOTES.get(confirmation, DEFAULT[0]), *DEFAULT[1:]]
     added = [tool for group in groups for tool in GROUPS[group]]
     if direct and "keys" in groups:
         added.append(group_tools.DIRECT_RECALL)
-    return {tool.name: tool for tool in (*DEFAULT, *added)}
+    return {tool.name: tool for tool in (*default, *added)}
 
 
 def with_map(listed: Json, text: str) -> Json:
@@ -96,10 +118,11 @@ def with_map(listed: Json, text: str) -> Json:
     return {**listed, "tools": tools}
 
 
-def lists(groups: Sequence[str], *, direct: bool = False) -> dict[str, Json]:
+def lists(groups: Sequence[str], *, direct: bool = False, confirmation: str = "ask") -> dict[str, Json]:
     """The answer to each listing method; the arguments are those of `tools`."""
+    offered = tools(groups, direct=direct, confirmation=confirmation)
     return {
-        "tools/list": {"tools": [tool.describe() for tool in tools(groups, direct=direct).values()]},
+        "tools/list": {"tools": [tool.describe() for tool in offered.values()]},
         "resources/list": {"resources": list(resources.FIXED)},
         "resources/templates/list": {"resourceTemplates": list(resources.TEMPLATES)},
         "prompts/list": {"prompts": list(resources.PROMPTS)},

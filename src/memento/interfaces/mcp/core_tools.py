@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import codecs
 import csv
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 from typing import Annotated, Literal
@@ -33,6 +33,15 @@ is new. "I moved from Paris to Lisbon in March 2025."
 3. Call this tool with confirmed=true. With confirmed=false nothing is stored.
 What the note replaces is retired, not deleted. Never note secrets, nor what a recall returned."""
 
+_UNASKED = """Remember something about the user for later conversations.
+
+Use when the user asks to remember, or says something lasting about themselves, their people, work or preferences.
+Write the note in the first person, as the user would say it: concise, self-contained, with full names and dates, and only what is \
+new. "I moved from Paris to Lisbon in March 2025." {}
+What the note replaces is retired, not deleted. Never note secrets, nor what a recall returned."""
+NOTE_BY_CLIENT = _UNASKED.format("Call at once: the client shows the user the note and asks.")
+NOTE_UNASKED = _UNASKED.format("Call at once, without asking: so the user has chosen.")
+
 CORRECT = """Put right a memory that was never true, such as a misspelt name or a wrong date.
 
 Use when the user says that something recalled is wrong. What was true once and has changed is a new note, not a correction. The \
@@ -53,6 +62,10 @@ class NoteArguments(Arguments, frozen=True, kw_only=True):
     ] = True
     tags: Annotated[tuple[str, ...], Meta(description="Labels to find it by, as the user names them.")] = ()
     container: Annotated[str | None, Meta(description="The drawer it is put into, where the user names one.")] = None
+
+
+class UnaskedNoteArguments(NoteArguments, frozen=True, kw_only=True):
+    confirmed: Annotated[bool, Meta(description="Of no account here: nobody is asked before it is noted.")] = True
 
 
 class CorrectArguments(Arguments, frozen=True, kw_only=True):
@@ -83,7 +96,7 @@ class Change:
 
 def note(reach: Reach, asked: NoteArguments) -> Told | Ask:
     """Ask, or remember."""
-    if not asked.confirmed:
+    if not asked.confirmed and reach.memory.settings.mcp.confirmation == "ask":
         return _list_unconfirmed(
             f"Remember this?\n\n{asked.content.strip()}",
             "Nothing is stored yet. Show this note to the user and ask whether to remember it; when they say yes, call "
@@ -182,6 +195,13 @@ WRITING_TOOLS = (
         repeats_harmlessly=True,
     ),
 )
+
+
+UNASKED_NOTES: Mapping[str, Tool] = {
+    mode: replace(WRITING_TOOLS[0], description=description, arguments=UnaskedNoteArguments)
+    for mode, description in (("client", NOTE_BY_CLIENT), ("never", NOTE_UNASKED))
+}
+"""The first of them as it is where `mcp.confirmation` leaves the question out."""
 
 
 RECALL = """What is remembered that bears on a question: facts with the dates they held, the note they came from, and what they \

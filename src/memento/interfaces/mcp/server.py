@@ -60,11 +60,12 @@ class Door:
         """
         groups = settings.offered_groups(memento.settings.cases)
         # A tool that is not listed may be called all the same: another window may have been told of it.
-        self._tools = catalogue.tools(settings.TOOL_GROUPS, direct=True)
+        asking = memento.settings.mcp.confirmation
+        self._tools = catalogue.tools(settings.TOOL_GROUPS, direct=True, confirmation=asking)
         self._schemas = {name: tool.describe()["inputSchema"] for name, tool in self._tools.items()}
-        self._lists = catalogue.lists(groups, direct=memento.settings.keys.direct)
+        self._lists = catalogue.lists(groups, direct=memento.settings.keys.direct, confirmation=asking)
         state = f" At present {memento.degraded.brief}." if memento.degraded else ""
-        self._instructions = f"{catalogue.instructions(groups)}{state}"
+        self._instructions = f"{catalogue.instructions(groups, asking)}{state}"
         self._bus = InMemorySubscriptionBus()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._shows_map = "sexpr" in groups

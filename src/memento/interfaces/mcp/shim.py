@@ -52,14 +52,22 @@ FAREWELL_S = 10.0
 class Shim:
     """One client at the other end of two pipes."""
 
-    def __init__(self, service: Service, groups: Sequence[str], out: BinaryIO, *, direct: bool = False) -> None:
+    def __init__(
+        self,
+        service: Service,
+        groups: Sequence[str],
+        out: BinaryIO,
+        *,
+        direct: bool = False,
+        confirmation: str = "ask",
+    ) -> None:
         """
         Args:
-            groups, direct: which tools are listed, as for `catalogue.tools`.
+            groups, direct, confirmation: which tools are listed, as for `catalogue.tools`.
         """
         self._service = service
-        self._lists = catalogue.lists(groups, direct=direct)
-        self._instructions = catalogue.instructions(groups)
+        self._lists = catalogue.lists(groups, direct=direct, confirmation=confirmation)
+        self._instructions = catalogue.instructions(groups, confirmation)
         self._out = out
         self._writing = threading.Lock()
         self._older: Json = {}

@@ -18,6 +18,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, TypeVar
@@ -36,10 +37,11 @@ from memento.interfaces.proxy.dialects import (
     shorten_question,
     splice_in,
 )
-from memento.model import Recalled, Recollection, Retired
+from memento.model import CapturedTurn, Recalled, Recollection, Retired
+from memento.operations.intake import Capture
 from memento.operations.recall import Recall
 from memento.retrieval.render import fit_block
-from memento.service import Context
+from memento.service import Context, handle
 from memento.service.handlers.recall import peek
 from memento.settings import ProxySettings
 
@@ -49,6 +51,7 @@ T = TypeVar("T")
 
 PARAMETERS = 500  # in one statement; SQLite before 3.32 allows 999
 USED_S = 3600.0  # how exactly it is known when a block was last used
+CAPTURES = 256  # turns that may wait to be captured
 SPARE = 0.05  # how much of the bound is freed at once
 
 _SCHEMA = """
@@ -248,11 +251,12 @@ INSTRUCTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Enriched:
-    """A body to forward, and what is to be told about it."""
+    """A body to forward, and what is to be told about it; `capture` keeps what was said, once the provider has answered."""
 
     body: bytes
     state: State
     memories: int = 0
+    capture: Callable[[], None] | None = None
 
 
 class Enricher:
@@ -261,6 +265,8 @@ class Enricher:
     def __init__(self, sticky: Sticky, knobs: ProxySettings) -> None:
         self._sticky, self._knobs = sticky, knobs
         self._recalls = ThreadPoolExecutor(knobs.recalls, thread_name_prefix="recall")
+        self._captures = ThreadPoolExecutor(1, thread_name_prefix="capture")
+        self._captured = threading.BoundedSemaphore(CAPTURES)
 
     def enrich(self, body: bytes, dialect: Dialect, context: Context, namespace: str | None) -> Enriched:
         """The request with its blocks; the same bytes where it has none or cannot be read."""
@@ -277,7 +283,10 @@ class Enricher:
             blocks = self._sticky.get([turn.key for turn in conversation.turns])
             state, current = self._current(conversation, blocks, context, namespace)
             return Enriched(
-                _with_blocks(body, conversation, blocks, dialect), state, current.memories if current else 0
+                _with_blocks(body, conversation, blocks, dialect),
+                state,
+                current.memories if current else 0,
+                self._prepare_capture(conversation, context, namespace),
             )
         except Exception as error:
             return Enriched(body, _report_failure(error))
@@ -285,6 +294,35 @@ class Enricher:
     def close(self) -> None:
         """Take no more questions."""
         self._recalls.shutdown(wait=False, cancel_futures=True)
+        self._captures.shutdown(wait=False, cancel_futures=True)
+
+    def _prepare_capture(
+        self, conversation: Conversation, context: Context, namespace: str | None
+    ) -> Callable[[], None] | None:
+        """Return what captures the last turn in the background; None where the namespace captures nothing, or nobody spoke."""
+        if not conversation.is_open or not context.settings.capture.is_on or not context.access.may("write"):
+            return None
+        first, last = conversation.turns[0], conversation.turns[-1]
+        said = CapturedTurn(role="user", text=last.said, turn=last.key.hex()[:32])
+        session = first.key.hex()[:32]
+        asked = Capture(session=session, turns=(said,), client="proxy", event="proxy", namespace=namespace)
+
+        def keep() -> None:
+            try:
+                handle(asked, context)
+            except Exception as error:
+                _report_failure(error)
+            finally:
+                self._captured.release()
+
+        def submit() -> None:
+            if not self._captured.acquire(blocking=False):  # whoever asks must not wait for it
+                telemetry.count("proxy.not_captured")
+                return
+            with suppress(RuntimeError):  # it is being closed
+                self._captures.submit(keep)
+
+        return submit
 
     def _current(
         self, conversation: Conversation, blocks: dict[bytes, Block], context: Context, namespace: str | None

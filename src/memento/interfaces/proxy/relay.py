@@ -149,10 +149,10 @@ class Relay:
         self._connect_s, self._connections = connect_s, connections
         self._pools: dict[tuple[str, asyncio.AbstractEventLoop], _Pool] = {}
 
-    async def exchange(self, asked: ForwardedRequest, added: Headers, send: Send) -> None:
+    async def exchange(self, asked: ForwardedRequest, added: Headers, send: Send) -> int:
         """
         Send a request, and the answer on piece by piece as it comes, with some more headers: those of Memento in place of the
-        provider's, others where the provider has none of that name. Cancelled, it closes the connection.
+        provider's, others where the provider has none of that name; return its status. Cancelled, it closes the connection.
 
         Raises:
             UpstreamUnreachable: no connection, or no answer; nothing was sent on.
@@ -171,6 +171,7 @@ class Relay:
             with suppress(*_FAILURES):
                 await answer.aclose()
         await send({"type": "http.response.body", "body": b""})
+        return answer.status
 
     async def _ask(self, asked: ForwardedRequest) -> httpcore2.Response:
         """Send a request and wait for the head of its answer."""

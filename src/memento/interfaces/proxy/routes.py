@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
 from urllib.parse import quote
 
@@ -92,7 +93,7 @@ class Proxy:
             headers=_headers(),
             body=enriched.body,
         )
-        answer = partial(self._answer, protocol, asked)
+        answer = partial(self._answer, protocol, asked, enriched.capture)
         response = Response()
         response.automatically_set_content_length = False
         response.headers.clear()
@@ -104,10 +105,19 @@ class Proxy:
         answer_on_loop(request.environ, answer)
         return response
 
-    async def _answer(self, protocol: Protocol, asked: ForwardedRequest, headers: Headers, send: Send) -> None:
-        """Let the provider answer a request; its headers come before those of ours."""
+    async def _answer(
+        self,
+        protocol: Protocol,
+        asked: ForwardedRequest,
+        capture: Callable[[], None] | None,
+        headers: Headers,
+        send: Send,
+    ) -> None:
+        """Let the provider answer a request; its headers come before those of ours. What was said is captured afterwards."""
         try:
-            await self._relay.exchange(asked, headers, send)
+            status = await self._relay.exchange(asked, headers, send)
+            if capture and status < 400:
+                capture()
         except UpstreamUnreachable as error:
             body = _word_error(protocol, error.status, str(error))
             kept = [(name, value) for name, value in headers if not name.startswith(b"x-memento")]
@@ -125,7 +135,9 @@ class Proxy:
         if dialect is None or request.method != "POST" or is_off or _is_encoded(request):
             return Enriched(body, "skipped")
         namespace = request.headers.get("x-memento-namespace") or request.headers.get("Memento-Namespace") or None
-        return self._enricher.enrich(body, dialect, context(), namespace)
+        enriched = self._enricher.enrich(body, dialect, context(), namespace)
+        is_counting = request.path.endswith("_tokens")  # what is counted may never be said
+        return replace(enriched, capture=None) if is_counting else enriched
 
     def _upstream(self, protocol: Protocol) -> Upstream:
         upstream = self._upstreams.get(protocol)

@@ -40,6 +40,7 @@ from memento.operations import TABLE, Operation
 from memento.operations.base import FILTERS, summary_of
 from memento.operations.care import ListTokens, Status
 from memento.operations.cases import CaseStatus, GetCase, ListCases
+from memento.operations.intake import Proposals
 from memento.operations.notes import Disputes, ListWaiting, Sources
 from memento.operations.recall import (
     Entities,
@@ -77,11 +78,10 @@ BUTTONS = (
     "check",
     "rebuild",
     "backup",
-    "list_proposals",
-    "accept_proposal",
-    "reject_proposal",
+    "accept_proposals",
+    "reject_proposals",
 )
-"""The operations that a form may ask, where there are such."""
+"""The operations that a form may ask."""
 
 OWN = (
     "/search",
@@ -291,7 +291,7 @@ class Pages:
             return respond(self._call(FindPath, start=asked["start"], end=asked.get("end") or ""))
         else:
             nodes = [one.iri for one in self._call(Entities, limit=LATEST)]
-        return respond(self._call(Neighbours, nodes=nodes, limit=min(limit, 500)) if nodes else _NOTHING)
+        return respond(self._call(Neighbours, nodes=nodes, limit=min(limit, 1_000)) if nodes else _NOTHING)
 
     def show_map(self) -> str:
         """Show what belongs together, each region a link."""
@@ -302,7 +302,7 @@ class Pages:
 
     def show_review(self) -> str:
         """Show what waits for a person: notes, proposals, contradictions."""
-        proposals = self._call(TABLE["list_proposals"]) if "list_proposals" in TABLE else None
+        proposals = self._call(Proposals)
         disputes = self._call(Disputes, limit=PAGE)
         return self._render("review.html", waiting=self._call(ListWaiting), disputes=disputes, proposals=proposals)
 
@@ -351,7 +351,7 @@ class Pages:
     def perform(self, name: str) -> ResponseReturnValue:
         """Do what a button says, and answer with a receipt."""
         _require_own_form()
-        if name not in BUTTONS or name not in TABLE:
+        if name not in BUTTONS:
             raise NoPage
         operation = TABLE[name]
         form = MultiDict((key, value) for key, value in request.form.items(multi=True) if key not in ("csrf", "back"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
 from math import ceil
@@ -285,7 +285,10 @@ def status(operation: operations.Status, context: Context) -> Report:
     """Say how the memory stands."""
     scope = context.scope(operation.namespace)
     report = report_status(scope, context.access, context.service.datadir, now(), context.stores, context.settings)
-    return replace(report, redacted=context.service.redactor.count(scope))
+    proposals = 0
+    with suppress(BackendError):  # whoever captures is told; the rest can be said all the same
+        proposals = sum(one.state == "proposed" for one in context.service.journal.load(scope))
+    return replace(report, redacted=context.service.redactor.count(scope), proposals=proposals)
 
 
 @handles(operations.Check)

@@ -1,5 +1,5 @@
 """
-Answers the operations that take files, folders and pages in.
+Answers the operations that take in files, folders, pages, and what was said in sessions.
 
 *Flow:* files found (`intake/locations.py`) → read, secrets taken out, cut (`intake/extractors.py`) → planned
 (`intake/documents.py`) → noted as the rows of an import are → one change that makes the document count as read.
@@ -7,15 +7,20 @@ Answers the operations that take files, folders and pages in.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import cast
 
+from memento.access import OWNER
+from memento.consolidation import queue
 from memento.consolidation.context import load_statements
+from memento.consolidation.task import make_tasks
 from memento.errors import InputError
 from memento.graph.mapping import node_or_none
+from memento.intake.capture import ALIKE, ALIKE_HIGH, BATCH, Captured, keep_turns
 from memento.intake.documents import (
     Piece,
     Reading,
@@ -29,11 +34,24 @@ from memento.intake.documents import (
 )
 from memento.intake.extractors import Extract, cut_pieces, extract
 from memento.intake.locations import LeftOut, Page, fetch_page, is_url, list_files, read_bytes
+from memento.intake.memory_files import ROOT, Refusal, cut_file, run_command
 from memento.intake.redaction import Redaction
 from memento.iris import IRI, namespace_of
-from memento.model import CodeEntity, Document, Ingested, Noted, Scope
+from memento.model import (
+    Capturing,
+    CodeEntity,
+    Decided,
+    Document,
+    FileAnswer,
+    Ingested,
+    LogEntry,
+    Noted,
+    Proposal,
+    Scope,
+)
 from memento.operations import intake as operations
-from memento.service.context import Context, handles
+from memento.service.context import Context, Service, handles
+from memento.service.handlers.notes import join_pieces
 from memento.service.understanding import take_batches
 
 _BATCH = 64
@@ -231,7 +249,10 @@ def _ingest_page(operation: operations.Ingest, scope: Scope, context: Context) -
 
 
 def _begin(
-    operation: operations.Ingest | operations.IndexProject, beginning: str, scope: Scope, context: Context
+    operation: operations.Ingest | operations.IndexProject | operations.MemoryFile,
+    beginning: str,
+    scope: Scope,
+    context: Context,
 ) -> _Intake:
     rows = context.stores.graph.select("intake/documents", [scope.graph], beginning=beginning)
     known = {
@@ -377,3 +398,189 @@ def _draw_tree(files: Sequence[Path], folder: Path) -> str:
     shown = [f"{name} ({many} files)" if name.endswith("/") else name for name, many in lines.items()]
     more = [f"and {len(shown) - _TREE_ENTRIES} more"] if len(shown) > _TREE_ENTRIES else []
     return "\n".join([*shown[:_TREE_ENTRIES], *more])
+
+
+_FILES = "memory:"
+"""What goes before the path of a file of the memory tool, so that it is none of the machine's."""
+_MEMORY_FILE = "memory-file"
+
+
+@handles(operations.MemoryFile)
+def run_file_command(operation: operations.MemoryFile, context: Context) -> FileAnswer:
+    """Carry out a command of the memory tool, and note what its files then say."""
+    is_reading = operation.command == "view"
+    scope = context.scope(operation.namespace, "read" if is_reading else "write")
+    for name in ("file_text", "new_str", "insert_text"):
+        if getattr(operation, name):
+            context.require_text(getattr(operation, name) + ".", name)
+    if is_reading:
+        return _run_on_files(operation, scope, context)
+    with context.service.importing:  # nobody else edits a file between its reading and its writing
+        return _run_on_files(operation, scope, context)
+
+
+def _run_on_files(operation: operations.MemoryFile, scope: Scope, context: Context) -> FileAnswer:
+    intake = _begin(operation, f"{_FILES}{ROOT}/", scope, context)
+    files = {name.removeprefix(_FILES): one.iri for name, one in intake.known.items() if not one.is_gone}
+    graph = context.stores.graph
+
+    def read(path: str) -> str:
+        rows = graph.select("intake/file_text", [scope.graph], document=files[path])
+        return "".join(str(row["text"]) for row in rows)
+
+    try:
+        outcome = run_command(operation, files, read)
+    except Refusal as error:
+        return FileAnswer(text=str(error), failed=True)
+    at = context.stores.clock()
+    for path, text in outcome.writes.items():
+        if text is None:
+            intake.retire(intake.known[_FILES + path])
+            continue
+        intake.plan(
+            Reading(
+                name=_FILES + path,
+                short=path,
+                digest=digest_bytes(text.encode()),
+                at=at,
+                form=_MEMORY_FILE,
+                title=re.sub(r"[_\W]+", " ", Path(path).stem).strip() or path,
+                pieces=tuple(cut_file(text)),
+                source="memory-tool",
+            )
+        )
+        intake.write_batch()
+    return FileAnswer(text=outcome.said, memories=intake.done.memories, retired=intake.done.retired)
+
+
+_LOOK_S = 2.0
+"""Seconds between two looks at the journal, into which hooks write without a word to the service."""
+
+
+@handles(operations.Capture)
+def capture(operation: operations.Capture, context: Context) -> Capturing:
+    """Put into the journal what of a session is to be kept."""
+    scope = context.scope(operation.namespace, "write")
+    done = keep_turns(operation, scope, context.settings.capture, context.service.journal)
+    if done.kept and done.mode == "on":
+        context.service.capturer.wake()
+    return done
+
+
+def take_captured(service: Service) -> float | None:
+    """Note what waits in the journal, some entries at once; return the seconds until it is to be looked at again."""
+    waiting = [one for one in service.journal.load() if one.state == "waiting"]
+    if service.degraded or not waiting:
+        return _LOOK_S if service.settings.capture.is_on else None
+    batch = waiting[:BATCH]
+    modes = {one.id: service.settings.capture.find_mode(one.namespace) for one in batch}
+    service.journal.propose([one.id for one in batch if modes[one.id] != "on"])
+    for one in batch:
+        if service.capturer.stopping.is_set():
+            return None
+        if modes[one.id] == "on":
+            _note_captured(one, service)
+    return 0.0 if len(waiting) > len(batch) else _LOOK_S
+
+
+def _note_captured(captured: Captured, service: Service) -> Noted:
+    """Note an entry of the journal, which leaves it; one that cannot be a note leaves it too."""
+    context = service.context(replace(OWNER, tenant=captured.tenant))
+    scope = context.scope(captured.namespace, "write")
+    if captured.keep and _is_told_already(captured, scope, context):
+        service.journal.settle([captured.id], "known")
+        return Noted(note=None, skipped="it is already known")
+    tasks = make_tasks(
+        captured.row, scope, captured.at, service.zone, service.settings.consolidation, keep=captured.keep
+    )
+    try:
+        noted = [one for batch in take_batches([tasks], scope, service) for one in batch]
+    except InputError as error:
+        service.journal.settle([captured.id], "refused")
+        return Noted(note=None, skipped=str(error))
+    service.journal.settle([captured.id], "noted")
+    return join_pieces(noted)
+
+
+def _is_told_already(captured: Captured, scope: Scope, context: Context) -> bool:
+    """Tell whether a memory that holds is nearly the same: tools say the same again and again."""
+    vectors = context.embed(captured.row.content)
+    with context.stores.indexes.lock:
+        view = context.key_view(scope, context.stores.clock())
+        _, cosines = view.indexes.vectors["memory"].near(vectors, 1, view.visible)
+    least = ALIKE_HIGH if captured.row.priority == "high" else ALIKE
+    return bool(cosines.size) and float(cosines[0]) >= least
+
+
+@handles(operations.Proposals)
+def list_proposals(operation: operations.Proposals, context: Context) -> tuple[Proposal, ...]:
+    """Look up what waits for a yes."""
+    context.require_page(operation.limit, operation.offset)
+    waiting = _list_proposed(operation.namespace, context)[operation.offset :][: operation.limit]
+    return tuple(
+        Proposal(
+            id=one.id,
+            content=one.row.content,
+            at=one.row.at or one.at,
+            client=one.client,
+            session=one.row.session,
+            speaker=one.row.speaker,
+            source=one.row.source,
+            priority=one.row.priority,
+        )
+        for one in waiting
+    )
+
+
+def _list_proposed(namespace: str | None, context: Context) -> list[Captured]:
+    return [one for one in context.service.journal.load(context.scope(namespace)) if one.state == "proposed"]
+
+
+def _choose_proposals(
+    operation: operations.AcceptProposals | operations.RejectProposals, context: Context
+) -> tuple[list[Captured], tuple[str, ...]]:
+    """Return the proposals that are meant, and the ids of which there are none."""
+    context.scope(operation.namespace, "write")
+    if bool(operation.proposals) == operation.every:
+        raise InputError("give the ids of proposals, or every for all that wait in the namespace")
+    waiting = {one.id: one for one in _list_proposed(operation.namespace, context)}
+    wanted = [*waiting] if operation.every else [*dict.fromkeys(operation.proposals)]
+    return [waiting[id] for id in wanted if id in waiting], tuple(id for id in wanted if id not in waiting)
+
+
+@handles(operations.AcceptProposals)
+def accept_proposals(operation: operations.AcceptProposals, context: Context) -> Decided:
+    """Note proposals, one after the other."""
+    chosen, unknown = _choose_proposals(operation, context)
+    noted = [_note_captured(one, context.service) for one in chosen]
+    return Decided(
+        decided=tuple(one.id for one in chosen),
+        unknown=unknown,
+        memories=sum(len(one.memories) for one in noted),
+        skipped=sum(one.skipped is not None for one in noted),
+    )
+
+
+@handles(operations.RejectProposals)
+def reject_proposals(operation: operations.RejectProposals, context: Context) -> Decided:
+    """Delete proposals."""
+    chosen, unknown = _choose_proposals(operation, context)
+    context.service.journal.settle([one.id for one in chosen], "rejected")
+    return Decided(decided=tuple(one.id for one in chosen), unknown=unknown)
+
+
+@handles(operations.WriteAheadLog)
+def list_unfinished(operation: operations.WriteAheadLog, context: Context) -> tuple[LogEntry, ...]:
+    """Look up the notes that wait, and what was captured."""
+    scope = context.scope(operation.namespace)
+    found = [
+        LogEntry(id=one.id, timestamp=one.at, kind="captured" if one.state == "waiting" else "proposal")
+        for one in context.service.journal.load(scope)
+    ]
+    for waiting in queue.list_waiting(context.stores, ("pending", "failed")):
+        if (waiting.scope.tenant, waiting.scope.namespace) != (scope.tenant, scope.namespace):
+            continue
+        if (task := queue.load_task(waiting, context.stores)) and task.run:
+            error = task.run.error
+            found.append(LogEntry(id=waiting.note, timestamp=task.run.at, attempts=waiting.attempts, error=error))
+    return tuple(sorted(found, key=lambda one: one.timestamp))

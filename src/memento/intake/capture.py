@@ -1,0 +1,463 @@
+"""
+What was said in a client's session and is worth keeping, and the journal in which it waits.
+
+*Flow:* what a hook was told (`read_payload`) → `sort_turns`, by the rows of `capture.toml` → `Journal` → noted, or shown to the
+user as a proposal (`service/handlers/intake.py`).
+
+*Guarantees:* nothing that is denied, shorter than it may be, or our own block gets into the journal; who appends has taken the
+secrets out. What was appended survives a kill; what a kill left half is passed over. Once something is settled its text is gone
+from the file, and a key that was settled is not taken again.
+
+*But:* of those keys the last `_SETTLED` are known; the notes themselves have keys as well.
+
+*Source:* the published rules of capture: 50 characters, the tools that are passed over, the words that make a text important, the
+lengths that texts are cut to.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from memento.codec import decode, plain
+from memento.errors import BackendError, InputError
+from memento.model import CapturedTurn, Capturing, NoteRow, Priority, Scope
+from memento.text.tables import Entry, Row, entries
+from memento.time import now
+
+if TYPE_CHECKING:
+    from memento.operations.intake import Capture
+    from memento.settings import CaptureSettings
+
+TABLE = Path(__file__).parent / "capture.toml"
+SHORTEST = 50
+"""Characters that the answer of a tool or of a model has at least."""
+MOST_OUTPUT, MOST_INPUT, MOST_SAID = 10_000, 500, 2_000
+"""Characters that are kept of what a tool answers, of what it was given, and of what a model says."""
+ALIKE, ALIKE_HIGH = 0.92, 0.95
+"""The cosine from which what a model or a tool said is one with a memory; where a word of it says that it matters, the second."""
+BATCH = 20
+"""Entries that are taken in at once."""
+_SETTLED = 5_000
+_LOCK_S = 10.0
+_TAIL_BYTES = 512 * 1024
+"""How much of a transcript is read when a turn ends; before a client shortens its context all of it is."""
+
+State = Literal["waiting", "proposed"]
+
+
+class CaptureRow(Row, frozen=True, kw_only=True):
+    """A rule of `capture.toml`, which says what its fields mean."""
+
+    of: Literal["tool", "command", "text"]
+
+
+@cache
+def list_rules(table: str) -> tuple[Entry[CaptureRow], ...]:
+    """Return the rules of a table: deny, keep or signal."""
+    return entries(TABLE, CaptureRow, {}, table=table)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Captured:
+    """Something in the journal: the note that it would be, whose it is, and whether it is kept as it stands."""
+
+    id: str
+    at: datetime
+    state: State
+    tenant: str
+    namespace: str
+    client: str
+    row: NoteRow
+    keep: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where what was captured comes from and goes to."""
+
+    client: str
+    event: str
+    session: str
+    tenant: str
+    namespace: str
+    state: State
+
+
+def read_payload(payload: Mapping[str, Any], client: str, event: str) -> tuple[str, list[CapturedTurn]]:
+    """
+    Read what a client tells its hooks, whatever it calls the fields; return the session and what was said.
+
+    Args:
+        event: prompt, stop, compact or tool.
+
+    Raises:
+        InputError: the transcript that it names cannot be read.
+    """
+    session = _first_text(payload, "session_id", "conversation_id", "sessionId") or "unknown"
+    key = _first_text(payload, "turn_id", "generation_id", "prompt_id")
+    if event == "tool":
+        return session, [_read_tool(payload)]
+    transcript = _first_text(payload, "transcript_path")
+    if client == "claude-code" and transcript and event != "prompt":
+        from memento.intake.importers import harvest_transcript  # with the rules, which no other hook waits for
+
+        rows = harvest_transcript(Path(transcript), "claude-code", None if event == "compact" else _TAIL_BYTES)
+        last = next((row for row in reversed(rows) if row.speaker), None)
+        return session, [_to_turn(row) for row in rows if row.speaker is None or row is last]
+    said = (("user", _first_text(payload, "prompt")), ("assistant", _first_text(payload, *_REPLIES)))
+    # Of the same turn each role speaks once; a client that numbers no turns is told apart by the words.
+    return session, [
+        CapturedTurn(role=role, text=text, turn=f"{key}:{role}" if key else None)  # type: ignore[arg-type]
+        for role, text in said
+        if text
+    ]
+
+
+_REPLIES = ("prompt_response", "last_assistant_message", "text")
+
+
+def _first_text(payload: Mapping[str, Any], *names: str) -> str:
+    return next((value for name in names if isinstance(value := payload.get(name), str) and value.strip()), "")
+
+
+def _read_tool(payload: Mapping[str, Any]) -> CapturedTurn:
+    given, answer = payload.get("tool_input"), payload.get("tool_response", payload.get("tool_output", ""))
+    command = given.get("command") if isinstance(given, dict) else None
+    return CapturedTurn(
+        role="tool",
+        text=_write_plainly(answer),
+        tool=_first_text(payload, "tool_name"),
+        command=command if isinstance(command, str) else _write_plainly(given),
+        turn=_first_text(payload, "tool_use_id") or None,
+    )
+
+
+def _write_plainly(value: object) -> str:
+    """Write the answer of a tool as text: that of its fields which have some."""
+    match value:
+        case None:
+            return ""
+        case str():
+            return value
+        case dict():
+            texts = [
+                value[name] for name in ("stdout", "stderr", "content", "output", "llmContent", "text") if name in value
+            ]
+            return "\n".join(filter(None, map(_write_plainly, texts))) or json.dumps(value, ensure_ascii=False)
+        case list():
+            return "\n".join(filter(None, map(_write_plainly, value)))
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _to_turn(row: NoteRow) -> CapturedTurn:
+    key = (row.idempotency_key or "").partition(":")[2]
+    return CapturedTurn(role="assistant" if row.speaker else "user", text=row.content, turn=key or None, at=row.at)
+
+
+def keep_turns(operation: Capture, scope: Scope, settings: CaptureSettings, journal: Journal) -> Capturing:
+    """
+    Put into the journal what is to be kept of what was said, as the settings say of the namespace.
+
+    Args:
+        operation: without secrets.
+
+    Raises:
+        BackendError: the journal cannot be written.
+    """
+    mode = settings.find_mode(scope.namespace)
+    if mode == "off":
+        return Capturing(mode=mode)
+    place = Place(
+        client=operation.client,
+        event=operation.event,
+        session=operation.session,
+        tenant=scope.tenant,
+        namespace=scope.namespace,
+        state="waiting" if mode == "on" else "proposed",
+    )
+    fresh, left_out = sort_turns(operation.turns, place, settings.deny)
+    kept, known = journal.append(fresh)
+    return Capturing(mode=mode, kept=kept, left_out=dict((left_out + known).most_common()))
+
+
+def sort_turns(
+    turns: Iterable[CapturedTurn | InputError], place: Place, deny: str = ""
+) -> tuple[list[Captured], Counter[str]]:
+    """
+    Return what of some turns is captured, and count why the others are not.
+
+    Args:
+        deny: an expression of the user's; what it finds is not captured.
+    """
+    kept, left_out = list[Captured](), Counter[str]()
+    for turn in turns:
+        if isinstance(turn, InputError):
+            left_out["it holds a secret, and the namespace takes none"] += 1
+            continue
+        turn = replace(turn, text=_drop_block(turn.text).strip())
+        if why := find_reason(turn, deny):
+            left_out[why] += 1
+            continue
+        kept.append(_make_entry(turn, place))
+    return kept, left_out
+
+
+_BLOCK = re.compile(r"<memento>.*?(?:</memento>|\Z)", re.DOTALL)
+
+
+def _drop_block(text: str) -> str:
+    """Return a text without the memories that were put into it."""
+    return _BLOCK.sub("", text)
+
+
+def find_reason(turn: CapturedTurn, deny: str = "") -> str:
+    """
+    Say why a turn is not captured; nothing where it is.
+
+    >>> find_reason(CapturedTurn(role="user", text="Remember that I moved to Lisbon."))
+    ''
+    >>> find_reason(CapturedTurn(role="tool", text="a" * 60, tool="Read"))
+    'its tool is passed over'
+    """
+    if not turn.text:
+        return "it has no text"
+    if turn.role == "tool":
+        if _find_rule("deny", "tool", turn.tool):
+            return "its tool is passed over"
+        if _find_rule("deny", "command", turn.command):
+            return "its command only looks"
+    if _find_rule("deny", "text", turn.text) or (deny and re.search(deny, turn.text)):
+        return "it is not to be kept"
+    if turn.role == "user":
+        from memento.intake.importers import find_noise  # with the rules, which no answer of a tool waits for
+
+        return find_noise(turn.text)
+    if len(turn.text) < SHORTEST:
+        return f"it has less than {SHORTEST} characters"
+    if turn.role == "tool" and not (_find_rule("keep", "tool", turn.tool) or _is_important(turn)):
+        return "its tool changes nothing, and no word of it says that it matters"
+    return ""
+
+
+def _find_rule(table: str, of: str, text: str) -> str:
+    return next((one.row.name for one in list_rules(table) if one.row.of == of and one.pattern.search(text)), "")
+
+
+def _is_important(turn: CapturedTurn) -> bool:
+    return bool(_find_rule("signal", "text", f"{turn.command}\n{turn.text}"))
+
+
+_SPEAKERS = {"claude-code": "Claude", "codex": "Codex", "gemini": "Gemini", "cursor": "Cursor"}
+
+
+def _make_entry(turn: CapturedTurn, place: Place) -> Captured:
+    priority: Priority = "high" if _is_important(turn) else "normal"
+    text = turn.text[: MOST_SAID if turn.role == "assistant" else MOST_OUTPUT]
+    if turn.role == "tool":
+        text = f"{turn.tool}: {turn.command[:MOST_INPUT]}\n\n{text}" if turn.command else f"{turn.tool}:\n\n{text}"
+    session = f"{place.client}:{place.session}"
+    told = "\0".join((place.tenant, place.namespace, session, turn.role, turn.turn or text))
+    id = sha256(told.encode("utf-8", "replace")).hexdigest()[:16]
+    row = NoteRow(
+        content=text,
+        at=turn.at,
+        speaker=_SPEAKERS.get(place.client, "the assistant") if turn.role == "assistant" else None,
+        session=session,
+        idempotency_key=f"{place.client}:{turn.turn or id}",
+        priority=priority,
+        source="hook:post_tool_use" if turn.role == "tool" else f"hook:{place.event}",
+    )
+    return Captured(
+        id=id,
+        at=now(),
+        state=place.state,
+        tenant=place.tenant,
+        namespace=place.namespace,
+        client=place.client,
+        row=row,
+        keep=turn.role != "user",
+    )
+
+
+@dataclass(slots=True)
+class _Content:
+    """What a journal says: what waits in it, and what was settled how, both in their order."""
+
+    entries: dict[str, Captured] = field(default_factory=dict)
+    settled: dict[str, str] = field(default_factory=dict)
+
+
+class Journal:
+    """
+    What waits to be noted, or for the user's yes: lines of JSON in one file, each an entry or how one was settled.
+
+    May be used by several processes at once. Lines are appended and synced; to settle some the file is written again.
+
+    *Because:* the lock is the system's and ends with the process that holds it: what a dead one held is free at once.
+    """
+
+    def __init__(self, path: Path, most: int) -> None:
+        """
+        Args:
+            most: entries that may wait; more are not taken.
+        """
+        self._path, self._most = path, most
+        self._seen: tuple[tuple[int, int], list[Captured]] = ((-1, -1), [])
+
+    def append(self, fresh: Sequence[Captured]) -> tuple[int, Counter[str]]:
+        """
+        Append what is not known; return how many that were, and count why the others were not.
+
+        Raises:
+            BackendError: the file cannot be written; says why.
+        """
+        left_out = Counter[str]()
+        if not fresh:
+            return 0, left_out
+        with self._locked():
+            content = self._read()
+            lines: list[str] = []
+            for one in fresh:
+                if one.id in content.entries or one.id in content.settled:
+                    left_out["it is known"] += 1
+                elif len(content.entries) >= self._most:
+                    left_out[f"{self._most} wait already"] += 1
+                else:
+                    content.entries[one.id] = one
+                    lines.append(_write_entry(one))
+            if lines:
+                self._append_lines(lines)
+        return len(lines), left_out
+
+    def load(self, scope: Scope | None = None) -> list[Captured]:
+        """
+        Return what waits, of all namespaces or of one, in the order in which it came; the file is read where it was changed.
+
+        Raises:
+            BackendError: it cannot be read; says why.
+        """
+        stamp = self._stamp()
+        if stamp != self._seen[0]:
+            try:
+                self._seen = stamp, [*self._read().entries.values()]
+            except OSError as error:
+                raise self._failure(error) from error
+        return [
+            one
+            for one in self._seen[1]
+            if scope is None or (one.tenant, one.namespace) == (scope.tenant, scope.namespace)
+        ]
+
+    def settle(self, ids: Collection[str], how: str) -> None:
+        """
+        Take entries out of the journal; raises as `append`.
+
+        Args:
+            how: what is kept of them, in a word: noted, rejected.
+        """
+        if not ids:
+            return
+        with self._locked():
+            content = self._read()
+            for id in ids:
+                content.entries.pop(id, None)
+                content.settled[id] = how
+            settled = [*content.settled.items()][-_SETTLED:]
+            lines = [json.dumps({"id": id, "committed": True, "how": how}) for id, how in settled]
+            self._write_anew([*lines, *map(_write_entry, content.entries.values())])
+
+    def propose(self, ids: Collection[str]) -> None:
+        """Let entries wait for a yes; raises as `append`."""
+        with self._locked():
+            content = self._read()
+            moved = [replace(one, state="proposed") for id, one in content.entries.items() if id in ids]
+            if moved:
+                self._append_lines([_write_entry(one) for one in moved])
+
+    def _stamp(self) -> tuple[int, int]:
+        """Return what changes when the file does: its length and its time."""
+        try:
+            stat = self._path.stat()
+        except OSError:
+            return 0, 0
+        return stat.st_size, stat.st_mtime_ns
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        from filelock import FileLock, Timeout
+
+        try:
+            # A lock for each use, as one that is shared would let the threads of a process in together.
+            with FileLock(self._path.with_suffix(".lock"), timeout=_LOCK_S):
+                yield
+        except Timeout as error:
+            raise BackendError(f"{self._path} is locked by another process for {_LOCK_S:g} s") from error
+        except OSError as error:
+            raise self._failure(error) from error
+
+    def _failure(self, error: OSError) -> BackendError:
+        return BackendError(
+            f"what was captured cannot be kept in {self._path}: {error.strerror or error}; make room, or mend its rights"
+        )
+
+    def _read(self) -> _Content:
+        content = _Content()
+        try:
+            data = self._path.read_bytes()
+        except FileNotFoundError:
+            return content
+        for line in data.split(b"\n"):
+            try:
+                fields = json.loads(line) if line.strip() else {}
+                if fields.get("committed"):
+                    content.settled[str(fields["id"])] = str(fields.get("how", ""))
+                elif fields:
+                    entry = _read_entry(fields)
+                    content.entries[entry.id] = entry
+            except (ValueError, KeyError, TypeError, AttributeError, InputError):
+                continue  # what a kill left half
+        return content
+
+    def _append_lines(self, lines: Sequence[str]) -> None:
+        """Append lines as one write; what a kill left without an end is ended first."""
+        handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            size = os.lseek(handle, 0, os.SEEK_END)
+            is_torn = size > 0 and os.lseek(handle, size - 1, os.SEEK_SET) >= 0 and os.read(handle, 1) != b"\n"
+            data = ("\n" * is_torn + "\n".join(lines) + "\n").encode("utf-8", "replace")
+            while data:
+                data = data[os.write(handle, data) :]
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+    def _write_anew(self, lines: Sequence[str]) -> None:
+        fresh = self._path.with_name(f"{self._path.name}.new")
+        with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.write("".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(self._path)
+
+
+def _write_entry(entry: Captured) -> str:
+    """Write an entry as a line of a write-ahead log: id, timestamp, operation, committed, and the data."""
+    fields = plain(entry)
+    about = {"id": entry.id, "timestamp": fields.pop("at"), "operation": "upsert", "committed": False}
+    row = {name: value for name, value in fields.pop("row").items() if value not in (None, [], "")}
+    return json.dumps({**about, "data": {**fields, "row": row}}, ensure_ascii=False)
+
+
+def _read_entry(fields: Mapping[str, Any]) -> Captured:
+    return decode(Captured, {**fields["data"], "at": fields["timestamp"]})

@@ -1,0 +1,193 @@
+"""Hooks stand beside what a client has and go without a trace; what they tell is recalled and captured, and harms no client."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conftest import OFFLINE
+from doors import serving
+from memento.intake.capture import Journal
+from memento.interfaces.cli import main
+from memento.interfaces.cli.clients import CLIENTS, Hooks, _edit_hooks
+from memento.python import Memento, open_memento
+from memento.settings import CaptureSettings
+
+HOOKED = {name: one.hooks for name, one in CLIENTS.items() if isinstance(one.hooks, Hooks)}
+OTHERS = {
+    "model": "opus",
+    "hooks": {
+        "Stop": [{"matcher": "", "hooks": [{"type": "command", "command": "say done"}]}],
+        "stop": [{"command": "say done"}],
+    },
+}
+TRANSCRIPT = [
+    {"role": "user", "text": "I moved to Lisbon in March 2025.", "uuid": "u1"},
+    {
+        "role": "assistant",
+        "text": "Good to know: you live in Lisbon since March, and I keep that in mind.",
+        "uuid": "a1",
+    },
+    {"role": "user", "text": "My password is hunter2xy, and I hate olives.", "uuid": "u2"},
+    {"role": "assistant", "text": "Noted: no olives in anything that I propose to you for dinner.", "uuid": "a2"},
+]
+
+
+@pytest.fixture(autouse=True)
+def somewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("MEMENTO_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def ask(*words: str, told: object = None, code: int = 0) -> Result:
+    given = told if isinstance(told, str) else json.dumps(told) if told is not None else ""
+    done = CliRunner().invoke(main, ["hook", *words], input=given, prog_name="memento")
+    assert done.exit_code == code, done.output
+    return done
+
+
+def file_of(client: str) -> Path:
+    return Path(HOOKED[client].file).expanduser()
+
+
+def write_transcript(path: Path, torn: str = "") -> str:
+    lines = [
+        {
+            "type": one["role"],
+            "uuid": one["uuid"],
+            "sessionId": "s-1",
+            "timestamp": "2025-04-05T06:07:08Z",
+            "message": {"role": one["role"], "content": one["text"]},
+        }
+        for one in TRANSCRIPT
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines) + torn)
+    return str(path)
+
+
+@pytest.mark.parametrize("client", HOOKED)
+def test_installing_twice_installs_once_and_uninstalling_leaves_what_was_there(client: str) -> None:
+    path = file_of(client)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    before = json.dumps(OTHERS, indent=4) + "\n"
+    path.write_text(before)
+
+    shown = ask("install", client, "--dry-run").output
+    assert path.read_text() == before and f"hook run start --client {client}" in shown and "+++" in shown
+    ask("install", client)
+    installed = json.loads(path.read_text())
+    assert installed["model"] == "opus" and '\n    "' in path.read_text()
+    assert all(one in installed["hooks"][name] for name, some in OTHERS["hooks"].items() for one in some)  # type: ignore[attr-defined]
+    assert "as it was" in ask("install", client).output
+    ask("install", client, "--tools")
+    assert len(json.loads(path.read_text())["hooks"]) > len(installed["hooks"])
+    assert path.with_name(f"{path.name}.before-memento").read_text() == before
+
+    ask("uninstall", client)
+    left = json.loads(path.read_text())
+    assert {name: value for name, value in left.items() if name != "version"} == OTHERS
+    assert "as it was" in ask("uninstall", client).output
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda inside: st.lists(inside, max_size=3) | st.dictionaries(st.text(max_size=8), inside, max_size=3),
+    max_leaves=8,
+)
+names = st.sampled_from(["SessionStart", "Stop", "PreCompact", "Other"])
+
+
+@given(st.dictionaries(names, st.lists(json_values, min_size=1, max_size=3), max_size=4), json_values)
+def test_whatever_others_have_there_comes_back_after_an_install(events: dict[str, list[Any]], other: Any) -> None:
+    hooks = HOOKED["claude-code"]
+    there = {"other": other, **({"hooks": events} if events else {})}
+    before = json.dumps(there)
+    calls = {name: f"/bin/memento hook run {does} --client claude-code" for name, does in hooks.events.items()}
+    installed = _edit_hooks(before, hooks, calls, Path("settings.json"))
+    assert _edit_hooks(installed, hooks, calls, Path("settings.json")) == installed
+    assert json.loads(_edit_hooks(installed, hooks, {}, Path("settings.json"))) == there
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"hooks": []}', '{"hooks": {"Stop": {}}}'])
+def test_a_file_that_is_none_of_hooks_is_left_as_it_is(text: str) -> None:
+    path = file_of("claude-code")
+    path.parent.mkdir()
+    path.write_text(text)
+    assert "nothing was written" in ask("install", "claude-code", code=2).output
+    assert path.read_text() == text
+
+
+@pytest.mark.parametrize("client", sorted(set(CLIENTS) - set(HOOKED)))
+def test_a_client_without_hooks_is_told_what_there_is_instead(client: str) -> None:
+    said = ask("install", client, code=2).output
+    assert CLIENTS[client].title in said and ("tools" in said or "proxy" in said)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["run", "start"], {"cwd": "/x"}),
+        (["run", "stop"], {"transcript_path": "/nowhere.jsonl"}),
+        (["run", "stop"], "{"),
+        (["run", "stop"], "[]"),
+        (["run", "later"], {}),
+        (["run"], {}),
+        (["run", "stop", "--of-a-later-version", "x"], {"prompt": 3}),
+        (["run", "stop", "--client", "nobody"], {"prompt": "I like tea."}),
+        (["run", "tool"], {"tool_name": None, "tool_input": 7, "tool_response": [None, {}]}),
+    ],
+)
+def test_a_hook_never_fails_its_client(words: list[str], told: object) -> None:
+    done = ask(*words, told=told)
+    assert done.stdout == "" and done.stderr.count("\n") <= 1
+
+
+def test_what_is_said_without_a_service_waits_without_its_secrets(
+    somewhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = {"session_id": "s-1", "transcript_path": write_transcript(somewhere / "t.jsonl", torn='{"type": "us')}
+    assert ask("run", "stop", told=told).stderr == "" and not (somewhere / "home" / "captures.jsonl").exists()
+    monkeypatch.setenv("MEMENTO_CAPTURE_MODE", "on")
+    assert "kept until one does" in ask("run", "stop", told=told).stderr
+    assert ask("run", "compact", told=told).stderr == ""
+    assert "hunter2xy" not in (somewhere / "home" / "captures.jsonl").read_text()
+    waiting = Journal(somewhere / "home" / "captures.jsonl", 9).load()
+    assert [(one.row.speaker, one.row.idempotency_key) for one in waiting] == [
+        (None, "claude-code:u1"),
+        (None, "claude-code:u2"),
+        ("Claude", "claude-code:a2"),
+    ]
+    assert waiting[0].row.content == TRANSCRIPT[0]["text"] and waiting[0].row.session == "claude-code:s-1"
+
+
+def test_a_session_begins_with_what_is_remembered_and_is_captured_as_it_ends(somewhere: Path) -> None:
+    settings = replace(OFFLINE, capture=CaptureSettings(mode="propose"))
+    with open_memento(somewhere / "home", configured=settings) as memento:
+        assert isinstance(memento, Memento)
+        memento.note("The decision for the project alpha is to keep its queue in SQLite.")
+        with serving(memento):
+            for client, hooks in HOOKED.items():
+                said = json.loads(ask("run", "start", "--client", client, told={"cwd": "/src/alpha"}).stdout)
+                block = said["additional_context"] if hooks.is_flat else said["hookSpecificOutput"]["additionalContext"]
+                assert "SQLite" in block and "<memento>" in block
+            told = {"session_id": "s-1", "transcript_path": write_transcript(somewhere / "t.jsonl")}
+            assert ask("run", "stop", told=told).output == ""
+            assert ask("run", "stop", "--client", "codex", told={"last_assistant_message": "Ok."}).output == "{}\n"
+            said = ask("run", "prompt", "--client", "cursor", told={"conversation_id": "c", "prompt": "I like tea."})
+            assert json.loads(said.output) == {"continue": True}
+        found = [(one.client, one.source, one.speaker) for one in memento.proposals()]
+        assert found == [
+            ("claude-code", "hook:stop", None),
+            ("claude-code", "hook:stop", None),
+            ("claude-code", "hook:stop", "Claude"),
+            ("cursor", "hook:prompt", None),
+        ]
