@@ -10,6 +10,7 @@ kept), for the graph until it is laid out, and how many pictures a second it dra
 from __future__ import annotations
 
 import argparse
+import os
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
@@ -80,7 +81,9 @@ def main() -> None:
         with memento:
             begin = perf_counter()
             fill(memento, asked.memories)
-            print(f"{asked.memories:,} memories written in {perf_counter() - begin:.0f} s")
+            print(
+                f"{asked.memories:,} memories written in {perf_counter() - begin:.0f} s; load {os.getloadavg()[0]:.0f}"
+            )
             memento.recall("warm")
             iri = memento.list(limit=1)[0].iri
             with serving(memento) as address, sync_playwright() as playwright:

@@ -19,6 +19,9 @@ WIDEST = 3_000
 """Nodes of one step of a search for a way; past them only the newest are followed."""
 
 
+_SOURCES = ("urn:memento:memory:", "urn:memento:note:")
+
+
 def list_neighbours(iris: Sequence[IRI], limit: int, scope: Scope, parts: Backends) -> Neighbourhood:
     """
     List what nodes are linked with, with the links among all of them.
@@ -41,7 +44,9 @@ def list_neighbours(iris: Sequence[IRI], limit: int, scope: Scope, parts: Backen
             left.add(other)
     links = _collect_links(rows, chosen)
     if len(chosen) > len(nodes) > 0:
-        links |= _collect_links(_select_links([one for one in chosen if one not in nodes], scope, parts), chosen)
+        # Nearly every link begins at a memory or a note; what they are about may have thousands.
+        sources = [one for one in chosen if one not in nodes and one.startswith(_SOURCES)]
+        links |= _collect_links(_select_links(sources, scope, parts), chosen)
     return _describe(chosen, links, len(left - chosen.keys()), scope, parts)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from hashlib import sha256
 from html import unescape
 from pathlib import Path
@@ -17,8 +18,9 @@ from werkzeug.test import TestResponse
 from conftest import OFFLINE
 from memento.interfaces.web import pages
 from memento.interfaces.web.app import create_app
-from memento.model import CaseRow
+from memento.model import CapturedTurn, CaseRow
 from memento.python import Memento, open_memento
+from memento.settings import CaptureSettings
 from memento.time import now
 
 BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
@@ -239,3 +241,27 @@ def test_the_scripts_of_others_are_the_files_that_the_notice_names() -> None:
     for name in ("htmx.min.js", "cytoscape.min.js"):
         assert f"{sha256(pages.BUNDLE.files[name]).hexdigest()}  {name}" in notice
     assert b"htmx 2" in pages.BUNDLE.files["licences.txt"] and b"cytoscape 3" in pages.BUNDLE.files["licences.txt"]
+
+
+def test_what_is_proposed_is_accepted_or_rejected_on_the_page(tmp_path: Path) -> None:
+    settings = replace(OFFLINE, capture=CaptureSettings(mode="propose"))
+    opened = open_memento(tmp_path / "home", configured=settings)
+    assert isinstance(opened, Memento)
+    with opened, create_app(opened.service).test_client() as web:
+        said = ("I moved to Porto in March 2025.", "I hate olives.")
+        turns = [CapturedTurn(role="user", text=text, turn=str(number)) for number, text in enumerate(said)]
+        opened.capture("monday", turns, client="claude-code")
+        first, other = opened.proposals()
+        page = web.get("/review", headers=BROWSER)
+        assert first.content in unescape(page.text)
+        secret = {"csrf": secret_of(page)}
+        accepted = web.post(
+            "/do/accept_proposals", data={**secret, "proposals": first.id}, headers={"HX-Request": "true"}
+        )
+        rejected = web.post(
+            "/do/reject_proposals", data={**secret, "proposals": other.id}, headers={"HX-Request": "true"}
+        )
+        assert "Accepted: 1 memories" in re.sub(r"<[^>]+>", "", accepted.text) and "Rejected" in rejected.text
+        assert opened.proposals() == ()
+        [memory] = opened.list()
+        assert "Porto" in memory.content
