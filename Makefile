@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PORT   ?= 6366
 
-.PHONY: run test install format lint types unit wheel bench crash soak fuzz mutants coverage docs notebooks lab release yasgui pages-files test-pages screenshots clean
+.PHONY: run test install format lint types unit wheel bench crash soak fuzz mutants coverage docs notebooks lab dist bundle check-image release yasgui pages-files test-pages screenshots clean
 
 run: $(VENV)/.installed
 	$(BIN)/memento serve --port $(PORT)
@@ -75,7 +75,22 @@ lab: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[notebook]'
 	$(BIN)/jupyter-lab notebooks
 
-# Builds, checks and tags what `VERSION=` says, where pyproject.toml and CHANGELOG.md say the same and nothing is uncommitted.
+# The wheel and the source archive.
+dist: $(VENV)/.installed
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation --outdir dist . > /dev/null
+	@ls -l dist
+
+# dist/memento-VERSION.mcpb: what clients of MCP on the desktop install by a double click.
+bundle: dist
+	$(BIN)/python packaging/bundle.py dist
+
+# Runs the steps of packaging/Dockerfile in a folder of /tmp, where there is no container engine.
+check-image: dist
+	PYTHON=$(BIN)/python sh packaging/check-image.sh
+
+# Builds, checks and tags what `VERSION=` says, with the bundle and server.json, where pyproject.toml and CHANGELOG.md say the same
+# and nothing is uncommitted.
 release: $(VENV)/.installed
 	PYTHON=$(BIN)/python VERSION=$(VERSION) sh tests/release.sh
 

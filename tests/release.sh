@@ -12,7 +12,11 @@ version=${VERSION:-}
 [ -z "$(git status --porcelain)" ] || refuse "commit or remove what git status shows first"
 declared=$(sed -n 's/^version = "\(.*\)"$/\1/p' pyproject.toml)
 [ "$declared" = "$version" ] || refuse "pyproject.toml says $declared, not $version"
-grep -q "^__version__ = \"$version\"\$" src/memento/__init__.py || refuse "src/memento/__init__.py has another __version__ than $version"
+grep -q "^VERSION = \"$version\"\$" src/memento/assets.py || refuse "src/memento/assets.py has another VERSION than $version"
+for file in packaging/server.json packaging/bundle/manifest.json; do
+    stale=$(sed -n 's/.*"version": "\(.*\)".*/\1/p' "$file" | grep -vx "$version" || true)
+    [ -z "$stale" ] || refuse "$file has another version than $version"
+done
 grep -q "^## $version – [0-9]\{4\}-[0-9][0-9]-[0-9][0-9]$" CHANGELOG.md || refuse "CHANGELOG.md has no line '## $version – YYYY-MM-DD'"
 waiting=$(sed -n '/^## Unreleased/,/^## [0-9]/p' CHANGELOG.md | grep -c '^- ' || true)
 [ "$waiting" = 0 ] || refuse "CHANGELOG.md has $waiting entries under Unreleased: move them under $version"
@@ -20,7 +24,9 @@ waiting=$(sed -n '/^## Unreleased/,/^## [0-9]/p' CHANGELOG.md | grep -c '^- ' ||
 
 rm -rf dist
 "$python" -m build --no-isolation --outdir dist . > /dev/null
-"$python" -m twine check --strict dist/*
+"$python" -m twine check --strict dist/*.whl dist/*.tar.gz
 PYTHON=$python sh tests/wheel.sh
+"$python" packaging/bundle.py dist
+cp packaging/server.json dist/
 git tag --annotate "v$version" --message "Memento $version"
 echo "tagged v$version; dist/ has what to upload"

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import ast
+import json
+import re
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from functools import cache
@@ -10,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from memento import __version__
+from memento import __version__, assets
 from memento.interfaces.reference import FLOORS
 
 ROOT = Path(__file__).parents[1]
@@ -129,3 +133,38 @@ def test_the_version_is_that_of_the_project() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
     assert project["version"] == __version__
+    assert project["name"] == assets.DISTRIBUTION
+
+
+def test_every_line_that_installs_memento_names_the_distribution() -> None:
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "packaging").rglob("*"), *FILES]
+    lines = [line for page in pages if page.is_file() for line in page.read_text(encoding="utf-8").splitlines()]
+    said = [line for line in lines if re.search(r"(?:install|--from|uvx)\s+['\"]?memento(?![\w-])", line)]
+
+    assert said == []
+
+
+def test_what_the_registry_and_the_bundle_say_is_that_of_the_project() -> None:
+    listed = json.loads((ROOT / "packaging" / "server.json").read_text(encoding="utf-8"))
+    bundled = json.loads((ROOT / "packaging" / "bundle" / "manifest.json").read_text(encoding="utf-8"))
+    [package] = listed["packages"]
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]
+
+    assert {listed["version"], package["version"], bundled["version"]} == {__version__}
+    assert package["identifier"] == assets.DISTRIBUTION
+    assert package["identifier"] in scripts  # `uvx NAME` runs the command of that name
+    assert len(listed["description"]) <= 100
+    # The registry looks for this line in what the index shows, as a proof of who owns the package.
+    assert f"mcp-name: {listed['name']}" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_package_offers_its_public_names_and_loads_none_of_them_before_it_is_used() -> None:
+    program = """
+import sys
+import memento
+heavy = [name for name in sys.modules if name.split(".")[0] in ("numpy", "pyoxigraph", "click", "torch", "msgspec")]
+assert not heavy, heavy
+missing = [name for name in dir(memento) if getattr(memento, name) is None]
+assert not missing and {"open_memento", "Memento", "Client", "Recollection", "MementoError"} <= set(dir(memento))
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)

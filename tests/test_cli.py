@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import pty
 import sqlite3
 import subprocess
 import sys
@@ -11,12 +13,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
+import pyoxigraph as ox
 import pytest
 from click.testing import CliRunner, Result
 
 from memento import settings
 from memento.datadir import DataFolder
 from memento.interfaces.cli import main
+from memento.iris import RDF
 from memento.python import open_memento
 from memento.search import cache
 
@@ -46,6 +50,23 @@ def failed(*words: str, code: int) -> str:
     assert done.stderr.count("\n") == 1
     assert "Traceback" not in done.output
     return done.stderr
+
+
+def seen_in_terminal(words: list[str]) -> str:
+    """What somebody sees who runs the command in a terminal."""
+    controller, terminal = pty.openpty()
+    with (
+        os.fdopen(terminal, "w", buffering=1) as screen,
+        open(terminal, closefd=False) as keyboard,
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.suppress(SystemExit),
+    ):
+        for name, stream in (("stdin", keyboard), ("stdout", screen), ("stderr", screen)):
+            patch.setattr(sys, name, stream)
+        main(words, prog_name="memento")
+    shown = os.read(controller, 65536).decode()
+    os.close(controller)
+    return shown
 
 
 def test_a_memory_is_corrected_taken_back_and_traced_to_who_told_it() -> None:
@@ -142,13 +163,94 @@ def test_recall_prints_the_tree_and_the_block_for_a_model() -> None:
 def test_memories_are_listed_described_and_forgotten() -> None:
     [iri] = printed("note", "I live in Lisbon.", "--json")["memories"]
 
-    assert iri in printed("list")
+    assert iri[-8:] in printed("list")
+    assert iri not in printed("list")
     assert [one["iri"] for one in printed("list", "--json", "--limit", "1")] == [iri]
     assert "content: USER lives in Lisbon." in printed("get", iri)
     assert printed("forget", iri) == "Forgot 1 memory.\n`memento unforget IRI` brings it back.\n"
     assert printed("list") == "Nothing here yet.\n"
     assert "forgotten" in printed("list", "--past")
     assert printed("forget", iri, "--erase", "--json")["erased"] is True
+
+
+def test_a_short_id_names_a_memory_to_every_command() -> None:
+    printed("note", "I live in Lisbon.")
+    short = printed("list").split()[1]
+
+    assert "content: USER lives in Lisbon." in printed("get", short)
+    assert "Google" in printed("correct", short, "I work at Google.")
+
+
+def test_a_filter_that_nothing_fits_is_named_and_the_memory_is_not_called_empty() -> None:
+    printed("note", "I live in Lisbon.")
+
+    assert printed("list", "--tag", "boat", "--source", "import") == "No memory fits --tag --source.\n"
+    assert printed("list", "--tag", "boat", "--json") == []
+
+
+def test_a_namespace_that_holds_nothing_is_said_by_whatever_asks_it() -> None:
+    printed("note", "I live in Lisbon.")
+
+    assert "nothing is remembered in a namespace 'hoby'" in run("--namespace", "hoby", "list").stderr
+    assert "nothing is remembered in a namespace 'hoby'" in run("recall", "Where?", "--namespace", "hoby").output
+    assert run("note", "I sail.", "--namespace", "hobby").stderr == ""
+    assert run("--namespace", "hobby", "list").stderr == ""
+
+
+def test_rows_come_in_the_order_that_was_asked_and_with_the_ends_of_lines_of_a_shell() -> None:
+    printed("note", "I live in Lisbon.")
+    query = (
+        'SELECT ?text ("a\\r\\nb" AS ?two) ?memory { ?memory a <http://purl.org/memento/Memory> ; mem:content ?text }'
+    )
+    asked = f"PREFIX mem: <http://purl.org/memento/> {query}"
+    shown = CliRunner().invoke(main, ["query", asked]).stdout_bytes
+
+    assert shown.startswith(b'text,two,memory\nUSER lives in Lisbon.,"a\r\nb",urn:memento:memory:')
+    assert b"text,two,memory\r\n" in CliRunner().invoke(main, ["query", asked, "--accept", "text/csv"]).stdout_bytes
+    assert printed("query", asked, "--json")["head"]["vars"] == ["text", "two", "memory"]
+
+
+def test_turtle_is_shortened_by_the_usual_prefixes() -> None:
+    printed("note", "I live in Lisbon.")
+    shown = printed("query", "CONSTRUCT { ?m a ?type } { ?m a ?type ; <http://purl.org/memento/content> ?text }")
+
+    assert "@prefix mem: <http://purl.org/memento/> ." in shown
+    assert "a mem:Memory ." in shown
+    assert {one.predicate.value for one in ox.parse(shown.encode(), ox.RdfFormat.TURTLE)} == {RDF.type}
+
+
+def test_memento_alone_is_help_for_a_program_and_what_is_new_for_a_terminal() -> None:
+    printed("note", "I live in Lisbon.")
+    alone = run()
+    looked = json.loads(run("--json").stdout)
+
+    assert (alone.exit_code, "Commands:" in alone.output) == (2, True)
+    assert [one["content"] for one in looked] == ["USER lives in Lisbon."]
+    shown = seen_in_terminal([])
+    assert "USER lives in Lisbon." in shown
+    assert shown.count("\r\nmemento ") == 4
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_is_told_how_to_complete(shell: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = printed("completion", shell)
+    monkeypatch.setenv("COMP_WORDS", "memento recall --a")
+    monkeypatch.setenv("COMP_CWORD", "--a" if shell == "fish" else "2")
+    done = run(env={"_MEMENTO_COMPLETE": f"{shell}_complete"})
+
+    assert f"_MEMENTO_COMPLETE={shell}_complete" in script
+    assert "--as-of" in done.stdout, done.output
+
+
+def test_help_tells_note_and_remember_apart() -> None:
+    assert "understood" in run("note", "--help").output
+    assert "word for word" in run("remember", "--help").output
+
+
+def test_long_work_shows_how_far_it_is(tmp_path: Path) -> None:
+    printed("note", "I live in Lisbon.")
+
+    assert "Backing up" in seen_in_terminal(["backup", str(tmp_path / "kept")])
 
 
 def test_a_timeline_tells_from_when_to_when_and_why() -> None:
@@ -319,11 +421,16 @@ def test_a_folder_of_questions_is_evaluated(tmp_path: Path) -> None:
         (["recall", "x", "-k", "0"], 2, "k must be"),
         (["recall", "x", "--as-of", "now"], 2, "ISO 8601"),
         (["recall", "x", "--profile", "none"], 2, "profile"),
-        (["recall", " "], 2, "question"),
-        (["note", ""], 2, "content"),
+        (["recall", "x", "-k", "0"], 2, "memento: -k must be"),
+        (["recall", " "], 2, "QUESTION must not"),
+        (["note", ""], 2, "TEXT must not"),
         (["get", "urn:memento:memory:none"], 2, "urn:memento:memory:none"),
         (["forget", "nothing"], 2, "IRI"),
-        (["list", "--limit", "0"], 2, "limit"),
+        (["list", "--limit", "0"], 2, "memento: --limit must be"),
+        (["search", "tea"], 2, "`memento recall QUESTION` does that"),
+        (["add", "tea"], 2, "`memento note TEXT` does that"),
+        (["lst"], 2, "the nearest is `memento list`"),
+        (["keys", "fnd"], 2, "the nearest is `memento keys find`"),
         (["import", "/nowhere"], 2, "/nowhere"),
         (["query", "SELECT"], 2, "SPARQL"),
         (["eval", "--data", "/nowhere"], 2, "/nowhere"),

@@ -30,7 +30,10 @@ def checkout(tmp_path: Path) -> Path:
     (root / "CHANGELOG.md").write_text(CHANGELOG, encoding="utf-8")
     (root / "pyproject.toml").write_text(PYPROJECT, encoding="utf-8")
     (root / "src" / "memento").mkdir(parents=True)
-    (root / "src" / "memento" / "__init__.py").write_text('__version__ = "0.2.0"\n', encoding="utf-8")
+    (root / "src" / "memento" / "assets.py").write_text('VERSION = "0.2.0"\n', encoding="utf-8")
+    for name in ("server.json", "bundle/manifest.json"):
+        (root / "packaging" / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / "packaging" / name).write_text('{\n  "version": "0.2.0"\n}\n', encoding="utf-8")
     assert run(root, "sh", "-c", "git init -q && git add -A && git commit -q -m first").returncode == 0
     return root
 
@@ -51,7 +54,8 @@ def change(path: Path, old: str, new: str) -> Callable[[Path], None]:
         ("", None, "say which version"),
         ("0.2.0", lambda root: (root / "new.txt").write_text("x"), "commit or remove what git status shows"),
         ("0.3.0", None, "pyproject.toml says 0.2.0, not 0.3.0"),
-        ("0.2.0", change(Path("src/memento/__init__.py"), "0.2.0", "0.1.9"), "has another __version__ than 0.2.0"),
+        ("0.2.0", change(Path("src/memento/assets.py"), "0.2.0", "0.1.9"), "has another VERSION than 0.2.0"),
+        ("0.2.0", change(Path("packaging/server.json"), "0.2.0", "0.1.9"), "packaging/server.json has another version"),
         ("0.2.0", change(Path("CHANGELOG.md"), "## 0.2.0", "## 0.1.0"), "CHANGELOG.md has no line '## 0.2.0 –"),
         ("0.2.0", change(Path("CHANGELOG.md"), "Unreleased\n", "Unreleased\n\n- More.\n"), "has 1 entries under"),
         ("0.2.0", lambda root: run(root, "git", "tag", "v0.2.0"), "the tag v0.2.0 is there already"),

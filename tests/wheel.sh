@@ -16,4 +16,4 @@ case "$where" in "$work"/site/*) ;; *) echo "the wheel was not what ran: $where"
 PYTHONPATH="$work/site" MEMENTO_EMBEDDING_MODEL=trigram "$python" -m memento check --home "$work/empty/home"
 PYTHONPATH="$work/site" "$python" -c 'from memento.consolidation.models import digest_prompts; print("prompts", digest_prompts()[:12])'
 PYTHONPATH="$work/site" "$python" -c 'from memento.interfaces.web.yasgui import digest; print("page", digest())'
-echo "the wheel is complete"
+echo "the wheel is complete: $(($(wc -c < "$(ls "$work"/dist/*.whl)") / 1024)) KiB"

@@ -11,18 +11,33 @@ from typing import TYPE_CHECKING, Any
 
 from memento.assets import VERSION as __version__
 
-__all__ = ["Client", "Memento", "__version__", "open_memento"]
+__all__ = [
+    "Client",
+    "Memento",
+    "MementoError",
+    "Noted",
+    "Recollection",
+    "Settings",
+    "__version__",
+    "open_memento",
+    "restore_folder",
+]
 
 if TYPE_CHECKING:
-    from memento.python import Client, Memento, open_memento
+    from memento.errors import MementoError
+    from memento.model import Noted, Recollection
+    from memento.python import Client, Memento, open_memento, restore_folder
+    from memento.settings import Settings
+
+_HOMES = {"MementoError": "errors", "Noted": "model", "Recollection": "model", "Settings": "settings"}
 
 
 def __getattr__(name: str) -> Any:
     # The service brings the store and numpy with it: `memento --help` must not wait for them.
-    if name in ("Client", "Memento", "open_memento"):
-        from memento import python
+    if name in __all__:
+        from importlib import import_module
 
-        return getattr(python, name)
+        return getattr(import_module(f"memento.{_HOMES.get(name, 'python')}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -1,4 +1,4 @@
-"""What is shipped: the version, and the ontology, the queries and the prompts, from the wheel or from a checkout."""
+"""What is shipped: name and version of the package, ontology, queries and prompts, from the wheel or from a checkout."""
 
 from __future__ import annotations
 
@@ -10,9 +10,22 @@ from memento.errors import MissingPart
 VERSION = "0.1.0"
 """Of the package, as in `pyproject.toml`."""
 
+DISTRIBUTION = "memento-rdf"
+"""The name to install, as in `pyproject.toml`: `memento` alone is a package of somebody else."""
+
 _INSIDE = Path(__file__).parent / "_assets"
 _CHECKOUT = Path(__file__).parents[2]
 _PROMPTS = Path(__file__).parent / "prompts"
+
+
+def install_line(extra: str = "") -> str:
+    """
+    Return the command that installs Memento, with an extra.
+
+    >>> install_line("otel")
+    "pip install 'memento-rdf[otel]'"
+    """
+    return f"pip install '{DISTRIBUTION}[{extra}]'" if extra else f"pip install {DISTRIBUTION}"
 
 
 @cache

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
+from memento.assets import install_line
 from memento.errors import MissingPart
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def trace_to(endpoint: str) -> None:
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError as error:
-        raise MissingPart("traces need OpenTelemetry: pip install 'memento-rdf[otel]'") from error
+        raise MissingPart(f"traces need OpenTelemetry: {install_line('otel')}") from error
     provider = TracerProvider(resource=Resource.create({"service.name": "memento"}))
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint=endpoint)))
     _tracer = provider.get_tracer("memento")

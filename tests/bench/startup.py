@@ -32,6 +32,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
     parser.add_argument("--runs", type=int, default=10, help="runs of each command")
     chosen = parser.parse_args(argv)
     life = Life(names=30)
+    imported_s = [time_import("memento") for _ in range(chosen.runs)]
     help_s = [timed(lambda: memento("--help"))[1] for _ in range(chosen.runs)]
     with TemporaryDirectory(prefix="memento-bench-") as name:
         folder = Path(name)
@@ -45,18 +46,28 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
             added = [wall_s - own_s for wall_s, own_s in (asked(folder, q) for q in life.questions(chosen.runs))]
     figures: dict[str, object] = {
         "model": chosen.model,
+        "import_ms": spread(imported_s),
         "help_ms": spread(help_s),
         "recall_beyond_the_service_ms": spread(added),
         "first_start_s": round(cold_s, 2),
         "second_start_s": round(start_s, 2),
         "first_question_ms": round(first_s * 1000, 1),
     }
+    print(shown("import memento", spread(imported_s)))
     print(shown("memento --help", spread(help_s)))
     print(shown("recall beyond the service", spread(added)))
     print(f"start until /health says 200: {cold_s:.2f} s, a second time {start_s:.2f} s")
     print(f"first question after that, by the service's own time: {first_s * 1000:.1f} ms")
     record("startup", figures, chosen.record)
     return figures
+
+
+def time_import(package: str) -> float:
+    """Seconds that the import of a package takes, with all that it imports, as `python -X importtime` tells."""
+    command = [sys.executable, "-X", "importtime", "-c", f"import {package}"]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+    [line] = [line for line in told.splitlines() if line.endswith(f"| {package}")]
+    return float(line.split("|")[1]) / 1e6
 
 
 def memento(*words: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import logging
 import subprocess
 import sys
 import unicodedata
@@ -39,7 +40,21 @@ def mini() -> MiniLm:
 def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the model as onnxruntime reads it: ten seconds, so all tests share it."""
     folder = tmp_path_factory.mktemp("exported")
+    steps: list[tuple[str, int]] = []
+    logger = logging.getLogger("memento.search.minilm")
+
+    def keep(record: logging.LogRecord) -> bool:
+        steps.append((str(record.msg), vars(record).get("step", 0)))
+        return True
+
+    logger.addFilter(keep)
+    level = logger.level
+    logger.setLevel(logging.INFO)
     MiniLm(runtime="onnx", folder=folder).embed(["tea"])
+    logger.removeFilter(keep)
+    logger.setLevel(level)
+    # Whoever waits for it is told how far it is.
+    assert steps == [*(("embedding.exporting", step) for step in (1, 2, 3, 4)), ("embedding.exported", 0)]
     return folder
 
 
@@ -165,7 +180,35 @@ except MissingPart as error:
 """
     said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
 
-    assert "pip install onnxruntime onnx onnxscript" in said
+    assert "pip install memento-rdf" in said
+
+
+def test_a_first_start_without_torch_says_so_and_a_later_one_does_not_need_it(exported: Path, tmp_path: Path) -> None:
+    program = """
+import sys
+from importlib import util
+from pathlib import Path
+find = util.find_spec
+util.find_spec = lambda name, *more: None if name in ("torch", "sentence_transformers") else find(name, *more)
+for name in ("torch", "transformers", "sentence_transformers"):
+    sys.modules[name] = None
+from memento.errors import MissingPart
+from memento.search.minilm import MiniLm
+for runtime in ("onnx", "auto"):
+    try:
+        MiniLm(runtime=runtime, folder=Path(sys.argv[1])).embed(["tea"])
+    except MissingPart as error:
+        print(error)
+print(MiniLm(folder=Path(sys.argv[2])).embed(["tea"]).shape)
+"""
+    command = [sys.executable, "-c", program, str(tmp_path), str(exported)]
+    [onnx, auto, shape] = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+
+    assert onnx.startswith(
+        "torch is not installed: it is needed once, for the first start: run `pip install memento-rdf`"
+    )
+    assert "not installed: run `pip install memento-rdf`" in auto
+    assert shape == "(1, 384)"
 
 
 def test_an_export_that_fails_leaves_auto_to_torch(tmp_path: Path) -> None:

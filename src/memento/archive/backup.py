@@ -32,6 +32,7 @@ from memento.graph.backups import (
 from memento.graph.oxigraph import count_quads, find_damage
 from memento.graph.store import Store
 from memento.model import BackedUp
+from memento.ports import Progress
 from memento.search.vectors import VectorFile
 
 _PART = ".part"
@@ -49,7 +50,13 @@ class BackupSource:
 
 
 def make_backup(
-    folder: Path, source: BackupSource, at: datetime, keep: int | None, *, apart_bytes: int = 0
+    folder: Path,
+    source: BackupSource,
+    at: datetime,
+    keep: int | None,
+    *,
+    apart_bytes: int = 0,
+    progress: Progress | None = None,
 ) -> BackedUp:
     """
     Make a backup in a folder, beside those that are there.
@@ -57,6 +64,7 @@ def make_backup(
     Args:
         keep: how many of the latest to leave there, this one included; None leaves all.
         apart_bytes: up to which size the store's files are copied rather than shared, so that damage to one is no damage to both.
+        progress: called with (files summed up, all of them), after everything is copied and read.
 
     Raises:
         InputError: something else is in the folder, or it cannot be written.
@@ -79,7 +87,7 @@ def make_backup(
             statements=count_quads(part / "store"),
             vectors=VectorFile.count_nodes(part / "vectors.sqlite"),
             fingerprint=source.fingerprint,
-            files=checksum_files(part),
+            files=checksum_files(part, progress),
         )
         (part / MANIFEST).write_text(encode_manifest(made), encoding="utf-8")
         sync_to_disk(part)

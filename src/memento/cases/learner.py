@@ -7,8 +7,8 @@ the cosine, is 0 until enough pairs of both kinds are known, and then grows from
 *Guarantees:* never worse than likeness for long: each pair is judged by the network before the network learns from it, and where
 that told the latest pairs' rewards worse than the cosine did, β is 0 until it tells them better. Weights that do not fit the
 embedder or the features, or are not there, are learned again from the graph. The same seed, pairs and order give the same weights
-on one machine; torch is not imported before the first learning. Weights are read as they were written, or not at all, and no array
-of objects is ever read, so nothing in their file is run.
+on one machine; torch is not imported before the first learning, and without it likeness alone decides. Weights are read as they
+were written, or not at all, and no array of objects is ever read, so nothing in their file is run.
 
 The network behind Q has two layers over frozen embeddings, Q = σ(W₂ᵀ·relu(W₁ᵀx + b₁) + b₂), in numpy; it learns in torch. The loss
 is the binary cross-entropy with the reward clipped to 0..1, −r·log Q − (1 − r)·log(1 − Q). What answers is a running mean of the
@@ -32,6 +32,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
+from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -39,6 +40,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from memento.assets import install_line
 from memento.backends import Backends
 from memento.cases.bank import FORM_WIDTH, Bank, Pair, Rows, Vector
 from memento.datadir import DataFolder
@@ -116,6 +118,8 @@ class Learner:
             return Weight(0.0, "by likeness alone, as the settings say")
         if count < needed:
             return Weight(0.0, f"only {count} of {needed} pairs have a reward yet: by likeness alone")
+        if self._trainer is None and find_spec("torch") is None:
+            return Weight(0.0, f"torch, which learning takes, is not installed ({install_line()}): by likeness alone")
         if self._trainer is None or not (self._good and self._bad):
             return Weight(
                 0.0, f"all {count} pairs earned alike, there is nothing to learn from them yet: by likeness alone"
@@ -177,7 +181,7 @@ class Learner:
             if pair.q is not None:
                 self._window.append((pair.q, pair.cosine, pair.reward >= _GOOD))
         learned = self._load_weights([pair.use for pair in pairs])
-        fits = learned is not None or len(pairs) < self._knobs.update_every
+        fits = learned is not None or len(pairs) < self._knobs.update_every or find_spec("torch") is None
         first = max(len(pairs) - (REPLAY if fits else _MOST_PAIRS), 0)
         while 0 < first < len(pairs) and pairs[first].retrieval == pairs[first - 1].retrieval:
             first += 1
@@ -253,7 +257,7 @@ class Learner:
     def _update(self) -> None:
         """Learn as often as there were so many new pairs, as soon as there is a difference to learn."""
         due = (self._good + self._bad - self._learned) // self._knobs.update_every
-        if due < 1 or not (self._good and self._bad) or not self._places:
+        if due < 1 or not (self._good and self._bad) or not self._places or find_spec("torch") is None:
             return
         if self._trainer is None:
             self._begin_network()

@@ -32,6 +32,7 @@ from memento.datadir import DataFolder
 from memento.errors import Damaged, GraphError, InputError, NotFound
 from memento.graph.oxigraph import Oxigraph
 from memento.model import Degraded, Restored
+from memento.ports import Progress
 
 logger = logging.getLogger(__name__)
 
@@ -94,16 +95,16 @@ def choose_backup(folder: Path) -> Path:
     return found[-1]
 
 
-def checksum_files(files: Path) -> dict[str, tuple[int, str]]:
-    """Return length and checksum of every file below a folder, by its path within."""
+def checksum_files(files: Path, progress: Progress | None = None) -> dict[str, tuple[int, str]]:
+    """Return length and checksum of every file below a folder, by its path within; progress counts files."""
     found = {}
-    for path in sorted(files.rglob("*")):
-        if path.is_file():
-            with path.open("rb") as file:
-                found[path.relative_to(files).as_posix()] = (
-                    path.stat().st_size,
-                    file_digest(file, "sha256").hexdigest(),
-                )
+    paths = [path for path in sorted(files.rglob("*")) if path.is_file()]
+    for number, path in enumerate(paths, start=1):
+        with path.open("rb") as file:
+            digest = file_digest(file, "sha256").hexdigest()
+        found[path.relative_to(files).as_posix()] = (path.stat().st_size, digest)
+        if progress:
+            progress(number, len(paths))
     return found
 
 
@@ -112,7 +113,7 @@ def encode_manifest(manifest: Manifest) -> str:
     return json.dumps(asdict(manifest), indent=1)
 
 
-def verify_backup(backup: Path) -> Manifest:
+def verify_backup(backup: Path, progress: Progress | None = None) -> Manifest:
     """
     Read the manifest of a backup, and verify every file in it.
 
@@ -133,7 +134,7 @@ def verify_backup(backup: Path) -> Manifest:
         manifest = Manifest(**fields, files=files)
     except (TypeError, ValueError, KeyError, AttributeError) as error:
         raise InputError(f"the backup {backup} is damaged: {MANIFEST} does not say what it should") from error
-    found = checksum_files(backup)
+    found = checksum_files(backup, progress)
     found.pop(MANIFEST, None)
     if wrong := sorted({name for name in found.keys() | files.keys() if found.get(name) != files.get(name)}):
         raise InputError(
@@ -153,7 +154,7 @@ _NEW = ("store", "vectors.sqlite", "memento.toml")
 _READY, _MARK = "restore.new", "restore.json"
 
 
-def prepare_restore(folder: Path, datadir: DataFolder, at: datetime) -> Restored:
+def prepare_restore(folder: Path, datadir: DataFolder, at: datetime, progress: Progress | None = None) -> Restored:
     """
     Verify a backup, or the latest in a folder, and copy its files for `begin_restore`; nothing that is there is touched.
 
@@ -162,7 +163,7 @@ def prepare_restore(folder: Path, datadir: DataFolder, at: datetime) -> Restored
         InputError: it is damaged or newer than this version, or there is no room.
     """
     backup = choose_backup(folder)
-    manifest = verify_backup(backup)
+    manifest = verify_backup(backup, progress)
     ready, aside = datadir.path / _READY, datadir.path / f"before-restore-{at.strftime('%Y%m%dT%H%M%S.%f')[:-3]}Z"
     try:
         copy_backup(backup, ready)

@@ -587,3 +587,16 @@ def _mapped(quad: ox.Quad, change: Callable[[Node], Node]) -> ox.Quad:
         return term
 
     return ox.Quad(cast(Node, inside(quad.subject)), quad.predicate, inside(quad.object), quad.graph_name)
+
+
+def shorten_turtle(turtle: bytes) -> bytes:
+    """
+    Write Turtle again with the usual prefixes, as far as it has a use for them.
+
+    >>> print(shorten_turtle(b"<urn:a> <http://purl.org/memento/about> <urn:b> .").decode(), end="")
+    @prefix mem: <http://purl.org/memento/> .
+    <urn:a> mem:about <urn:b> .
+    """
+    used = {name: base for name, base in PREFIXES.items() if base.encode() in turtle}
+    triples = (quad.triple for quad in ox.parse(turtle, ox.RdfFormat.TURTLE))
+    return ox.serialize(triples, format=ox.RdfFormat.TURTLE, prefixes=used) or b""

@@ -16,10 +16,11 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from memento.assets import install_line
 from memento.model import CodeType
 from memento.text.code import cut_module
 
-MISSING = "pip install 'memento-rdf[ingest]'"
+MISSING = install_line("ingest")
 """How to get what reads code, PDF and HTML."""
 
 

@@ -28,6 +28,7 @@ from datetime import UTC, date, datetime
 from html import escape
 from typing import TYPE_CHECKING, Any, NoReturn, cast, overload
 
+from memento.assets import install_line
 from memento.errors import InputError, MementoError, MissingPart, NotAcceptable
 from memento.interfaces.picture import draw_manifest, draw_timeline
 from memento.iris import IRI, MEM, RDFS, SKOS, TYPE, XSD, shorten
@@ -406,7 +407,7 @@ def _import_pandas() -> Any:
     try:
         import pandas
     except ModuleNotFoundError as error:
-        raise MissingPart("a DataFrame takes pandas: pip install 'memento-rdf[notebook]'") from error
+        raise MissingPart(f"a DataFrame takes pandas: {install_line('notebook')}") from error
     return pandas
 
 

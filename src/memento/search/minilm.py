@@ -27,16 +27,17 @@ import sys
 import tempfile
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memento.assets import install_line
 from memento.errors import EmbeddingError, MissingPart
 from memento.ports import Vectors
 from memento.rank import unit
@@ -162,7 +163,7 @@ def load_torch_model() -> SentenceTransformer:
     """
     folder = find_model_folder()
     os.environ.update(HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1", TOKENIZERS_PARALLELISM="false")
-    with ThreadPoolExecutor(1) as aside, _silence_transformers(), translate_errors():
+    with ThreadPoolExecutor(1) as aside, translate_errors(_TORCH_REMEDY), _silence_transformers():
         digests = [aside.submit(check_digest, folder / name) for name in DIGESTS]
         from sentence_transformers import SentenceTransformer
 
@@ -173,13 +174,11 @@ def load_torch_model() -> SentenceTransformer:
 
 @contextmanager
 def _silence_transformers() -> Iterator[None]:
-    """Silence warnings, progress bars and load reports of the libraries on stderr."""
+    """Silence warnings, progress bars and load reports of the libraries on stderr; raises `ImportError` without them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        try:
-            from transformers.utils import logging as theirs
-        except ImportError as error:
-            raise MissingPart(f"transformers is not installed: {REMEDY}") from error
+        from transformers.utils import logging as theirs
+
         verbosity, bars = theirs.get_verbosity(), theirs.is_progress_bar_enabled()
         theirs.set_verbosity(logging.ERROR)
         theirs.disable_progress_bar()  # type: ignore[no-untyped-call]
@@ -191,9 +190,12 @@ def _silence_transformers() -> Iterator[None]:
                 theirs.enable_progress_bar()  # type: ignore[no-untyped-call]
 
 
-_ONNX_REMEDY = "run `pip install onnxruntime onnx onnxscript`, or set MEMENTO_EMBEDDING_RUNTIME=torch"
+_ONNX_REMEDY = f"run `{install_line()}`, or set MEMENTO_EMBEDDING_RUNTIME=torch"
+_TORCH_REMEDY = f"run `{install_line()}`, or set MEMENTO_EMBEDDING_MODEL=trigram"
 STEM = f"{FINGERPRINT}-v1"  # another number when `export_model` writes another graph
 _EXPORT = "import sys; from memento.search.minilm import export_model; export_model(sys.argv[1])"
+_STEPS = ("loading torch", "loading the model", "translating it", "checking it")
+_MARK = "memento-step "  # begins a line of the process that exports, before the number of the step
 LONGEST_S = 600.0  # for the export; ten seconds are usual, more on a busy machine
 
 
@@ -243,20 +245,52 @@ def find_exported(folder: Path) -> Path | None:
 
 
 def _export_apart(folder: Path) -> Path:
-    for name in ("onnx", "onnxscript"):  # the process that exports could only say it less clearly
+    for name in ("onnx", "onnxscript", "torch", "sentence_transformers"):  # that process could only say it less clearly
         if find_spec(name) is None:
-            raise MissingPart(f"{name} is not installed: {_ONNX_REMEDY}")
-    logger.info("embedding.exporting")
+            remedy = (
+                _ONNX_REMEDY if name.startswith("onnx") else f"it is needed once, for the first start: {_TORCH_REMEDY}"
+            )
+            raise MissingPart(f"{name} is not installed: {remedy}")
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="export-", dir=folder) as beside:
         file = Path(beside) / "model.onnx"
         command = [sys.executable, "-c", _EXPORT, str(file)]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        done = subprocess.run(command, capture_output=True, env=environment, timeout=LONGEST_S, check=False)
-        if done.returncode or not file.is_file():
-            last = done.stderr.decode(errors="replace").strip().rsplit("\n", 1)[-1]
+        with (Path(beside) / "said").open("w+", errors="replace") as said:
+            code = _run_export(command, environment, said)
+            said.seek(0)
+            last = said.read().strip().rsplit("\n", 1)[-1]
+        if code or not file.is_file():
             raise EmbeddingError(f"all-MiniLM-L6-v2 could not be exported: {last}; {_ONNX_REMEDY}")
-        return file.replace(folder / f"{STEM}-{digest_of(file)[:16]}.onnx")
+        _log_step(len(_STEPS) - 1)
+        whole = file.replace(folder / f"{STEM}-{digest_of(file)[:16]}.onnx")
+    logger.info("embedding.exported", extra={"file": str(whole)})
+    return whole
+
+
+def _run_export(command: Sequence[str], environment: Mapping[str, str], said: IO[str]) -> int:
+    """Run the process that exports, tell of its steps in the log, and return its exit code, -9 when it took too long."""
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=said, env=environment, text=True, errors="replace"
+    ) as process:
+        stop = threading.Timer(LONGEST_S, process.kill)
+        stop.start()
+        try:
+            for line in process.stdout or ():
+                if line.startswith(_MARK):
+                    _log_step(int(line.removeprefix(_MARK)))
+            return process.wait()
+        finally:
+            stop.cancel()
+            process.kill()
+
+
+def _log_step(step: int) -> None:
+    logger.info("embedding.exporting", extra={"step": step + 1, "of": len(_STEPS), "does": _STEPS[step]})
+
+
+def _print_step(step: int) -> None:
+    print(f"\n{_MARK}{step}", flush=True)  # noqa: T201  # read by `_run_export`
 
 
 def export_model(file: str) -> None:
@@ -266,7 +300,10 @@ def export_model(file: str) -> None:
     Raises whatever torch raises, and `ImportError` without `onnx` and `onnxscript`.
     """
     warnings.simplefilter("ignore")  # the exporter reports on stdout and warns on stderr
+    _print_step(0)
     import torch
+
+    _print_step(1)
 
     class Fused(torch.nn.Module):
         """(n, pieces) ids and mask to (n, 384) unit rows."""
@@ -285,6 +322,7 @@ def export_model(file: str) -> None:
 
     encoder = load_torch_model()[0].model
     assert isinstance(encoder, torch.nn.Module)
+    _print_step(2)
     # Two texts of eight pieces: a dimension of 1 in the sample would be taken for a constant.
     sample = torch.ones((2, 8), dtype=torch.long)
     axes = {0: torch.export.Dim("texts", max=65_536), 1: torch.export.Dim("pieces", max=512)}

@@ -53,7 +53,7 @@ from memento.model import Degraded, Filter, Scope
 from memento.operations import Operation, check
 from memento.operations.base import FILTERS, Filtered, list_iri_fields, read_items
 from memento.ports import Progress, Vectors
-from memento.settings import Settings
+from memento.settings import Settings, resolve_namespace
 from memento.sparql.description import Statistics
 from memento.sparql.federation import Endpoints
 from memento.sparql.pool import Pool
@@ -428,7 +428,9 @@ def handle(operation: Operation[A], context: Context) -> A:
 
 def _note_unknown(namespace: str | None, context: Context) -> str | None:
     """Say that a namespace which the caller has named holds nothing: its name may be misspelt."""
-    if namespace in (None, context.service.default_scope.namespace):
+    # Whoever opens the folder may have named it as well; what the settings name is nobody's slip.
+    namespace = namespace or context.service.default_scope.namespace
+    if resolve_namespace(context.settings.scope.namespace) == namespace:
         return None
     scope = context.scope(namespace)
     if context.service.graph_names.holds((scope.graph, cases_iri(scope.tenant, scope.namespace))):

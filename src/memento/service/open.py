@@ -127,7 +127,9 @@ def close_service(service: Service) -> None:
     service.datadir.release()
 
 
-def restore_folder(path: str | Path, folder: str | Path | None = None, *, wait_s: float = 0.0) -> Restored:
+def restore_folder(
+    path: str | Path, folder: str | Path | None = None, *, wait_s: float = 0.0, progress: Progress | None = None
+) -> Restored:
     """
     Let a backup be the memory of a data folder that nobody has open, whatever its store is like; what is there is moved aside.
 
@@ -135,6 +137,7 @@ def restore_folder(path: str | Path, folder: str | Path | None = None, *, wait_s
         folder: a backup, or a folder of backups, of which the latest is taken; default `backups` in the data folder, or the
             latest that the folder itself has where its store cannot be opened.
         wait_s: seconds to wait for an owner.
+        progress: called with (files verified, all of them) of the backup.
 
     Raises:
         NotFound: there is no backup.
@@ -147,7 +150,7 @@ def restore_folder(path: str | Path, folder: str | Path | None = None, *, wait_s
         backups.finish_restore(datadir)  # of an earlier one that was killed
         try:
             found = backups.prepare_restore(
-                Path(folder) if folder else backups.choose_usual_backup(datadir), datadir, now()
+                Path(folder) if folder else backups.choose_usual_backup(datadir), datadir, now(), progress
             )
         except NotFound as error:
             if not datadir.store.is_dir() or backups.is_store_sound(datadir):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memento.errors import FolderInUse
+from memento.errors import FolderInUse, InputError
 from memento.interfaces.cli.base import Chosen, command, common, main, namespace_of, open_memory, running
 
 if TYPE_CHECKING:
@@ -119,6 +119,20 @@ def evaluate_recall(
             progress=progress,
         )
     click.echo(json.dumps(report.as_json()) if chosen.as_json else report.as_table(per_type=per_type))
+
+
+@main.command("completion")
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def print_completion(shell: str) -> None:
+    """Print what makes a shell complete commands and options: `eval "$(memento completion bash)"`."""
+    from click.shell_completion import get_completion_class
+
+    kind = get_completion_class(shell)
+    if kind is None:
+        raise InputError(f"there is no completion for {shell}")
+    # The template alone: asking the shell for its version, as `source` does, takes a shell of that kind.
+    maker = kind(main, {}, "memento", "_MEMENTO_COMPLETE")
+    click.echo(maker.source_template % maker.source_vars())
 
 
 @main.group("config")

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -80,6 +81,7 @@ def open_memory(chosen: Chosen, command: str) -> Memento | Client:
 
     # What it logs stands in the notice; without a handler the bare word of the event would be printed.
     logging.getLogger("memento").addHandler(logging.NullHandler())
+    show_export(chosen)
     wait_s = chosen.settings().server.lock_wait_s
     with bar("Making the indexes") as progress:
         memento = open_memento(
@@ -97,6 +99,31 @@ def open_memory(chosen: Chosen, command: str) -> Memento | Client:
     return memento
 
 
+def show_export(chosen: Chosen) -> None:
+    """Show on stderr how far the model is, while it is prepared at the first use on this machine."""
+    import logging
+
+    task = "Preparing the model, once on this machine"
+    shown = ExitStack()
+    progress: Progress | None = None
+
+    def show_step(record: logging.LogRecord) -> bool:
+        nonlocal progress
+        if record.msg != "embedding.exporting":
+            shown.close()
+        elif sys.stderr.isatty():
+            progress = progress or shown.enter_context(bar(task))
+            if progress:
+                progress(vars(record)["step"] - 1, vars(record)["of"])
+        else:
+            chosen.tell(f"{task} …")
+        return True
+
+    logger = logging.getLogger("memento.search.minilm")
+    logger.filters[:] = [show_step]
+    logger.setLevel(logging.INFO)
+
+
 def running(chosen: Chosen) -> Client | None:
     """The service that has the data folder, if any."""
     owner = chosen.folder.serving_owner()
@@ -109,8 +136,8 @@ def running(chosen: Chosen) -> Client | None:
     return client
 
 
-def ask(memento: Memento | Client, method: str, **arguments: Any) -> Any:
-    """What a method answers, as plain JSON."""
+def ask(memento: Memento | Client, method: str, progress: Progress | None = None, /, **arguments: Any) -> Any:
+    """What a method answers, as plain JSON; how far it is when it is done in this process."""
     from memento.operations import TABLE
     from memento.python import Client
 
@@ -119,7 +146,7 @@ def ask(memento: Memento | Client, method: str, **arguments: Any) -> Any:
         return json.loads(memento.transport.ask(operation))
     from memento.codec import plain
 
-    return plain(memento.call(operation))
+    return plain(memento.call(operation, progress))
 
 
 def namespace_of(chosen: Chosen) -> str:
@@ -136,8 +163,82 @@ def namespace_of(chosen: Chosen) -> str:
     return name
 
 
-class Commands(click.Group):
+def say_in_shell_words(message: str, parameters: Iterable[click.Parameter]) -> str:
+    """
+    Put the names that arguments have in the shell in the place of those that they have in Python, where an error names them.
+
+    >>> options = [click.Option(["--as-of"]), click.Option(["-k"]), click.Argument(["content"], metavar="TEXT")]
+    >>> say_in_shell_words("as_of must be a time", options), say_in_shell_words("k must be above 0", options)
+    ('--as-of must be a time', '-k must be above 0')
+    >>> say_in_shell_words("content is empty, and content counts", options)
+    'TEXT is empty, and content counts'
+    """
+    for one in parameters:
+        names = sorted((name for name in one.opts if name.startswith("-")), key=len)
+        word = names[-1] if names else (one.metavar or str(one.name).upper()).rstrip(".")
+        # A name of one word may be meant as a word where it does not begin the sentence.
+        begin = r"(?<![\w`'\"-])" if "_" in str(one.name) else "^"
+        message = re.sub(rf"{begin}{re.escape(str(one.name))}(?![\w-])", word.replace("\\", r"\\"), message)
+    return message
+
+
+MEANT = {
+    **dict.fromkeys(("search", "find", "ask"), "recall QUESTION"),
+    **dict.fromkeys(("add", "save", "store", "write"), "note TEXT"),
+    **dict.fromkeys(("delete", "remove", "rm"), "forget ID"),
+    **dict.fromkeys(("edit", "fix", "change"), "correct ID TEXT"),
+    **dict.fromkeys(("history", "log"), "timeline SUBJECT"),
+    **dict.fromkeys(("start", "run", "server"), "serve"),
+    **dict.fromkeys(("show", "cat"), "get ID"),
+    **dict.fromkeys(("sparql", "select"), "query SPARQL"),
+    **dict.fromkeys(("stats", "info"), "status"),
+    "why": "recall QUESTION --explain",
+    "ls": "list",
+    "load": "import PATH",
+    "dump": "export FILE",
+    "map": "manifest",
+    "settings": "config show",
+    "help": "--help",
+}
+"""What people type who come from other programs, and what they mean."""
+
+
+class ShellCommand(click.Command):
+    """A command whose errors call what is wrong by its name in the shell: `--as-of`, not `as_of`."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except InputError as error:
+            error.args = (say_in_shell_words(str(error), self.params),)
+            raise
+
+
+class Subcommands(click.Group):
+    """A group of commands; one that is not there is answered with the one that is meant."""
+
+    command_class = ShellCommand
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            word = args[0].lower()
+            if ctx.parent is None and (meant := MEANT.get(word)):
+                raise click.UsageError(f"there is no command {word!r}: `memento {meant}` does that", ctx) from error
+            from difflib import get_close_matches
+
+            near = get_close_matches(word, self.list_commands(ctx), n=1)
+            hint = f": the nearest is `{ctx.command_path} {near[0]}`" if near else ""
+            raise click.UsageError(f"there is no command {args[0]!r}{hint}", ctx) from error
+
+
+class Commands(Subcommands):
     """Says every failure in one line on stderr, and in the exit code: 1 when it failed, 2 when it was asked wrongly."""
+
+    group_class = Subcommands
 
     def main(self, *args: Any, **extra: Any) -> Any:
         extra["standalone_mode"] = False
@@ -225,13 +326,18 @@ def print_answer(chosen: Chosen, answer: object, view: Callable[[], str]) -> Non
 
 
 @contextmanager
-def bar(task: str) -> Iterator[Progress | None]:
-    """A progress bar on stderr when somebody looks, from the first step on."""
+def bar(task: str, *, at_once: bool = False) -> Iterator[Progress | None]:
+    """
+    A progress bar on stderr when somebody looks, from the first step on.
+
+    Args:
+        at_once: draw it before any step is told: it moves, and shows how long it has been.
+    """
     if not sys.stderr.isatty():
         yield None
         return
     with ExitStack() as shown:
-        update: Progress | None = None
+        update: Progress | None = shown.enter_context(_draw_bar(task)) if at_once else None
 
         def show(done: int, total: int) -> None:
             nonlocal update
@@ -245,10 +351,16 @@ def bar(task: str) -> Iterator[Progress | None]:
 @contextmanager
 def _draw_bar(task: str) -> Iterator[Progress]:
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Bars
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
     with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
         one = bars.add_task(task, total=None)
         yield lambda done, total: bars.update(one, completed=done, total=total or None)
@@ -263,22 +375,43 @@ def _say(message: str) -> None:
     click.echo(f"memento: {' '.join(message.split())}", err=True)
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
 @click.version_option(__version__, message="%(version)s")
 @click.pass_context
 def main(context: click.Context) -> None:
     """A memory for LLM agents: notes go in; dated, sourced memories come back."""
-    context.ensure_object(Chosen)
+    chosen = context.ensure_object(Chosen)
+    if context.invoked_subcommand is None:
+        if not (sys.stdin.isatty() and sys.stdout.isatty()) and not chosen.as_json:
+            raise click.exceptions.NoArgsIsHelpError(context)
+        _show_overview(chosen)
+
+
+def _show_overview(chosen: Chosen) -> None:
+    """Show what was noted last, and how to go on: what `memento` alone does in a terminal."""
+    from memento.interfaces.cli.views import show_listing
+
+    with open_memory(chosen, "overview") as memento:
+        memories = ask(memento, "list", limit=5)
+    shown = show_listing(memories) if memories else "Nothing is remembered yet."
+    print_answer(chosen, memories, lambda: f"{shown}\n\n{_BEGINNING}")
+
+
+_BEGINNING = """\
+memento note "I moved to Lisbon."     remember something
+memento recall "Where do I live?"     what answers a question
+memento get ID                        everything about one of the above
+memento --help lists all commands."""
 
 
 common(main, outermost=True)
 
 GROUPS: dict[str, click.Group] = {
-    "keys": click.Group("keys", help="Keys, and the memories that they lead to, one step at a time."),
-    "living": click.Group(
+    "keys": Subcommands("keys", help="Keys, and the memories that they lead to, one step at a time."),
+    "living": Subcommands(
         "living", help="What use and time make of memories: feedback, associations, fading, the archive."
     ),
-    "cases": click.Group(
+    "cases": Subcommands(
         "cases", help="Finished tasks as examples: what worked before, plans made after it, and carrying those out."
     ),
 }

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import wraps
 from pathlib import Path
@@ -19,12 +20,25 @@ import click
 
 from memento.errors import InputError, NotFound
 from memento.interfaces.cli import views
-from memento.interfaces.cli.base import FAILED, GROUPS, Chosen, Instant, ask, common, main, open_memory, print_answer
+from memento.interfaces.cli.base import (
+    FAILED,
+    GROUPS,
+    Chosen,
+    Instant,
+    ShellCommand,
+    ask,
+    bar,
+    common,
+    main,
+    open_memory,
+    print_answer,
+)
 from memento.operations import TABLE, Field, fields_of
 from memento.operations.base import FILTERS, Filtered, summary_of
 
 if TYPE_CHECKING:
     from memento.model import CaseRow
+    from memento.ports import Progress
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -58,6 +72,8 @@ class Command:
     """Fields that the command does not offer."""
     reads: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     """What makes of the word that is given the value of a field."""
+    long: str = ""
+    """What it is doing, where it may take long enough for a progress bar."""
     fails_when: Callable[[Any], bool] = field(default=lambda answer: False)
     """Whether an answer makes the exit code 1."""
 
@@ -103,7 +119,7 @@ COMMANDS: Mapping[str, Command] = {
     "note": Command(
         path="note",
         view=views.show_noted,
-        help="Remember TEXT, or standard input when it is -.",
+        help="Take in TEXT as it was said: it is understood, split into facts, and retires what it replaces. - is standard input.",
         places={"content": "TEXT"},
         options={
             "idempotency_key": Option(names=("--key",)),
@@ -141,12 +157,13 @@ COMMANDS: Mapping[str, Command] = {
     "check": Command(
         path="check",
         view=views.show_differences,
+        long="Checking",
         fails_when=lambda found: any(one["what"] != "pending-note" for one in found),
     ),
     "remember": Command(
         path="remember",
         view=views.show_remembered,
-        help="Keep TEXT under some keys, without a model; standard input when it is -.",
+        help="Keep TEXT word for word under keys of your own; nothing is understood (`note` does that). - is standard input.",
         places={"content": "TEXT"},
         options={
             "keys": _REPEATED_KEY,
@@ -336,21 +353,29 @@ def _register(name: str, command: Command) -> None:
         for one, read in command.reads.items():
             values[one] = read(values[one])
         arguments = {one: _as_argument(declared[one], value) for one, value in values.items()}
-        with open_memory(chosen, command.path) as memento:
-            answer = ask(memento, name, **arguments)
+        with open_memory(chosen, command.path) as memento, _bar_of(command) as progress:
+            answer = ask(memento, name, progress, **arguments)
+        limits = [one.opts[0] for one in made.params if one.name in FILTERS and arguments.get(one.name) is not None]
+        if limits and isinstance(answer, list | tuple) and not answer and not chosen.as_json:
+            click.echo(f"No memory fits {' '.join(limits)}.")
+            return
         print_answer(chosen, answer, lambda: command.view(answer))
         if command.fails_when(answer):
             sys.exit(FAILED)
 
     group, _, leaf = command.path.rpartition(" ")
     callback = common(click.pass_obj(ask_operation))
-    made = click.Command(
+    made = ShellCommand(
         leaf,
         callback=callback,
         params=[*parameters, *reversed(getattr(callback, "__click_params__", []))],
         help=command.help or f"{summary_of(operation)}.",
     )
     (GROUPS[group] if group else main).add_command(made)
+
+
+def _bar_of(command: Command) -> AbstractContextManager[Progress | None]:
+    return bar(command.long, at_once=True) if command.long else nullcontext()
 
 
 def _argument(declared: Field, metavar: str, option: Option) -> click.Argument:

@@ -50,7 +50,7 @@ def export_memory(chosen: Chosen, file: Path, only: dict[str, Any], **details: A
     from memento.archive.tables import TABLE_FORMS
     from memento.codec import plain
 
-    with open_memory(chosen, "export") as memento, bar("Exporting") as progress:
+    with open_memory(chosen, "export") as memento, bar("Exporting", at_once=True) as progress:
         answer = plain(memento.export(file, **details, **only, namespace=chosen.namespace, progress=progress))
     rows = [one.name for one in TABLE_FORMS]
     print_answer(
@@ -202,8 +202,8 @@ def index_folder(chosen: Chosen, folder: Path, force: bool) -> None:
 @click.option("--keep", type=click.IntRange(1), metavar="N", help="Leave the latest N backups there; default all.")
 def back_up(chosen: Chosen, folder: Path | None, keep: int | None) -> None:
     """Back up the memory into FOLDER, under the time, also while a service runs; default the data folder's own."""
-    with open_memory(chosen, "backup") as memento:
-        answer = ask(memento, "backup", folder=_absolute_path(folder), keep=keep)
+    with open_memory(chosen, "backup") as memento, bar("Backing up", at_once=True) as progress:
+        answer = ask(memento, "backup", progress, folder=_absolute_path(folder), keep=keep)
     print_answer(
         chosen,
         answer,
@@ -218,14 +218,15 @@ def back_up(chosen: Chosen, folder: Path | None, keep: int | None) -> None:
 @click.argument("folder", required=False, type=click.Path(path_type=Path, file_okay=False))
 def restore_backup(chosen: Chosen, folder: Path | None) -> None:
     """Let the backup FOLDER, or the latest in it, be the memory; what is there now is moved aside and stays."""
-    if client := running(chosen):
-        answer = ask(client, "restore", folder=_absolute_path(folder))
-    else:
-        from memento.codec import plain
-        from memento.python import restore_folder as restored
+    with bar("Restoring", at_once=True) as progress:
+        if client := running(chosen):
+            answer = ask(client, "restore", folder=_absolute_path(folder))
+        else:
+            from memento.codec import plain
+            from memento.python import restore_folder as restored
 
-        wait_s = chosen.settings().server.lock_wait_s
-        answer = plain(restored(chosen.folder.path, _absolute_path(folder), wait_s=wait_s))
+            wait_s = chosen.settings().server.lock_wait_s
+            answer = plain(restored(chosen.folder.path, _absolute_path(folder), wait_s=wait_s, progress=progress))
     print_answer(
         chosen,
         answer,
@@ -239,7 +240,7 @@ def restore_backup(chosen: Chosen, folder: Path | None) -> None:
 @command("rebuild")
 def rebuild_indexes(chosen: Chosen) -> None:
     """Make every index again from the graph alone."""
-    with open_memory(chosen, "rebuild") as memento, bar("Embedding") as progress:
+    with open_memory(chosen, "rebuild") as memento, bar("Embedding", at_once=True) as progress:
         count = memento.rebuild(progress)
     print_answer(chosen, {"embedded": count}, lambda: f"{count:,} texts indexed.")
 
@@ -324,8 +325,30 @@ def answer_query(chosen: Chosen, sparql: str, accept: str | None) -> None:
     """Answer a read-only SPARQL query: the text itself, a file that holds it, or - for standard input."""
     rows = "application/sparql-results+json" if chosen.as_json else "text/csv"
     with open_memory(chosen, "query") as memento:
-        body, _ = memento.query(read_text_or_file(sparql), accept=accept or f"{rows}, text/turtle;q=0.9, */*;q=0.1")
+        body, media = memento.query(read_text_or_file(sparql), accept=accept or f"{rows}, text/turtle;q=0.9, */*;q=0.1")
+    # What was asked for by name comes as the standard has it: CSV with \r, which a shell does not take for a part of the end.
+    _print_document(body if accept else _end_lines(body) if media == "text/csv" else body, "" if accept else media)
+
+
+def _print_document(body: bytes, media: str) -> None:
+    """Print a document, Turtle with prefixes."""
+    if media.partition(";")[0] == "text/turtle":
+        from memento.graph.documents import shorten_turtle
+
+        body = shorten_turtle(body)
     click.echo(body, nl=not body.endswith(b"\n"))
+
+
+def _end_lines(body: bytes) -> bytes:
+    """
+    End the lines of CSV with a line feed alone; what is quoted stays as it is.
+
+    >>> _end_lines(b'a,b\\r\\n"x\\r\\ny",1\\r\\n')
+    b'a,b\\n"x\\r\\ny",1\\n'
+    """
+    parts = body.split(b'"')
+    parts[::2] = [part.replace(b"\r\n", b"\n") for part in parts[::2]]
+    return b'"'.join(parts)
 
 
 @command("update")
@@ -351,8 +374,8 @@ def graph() -> None:
 def print_graph(chosen: Chosen, name: str, accept: str) -> None:
     """Print all triples of a graph."""
     with open_memory(chosen, "graph") as memento:
-        body, _ = memento.get_graph(_graph_iri(name), accept=accept, namespace=chosen.namespace)
-    click.echo(body, nl=not body.endswith(b"\n"))
+        body, media = memento.get_graph(_graph_iri(name), accept=accept, namespace=chosen.namespace)
+    _print_document(body, media)
 
 
 @graph.command("put")

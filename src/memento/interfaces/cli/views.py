@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -130,12 +131,23 @@ def show_inferred(found: Json) -> str:
 
 
 def show_listing(memories: Iterable[Json]) -> str:
-    """A line for each memory: since when, its text, its IRI, and whether it is over."""
+    """A line for each memory: since when, the end of its IRI, its text, and whether it is over."""
     lines = []
     for one in memories:
         over = _over(one)
-        lines.append(f"{day(one['valid_at'])}  {clean(one['content'])}{over}\n            {_dim(one['iri'])}")
+        lines.append(f"{day(one['valid_at'])}  {_dim(shorten_id(one['iri']))}  {clean(one['content'])}{over}")
     return "\n".join(lines) or "Nothing here yet."
+
+
+def shorten_id(iri: str) -> str:
+    """
+    Return the end of an IRI that we minted, which every command takes in its place; another one as it is.
+
+    >>> shorten_id("urn:memento:memory:0192d5a0-7c3e-7f2a-8000-0123456789ab"), shorten_id("urn:x:1")
+    ('456789ab', 'urn:x:1')
+    """
+    end = iri.rpartition(":")[2]
+    return end[-8:] if re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", end) else iri
 
 
 def show_timeline(found: Json) -> str:

@@ -34,6 +34,7 @@ from memento.iris import check_namespace
 from memento.model import BackedUp, Difference, Exported, Filter, Merged, Restored, TokenShown
 from memento.model import Status as Report
 from memento.operations import care as operations
+from memento.ports import Progress
 from memento.service.context import Context, Service, handles
 from memento.service.understanding import resume
 from memento.sparql.jobs import Rewrite, WaitingClient
@@ -221,7 +222,9 @@ _APART_BYTES = 256 * 1024 * 1024
 """Up to here a checkpoint shares no file with the store."""
 
 
-def back_up(folder: Path, keep: int | None, service: Service, *, apart_bytes: int = 0) -> BackedUp:
+def back_up(
+    folder: Path, keep: int | None, service: Service, *, apart_bytes: int = 0, progress: Progress | None = None
+) -> BackedUp:
     """
     Make a backup below a folder; what it finds of the store is known from then on. `service.importing` must be held.
 
@@ -236,7 +239,7 @@ def back_up(folder: Path, keep: int | None, service: Service, *, apart_bytes: in
         still=service.writing,
     )
     try:
-        made = make_backup(folder, source, now(), keep, apart_bytes=apart_bytes)
+        made = make_backup(folder, source, now(), keep, apart_bytes=apart_bytes, progress=progress)
     except Damaged as damage:
         service.stores.harm = str(damage).partition("the store is damaged: ")[2]
         raise
@@ -295,9 +298,12 @@ def status(operation: operations.Status, context: Context) -> Report:
 def check(operation: operations.Check, context: Context) -> tuple[Difference, ...]:
     """Compare files, indexes and shapes with the graph."""
     context.require_owner()
+    done = context.progress or (lambda step, steps: None)
     harm = read_store_files(context.stores)  # before the lock: it takes long
+    done(1, 2)
     with context.service.writing:
         found = find_differences(context.stores)
+        done(2, 2)
         return (*found, *(() if harm else (*context.service.domains.differences(), *_list_waiting(context.stores))))
 
 
@@ -326,7 +332,7 @@ def backup(operation: operations.Backup, context: Context) -> BackedUp:
     folder = _folder_of(operation.folder, context) or context.service.datadir.backups
     context.require_writable()
     with context.service.importing:
-        return back_up(folder, operation.keep, context.service)
+        return back_up(folder, operation.keep, context.service, progress=context.progress)
 
 
 @handles(operations.Restore)
@@ -336,7 +342,7 @@ def restore(operation: operations.Restore, context: Context) -> Restored:
     usual = Path(degraded.backup) if degraded else service.datadir.backups
     folder = _folder_of(operation.folder, context) or usual
     with service.importing:
-        restored = prepare_restore(folder, service.datadir, now())
+        restored = prepare_restore(folder, service.datadir, now(), context.progress)
         with service.understanding, service.writing:
             reopen(context.stores, service.settings, lambda: begin_restore(service.datadir, restored))
             service.put_off.clear()

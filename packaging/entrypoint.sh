@@ -1,0 +1,10 @@
+#!/bin/sh
+# Runs `memento` in a container. A port that others reach takes a token: where there is none, `serve` makes one first and keeps it
+# in the volume, in a file that the owner alone may read. It is never printed, as logs are kept elsewhere.
+set -eu
+umask 077
+if [ "${1:-}" = serve ] && [ "$(memento token list --json)" = "[]" ]; then
+    memento token create container --scope write > "$MEMENTO_HOME/client-token"
+    echo "a token for clients is in $MEMENTO_HOME/client-token" >&2
+fi
+exec memento "$@"
