@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import logging
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 import faiss
 
 from memento.datadir import DataFolder, cache_folder
-from memento.errors import Damaged, GraphError
+from memento.errors import Damaged, GraphError, SettingsError
 from memento.graph.backups import (
     discard_backups,
     drop_fallback,
@@ -30,14 +31,24 @@ from memento.search import cache
 from memento.search.embedders import Cached, embedder_of
 from memento.search.indexes import Indexes
 from memento.search.mentions import find_mentions
-from memento.search.vectors import open_vector_file
-from memento.settings import Settings
+from memento.search.nearest import KindVectors
+from memento.search.vectors import (
+    UPGRADED,
+    VectorFile,
+    delete_vector_file,
+    finish_replacing,
+    open_vector_file,
+    read_marks,
+    replace_vector_file,
+)
+from memento.settings import EmbeddingSettings, Settings
 from memento.time import now
 
 logger = logging.getLogger(__name__)
 
 _PATIENCE_S = 30.0  # for what is being read from a store that is to be let go of
 _AT_MOST_S = 600.0
+_PORTION = 5_000  # nodes that the indexes look at again together
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +82,15 @@ class Backends:
     forget_listeners: list[Callable[[], None]] = field(default_factory=list)
     """Called when something is forgotten, by whoever keeps what was made of several memories."""
     warm: bool = field(default=False)
+    is_migrating: bool = False
+    """Whether vectors of another embedder are being made beside those in use."""
     _is_erased: bool = field(default=False)
     _is_closed: bool = field(default=False)
     caches: list[CopyCache] = field(default_factory=list)
     change_listeners: list[Callable[[Change | None], None]] = field(default_factory=list)
     """Told of every change right after it was written; None is any change at all."""
+    write_listeners: list[Callable[[Collection[IRI] | None], None]] = field(default_factory=list)
+    """Told in which graphs something was written, right after it was; None is any graph. What use does to memories is not told."""
     clock: Callable[[], datetime] = now
     """When it is: the record time of what is written, and the time that a question asks of unless it says another."""
 
@@ -127,6 +142,16 @@ class Backends:
             done()
         self.aside.look_at(memories)
 
+    def reschedule(self, change: Change, memories: Sequence[IRI], graph: IRI) -> None:
+        """
+        Write a change of until when some memories of a graph are believed, and of nothing else: the indexes have no more to read.
+
+        Raises:
+            GraphError: the store refused; nothing was written.
+        """
+        self.apply(change)
+        self.indexes.reschedule(memories, graph)
+
     def amend(self, delta: Delta, touched: Sequence[IRI], graphs: Sequence[IRI], texts: Sequence[str]) -> None:
         """
         Write what somebody's update changes, then let the indexes follow: when this returns, the next recall sees it.
@@ -143,11 +168,51 @@ class Backends:
         if touched and delta.removed:
             cache.discard(self.datadir.indexes, self.indexes)  # bringing it up to date knows only of what was added
         self.graph.apply_delta(delta, touched)
-        self.indexes.revise(touched, graphs)
+        for begin in range(0, len(touched), _PORTION):
+            self.indexes.revise(touched[begin : begin + _PORTION], graphs)
         self.aside.look_at(touched)
         if texts:
             self.snapshots.drop()
             self.embedder.discard(texts)
+        self.tell_writing(None)
+
+    def tell_writing(self, graphs: Collection[IRI] | None) -> None:
+        """Tell those who keep answers in which graphs something was written; None is any."""
+        for notify in self.write_listeners:
+            notify(graphs)
+
+    def switch_embedder(self, embedder: Cached, beside: VectorFile, commit: Callable[[], None]) -> None:
+        """
+        Let the vectors be those of another embedder, from a file that was made beside and is whole: whoever asks has the old ones
+        or the new ones. Nobody may write meanwhile; indexes are not held but for a moment.
+
+        Args:
+            commit: makes the embedder that of the next start too. From then on a kill leaves the new vectors, before it the old.
+
+        Raises:
+            GraphError: a file could not be moved; what is left to be done the next start does.
+        """
+        indexes, path = self.indexes, self.datadir.vectors
+        with indexes.lock:
+            vectors = KindVectors(indexes, embedder.dimensions)
+        vectors.fill_vectors(beside)
+        cache.discard(self.datadir.indexes, indexes)
+        beside.take_marks(indexes.file)
+        note_embedding(beside, embedder)
+        beside.flush()
+        commit()
+        with indexes.lock:
+            indexes.file.close()
+            beside.close()
+            try:
+                replace_vector_file(path, self.datadir.next_vectors)
+            except OSError as error:
+                raise GraphError(f"{path} could not be replaced: start again, which does it") from error
+            indexes.switch_embedder(embedder, VectorFile(path, embedder.fingerprint), vectors)
+            self.embedder = embedder
+        for listener in self.change_listeners:
+            listener(None)
+        self.tell_writing(None)
 
     def apply(self, change: Change) -> None:
         """
@@ -159,6 +224,7 @@ class Backends:
         self.graph.apply(change)
         for notify in self.change_listeners:
             notify(change)
+        self.tell_writing({quad[3] for quad in (*change.removes, *change.adds)})
 
     def invalidate_copies(self, iris: Sequence[IRI]) -> None:
         """
@@ -201,6 +267,8 @@ class Backends:
         for notify in self.forget_listeners:
             notify()
         discard_backups(self.datadir.checkpoints)
+        if not self.is_migrating:  # which follows by itself
+            delete_vector_file(self.datadir.next_vectors)
 
     def close(self) -> None:
         """Keep the indexes for the next start and let go of files; calling it twice is harmless."""
@@ -223,29 +291,40 @@ class Backends:
 
 
 def open_backends(
-    datadir: DataFolder, settings: Settings, *, mends: bool = True, progress: Progress | None = None
+    datadir: DataFolder,
+    settings: Settings,
+    *,
+    mends: bool = True,
+    keep: Callable[[Store, str], object] | None = None,
+    progress: Progress | None = None,
 ) -> Backends:
     """
     The embedded parts of a data folder that this process owns; indexes fit the graph when this returns, unless not `mends`.
 
     A store that is damaged is left as it is; a backup stands in for it, and the parts are `degraded`.
 
+    Args:
+        keep: called with the store before vectors that another embedder made, with its fingerprint, are replaced.
+
     Raises:
         Damaged: the store cannot be read, and there is no backup in the folder.
         GraphError: store or vector file cannot be opened.
         MissingPart: the ontology or the embedder's files are not installed.
+        SettingsError: the vectors are to stay as another model made them, and nothing says which one that was.
     """
     # Threads that spin on the two cores of a small machine make each other several times slower.
     faiss.omp_set_num_threads(settings.embedding.threads)
-    embedder = embedder_of(settings.embedding, cache_folder())
     delete_snapshots(
         datadir.snapshots
     )  # a kill leaves them; before the rewrite, which must leave nothing of the old files
     drop_fallback(datadir)  # a kill leaves a copy
     finish_restore(datadir)
+    embedder = _choose_embedder(datadir, settings.embedding)
     degraded = None
     try:
-        graph, indexes, inferences, aside = _open_store(datadir, settings, embedder, mends=mends, progress=progress)
+        graph, indexes, inferences, aside = _open_store(
+            datadir, settings, embedder, mends=mends, keep=keep, progress=progress
+        )
     except Damaged as damage:
         degraded = use_fallback(datadir, damage)
         graph, indexes, inferences, aside = _open_store(datadir, settings, embedder, mends=mends, progress=progress)
@@ -254,6 +333,37 @@ def open_backends(
     )
     parts._is_erased = not mends  # what may not fit the graph is not kept
     return parts
+
+
+_EMBEDDING = "embedding"  # in the vector file: the settings of the embedder that made it
+_KEPT = ("provider", "model", "dimensions", "base_url", "provider_name", "max_chars")
+"""Which of them, without keys."""
+
+
+def _choose_embedder(datadir: DataFolder, settings: EmbeddingSettings) -> Cached:
+    """Return the embedder of the settings, or that of the vectors where these are to stay."""
+    chosen = embedder_of(settings, cache_folder())
+    finish_replacing(datadir.vectors, datadir.next_vectors, chosen.fingerprint)
+    marks = read_marks(datadir.vectors)
+    made_by = marks.get("fingerprint", chosen.fingerprint)
+    if settings.auto_migrate or made_by == chosen.fingerprint:
+        return chosen
+    if _EMBEDDING in marks:
+        earlier = embedder_of(replace(settings, **json.loads(marks[_EMBEDDING])), cache_folder())
+        if earlier.fingerprint == made_by:
+            logger.warning("embedding.kept", extra={"embedder": made_by, "settings": chosen.fingerprint})
+            return earlier
+    raise SettingsError(
+        f"the vectors were made by {made_by}, the settings say {chosen.fingerprint}, and auto_migrate of [embedding] is off: "
+        "set the model of the vectors again, or auto_migrate = true"
+    )
+
+
+def note_embedding(file: VectorFile, embedder: Cached) -> None:
+    """Note in a vector file the settings of the embedder that makes it."""
+    said = json.dumps({name: getattr(embedder.settings, name) for name in _KEPT})
+    if file.get_mark(_EMBEDDING) != said:
+        file.set_mark(_EMBEDDING, said)
 
 
 def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> None:
@@ -288,11 +398,18 @@ def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> N
         parts.snapshots.switch_to(graph)
         for listener in parts.change_listeners:
             listener(None)
+        parts.tell_writing(None)
         parts._is_erased = False
 
 
 def _open_store(
-    datadir: DataFolder, settings: Settings, embedder: Cached, *, mends: bool = True, progress: Progress | None = None
+    datadir: DataFolder,
+    settings: Settings,
+    embedder: Cached,
+    *,
+    mends: bool = True,
+    keep: Callable[[Store, str], object] | None = None,
+    progress: Progress | None = None,
 ) -> tuple[Oxigraph, Indexes, Inferences, Aside]:
     """
     Store and indexes of a data folder, after whatever an earlier process left to be done, and what in the store no reader can take.
@@ -306,8 +423,14 @@ def _open_store(
     before = cache.fingerprint_files(datadir.store)
     graph = Oxigraph(datadir.store)
     try:
+        marks = read_marks(datadir.vectors)
+        if keep and mends and marks.get("fingerprint", embedder.fingerprint) != embedder.fingerprint:
+            keep(graph, marks["fingerprint"])
         file, land = open_vector_file(datadir.vectors, embedder.fingerprint), settings.land
+        if UPGRADED in marks:
+            file.set_mark(UPGRADED, marks[UPGRADED])  # it is of the graph, whoever made the vectors
         indexes = Indexes(graph, embedder, file, land.flat, land.above)
+        note_embedding(file, embedder)
         is_ours = cache.note_opened(indexes, before)
         load_ontology(graph)
         if not (is_ours and mends and cache.load(datadir.indexes, graph, indexes)):
@@ -316,7 +439,7 @@ def _open_store(
             indexes.reconcile(progress, mends=mends)
             if mends:
                 _save_indexes(datadir, indexes)
-        graph.before_write = indexes.file.touch
+        graph.before_write = lambda iris: indexes.file.touch(iris)  # of the file that is in use then
         inferences = Inferences(graph, settings.inference.most)
         graph.after_write = inferences.note_write
         aside = _set_aside(graph, indexes, is_ours)

@@ -5,8 +5,10 @@ The data folder and who owns it.
     {home}/snapshots/     of the store, for the workers that answer SPARQL; hard links, deleted at the end and at the next start
     {home}/bare/          the plain dataset of `memento serve --bare`: store, snapshots, with a lock and an owner
     {home}/vectors.sqlite derived, may be deleted
+    {home}/vectors-next.sqlite  made beside by `memento migrate`, to be put in its place; derived, may be deleted
     {home}/cases/         what the Q functions learned; derived, may be deleted
     {home}/blocks.sqlite  what the proxy put into conversations; may be deleted
+    {home}/sync.sqlite    digests of what other machines know of the memory; without it this one joins anew
     {home}/redactions.json how many secrets of which kind were taken out of texts, by namespace; may be deleted
     {home}/captures.jsonl what was said in sessions and is yet to be noted, or waits for a yes; with a lock; not in backups
     {home}/memento.toml   settings, if any
@@ -117,6 +119,10 @@ class DataFolder:
         return self._data / "vectors.sqlite"
 
     @property
+    def next_vectors(self) -> Path:
+        return self._data / "vectors-next.sqlite"
+
+    @property
     def indexes(self) -> Path:
         return self._data / "indexes"
 
@@ -144,6 +150,10 @@ class DataFolder:
     @property
     def checkpoints(self) -> Path:
         return self.path / "checkpoints"
+
+    @property
+    def sync(self) -> Path:
+        return self.path / "sync.sqlite"
 
     @property
     def redactions(self) -> Path:
@@ -220,6 +230,10 @@ class DataFolder:
             return Owner(**json.loads((self.path / "owner.json").read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError):
             return None
+
+    def is_open(self) -> bool:
+        """Tell whether a live process has the folder open."""
+        return self._is_locked()
 
     def serving_owner(self) -> Owner | None:
         """Return the owner, if it is another live process that serves."""

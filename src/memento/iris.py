@@ -138,6 +138,16 @@ def audit_iri(tenant: str) -> IRI:
     return IRI(f"urn:memento:audit:{quote(tenant, safe='')}")
 
 
+def branch_prefix(tenant: str) -> str:
+    """Return how the names of all graph branches of a tenant begin."""
+    return f"urn:memento:branch:{quote(tenant, safe='')}:"
+
+
+def branch_iri(tenant: str, namespace: str) -> IRI:
+    """Mint the IRI of a graph branch: what one run adds to the graph of a namespace; later ones sort after earlier ones."""
+    return IRI(f"{branch_prefix(tenant)}{quote(namespace, safe='')}:{uuid7()}")
+
+
 GLOBAL = "__global__"
 """The namespace that is read from every other, beside `main`."""
 
@@ -195,7 +205,12 @@ def user_of(graph: str) -> IRI:
 
 def session_iri(graph: str, name: str) -> IRI:
     """Return the IRI of the session of that name in a graph; the same name is always the same session."""
-    return IRI(f"urn:memento:session:{uuid5(NAMESPACE_URL, f'{graph} {name}')}")
+    return named_iri("session", graph, name)
+
+
+def named_iri(kind: str, graph: str, name: str) -> IRI:
+    """Return the IRI of what has a name of its own in a graph; the same name is always the same node of that kind."""
+    return IRI(f"urn:memento:{kind}:{uuid5(NAMESPACE_URL, f'{graph} {name}')}")
 
 
 def code_iri(graph: str, kind: str, name: str) -> IRI:
@@ -308,9 +323,15 @@ def relation_name(iri: str) -> str:
 
     >>> relation_name("http://purl.org/memento/CoActivated"), relation_name(relation_iri("leads to"))
     ('co-activated', 'leads to')
+    >>> relation_name(MEM.supersedes)
+    'supersedes'
     """
     name = iri.rsplit("/", 1)[-1]
-    return _RELATIONS.get(name) or unquote(iri.removeprefix("urn:memento:relation:"))
+    return (
+        _RELATIONS.get(name)
+        or (name if iri.startswith(MEM.base) else "")
+        or unquote(iri.removeprefix("urn:memento:relation:"))
+    )
 
 
 _RELATIONS = {

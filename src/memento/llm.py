@@ -287,6 +287,7 @@ AGENTS = (
     "resolve_memories",
     "plan",
     "act",
+    "answer",
 )
 """The questions that a model is asked; each may have settings of its own under [model]."""
 

@@ -109,7 +109,7 @@ class Note:
     `state` is set until the note is understood, and stays when nothing came of it; `title` and `speaker` are what its caller
     said beside it, kept as long as it is pending. `source` is how it came in, None for what somebody said on purpose.
     Of a text that was too long it is the `piece`, counted from 1, of so many `pieces`; `parent` is the first of them, None of the
-    first itself; `overlap` are the characters at its beginning that end the piece before.
+    first itself; `overlap` are the characters at its beginning that end the piece before. Its memories end at `expires_at`.
     """
 
     iri: IRI
@@ -131,6 +131,7 @@ class Note:
     piece: int | None = prop(MEM.piece, None)
     pieces: int | None = prop(MEM.pieces, None)
     overlap: int | None = prop(MEM.overlap, None)
+    expires_at: datetime | None = prop(MEM.expiresAt, None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -357,6 +358,22 @@ class Scored(Generic[T]):
     source: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """
+    A query or a question that stands: it is answered again after every write that touches its namespace.
+
+    `rendered` is the answer as Markdown; None until it is answered, and after something was forgotten. `rendered_at` is when.
+    """
+
+    iri: IRI
+    name: str = prop(MEM.name)
+    query: str | None = prop(MEM.query, None)
+    question: str | None = prop(MEM.question, None)
+    rendered: str | None = prop(MEM.rendered, None)
+    rendered_at: datetime | None = prop(MEM.renderedAt, None)
+
+
 @dataclass(frozen=True, slots=True)
 class Scope:
     """
@@ -370,6 +387,7 @@ class Scope:
     with_main: bool = True  # whether reads cover `main` too
     with_global: bool = False  # whether they cover `__global__`, which there is when something was written to it
     with_self: bool = True  # whether they cover what is said of the user
+    others: tuple[str, ...] = ()  # further namespaces that reads cover
 
     @property
     def graph(self) -> IRI:
@@ -378,8 +396,9 @@ class Scope:
 
     @property
     def memory_graphs(self) -> tuple[IRI, ...]:
-        """The graphs whose memories this scope may recall: its own, and mostly `main` and `__global__`."""
+        """The graphs whose memories this scope may recall: its own, mostly `main` and `__global__`, and the others asked for."""
         shared = [name for name, is_read in (("main", self.with_main), (GLOBAL, self.with_global)) if is_read]
+        shared += self.others
         return tuple(dict.fromkeys((self.graph, *(graph_iri(self.tenant, name) for name in shared))))
 
     @property
@@ -665,6 +684,7 @@ Node = (
     | Consolidation
     | Reversal
     | Update
+    | Page
     | CaseNode
 )
 """Everything that `graph/mapping.py` turns into quads and back."""
@@ -1074,6 +1094,7 @@ class Recalled:
     count: int = 1
     notes: tuple[NoteRef, ...] = ()
     merged: tuple[IRI, ...] = ()
+    tags: tuple[str, ...] = ()
     why: dict[str, float] = field(default_factory=dict)
     path: tuple[Step, ...] = ()
 
@@ -1127,6 +1148,8 @@ class Recollection:
     """What else to know, as that nothing is remembered in the namespace asked for; None when there is nothing."""
     cases: CasesFound | None = None
     """Cases whose tasks are like the question, where they were asked for."""
+    cached: Literal["fresh", "stale"] | None = None
+    """Whether it was given to the same caller before: with nothing written since, or while a new one is being made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1141,6 +1164,7 @@ class Listed:
     invalid_at: datetime | None = None
     expired_at: datetime | None = None
     archived_at: datetime | None = None
+    tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1519,7 +1543,10 @@ class Forgotten:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteRow:
-    """One row of an import, before it is a note. `position` is its place in the session, counted from 0."""
+    """
+    One row of an import, before it is a note. `position` is its place in the session, counted from 0; `ttl_s` is for how many
+    seconds its memories are remembered.
+    """
 
     content: str
     at: datetime | None = None
@@ -1532,6 +1559,7 @@ class NoteRow:
     container: str | None = None
     priority: Priority | None = None
     source: str | None = None
+    ttl_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1728,6 +1756,46 @@ class BackedUp:
     statements: int
     vectors: int
     removed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Synced:
+    """
+    What machines told one another: statements that this one sent and took back (`sent`, `withdrawn`), patches of others that came,
+    and what they added and removed here. `rivals` are memories of several machines that can hardly both hold, and `overruled`
+    values that gave way to a later one. `joined` says that this machine was not part of it before.
+    """
+
+    machine: str
+    sent: int
+    withdrawn: int
+    patches: int
+    added: int
+    removed: int
+    rivals: int = 0
+    overruled: int = 0
+    machines: tuple[str, ...] = ()
+    joined: bool = False
+    redacted: Mapping[str, int] = field(default_factory=dict)
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Migrated:
+    """
+    A move to another embedder: the fingerprints and lengths of vectors before and after, how many texts there are, how many of
+    them an earlier try had embedded (`resumed`), and the backup. Of a dry run `embedded` is how many there would be.
+    """
+
+    before: str
+    after: str
+    dimensions_before: int
+    dimensions_after: int
+    texts: int
+    embedded: int
+    resumed: int = 0
+    backup: str | None = None
+    dry_run: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -2079,6 +2147,87 @@ class MemoryStats:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """
+    What a namespace is mostly about, counted over the memories that hold: names, and how many memories have each, most first.
+
+    `languages` are those of the files that memories name. `decisions` are the latest memories with the
+    tag `decision`, newest first. `line` says the same in one sentence; `at` is when it was
+    counted, and `is_cached` that nothing was written since.
+    """
+
+    namespace: str
+    memories: int
+    notes: int
+    sessions: int
+    tags: dict[str, int]
+    entities: dict[str, int]
+    files: dict[str, int]
+    functions: dict[str, int]
+    packages: dict[str, int]
+    languages: dict[str, int]
+    decisions: tuple[str, ...]
+    line: str
+    at: datetime
+    is_cached: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """A memory in a bundle: the beginning of what it says."""
+
+    id: IRI
+    preview: str
+    tags: tuple[str, ...]
+    timestamp: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionBundle:
+    """
+    What a session starts from: the profile in a line, and memories by what they are tagged as, each in its first group.
+
+    `indexed` says that the project folder was taken in just now; `waiting` counts notes that are still to be understood.
+    """
+
+    namespace: str
+    profile: str
+    decisions: tuple[Preview, ...]
+    architecture: tuple[Preview, ...]
+    errors: tuple[Preview, ...]
+    other: tuple[Preview, ...]
+    text: str
+    indexed: bool = False
+    waiting: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionSummary:
+    """
+    The summary of a session as a memory. `members` are the memories that it was made of, in their order; `model` is who worded
+    it, None where its memories did. It takes the place of `replaced`, where the session had one.
+    """
+
+    id: IRI
+    session: str
+    summary: str
+    members: tuple[IRI, ...]
+    model: str | None = None
+    replaced: IRI | None = None
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replied:
+    """A question with the memories that bear on it, and what a model makes of them; None where none is asked, or none is set."""
+
+    memories: Recollection
+    answer: str | None = None
+    model: str | None = None
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Strength:
     """The numbers of a memory that its use moves; `rank.py` has their laws. None is a number that was never set."""
 
@@ -2166,6 +2315,57 @@ class Activated:
     memory: IRI
     activation: float
     content: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """
+    How a memory is related to what was asked about: `similar`, `references`, `merges`, `rival` or another word, how strongly (0..1)
+    where that is known, and whether the link leads `out` to it, comes `in` from it, or is of `both` sides.
+    """
+
+    memory: IRI
+    content: str
+    relation: str
+    way: Literal["out", "in", "both"]
+    strength: float | None = None
+    at: datetime | None = None
+
+
+BranchStage = Literal["staged", "applied", "undone"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compaction:
+    """A memory that a compaction lets go, and why; one that is `merged` says the same as `into`, which has its notes then."""
+
+    memory: IRI
+    content: str
+    why: Literal["expired", "merged", "evicted"]
+    detail: str
+    into: IRI | None = None
+    into_content: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compacted:
+    """
+    What a compaction does or did, by reason, of `total` memories of which `remaining` are left.
+
+    `branch` is the graph that has what it adds; None where nothing goes. `alike` pairs are near in meaning and yet say something
+    else, so that both stay. `changes` are the first lines of what goes, `more` counts those that are not listed.
+    """
+
+    branch: IRI | None
+    stage: BranchStage
+    expired: int
+    merged: int
+    evicted: int
+    total: int
+    remaining: int
+    alike: int = 0
+    changes: tuple[Compaction, ...] = ()
+    more: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -345,9 +345,32 @@ class KeysSettings:
     autokey_aliases: Natural = knob(8, "most phrases that one key learns")
     autokey_days: Amount = knob(30.0, "days after which a learned phrase goes that nobody has used")
     direct: bool = knob(False, "offer direct recall over the key graph (`recall_memories`) beside the walk")
-    rerank: str = knob("", "folder of a cross-encoder that orders the best 30 of direct recall again; empty: none")
-    rerank_floor: float | None = knob(
-        None, "score of the cross-encoder's best, below which direct recall has no answer; empty: none"
+
+
+@dataclass(frozen=True, slots=True)
+class RerankSettings:
+    folder: str = knob(
+        "",
+        "folder of a cross-encoder (ONNX or safetensors) that orders the best memories of every recall again; empty: none",
+    )
+    pool: Positive = knob(30, "how many of the best it orders")
+    floor: float | None = knob(
+        None,
+        "score of the cross-encoder's best, below which there is no answer, unless it is in another script; empty: none",
+    )
+    factors: bool = knob(
+        False, "multiply scores by the factors of the published design: age, source, tags, uses, priority"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class AnswersSettings:
+    cached: Natural = knob(
+        0, "answers of recall that are kept for the same question of the same caller, as published with 100; 0: none"
+    )
+    fresh_s: Amount = knob(60.0, "seconds for which an answer is given again while nothing was written")
+    stale_s: Amount = knob(
+        0.0, "seconds for which an older answer is given once more while a new one is made in the background; 0: never"
     )
 
 
@@ -379,7 +402,7 @@ class EmbeddingSettings:
         "local: `minilm` is all-MiniLM-L6-v2, `trigram` hashes characters and needs no model, anything else is the folder of a "
         "model of sentence-transformers; elsewhere the provider's name",
     )
-    dimensions: Natural = knob(0, "length of a vector; needed unless local")
+    dimensions: Natural = knob(0, "length of a vector; needed unless local; 256 of `trigram` unless it is given")
     base_url: str = knob("", "address of the service, up to and including /v1; openai-compatible and ollama only")
     api_key: str = knob("", "key of the service", secret=True)
     provider_name: str = knob("", "what to call an openai-compatible service")
@@ -402,6 +425,11 @@ class EmbeddingSettings:
     )
     threads: Positive = knob(1, "threads for one question or note; imports use all cores")
     batch: Positive = knob(16, "texts embedded at once; locally, small batches of like lengths are the fastest")
+    auto_migrate: bool = knob(
+        True,
+        "embed everything again at a start with another model than the last one, after a backup; else the folder goes on with the "
+        "model of its vectors, until `memento migrate`",
+    )
     cache: bool = knob(True, "keep vectors under the user's cache folder by model and text digest")
 
 
@@ -453,6 +481,7 @@ class ModelSettings:
     resolve_memories: AgentSettings = AgentSettings()
     plan: AgentSettings = AgentSettings()
     act: AgentSettings = AgentSettings()
+    answer: AgentSettings = AgentSettings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -522,6 +551,12 @@ class ConsolidationSettings:
     chunk_overlap: Natural = knob(
         100, "words that a piece begins with and that end the one before; less than a piece has"
     )
+    near: Literal["keep", "relate", "skip"] = knob(
+        "keep",
+        "what becomes of a memory nearly like another: it is kept, linked with its nearest, or, where it says no more, skipped",
+    )
+    near_cosine: Share = knob(0.92, "cosine from which two memories are nearly alike, and linked as similar")
+    near_related: Share = knob(0.7, "cosine from which a memory is linked with one that it may refer to")
     time_zone: str = knob("UTC", "where the user's days begin, as Europe/Berlin: decides what yesterday means")
 
 
@@ -721,6 +756,8 @@ class Settings:
     proxy: ProxySettings = ProxySettings()
     keys: KeysSettings = KeysSettings()
     living: StrengthSettings = StrengthSettings()
+    rerank: RerankSettings = RerankSettings()
+    answers: AnswersSettings = AnswersSettings()
 
 
 MASK = "***"
@@ -1123,6 +1160,47 @@ def load(
     return check(_overlay(settings, _group_environment(environment, settings), source="the environment"), spelling)
 
 
+def set_in_file(text: str, group: str, values: Mapping[str, str | int]) -> str:
+    """
+    Return the text of a `memento.toml` with other values in one group, and everything else as it was.
+
+    Raises:
+        SettingsError: the group is written in a way that is not edited here, as on one line.
+
+    >>> print(set_in_file('[embedding]  # mine\\nmodel = "minilm"\\n[land]\\n', "embedding", {"model": "trigram", "dimensions": 0}))
+    [embedding]  # mine
+    model = "trigram"
+    dimensions = 0
+    [land]
+    <BLANKLINE>
+    """
+    lines, rest = (
+        text.splitlines(),
+        {key: f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()},
+    )
+    heading = re.compile(rf"\s*\[\s*{group}\s*\]\s*(#.*)?")
+    begin = next((place for place, line in enumerate(lines) if heading.fullmatch(line)), None)
+    if begin is None:
+        lines += [*([""] if lines else ()), f"[{group}]"]
+        begin = len(lines) - 1
+    end = next((place for place in range(begin + 1, len(lines)) if lines[place].lstrip().startswith("[")), len(lines))
+    for place in range(begin + 1, end):
+        key = lines[place].partition("=")[0].strip()
+        lines[place] = rest.pop(key, lines[place])
+    while end > begin + 1 and not lines[end - 1].strip():
+        end -= 1
+    edited = "\n".join([*lines[:end], *rest.values(), *lines[end:], ""])
+    try:
+        before, after = tomllib.loads(text), tomllib.loads(edited)
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(
+            f"[{group}] of the settings cannot be edited: {error}; write {dict(values)} into it"
+        ) from error
+    if after != {**before, group: {**before.get(group, {}), **values}}:
+        raise SettingsError(f"[{group}] of the settings cannot be edited: write {dict(values)} into it")
+    return edited
+
+
 @dataclass(frozen=True, slots=True)
 class ClientSettings:
     """The groups that a client of a running service goes by, and who keeps for one what it is to take in."""
@@ -1249,7 +1327,7 @@ EARLIER_NAMES: Mapping[str, str] = {
     "KEYMEM_KEY_GATE": "MEMENTO_KEYS_KEY_GATE",
     "KEYMEM_KEY_HUB_MIN_LINKS": "MEMENTO_KEYS_HUB",
     "KEYMEM_DIRECT_RECALL": "MEMENTO_KEYS_DIRECT",
-    "KEYMEM_RERANK_MIN_SCORE": "MEMENTO_KEYS_RERANK_FLOOR",
+    "KEYMEM_RERANK_MIN_SCORE": "MEMENTO_RERANK_FLOOR",
     "KEYMEM_AUTOKEY": "MEMENTO_KEYS_AUTOKEY",
     "KEYMEM_AUTOKEY_PROMOTE_N": "MEMENTO_KEYS_AUTOKEY_AFTER",
     "KEYMEM_AUTOKEY_CONFIRM_FLOOR": "MEMENTO_KEYS_AUTOKEY_FLOOR",
@@ -1260,7 +1338,7 @@ EARLIER_NAMES: Mapping[str, str] = {
 
 _INSTEAD: Mapping[str, str] = {
     "KEYMEM_DATA_DIR": "set MEMENTO_HOME",
-    "KEYMEM_RERANK": "set MEMENTO_KEYS_RERANK to the folder of a cross-encoder",
+    "KEYMEM_RERANK": "set MEMENTO_RERANK_FOLDER to the folder of a cross-encoder",
     "KEYMEM_AUTO_MIGRATE": "vectors of another model are made again by themselves",
     "KEYMEM_FORCE_REEMBED": "run `memento reindex`",
 }

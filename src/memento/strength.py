@@ -632,6 +632,27 @@ def associate(
     return after
 
 
+def relate_alike(memory: IRI, near: Iterable[tuple[IRI, float]], alike: float, graph: IRI, at: datetime) -> list[Quad]:
+    """
+    Return the links from a new memory to those nearest to it, as strong as they are alike: similar from a cosine of `alike`
+    on, else references.
+    """
+    found: list[Quad] = []
+    for other, cosine in near:
+        relation = relation_iri("similar" if cosine >= alike else "references")
+        link = Association(
+            iri=association_iri(memory, relation, other),
+            source=memory,
+            target=other,
+            relation=relation,
+            weight=round(min(max(cosine, 0.0), 1.0), 4),
+            created_at=at,
+            last_reinforced_at=at,
+        )
+        found += quads(link, graph)
+    return found
+
+
 def trace_paths(start: str, depth: int, scope: Scope, now: datetime, parts: Backends) -> tuple[Followed, ...]:
     """
     Trace the paths that lead away from a memory over associations, the strongest link first; no memory twice on one.

@@ -179,7 +179,7 @@ def empty(tmp_path: Path) -> Iterator[Memento]:
         yield opened
 
 
-@pytest.mark.parametrize("name", ["all.trig", "all.nq", "all.jsonld", "all.nq.gz"])
+@pytest.mark.parametrize("name", ["all.trig", "all.nq", "all.jsonld", "all.nq.gz", "all.ttl", "all.nt"])
 def test_a_file_brings_a_memory_into_another_folder_whole(
     name: str, told: Memento, empty: Memento, tmp_path: Path
 ) -> None:
@@ -188,7 +188,7 @@ def test_a_file_brings_a_memory_into_another_folder_whole(
     merged = empty.import_rdf(tmp_path / name)
 
     assert seen[-1] == (sent.statements, sent.statements)
-    assert merged.added == sent.statements
+    assert merged.added == merged.statements == sent.statements
     assert everything(empty.service.stores) == everything(told.service.stores)
     assert empty.check() == ()
     assert empty.recall("Where do I work?").memories[0] == told.recall("Where do I work?").memories[0]
@@ -487,14 +487,33 @@ def test_a_damaged_or_endless_packed_file_is_refused(told: Memento, tmp_path: Pa
         pass
 
 
-def test_formats_without_graphs_are_refused_and_an_existing_file_stays(told: Memento, tmp_path: Path) -> None:
-    (tmp_path / "old.ttl").write_text("mine")
+def test_a_format_that_holds_no_graphs_is_refused_and_an_existing_file_stays(told: Memento, tmp_path: Path) -> None:
+    (tmp_path / "old.rdf").write_text("mine")
     with pytest.raises(NotAcceptable):
-        told.export(tmp_path / "old.ttl")
+        told.export(tmp_path / "old.rdf")
     with pytest.raises(InputError, match="cannot be written"):
         told.export(tmp_path / "nowhere" / "all.trig")
 
-    assert (tmp_path / "old.ttl").read_text() == "mine"
+    assert (tmp_path / "old.rdf").read_text() == "mine"
+
+
+def test_turtle_brings_one_namespace_with_what_it_needs_and_leaves_own_rdf_out(
+    told: Memento, empty: Memento, tmp_path: Path
+) -> None:
+    told.update("INSERT DATA { GRAPH <urn:memento:data:local:mine> { <urn:a> <urn:b> 1 } }")
+    told.export(tmp_path / "work.ttl", namespace="work")
+    told.export(tmp_path / "work.trig", namespace="work")
+    told.export(tmp_path / "all.ttl")
+
+    empty.import_rdf(tmp_path / "work.ttl")
+    there = everything(empty.service.stores)
+    assert empty.import_rdf(tmp_path / "work.trig").added == 0
+    assert everything(empty.service.stores) == there
+
+    empty.import_rdf(tmp_path / "all.ttl")
+    missing = everything(told.service.stores) - everything(empty.service.stores)
+    assert {str(quad.subject) for quad in missing} == {"<urn:a>"}
+    assert empty.check() == ()
 
 
 def test_the_sample_world_is_imported_as_it_stands(memento: Memento, tmp_path: Path) -> None:

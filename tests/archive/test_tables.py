@@ -107,8 +107,8 @@ def test_rows_have_neither_vectors_nor_an_audit(memento: Memento, tmp_path: Path
         memento.export(tmp_path / "all.csv", vectors=True)
     with pytest.raises(InputError, match="as rows: jsonl"):
         memento.export(tmp_path / "all.docx")
-    with pytest.raises(NotAcceptable, match="memento graph get"):
-        memento.export(tmp_path / "all.ttl", namespace="work")
+    with pytest.raises(NotAcceptable, match="trig, nquads, jsonld or turtle"):
+        memento.export(tmp_path / "all.rdf", namespace="work")
 
 
 ROW = {

@@ -20,6 +20,7 @@ import living
 import manifest
 import mcp_calls
 import measure
+import migration
 import note_and_recall
 import proxy
 import queries
@@ -49,6 +50,13 @@ def lines(folder: Path, name: str) -> list[dict[str, object]]:
     return [
         json.loads(line) for line in (folder / "results" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
     ]
+
+
+def test_a_migration_prints_what_recalls_took_meanwhile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    migration.main([*TINY, "--asked", "3", "--record"])
+
+    assert "recall meanwhile" in capsys.readouterr().out
+    assert len(lines(tmp_path, "migration")) == 1
 
 
 def test_note_and_recall_prints_both_spreads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

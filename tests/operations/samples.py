@@ -9,7 +9,7 @@ from typing import Any
 
 from memento.iris import data_iri
 from memento.model import CapturedTurn, CaseRow, NoteRow, ToolCall, ToRemember
-from memento.operations import Operation, care, cases, expressions, graphs, intake, keys, notes
+from memento.operations import Operation, care, cases, expressions, graphs, intake, keys, notes, sessions
 from memento.operations import recall as questions
 from memento.operations import strength as strengths
 from memento.python import Memento
@@ -37,12 +37,13 @@ def make_sample(memento: Memento, namespace: str, folder: Path) -> Sample:
     """Fill a namespace with a few memories, keys, a case, a task under way and a policy."""
     old = memento.note("I work at Google.", at="2024-01-08", session="monday", namespace=namespace)
     new = memento.note("I work at Microsoft.", at="2025-03-03", session="monday", namespace=namespace)
-    other = memento.remember("Oslo is cold.", ["Oslo"], namespace=namespace)
+    other = memento.remember("Oslo is cold.", ["Oslo"], tags=["town"], namespace=namespace)
     [case] = memento.add_cases([CaseRow(task="Move to Rome.", plan="Pack.", reward=1.0)], namespace=namespace)
     run = memento.start_case("Move to Bergen.", plan="Ask.", namespace=namespace)
     planned = memento.plan_task("Move to Oslo.", ["Pack."], namespace=namespace)
     retrieval = memento.retrieve_cases("Where to move?", namespace=namespace).retrieval
     memento.set_policy("numbers", "(stats)", namespace=namespace)
+    memento.set_page("work", question="Where do I work?", namespace=namespace)
     data = data_iri("local", namespace)
     memento.put_graph(b"<urn:a> <urn:b> 1 .", data)
     assert old.note and retrieval and new.invalidated == old.memories
@@ -76,6 +77,7 @@ CALLS: Mapping[type[Operation[Any]], Callable[[Sample, str], Operation[Any]]] = 
     notes.Mark: lambda s, n: notes.Mark(s.memory, ("work",), importance=0.9, namespace=n),
     intake.Ingest: lambda s, n: intake.Ingest(_write_file(s.folder), namespace=n),
     intake.IndexProject: lambda s, n: intake.IndexProject(str(s.folder), namespace=n),
+    notes.ForgetTagged: lambda s, n: notes.ForgetTagged(("town",), namespace=n),
     intake.MemoryFile: lambda s, n: intake.MemoryFile(
         "create", path=f"/memories/{n}.txt", file_text="- USER likes tea\n", namespace=n
     ),
@@ -94,9 +96,18 @@ CALLS: Mapping[type[Operation[Any]], Callable[[Sample, str], Operation[Any]]] = 
     notes.Undo: lambda s, n: notes.Undo(s.retired, namespace=n),
     notes.Forget: lambda s, n: notes.Forget(s.other, namespace=n),
     notes.Sources: lambda s, n: notes.Sources(s.note, namespace=n),
+    sessions.StartSession: lambda s, n: sessions.StartSession("Oslo", 5, namespace=n),
+    sessions.SummarizeSession: lambda s, n: sessions.SummarizeSession("monday", namespace=n),
+    sessions.Profile: lambda s, n: sessions.Profile(namespace=n),
+    sessions.SetPage: lambda s, n: sessions.SetPage("towns", question="Which towns are cold?", namespace=n),
+    sessions.Pages: lambda s, n: sessions.Pages(namespace=n),
+    sessions.ReadPage: lambda s, n: sessions.ReadPage("work", namespace=n),
+    sessions.RemovePage: lambda s, n: sessions.RemovePage("work", namespace=n),
+    sessions.Ask: lambda s, n: sessions.Ask("Where do I work?", namespace=n),
     questions.Recall: lambda s, n: questions.Recall("Where do I work?", k=1, explain=True, namespace=n),
     questions.Get: lambda s, n: questions.Get(s.memory, namespace=n),
     questions.List: lambda s, n: questions.List(past=True, namespace=n),
+    questions.Relations: lambda s, n: questions.Relations(s.memory, namespace=n),
     questions.Tags: lambda s, n: questions.Tags(namespace=n),
     questions.Entities: lambda s, n: questions.Entities(namespace=n),
     questions.Timeline: lambda s, n: questions.Timeline("me", namespace=n),
@@ -159,11 +170,14 @@ CALLS: Mapping[type[Operation[Any]], Callable[[Sample, str], Operation[Any]]] = 
     graphs.PostGraph: lambda s, n: graphs.PostGraph(b"<urn:e> <urn:f> 3 .", s.data, namespace=n),
     graphs.PatchGraph: lambda s, n: graphs.PatchGraph("INSERT DATA { <urn:g> <urn:h> 4 }", s.data, namespace=n),
     graphs.DeleteGraph: lambda s, n: graphs.DeleteGraph(s.data, namespace=n),
+    care.Compact: lambda s, n: care.Compact(True, namespace=n),
     care.Export: lambda s, n: care.Export(str(s.folder / f"{n}.trig"), namespace=n),
     care.ImportRdf: lambda s, n: care.ImportRdf(str(s.folder / "document.ttl"), data="own", namespace=n),
     care.Status: lambda s, n: care.Status(namespace=n),
     care.Check: lambda s, n: care.Check(),
     care.Rebuild: lambda s, n: care.Rebuild(),
+    care.Migrate: lambda s, n: care.Migrate(dry_run=True),
+    care.Sync: lambda s, n: care.Sync(str(s.folder), dry_run=True),
     care.Backup: lambda s, n: care.Backup(str(s.folder / "backups")),
     care.Restore: lambda s, n: care.Restore(str(s.folder / "backups")),
     care.ListTokens: lambda s, n: care.ListTokens(),

@@ -168,6 +168,7 @@ VERB_CALLS = {
     "feedback": '(feedback "{memory}" "success")',
     "decay!": "(decay!)",
     "consolidate": "(consolidate)",
+    "compact": "(compact true)",
     "archived": "(archived)",
     "unarchive": '(unarchive "{memory}")',
     "set-policy": '(set-policy "again" (stats))',
@@ -227,6 +228,12 @@ TOOL_CALLS: dict[str, dict[str, Any]] = {
     "memento_case_record": {"task": "Cook.", "plan": "Boil.", "outcome": "success"},
     "memory": {"expr": "(stats)"},
     "memory_ingest": {"input": "{folder}", "confirmed": True},
+    "memory_save": {"content": "Rome is warm."},
+    "memory_recall": {"query": "Where do I work?"},
+    "memory_search": {"query": "Oslo"},
+    "memory_forget": {"id": "{other}"},
+    "memory_import": {"content": "Tea is green.", "format": "text"},
+    "memory_export": {},
 }
 
 

@@ -26,7 +26,7 @@ UNANSWERED = {
     "execute_task": "no server of tools is set",
 }
 """The operations that the sample has nothing for: both interfaces say so."""
-SMALL_FIRST = sorted(TABLE, key=lambda name: name not in ("check", "backup", "restore", "rebuild"))
+SMALL_FIRST = sorted(TABLE, key=lambda name: name not in ("check", "backup", "restore", "rebuild", "sync"))
 """The operations on the whole folder come while little is in it."""
 
 

@@ -287,3 +287,25 @@ def test_the_page_of_recall_has_every_signal() -> None:
     page = (Path(__file__).parents[2] / "docs" / "recall.md").read_text(encoding="utf-8")
 
     assert f"<!-- signals -->\n\n{signals.document_signals()}\n<!-- /signals -->" in page
+
+
+def test_what_most_is_about_comes_first_where_the_profile_counts(memento: Memento) -> None:
+    for content in ("Siemens builds trains.", "Siemens has an office in Oslo.", "Siemens pays well."):
+        memento.note(content, tags=["client"])
+    memento.note("Nokia builds masts.")
+    scopes = Scope().memory_graphs
+    view = View.at(memento.service.stores.indexes, scopes, now(), None, None)
+
+    found = by_text(signals.score_profile(signals.list_prominent(view), view), view, memento)
+
+    assert found["Siemens"] == 1 and found["Nokia"] == 0
+
+    def first(**weights: float) -> str:
+        memento.service.settings = signals.with_weights(before, **{**dict.fromkeys(signals.SIGNALS, 0.0), **weights})
+        return memento.recall("Who builds masts?", gate=False).memories[0].content
+
+    before = memento.service.settings
+    assert before.signals.profile == 0  # type: ignore[attr-defined]
+    assert first(words=1.0) == "Nokia builds masts."
+    assert first(words=1.0, profile=5.0).startswith("Siemens")
+    memento.service.settings = before

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
+from shutil import disk_usage
 from typing import Literal
 
+from memento import settings
 from memento.access import Access
 from memento.assets import VERSION
 from memento.backends import Backends
 from memento.datadir import DataFolder
-from memento.errors import BackendError
+from memento.errors import BackendError, Damaged, GraphError, MementoError, SettingsError
 from memento.graph import shapes
-from memento.graph.oxigraph import find_damage
+from memento.graph.backups import list_backups, raise_if_store_is_missing, verify_backup
+from memento.graph.oxigraph import Oxigraph, find_damage
 from memento.iris import IRI, MEM, graph_iri, namespace_of, parse_graph_name
 from memento.model import Difference, Health, Scope, SetAside, Status
 from memento.ports import Progress
 from memento.retrieval import relevance
 from memento.search import cache
+from memento.search.embedders import embedder_of
+from memento.search.vectors import examine_vector_file
 from memento.settings import Settings
+from memento.time import iso
 
 
 def report_status(
@@ -129,6 +138,153 @@ def find_differences(parts: Backends) -> list[Difference]:
     names = [name for name in parts.graph.graphs() if name.startswith(_OURS)]
     quads = chain.from_iterable(parts.graph.quads(name) for name in names)
     return found + [Difference(what="shape", iri=one.focus, detail=one.line) for one in shapes.violations(quads)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """Something about a data folder that is not as it should be: its kind in a word, what was found, and what to do."""
+
+    kind: str
+    found: str
+    remedy: str
+
+
+def examine_folder(datadir: DataFolder, at: datetime, least_free: int) -> list[Finding]:
+    """
+    Find what is wrong with the files of a data folder, without opening it or changing anything.
+
+    The store and the vectors are looked at where no process has the folder open.
+
+    Args:
+        least_free: bytes that should be left on its disk.
+    """
+    found = [*_examine_rights(datadir), *_examine_settings(datadir)]
+    free = disk_usage(datadir.path).free
+    if free < least_free:
+        said = f"{free // 2**20:,} MiB are left on the disk of {datadir.path}"
+        found.append(
+            Finding(
+                kind="disk-full",
+                found=said,
+                remedy="Make room, or move the folder to another disk and name it with --home; nothing is lost meanwhile.",
+            )
+        )
+    owner = datadir.owner()
+    is_open = datadir.is_open()
+    if owner and not is_open:
+        said = (
+            f"`{owner.command}` (process {owner.pid}) did not end by itself: {datadir.path / 'owner.json'} is left over"
+        )
+        found.append(
+            Finding(
+                kind="left-over-owner",
+                found=said,
+                remedy="Delete that file; the next command that opens the folder does.",
+            )
+        )
+    for backup in (*list_backups(datadir.checkpoints), *list_backups(datadir.backups)):
+        try:
+            verify_backup(backup)
+        except (MementoError, OSError) as error:
+            said = f"{backup} cannot be restored: {error}"
+            remedy = "Delete it, so that nobody counts on it, and make another with `memento backup`."
+            found.append(Finding(kind="unreadable-backup", found=said, remedy=remedy))
+    if not is_open:
+        found += [
+            *_examine_store(datadir, at),
+            *_examine_vectors(datadir, not any(f.kind == "settings" for f in found)),
+        ]
+    return found
+
+
+def _examine_rights(datadir: DataFolder) -> Iterator[Finding]:
+    for path in (datadir.path, datadir.store, datadir.vectors):
+        if path.exists() and not (path.stat().st_mode & stat.S_IWUSR and os.access(path, os.W_OK)):
+            yield Finding(
+                kind="no-rights",
+                found=f"{path} may not be written by you",
+                remedy=f"Take it back with `chmod u+w {path}`, or with chown where it is another user's.",
+            )
+
+
+def _examine_settings(datadir: DataFolder) -> Iterator[Finding]:
+    try:
+        settings.load(datadir.settings)
+    except SettingsError as error:
+        remedy = f"Mend or delete that line; `memento config docs` lists all settings. The file is {datadir.settings}."
+        yield Finding(kind="settings", found=str(error), remedy=remedy)
+
+
+def _examine_store(datadir: DataFolder, at: datetime) -> Iterator[Finding]:
+    """Look at a store that nobody has open: whether it is there, can be opened, and has nothing of the future or of nothing."""
+    try:
+        raise_if_store_is_missing(datadir)
+    except Damaged as damage:
+        yield Finding(
+            kind="missing-store", found=str(damage), remedy="`memento restore` puts the latest backup in its place."
+        )
+        return
+    if not datadir.store.is_dir():
+        return
+    try:
+        store = Oxigraph.read_only(datadir.store)
+        graphs = [name for name in store.graphs() if name.startswith(_OURS)]
+        latest = [row["last"] for row in store.select("library/written_last", graphs)] if graphs else []
+        dangling = store.select("library/dangling", graphs) if graphs else []
+    except GraphError as error:
+        yield Finding(kind="damaged-store", found=f"{datadir.store} cannot be read: {error}", remedy=f"{_REMEDY}.")
+        return
+    if latest and isinstance(latest[0], datetime) and latest[0] > at:
+        remedy = (
+            "Set the clock of this machine; until then what is new sorts before what is there, and nothing is lost."
+        )
+        found = f"the clock says {iso(at)}, and the latest memory was written at {iso(latest[0])}"
+        yield Finding(kind="clock", found=found, remedy=remedy)
+    if dangling:
+        shown = ", ".join(str(row["missing"]) for row in dangling[:_SHOWN_DANGLING])
+        remedy = (
+            "`memento check` names each statement; `memento update` takes them out, or `memento restore` goes back."
+        )
+        yield Finding(
+            kind="missing-memories",
+            found=f"statements name {len(dangling):,} memories or notes that are not there: {shown}",
+            remedy=remedy,
+        )
+
+
+_SHOWN_DANGLING = 3
+
+_REMEDIES: Mapping[str, str] = {
+    "pending-note": "It is understood by itself while a service runs; `memento retry` tries now, `memento forget IRI` gives it up.",
+    "failed-note": "`memento retry` tries again, `memento forget IRI` gives it up; its words are kept meanwhile.",
+    "shape": "Mend the statement as it says with `memento update`, or go back with `memento restore`.",
+    "damaged-store": "`memento restore` puts a backup in its place; without one, `memento export` takes out what can be read.",
+    "degraded": "A backup stands in for the store, and nothing can be written: `memento restore` puts it in its place for good.",
+}
+
+
+def explain_difference(difference: Difference) -> Finding:
+    """Return a difference that `find_differences` found with what to do about it: indexes are made again from the graph."""
+    remedy = _REMEDIES.get(
+        difference.what, "`memento rebuild` makes every index again from the graph; nothing is lost."
+    )
+    about = f"{difference.iri}: " if difference.iri else ""
+    return Finding(kind=difference.what, found=f"{about}{difference.detail}", remedy=remedy)
+
+
+def _examine_vectors(datadir: DataFolder, can_load: bool) -> Iterator[Finding]:
+    if not datadir.vectors.is_file():
+        return
+    made_by, damage = examine_vector_file(datadir.vectors)
+    if damage:
+        remedy = f"Delete {datadir.vectors}: it is made again from the graph at the next start."
+        yield Finding(kind="damaged-vectors", found=f"{datadir.vectors} cannot be read: {damage}", remedy=remedy)
+    elif can_load and made_by != (wanted := embedder_of(settings.load(datadir.settings).embedding, None).fingerprint):
+        yield Finding(
+            kind="other-embedder",
+            found=f"the vectors were made by {made_by}, and the settings name {wanted}",
+            remedy="Set the embedder back in [embedding], or let the next start embed every memory again, which takes its time.",
+        )
 
 
 def explain_failure(failure: str) -> str:

@@ -34,13 +34,13 @@ import threading
 import weakref
 from base64 import b64decode
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from shutil import rmtree
-from typing import IO
+from typing import IO, cast
 from uuid import uuid4
 
 import numpy as np
@@ -51,11 +51,21 @@ from memento.backends import Backends
 from memento.cases.bank import embed_tasks
 from memento.errors import Forbidden, GraphError, InputError, MementoError, NotAcceptable, ShapeViolation
 from memento.graph import mapping, originals
-from memento.graph.documents import Form, adopt_cases, writable, written
+from memento.graph.documents import Form, adopt_cases, flatten_graphs, writable, written
 from memento.graph.oxigraph import Oxigraph
-from memento.graph.store import Store
+from memento.graph.store import Delta, Store, graph_of, serialise_quads
 from memento.graph.terms import to_quads
-from memento.graph.transfer import NodeVectors, StagingStore, Statements, add_vectors, excerpt, excerpt_memories
+from memento.graph.transfer import (
+    NodeVectors,
+    StagingStore,
+    Statement,
+    Statements,
+    Without,
+    add_vectors,
+    excerpt,
+    excerpt_memories,
+    is_iri,
+)
 from memento.iris import (
     CASES,
     IRI,
@@ -71,7 +81,7 @@ from memento.iris import (
     parse_graph_name,
     user_iri,
 )
-from memento.model import Filter, Merged, Scope, Update
+from memento.model import Filter, Merged, Quad, Scope, Update
 from memento.ports import Progress, Vectors
 from memento.search.indexes import Indexes
 from memento.search.nodes import Record
@@ -126,7 +136,10 @@ def export_document(
         )
     writable(form)
     is_whole = only is None and not access.namespaces and wanted is None
-    kinds = (*_WHOLE, "audit") if audit else _WHOLE
+    kinds: tuple[str, ...] = (*_WHOLE, "audit") if audit else _WHOLE
+    usual = scope.graph
+    if not form.has_graphs:  # somebody's own RDF may speak of memories; outside of its graph it would be theirs
+        kinds = tuple(kind for kind in kinds if kind != "data")
     chosen = [name for kind in kinds for name in names if _kind_of(name) == kind]
     main_graph = graph_iri(scope.tenant, "main") if access.sees("main") else None
     memories = None
@@ -153,7 +166,8 @@ def export_document(
         if vectors:
             file, made_by = parts.indexes.file, parts.embedder.fingerprint
             found = [add_vectors(quads, lambda iri: _read_vector(iri, file, made_by)) for quads in found]
-        return written([*found, who], form)
+        found = [*found, who]
+        return written(found if form.has_graphs else flatten_graphs(found, usual), form)
 
     if is_whole:
         count = sum(int(str(row["count"])) for row in parts.graph.select("exchange/counted", chosen))
@@ -397,7 +411,106 @@ def write_import(prepared: PreparedImport, scope: Scope, parts: Backends, token:
     if any(_kind_of(name) == "cases" for name in prepared.graphs):
         for follow in parts.change_listeners:
             follow(None)
+    parts.tell_writing(None)
     return _report_merge(prepared)
+
+
+def prepare_merge(
+    adds: Iterable[Statement],
+    removes: Collection[Statement],
+    scope: Scope,
+    parts: Backends,
+    name: str,
+    folder: Path | None,
+    progress: Progress | None,
+) -> PreparedImport:
+    """
+    Hold what another machine changed against the shapes, and make what vectors it lacks; the store is as it was.
+
+    Args:
+        name: what errors call it.
+        folder: where it may be staged, None for in memory.
+
+    Raises:
+        InputError, ShapeViolation, EmbeddingError: as `prepare_import`; nothing is written.
+    """
+    staged, real = StagingStore(folder), parts.graph
+    counted = staged.fill(adds, IRI, {})
+    graphs = {*map(IRI, counted), *(graph_of(quad) for quad in removes)}
+    found = PreparedImport(staged, sum(counted.values()), tuple(sorted(map(IRI, graphs))), VectorStaging(staged, parts))
+    found.fresh = staged.fresh(real)
+    touched = [
+        *(iri for iri, graph in found.fresh if _kind_of(graph) != "data"),
+        *(_subject_of(quad) for quad in removes),
+    ]
+    checked = list(dict.fromkeys(iri for iri in touched if not iri.startswith("_:")))
+    texts = sum(1 for _ in _iterate_nodes(found))
+
+    def report(done: int) -> None:
+        if progress:
+            progress(done, len(checked) + texts)
+
+    left = cast(Store, Without(real, removes)) if removes else real
+    _check_shapes(found, checked, left, scope, name, report)
+    _check_indexable(found, parts, name)
+    found.vectors.put(_iterate_nodes(found), lambda done: report(len(checked) + done))
+    found.vectors.put_states(_read_states(found))
+    return found
+
+
+_TEXTS = (MEM.content, MEM.title, MEM.name, MEM.description)
+"""What is no more to be found anywhere: the first two wherever they go, the others with what they are of."""
+_LOOKING = (MEM.saidBy, MEM.subject, MEM.extractedFrom)
+
+
+def write_merge(
+    prepared: PreparedImport, removes: Collection[Statement], beside: Sequence[Quad], scope: Scope, parts: Backends
+) -> None:
+    """
+    Write what another machine changed and what is to be written with it, at once, and let the indexes follow; nobody else may write
+    meanwhile.
+    """
+    own = [quad for quad in beside if not quad[3].startswith("urn:memento:audit:")]
+    adds = [*prepared.staged.list_quads(), *to_quads(tuple(beside))]
+    delta = parts.graph.minimise_delta(
+        Delta(removes=serialise_quads(removes), adds=serialise_quads(adds), removed=len(removes), added=len(adds))
+    )
+    staged = prepared.staged
+    order = sorted(
+        dict.fromkeys([*(iri for iri, _ in prepared.fresh), *map(_subject_of, removes), *(quad[0] for quad in own)]),
+        key=lambda iri: MEM.Memory in staged.describe(iri).get(TYPE, ()),
+    )
+    ended = [iri for iri in order if not staged.describe(iri) or MEM.expiredAt in staged.describe(iri)]
+    pointing = [
+        IRI(_text_of(quad.object))
+        for quad in (*removes, *adds)
+        if quad.predicate.value in (MEM.invalidated, MEM.invalidator, MEM.to)
+    ]
+    looking = [
+        _subject_of(quad) for iri in order for predicate in _LOOKING for quad in parts.graph.match(None, predicate, iri)
+    ]
+    left = Without(parts.graph, removes)
+    gone = {iri for iri in map(_subject_of, removes) if not staged.describe(iri) and not any(left.match(iri))}
+    texts = [
+        _text_of(quad.object)
+        for quad in removes
+        if quad.predicate.value in (_TEXTS if _subject_of(quad) in gone else _TEXTS[:2])
+    ]
+    if ended:
+        parts.invalidate_copies(ended)
+    indexed = [name for name in prepared.graphs if _kind_of(name) in ("graph", "self")]
+    nodes = [iri for iri in dict.fromkeys([*order, *pointing, *looking]) if not iri.startswith("_:")]
+    parts.amend(delta, nodes, tuple(dict.fromkeys([*scope.readable, *indexed])), texts)
+    for follow in parts.change_listeners:
+        follow(None)
+
+
+def _subject_of(quad: Statement) -> IRI:
+    return IRI(_text_of(quad.subject) if is_iri(quad.subject) else str(quad.subject))
+
+
+def _text_of(term: object) -> str:
+    return str(getattr(term, "value", ""))
 
 
 class _GraphMapping:
@@ -678,7 +791,9 @@ class VectorStaging:
                 own = {iri: rows[0] for iri in batch if (rows := self._own(iri, digest(tasks[iri]))) is not None}
                 rest = [iri for iri in batch if iri not in own]
                 made = (
-                    dict(zip(rest, embed_tasks([tasks[iri] for iri in rest], self._parts), strict=True)) if rest else {}
+                    dict(zip(rest, embed_tasks([tasks[iri] for iri in rest], self._parts.embedder), strict=True))
+                    if rest
+                    else {}
                 )
                 file.write_states([(iri, digest(tasks[iri]), row) for iri, row in (own | made).items()])
                 self._states += batch

@@ -13,20 +13,21 @@ from typing import cast
 
 import numpy as np
 
+from memento.archive.compact import find_merged, release
 from memento.backends import Backends
 from memento.cases.lifecycle import drop_traces, find_derived_cases, find_look_ups
 from memento.errors import InputError, NotFound
 from memento.graph.ranges import fits
 from memento.graph.store import Row
 from memento.graph.terms import to_own_quad
-from memento.iris import IRI, MEM, TYPE, graph_iri, parse_iri
+from memento.iris import IRI, MEM, TYPE, branch_prefix, graph_iri, parse_iri
 from memento.model import Change, Forgotten, Quad, Scope, Unforgotten
 from memento.search.postings import tokens
 
 UNREAD = "it was forgotten before it was understood"
 """Why a note that was forgotten while it waited is skipped; `unforget_iri` lets only such a note wait again."""
 _NOTHING = Change()
-_INFERRED = "urn:memento:inferred:"
+_DERIVED = ("urn:memento:inferred:", "urn:memento:branch:")
 
 
 def forget_iri(
@@ -43,6 +44,14 @@ def forget_iri(
     if not rows:
         return _forget_note(iri, scope, erase, parts)
     memories = tuple(dict.fromkeys(cast(IRI, row["memory"]) for row in rows))
+    if merged := find_merged(memories, scope, parts):  # what a compaction made one with them says the same
+        rows += parts.graph.select("library/memories_of", [scope.graph, scope.provenance], node=merged)
+        memories = tuple(dict.fromkeys((*memories, *merged)))
+    # What sums a session up has the words of its memories.
+    if summing := parts.graph.select("library/summing", [scope.graph], memory=memories):
+        summaries = [cast(IRI, row["summary"]) for row in summing]
+        rows += parts.graph.select("library/memories_of", [scope.graph, scope.provenance], node=summaries)
+        memories = tuple(dict.fromkeys((*memories, *summaries)))
     if not confirm and not any(iri in (row["memory"], row["note"], row.get("parent")) for row in rows):
         raise InputError(
             f"<{iri}> is an agent, which made {len(memories)} memories of the namespace {scope.namespace!r}: "
@@ -58,6 +67,7 @@ def forget_iri(
     parts.invalidate_copies(copied)
     live = [cast(IRI, row["memory"]) for row in rows if "expiredAt" not in row]
     change = Change(tuple((memory, MEM.expiredAt, now, scope.graph) for memory in live)) + shorter
+    change += release(memories, scope, parts)
     if change.adds or change.removes:
         parts.commit(change, scope)
         parts.invalidate_copies(copied)  # one that was made meanwhile
@@ -207,7 +217,9 @@ def _erase_nodes(
 
 
 def _select_traces(nodes: Sequence[IRI], scope: Scope, parts: Backends) -> list[Quad]:
-    return [_to_quad(row) for row in parts.graph.select("library/traces", [scope.graph, scope.provenance], node=nodes)]
+    branches = [graph for graph in parts.graph.graphs() if graph.startswith(branch_prefix(scope.tenant))]
+    graphs = [scope.graph, scope.provenance, *branches]
+    return [_to_quad(row) for row in parts.graph.select("library/traces", graphs, node=nodes)]
 
 
 _NAMED = frozenset({MEM.Entity, MEM.CodeEntity, MEM.Key, MEM.Session, MEM.Tag, MEM.Relation})
@@ -249,8 +261,8 @@ def _is_look_up(quad: Quad, parts: Backends) -> bool:
 
 
 def _match(parts: Backends, **pattern: str) -> list[Quad]:
-    """Return the quads of a pattern in our own terms, but those that rules have inferred."""
-    return [quad for quad in map(to_own_quad, parts.graph.match(**pattern)) if not quad[3].startswith(_INFERRED)]
+    """Return the quads of a pattern in our own terms, but those that rules have inferred and those of branches."""
+    return [quad for quad in map(to_own_quad, parts.graph.match(**pattern)) if not quad[3].startswith(_DERIVED)]
 
 
 def remove_from_description(

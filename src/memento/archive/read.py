@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from heapq import nlargest
-from typing import cast
+from typing import Literal, cast
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from memento.backends import Backends
 from memento.errors import NotFound
 from memento.graph.binding import bind_query
 from memento.graph.store import Row
-from memento.iris import IRI, MEM, TYPE, namespace_of, parse_iri
+from memento.iris import IRI, MEM, TYPE, namespace_of, parse_iri, relation_name
 from memento.model import (
     Believed,
     Described,
@@ -21,6 +22,7 @@ from memento.model import (
     Listed,
     NoteRef,
     RecalledEntity,
+    Relation,
     Scope,
     Source,
     TagCount,
@@ -86,11 +88,12 @@ def list_memories(
             mask[known] = True
         if only:
             mask = mask & indexes.select(only)
-        iris = [nodes.iri(node) for node in nodes.newest(mask)[offset : offset + limit].tolist()]
-    if not iris:
+        page = nodes.newest(mask)[offset : offset + limit].tolist()
+        tags = {nodes.iri(node): indexes.sorting.tags_of(node) for node in page}
+    if not tags:
         return []
-    rows = {row["memory"]: row for row in parts.graph.select("library/listed", scope.readable, memory=iris)}
-    return [_to_listed(rows[iri]) for iri in iris if iri in rows]
+    rows = {row["memory"]: row for row in parts.graph.select("library/listed", scope.readable, memory=[*tags])}
+    return [replace(_to_listed(rows[iri]), tags=tags[iri]) for iri in tags if iri in rows]
 
 
 def build_timeline(
@@ -202,6 +205,60 @@ def list_sources(iri: str, scope: Scope, parts: Backends) -> list[Source]:
     for row in rows:
         grouped.setdefault(row["memory"], []).append(row)
     return [_to_source(found) for found in grouped.values()]
+
+
+def list_relations(iri: str, scope: Scope, limit: int, now: datetime, parts: Backends) -> list[Relation]:
+    """
+    List how other memories are related to one, the strongest first; what was forgotten is left out, what was merged is not.
+
+    Raises:
+        NotFound: the readable graphs have no such memory.
+    """
+    with parts.indexes.lock:
+        node = parts.indexes.nodes.find(IRI(iri))
+        if node is None or not parts.indexes.nodes.history(scope.memory_graphs, now=now)[node]:
+            raise NotFound(f"there is no memory <{iri[:200]}> in the namespace {scope.namespace!r}")
+    rows = parts.graph.select("library/relations", scope.memory_graphs, node=IRI(iri))
+    with parts.indexes.lock:
+        shown = parts.indexes.nodes.history(scope.memory_graphs, now=now)
+        places = {row["memory"]: parts.indexes.nodes.find(cast(IRI, row["memory"])) for row in rows}
+    return [
+        Relation(
+            memory=cast(IRI, row["memory"]),
+            content=str(row["content"]),
+            relation=relation_name(str(row["relation"])),
+            way=cast(Literal["out", "in", "both"], row["way"]),
+            strength=None if "strength" not in row else float(str(row["strength"])),
+            at=cast("datetime | None", row.get("at")),
+        )
+        for row in sorted(rows, key=lambda row: -float(str(row.get("strength", 0.0))))
+        if row["relation"] == MEM.merges or ((place := places[row["memory"]]) is not None and shown[place])
+    ][:limit]
+
+
+def list_mentioning(entity: str, scope: Scope, limit: int, now: datetime, parts: Backends) -> list[Relation]:
+    """
+    List the current memories about an entity, or that refer to a piece of code whose name has that part, the latest first.
+
+    Raises:
+        NotFound: nothing goes by that name.
+    """
+    rows = parts.graph.select("library/code_memories", scope.memory_graphs, part=entity.strip().casefold())
+    refers = [
+        Relation(memory=cast(IRI, row["memory"]), content=str(row["content"]), relation="refers", way="in")
+        for row in rows
+    ]
+    try:
+        about = tuple(resolve_subject(entity, scope, parts))
+    except NotFound:
+        if not refers:
+            raise
+        about = ()
+    listed = list_memories(scope, limit, 0, False, now, parts, only=Filter(about=about)) if about else []
+    found = [
+        Relation(memory=one.iri, content=one.content, relation="about", way="in", at=one.created_at) for one in listed
+    ]
+    return list({one.memory: one for one in (*refers, *found)[::-1]}.values())[::-1][:limit]
 
 
 def resolve_subject(subject: str, scope: Scope, parts: Backends) -> list[IRI]:

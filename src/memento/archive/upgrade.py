@@ -1,25 +1,47 @@
 """
-What a folder of an earlier version lacks: the edges of its memories to what their texts name.
+Moves a folder on: to this version, and to another embedder.
 
-*Guarantees:* they are written once. A folder that has any such edge, or whose vectors are marked as written, is left alone, so that
-an edge which somebody took away stays away. One whose process ended half-way is marked as begun, and the next start goes through
-all of it again: an edge that is there already is the same triple.
+What a folder of an earlier version lacks are the edges of its memories to what their texts name. They are written once. A folder
+that has any such edge, or whose vectors are marked as written, is left alone, so that an edge which somebody took away stays away.
+One whose process ended half-way is marked as begun, and the next start goes through all of it again: an edge that is there already
+is the same triple.
+
+To another embedder it moves side by side: its vectors are made beside those in use, which answer until the others are whole.
+
+*Guarantees:* nodes keep their IRIs and their dense ids, so that no index but that of the vectors changes. What is written
+meanwhile is in the new vectors too: what the file in use has and the new one has not is embedded, whoever wrote it, and looked for
+until nothing is left. A kill at any point leaves the old vectors whole in their place, or the new ones; what was embedded stays in
+the file beside, and the next migration to the same embedder goes on from there. What is erased meanwhile is in neither.
+
+*Flow:* `Migration.catch_up`, readers and writers beside it → `Migration.finish`, while nobody writes → `Backends.switch_embedder`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
 from itertools import islice
+from pathlib import Path
+from typing import Any, Self
 
+from memento.backends import Backends
+from memento.cases.bank import embed_tasks, load_tasks
+from memento.datadir import DataFolder
+from memento.errors import Conflict, SettingsError
+from memento.graph.backups import sync_to_disk
 from memento.graph.store import Store
-from memento.iris import MEM, TYPE
+from memento.iris import CASES, IRI, MEM, TYPE
 from memento.model import Change, Quad
-from memento.ports import Progress
-from memento.search.indexes import Indexes
+from memento.ports import Embedder, Progress
+from memento.search.embedders import Cached
+from memento.search.indexes import Indexes, embed_records
 from memento.search.mentions import MentionWriter
-from memento.search.nodes import Record, read_records
+from memento.search.nodes import Record, is_indexed, read_records
+from memento.search.vectors import UPGRADED, Lag, VectorFile, digest, open_vector_file, read_marks
+from memento.settings import EmbeddingSettings, Settings, check, load, set_in_file, variable
 
-_MARK = "names"  # in the vector file, which a backup takes along
 _BEGUN, _WRITTEN = "begun", "written"
 AT_ONCE = 500
 """Memories whose edges are one write."""
@@ -35,7 +57,7 @@ def write_missing_edges(
     Args:
         prepare: called with their number before anything is written, to make a backup.
     """
-    mark = indexes.file.get_mark(_MARK)
+    mark = indexes.file.get_mark(UPGRADED)
     if mark == _WRITTEN:
         return 0
     memories: list[Record] = []
@@ -44,9 +66,9 @@ def write_missing_edges(
     if memories:
         if mark != _BEGUN:
             prepare(len(memories))
-            indexes.file.set_mark(_MARK, _BEGUN)
+            indexes.file.set_mark(UPGRADED, _BEGUN)
         _write_edges(sorted(memories, key=lambda one: one.iri), graph, indexes, progress)
-    indexes.file.set_mark(_MARK, _WRITTEN)
+    indexes.file.set_mark(UPGRADED, _WRITTEN)
     return len(memories)
 
 
@@ -76,3 +98,187 @@ def _write_edges(memories: list[Record], graph: Store, indexes: Indexes, progres
         done += len(batch)
         if progress:
             progress(done, len(memories))
+
+
+EMBEDDED_AT_ONCE = 64
+"""Texts that are embedded together; small, so that questions are answered between."""
+_FEW = 32
+"""Texts that may be left to be embedded while nobody may write."""
+_ROUNDS = 20
+"""How often it is looked for what was written meanwhile; where more comes than is embedded, the rest waits for the end."""
+
+
+class Migration:
+    """The vectors that another embedder makes of a memory. A context manager: one at a time."""
+
+    def __init__(self, parts: Backends, embedder: Cached, *, afresh: bool = False) -> None:
+        """
+        Args:
+            afresh: embed what the cache of vectors has too.
+
+        Raises:
+            Conflict: another one is under way.
+        """
+        self._parts, self.embedder, self._indexes = parts, embedder, parts.indexes
+        self._maker: Embedder = _Afresh(embedder) if afresh else embedder
+        self.embedded = 0
+
+    def __enter__(self) -> Self:
+        if self._parts.is_migrating:
+            raise Conflict("the memory is being moved to another embedder: wait until that is done")
+        self._parts.is_migrating = True
+        try:
+            self.file = open_vector_file(self._parts.datadir.next_vectors, self.embedder.fingerprint)
+        except BaseException:
+            self._parts.is_migrating = False
+            raise
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._parts.is_migrating = False
+        self.file.close()
+
+    def measure(self) -> Lag:
+        """Return what is still to be embedded."""
+        return self.file.compare(self._parts.datadir.vectors)
+
+    def catch_up(self, progress: Progress | None = None) -> None:
+        """
+        Embed what there is and what comes meanwhile, until next to nothing is left.
+
+        Raises:
+            EmbeddingError: the embedder failed; what was embedded stays.
+            GraphError: a backup was put back, and the store let go of.
+        """
+        before = -1
+        for _ in range(_ROUNDS):
+            lag = self.measure()
+            if lag.missing in (0, before) or (before >= 0 and lag.missing <= _FEW):
+                return
+            before = lag.missing
+            self._embed(lag, progress)
+
+    def finish(self) -> None:
+        """
+        Embed what is left; nobody may write meanwhile.
+
+        Raises:
+            Conflict: a backup was put in the place of the memory meanwhile.
+        """
+        if self._parts.indexes is not self._indexes:
+            raise Conflict("a backup was put in the place of the memory: start the migration again")
+        self._embed(self.measure(), None)
+
+    def _embed(self, lag: Lag, progress: Progress | None) -> None:
+        self.file.write([], lag.gone)
+        self.file.write_states([], lag.gone_states)
+        done = lag.total - lag.missing
+        for begin in range(0, len(lag.nodes), EMBEDDED_AT_ONCE):
+            nodes = lag.nodes[begin : begin + EMBEDDED_AT_ONCE]
+            self._embed_nodes(nodes)
+            done += len(nodes)
+            if progress:
+                progress(done, lag.total)
+        tasks = self._load_tasks() if lag.states else {}
+        for begin in range(0, len(lag.states), EMBEDDED_AT_ONCE):
+            states = lag.states[begin : begin + EMBEDDED_AT_ONCE]
+            self._embed_states({iri: tasks[iri] for iri in states if iri in tasks})
+            done += len(states)
+            if progress:
+                progress(done, lag.total)
+
+    def _embed_nodes(self, nodes: Sequence[tuple[int, IRI]]) -> None:
+        ids = {iri: node for node, iri in nodes}
+        graphs = [graph for graph in self._parts.graph.graphs() if is_indexed(graph)]
+        records = self._indexes.read(list(ids), graphs)
+        texts = [self._indexes.text(record) for record in records]
+        rows = embed_records(records, texts, self._maker)
+        entries = zip(records, texts, rows, strict=True)
+        self.file.adopt([(ids[one.iri], one.iri, digest(text), vectors) for one, text, vectors in entries])
+        self.embedded += len(records)
+
+    def _embed_states(self, tasks: Mapping[IRI, str]) -> None:
+        rows = embed_tasks(list(tasks.values()), self._maker) if tasks else ()
+        marked = zip(tasks.items(), rows, strict=True)
+        self.file.write_states([(iri, digest(task), row) for (iri, task), row in marked])
+        self.embedded += len(tasks)
+
+    def _load_tasks(self) -> dict[IRI, str]:
+        graphs = [graph for graph in self._parts.graph.graphs() if graph.startswith(CASES)]
+        return {iri: task for graph in graphs for iri, task in load_tasks(graph, self._parts).items()}
+
+
+def count_kept(datadir: DataFolder, fingerprint: str) -> int:
+    """Return how many texts an earlier try has embedded by the same embedder, and nobody has changed since."""
+    if read_marks(datadir.next_vectors).get("fingerprint") != fingerprint:
+        return 0
+    with closing(VectorFile(datadir.next_vectors, fingerprint)) as file:
+        return file.compare(datadir.vectors).done
+
+
+class _Afresh:
+    """An embedder that looks up nothing that it has made before."""
+
+    def __init__(self, embedder: Cached) -> None:
+        self.fingerprint, self.dimensions = embedder.fingerprint, embedder.dimensions
+        self.windows, self.embed = embedder.windows, embedder.embed_afresh
+
+
+def choose_target(settings: EmbeddingSettings, chosen: Mapping[str, str | int | None]) -> EmbeddingSettings:
+    """
+    Return the settings to move to: those there are, with what was chosen.
+
+    Raises:
+        SettingsError: they do not go together; names what does not.
+
+    >>> choose_target(EmbeddingSettings(), {"model": "trigram", "dimensions": 64}).dimensions
+    64
+    """
+    given: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
+    if given.get("provider", settings.provider) != settings.provider:
+        given = {"base_url": "", "provider_name": "", "dimensions": 0, **given}
+    elif given.get("model", settings.model) != settings.model:
+        given = {"dimensions": 0, **given}
+    target = replace(settings, **given)
+    check(replace(Settings(), embedding=target))
+    return target
+
+
+def prepare_settings(file: Path, target: EmbeddingSettings) -> str:
+    """
+    Return the text that the settings file of a folder must have for the next start to open it with an embedder.
+
+    Raises:
+        SettingsError: the file cannot be edited, or would not decide, as the environment says something else.
+    """
+    before = EmbeddingSettings()
+    values = {name: getattr(target, name) for name in ("provider", "model", "dimensions", "base_url", "provider_name")}
+    text = file.read_text(encoding="utf-8") if file.is_file() else ""
+    there = tomllib.loads(text).get("embedding", {}) if text else {}
+    kept = {name: value for name, value in values.items() if name in there or value != getattr(before, name)}
+    edited = set_in_file(text, "embedding", {"model": target.model, **kept})
+    trial = file.with_name(f"{file.name}.new")
+    try:
+        trial.write_text(edited, encoding="utf-8")
+        trial.chmod(0o600)
+        found = load(trial).embedding
+    finally:
+        trial.unlink(missing_ok=True)
+    wrong = [name for name, value in values.items() if getattr(found, name) != value]
+    if wrong:
+        raise SettingsError(
+            f"the next start would not open the folder with that embedder: the environment sets {wrong[0]} of [embedding] to "
+            f"{getattr(found, wrong[0])!r}, and wins over {file.name}: set {variable('embedding', wrong[0])} to "
+            f"{values[wrong[0]]!r}, or take it away"
+        )
+    return edited
+
+
+def write_settings(file: Path, text: str) -> None:
+    """Replace a settings file; on disk when this returns, and whole at any time."""
+    fresh = file.with_name(f"{file.name}.new")
+    fresh.write_text(text, encoding="utf-8")
+    fresh.chmod(file.stat().st_mode & 0o777 if file.is_file() else 0o600)
+    sync_to_disk(fresh, deep=False)
+    fresh.replace(file)
+    sync_to_disk(file.parent, deep=False)

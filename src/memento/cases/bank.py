@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from memento.backends import Backends
 from memento.iris import IRI
-from memento.ports import Vectors
+from memento.ports import Embedder, Vectors
 from memento.search.vectors import digest
 
 Vector = NDArray[np.float32]
@@ -273,16 +273,16 @@ def load_vectors(texts: Mapping[IRI, str], parts: Backends) -> dict[IRI, Vector]
     missing = [iri for iri in texts if iri not in vectors]
     for begin in range(0, len(missing), _BATCH):
         batch = missing[begin : begin + _BATCH]
-        rows = embed_tasks([texts[iri] for iri in batch], parts)
+        rows = embed_tasks([texts[iri] for iri in batch], parts.embedder)
         file.write_states([(iri, digest(texts[iri]), row) for iri, row in zip(batch, rows, strict=True)])
         vectors |= zip(batch, rows, strict=True)
     return vectors
 
 
-def embed_tasks(texts: Sequence[str], parts: Backends) -> Vectors:
+def embed_tasks(texts: Sequence[str], embedder: Embedder) -> Vectors:
     """Embed tasks as (len(texts), d) unit rows: one for each, the mean of its windows where it is longer than the model sees."""
-    windows = [parts.embedder.windows(text) for text in texts]
-    flat = parts.embedder.embed([window for some in windows for window in some])
+    windows = [embedder.windows(text) for text in texts]
+    flat = embedder.embed([window for some in windows for window in some])
     if len(flat) == len(texts):
         return flat
     ends = np.cumsum([len(some) for some in windows])

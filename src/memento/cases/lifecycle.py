@@ -107,7 +107,7 @@ def save_cases(
     """
     if not cases:
         return
-    vectors = embed_tasks([one.task for one in cases], writer.parts)
+    vectors = embed_tasks([one.task for one in cases], writer.parts.embedder)
     written = Change(tuple(quad for one in cases for quad in one.quads)) + more
     writer.write(written, operation, [one.case.iri for one in cases])
     marks = [(one.case.iri, digest(one.task), row) for one, row in zip(cases, vectors, strict=True)]
@@ -143,7 +143,7 @@ def list_cases(
     rows = np.flatnonzero(bank.alive)
     keys = [-rows, -bank.at[rows]]
     if task is not None:
-        keys.append(-np.einsum("ij,j->i", bank.vectors[rows], embed_tasks([task], parts)[0]))
+        keys.append(-np.einsum("ij,j->i", bank.vectors[rows], embed_tasks([task], parts.embedder)[0]))
     page = rows[np.lexsort(keys)][offset : offset + limit]
     return _load_cases([bank.iris[row] for row in page], domain, name, parts, steps=False)
 

@@ -114,7 +114,7 @@ def score_rows(look: Viewpoint, rows: Rows, domain: Domain, parts: Backends) -> 
     bank = domain.bank
     match look.tilt:
         case "embedding":
-            [state] = embed_tasks([look.task or ""], parts)
+            [state] = embed_tasks([look.task or ""], parts.embedder)
             return np.asarray(np.clip(bank.vectors[rows] @ state, 0, 1), dtype=np.float64)
         case "keyword":
             return _by_words(look.task or "", rows, domain, parts)

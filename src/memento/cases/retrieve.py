@@ -136,7 +136,7 @@ def find_cases(
     """Find what comes back for a task, not yet kept, and the task's vector."""
     watch = Stopwatch("cases")
     with watch.phase("embed"):
-        [state] = embed_tasks([asked.task], parts)
+        [state] = embed_tasks([asked.task], parts.embedder)
     with watch.phase("rank"):
         weight = domain.learner.weight
         draw = np.random.default_rng([knobs.seed, *sha256(f"{asked.task} {at}".encode()).digest()[:8]])

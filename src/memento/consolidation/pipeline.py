@@ -13,7 +13,7 @@ to start; for them the same steps follow one another, and what they embed is emb
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -37,7 +37,7 @@ from memento.consolidation.agents import (
     Resolved,
     Skip,
 )
-from memento.consolidation.context import Recall, find_candidates, find_context, find_existing
+from memento.consolidation.context import Recall, find_candidates, find_context, find_existing, load_contents
 from memento.consolidation.rules.rivals import list_masked
 from memento.consolidation.settle import apply_introduction, drop_user, is_user, settle_decisions
 from memento.consolidation.task import (
@@ -52,6 +52,7 @@ from memento.consolidation.task import (
 from memento.consolidation.write import Understanding
 from memento.iris import IRI, agent_iri
 from memento.model import Agent, Entity, Memory, RecalledEntity, Scope, Scored, User
+from memento.retrieval.distill import says_no_more
 from memento.retrieval.trace import describe_entities
 from memento.search.mentions import is_fragment
 from memento.search.names import read_names
@@ -358,6 +359,7 @@ def _conclude(
     unread: str | None = None,
 ) -> Understanding:
     agents = means.agents
+    decisions, alike = _compare_nearest(decisions, task, means, user)
     return Understanding(
         task=task,
         agent=Agent(iri=agent_iri(agents.name), name=agents.name, kind=agents.kind),
@@ -373,7 +375,54 @@ def _conclude(
         longest_description=means.knobs.description_chars,
         tag_rules=means.knobs.tag_rules,
         unread=unread,
+        alike=alike,
+        alike_from=means.knobs.near_cosine,
     )
+
+
+_NEAREST = 5
+
+
+def _compare_nearest(
+    decisions: Sequence[Decision], task: Task, means: Resources, user: User
+) -> tuple[Sequence[Decision], dict[str, list[tuple[IRI, float]]]]:
+    """
+    Compare what is to be added with the nearest memories of the namespace, where the setting `near` asks for it:
+    skip what one of them says as well, or return by its text what each is to be linked with, and how alike that is.
+    """
+    knobs, parts = means.knobs, means.parts
+    added = [one for one in decisions if isinstance(one, Add) and not one.successor]
+    if knobs.near == "keep" or not added:
+        return decisions, {}
+    speaker = name_other_speaker(task, user)
+    least = knobs.near_related if knobs.near == "relate" else knobs.near_cosine
+    alike: dict[str, list[tuple[IRI, float]]] = {}
+    for one in added:
+        windows = parts.embedder.windows(text_of_memory(one.draft.content, speaker, task.title))
+        vectors = parts.embedder.embed(windows)
+        with parts.indexes.lock:
+            own = parts.indexes.nodes.current([task.scope.graph], now=parts.clock())
+            nodes, cosines = parts.indexes.vectors["memory"].near(vectors, _NEAREST, own)
+            iris = [parts.indexes.nodes.iri(node) for node in nodes.tolist()]
+        near = [(iri, cosine) for iri, cosine in zip(iris, cosines.tolist(), strict=True) if cosine >= least]
+        if near:
+            alike[one.draft.content] = near
+    if knobs.near == "relate":
+        return decisions, alike
+    rows = [iri for near in alike.values() for iri, _ in near]
+    texts = load_contents(rows, task.scope, parts) if rows else {}
+    return [_skip_repeated(one, alike, texts) for one in decisions], {}
+
+
+def _skip_repeated(
+    decision: Decision, alike: Mapping[str, Sequence[tuple[IRI, float]]], texts: Mapping[IRI, str]
+) -> Decision:
+    """Return a decision, or that its text is skipped where a memory nearly like it says all that it says."""
+    if not isinstance(decision, Add):
+        return decision
+    near = alike.get(decision.draft.content, ())
+    known = next((iri for iri, _ in near if iri in texts and says_no_more(decision.draft.content, texts[iri])), None)
+    return decision if known is None else Skip(draft=decision.draft, duplicate=known, reason="nearly the same is known")
 
 
 def _decide(drafts: Sequence[Draft], known: Sequence[Existing], task: Task, agents: Agents) -> list[Decision]:

@@ -72,6 +72,7 @@ def make_task(row: NoteRow, scope: Scope, received: datetime, zone: tzinfo, *, k
         container=(row.container or "").strip() or None,
         priority=None if row.priority == usual_priority(source) else row.priority,
         tags=tuple(dict.fromkeys(tag_iri(name) for name in row.tags if name.strip())),
+        expires_at=None if row.ttl_s is None else received + timedelta(seconds=row.ttl_s),
     )
     return Task(
         note=note,

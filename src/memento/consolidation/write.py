@@ -10,7 +10,7 @@ note is understood twice. A retired memory ends when its successor begins, and s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from memento.backends import Backends
@@ -52,6 +52,7 @@ from memento.model import (
 from memento.rank import MIDDLING, rate_importance
 from memento.search.attributes import EXPLICIT
 from memento.search.nodes import content_hash
+from memento.strength import relate_alike
 from memento.text.tags import sort_by_rules
 
 _EXCERPT = 60
@@ -89,6 +90,9 @@ class Understanding:
     longest_description: int = 2000
     unread: str | None = None
     tag_rules: str = "on"
+    alike: Mapping[str, Sequence[tuple[IRI, float]]] = field(default_factory=dict)
+    """By the text of a memory the ones that it is to be linked with, and their cosines; similar from `alike_from` on."""
+    alike_from: float = 1.0
 
     @property
     def note(self) -> Note:
@@ -131,6 +135,8 @@ def build_change(understood: Understanding) -> tuple[Change, Noted]:
         adds += mapping.mark_quads(memory.iri, _sort_memory(decision.draft, note, understood), graph)
         adds += [(memory.iri, MEM.refers, code.iri, graph) for code in understood.task.refers]
         adds += _make_statements(decision.draft, memory, names, understood)
+        near = understood.alike.get(memory.content, ())
+        adds += relate_alike(memory.iri, near, understood.alike_from, graph, understood.ended)
     adds += _make_rivalries(memories, understood)
     contradicted = _flag_contradictions(memories, understood)
     adds += contradicted
@@ -254,6 +260,7 @@ def _make_memory(draft: Draft, names: Mapping[str, IRI], understood: Understandi
     # A slot belongs to a subject: where the subject is nothing we know, the memory fills no slot.
     subject = names.get(draft.subject) if draft.subject else None
     about = [names[name] for name in draft.about if name in names]
+    until = understood.note.expires_at
     return Memory(
         iri=mint("memory"),
         content=draft.content,
@@ -271,6 +278,7 @@ def _make_memory(draft: Draft, names: Mapping[str, IRI], understood: Understandi
         invalid_at=draft.until,
         content_hash=content_hash(draft.content),
         is_verbatim=True if understood.unread else None,
+        expires_at=until and max(until, understood.ended),  # of a note that waited longer than that
     )
 
 

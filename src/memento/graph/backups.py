@@ -147,7 +147,7 @@ _OLD = (
     "store",
     "indexes",
     "erased",
-    *(f"{name}.sqlite{end}" for name in ("vectors", "blocks") for end in ("", "-wal", "-shm")),
+    *(f"{name}.sqlite{end}" for name in ("vectors", "vectors-next", "blocks") for end in ("", "-wal", "-shm")),
 )
 """What goes aside; settings and tokens stay."""
 _NEW = ("store", "vectors.sqlite", "memento.toml")

@@ -26,7 +26,7 @@ import io
 import json
 import mmap
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -420,12 +420,53 @@ def form_called(name: str) -> Form:
 
 
 def writable(form: Form) -> Form:
-    """The format itself; raises `NotAcceptable` when it cannot hold named graphs."""
-    if not form.has_graphs:
+    """The format itself; raises `NotAcceptable` when it cannot hold what is in named graphs."""
+    if form.of == ox.RdfFormat.RDF_XML:
         raise NotAcceptable(
-            f"{form.name} has no named graphs: export as trig, nquads or jsonld; `memento graph get IRI` prints one as Turtle"
+            f"{form.name} has no named graphs, nor names for all properties: export as trig, nquads, jsonld or turtle"
         )
     return form
+
+
+IN_GRAPH = "urn:memento:in-graph"
+"""In a document without named graphs: which one a node is in, or the document where nothing else is said."""
+_DOCUMENT = "urn:memento:document"
+
+
+def flatten_graphs(graphs: Sequence[Iterable[ox.Quad]], usual: IRI) -> Iterator[Iterable[ox.Quad]]:
+    """
+    Yield the quads of some graphs outside of any, and of each node that is not in the usual graph alone in which it is; those of
+    one subject must stand together.
+    """
+    yield [ox.Quad(ox.NamedNode(_DOCUMENT), ox.NamedNode(IN_GRAPH), ox.NamedNode(usual))]
+    home = ox.NamedNode(usual)
+    at_home, elsewhere = set[object](), set[object]()
+    for quads in graphs:
+        for (subject, graph), said in groupby(quads, key=lambda quad: (quad.subject, quad.graph_name)):
+            yield (ox.Quad(quad.subject, quad.predicate, quad.object) for quad in said)
+            (at_home if graph == home else elsewhere).add(subject)
+            places = {graph, home} if subject in at_home and subject in elsewhere else {graph} - {home}
+            yield [ox.Quad(subject, ox.NamedNode(IN_GRAPH), cast(ox.NamedNode, place)) for place in places]
+
+
+def restore_graphs(lines: IO[bytes]) -> Iterator[ox.Quad]:
+    """Yield the quads of a document, those that `flatten_graphs` has taken out of their graphs in these again."""
+    is_flat = lines.readline().startswith(f"<{_DOCUMENT}> <{IN_GRAPH}> ".encode())
+    lines.seek(0)
+    if not is_flat:
+        yield from read_lines(lines)
+        return
+    places: dict[object, list[ox.NamedNode]] = {}
+    for quad in read_lines(lines):
+        if quad.predicate.value == IN_GRAPH and isinstance(quad.object, ox.NamedNode):
+            places.setdefault(quad.subject, []).append(quad.object)
+    usual = places[ox.NamedNode(_DOCUMENT)]
+    lines.seek(0)
+    for quad in read_lines(lines):
+        if quad.predicate.value != IN_GRAPH:
+            yield from (
+                ox.Quad(quad.subject, quad.predicate, quad.object, graph) for graph in places.get(quad.subject, usual)
+            )
 
 
 def written(graphs: Iterable[Iterable[ox.Quad]], form: Form) -> Iterator[bytes]:
@@ -441,7 +482,7 @@ def written(graphs: Iterable[Iterable[ox.Quad]], form: Form) -> Iterator[bytes]:
         return
     yield HEAD
     count, every = 0, chain.from_iterable(grounded)
-    if form.name == "trig":
+    if form.name in ("trig", "turtle"):
         yield "".join(f"@prefix {prefix}: <{base}> .\n" for prefix, base in PREFIXES.items()).encode()
     while chunk := list(islice(every, _CHUNK)):
         count += len(chunk)
@@ -515,13 +556,13 @@ def adopt_cases(lines: IO[bytes], bank: IRI) -> Iterator[ox.Quad]:
     """
     cases = {
         quad.subject
-        for quad in read_lines(lines)
+        for quad in restore_graphs(lines)
         if isinstance(quad.graph_name, ox.DefaultGraph)
         and (quad.predicate.value, getattr(quad.object, "value", "")) == (TYPE, MEM.Case)
     }
     lines.seek(0)
     graph = ox.NamedNode(bank)
-    for quad in read_lines(lines):
+    for quad in restore_graphs(lines):
         if quad.subject not in cases or not isinstance(quad.graph_name, ox.DefaultGraph):
             yield quad
             continue

@@ -111,6 +111,10 @@ class StagingStore:
         places = dict.fromkeys((_iri_of(quad.subject), _graph_of(quad)) for quad in self._quads())
         return [place for place in places if place[1].startswith(begin)]
 
+    def list_quads(self) -> Iterator[ox.Quad]:
+        """Yield what is to be poured."""
+        return self._quads()
+
     def rename(self, names: Mapping[IRI, IRI]) -> None:
         """Let nodes go by other names, wherever they stand."""
         for old, new in names.items():
@@ -274,6 +278,23 @@ class StagingStore:
         return (quad for quad in self._store if quad.graph_name != vectors)
 
 
+class Without:
+    """A store as it is without some quads, as far as shapes look at it."""
+
+    def __init__(self, store: Store, gone: Collection[ox.Quad]) -> None:
+        self._store, self._gone = store, gone
+
+    def match(
+        self,
+        subject: str | None = None,
+        predicate: str | None = None,
+        value: str | None = None,
+        graph: str | None = None,
+    ) -> Iterator[ox.Quad]:
+        """Yield what `Store.match` does, and is not gone."""
+        return (quad for quad in self._store.match(subject, predicate, value, graph) if quad not in self._gone)
+
+
 def _is_about_known(quad: ox.Quad, graph: IRI, real: Store) -> bool:
     """Tell whether a statement of provenance is about a run or an agent that is here already, or says who made what is."""
     if any(True for _ in real.match(_iri_of(quad.subject), TYPE, graph=graph)):
@@ -307,6 +328,8 @@ def _graph_of(quad: ox.Quad) -> IRI:
     return IRI(str(getattr(quad.graph_name, "value", "")))
 
 
+Statement = ox.Quad
+"""One quad to the letter."""
 Statements = Iterable[ox.Quad]
 """Quads to the letter, those of one subject together."""
 
@@ -341,7 +364,7 @@ def excerpt(real: Store, own: Sequence[IRI], provenance: IRI, beside: IRI | None
     Return what some memory graphs need to be whole: themselves; the runs that made what is in them, and the agents of those; and of
     the graph `beside` them what they point at, as entities that all namespaces share, and what that points at.
     """
-    known = {_to_iri(quad.subject) for graph in own for quad in real.match(graph=graph) if _is_iri(quad.subject)}
+    known = {_to_iri(quad.subject) for graph in own for quad in real.match(graph=graph) if is_iri(quad.subject)}
     made, agents = _find_runs(real, known, provenance)
     parts: list[Statements] = [real.match(graph=graph) for graph in own]
     if beside is not None and beside not in own:
@@ -362,7 +385,7 @@ def excerpt_memories(
         for quad in real.match(graph=graph):
             if quad.predicate.value == TYPE and getattr(quad.object, "value", "") in _BODIES:
                 bodies.add(_to_iri(quad.subject))
-            elif _is_iri(quad.object):
+            elif is_iri(quad.object):
                 pointing.setdefault(_to_iri(quad.subject), set()).add(_to_iri(quad.object))
                 if quad.predicate.value == MEM.extractedFrom and _to_iri(quad.subject) in memories:
                     notes.add(_to_iri(quad.object))
@@ -395,7 +418,7 @@ def _find_runs(real: Store, known: set[IRI], provenance: IRI) -> tuple[set[IRI],
     """Return the runs that are about something known, and who did them."""
     made, agents = set(), set()
     for run, said in groupby(real.match(graph=provenance), key=lambda quad: quad.subject):
-        quads = [quad for quad in said if _is_iri(quad.object)]
+        quads = [quad for quad in said if is_iri(quad.object)]
         if isinstance(run, ox.NamedNode) and any(_to_iri(quad.object) in known for quad in quads):
             made.add(IRI(run.value))
             agents |= {_to_iri(quad.object) for quad in quads if quad.predicate.value == PROV.wasAssociatedWith}
@@ -403,7 +426,7 @@ def _find_runs(real: Store, known: set[IRI], provenance: IRI) -> tuple[set[IRI],
 
 
 def _walk_from(real: Store, known: set[IRI], own: Sequence[IRI], beside: IRI) -> Iterator[ox.Quad]:
-    wanted = {_to_iri(quad.object) for graph in own for quad in real.match(graph=graph) if _is_iri(quad.object)} - known
+    wanted = {_to_iri(quad.object) for graph in own for quad in real.match(graph=graph) if is_iri(quad.object)} - known
     return _follow(real, wanted, known, beside)
 
 
@@ -415,12 +438,13 @@ def _follow(real: Store, wanted: set[IRI], known: set[IRI], beside: IRI) -> Iter
         for iri in sorted(wanted):
             for quad in real.match(iri, graph=beside):
                 yield quad
-                if _is_iri(quad.object):
+                if is_iri(quad.object):
                     further.add(_to_iri(quad.object))
         wanted = further - known - asked
 
 
-def _is_iri(term: ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple) -> bool:
+def is_iri(term: ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple) -> bool:
+    """Tell whether a term is an IRI."""
     return isinstance(term, ox.NamedNode)
 
 

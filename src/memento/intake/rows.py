@@ -246,6 +246,44 @@ def split_paragraphs(text: str) -> list[str]:
     return [part.strip() for part in re.split(r"\n[^\S\n]*\n", text.replace("\r\n", "\n")) if part.strip()]
 
 
+def parse_leniently(text: str, form: Literal["json", "jsonl", "markdown", "text", "csv"]) -> tuple[list[str], int]:
+    """
+    Parse the texts in what a model hands over, and count what of it cannot be read; a part that is blank is passed over.
+
+    Of an object its `content` or `text` counts, else all of it; Markdown is split at its headings of the first two levels, text at
+    blank lines; of a row of a table the column `content` counts, else the last.
+
+    >>> parse_leniently('{"content": "One."}\\n{"broken\\n"Two."', "jsonl")
+    (['One.', 'Two.'], 1)
+    >>> parse_leniently("# A\\nOne.\\n## B\\nTwo.", "markdown")
+    (['# A\\nOne.', '## B\\nTwo.'], 0)
+    >>> parse_leniently("at,said\\n2024-01-08,I like tea.", "csv")
+    (['I like tea.'], 0)
+    """
+    texts: list[str] = []
+    bad = 0
+    if form == "csv":
+        texts = [str(record.fields.get("content") or record.fields.get("text")) for record in _split_csv(text, "it")]
+    elif form == "text":
+        texts = split_paragraphs(text)
+    elif form == "markdown":
+        texts = re.split(r"(?m)^(?=##? )", text)
+    else:
+        for part in [text] if form == "json" else text.split("\n"):
+            try:
+                value = json.loads(part) if part.strip() else []
+            except (ValueError, RecursionError):
+                bad += 1
+                continue
+            texts += [_pick_text(one) for one in (value if isinstance(value, list) else [value])]
+    return [one.strip() for one in texts if one.strip()], bad
+
+
+def _pick_text(value: object) -> str:
+    found = value.get("content") or value.get("text") or value if isinstance(value, dict) else value
+    return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+
+
 def read_file(path: Path) -> bytes:
     """Read the bytes of a file; raises `InputError` when it cannot be read, or its name says that secrets are in it."""
     raise_if_secret_file(path)

@@ -76,6 +76,7 @@ FLOORS: tuple[Mapping[str, str], ...] = (
         "keys": "keys to walk",
         "cases": "finished tasks as examples",
         "manifest": "maps",
+        "overview": "profiles, summaries of sessions, standing pages",
         "strength": "what use and time make of memories",
         "sexpr": "a small language",
         "ontology": "the vocabulary",
@@ -196,7 +197,8 @@ def write_rest() -> str:
         "of any request, or in the header `Memento-Namespace`; an IRI in an address is percent-encoded. An error is",
         '`{"error": {"code": "…", "message": "…"}}`. Who may ask what is in [access.md](../access.md); SPARQL, the proxy and MCP',
         "have addresses that their own pages describe: [sparql.md](../sparql.md), [proxy.md](../proxy.md), [mcp.md](../mcp.md).",
-        f"`{rest.LISTING}` is another address of `list`.",
+        f"`{rest.LISTING}` and `GET /list` are other addresses of `list`, `GET /export` is one of `export`. The addresses below",
+        "`/api` that are ours are in [sessions.md](../sessions.md).",
     ]
     for theme in THEMES:
         declared = [one for one in _operations_of(theme) if one in openapi.operations().values()]

@@ -53,7 +53,8 @@ from memento.search.nodes import REMEMBERED, content_hash
 from memento.search.postings import tokens
 from memento.search.spellings import fold_text
 from memento.search.subjects import OPENERS
-from memento.strength import Reinforcement
+from memento.settings import ConsolidationSettings
+from memento.strength import Reinforcement, relate_alike
 from memento.text.sentences import drop_controls
 
 _NEAR_KEYS = 8  # keys that a new one is compared with
@@ -211,6 +212,8 @@ class WriteContext:
     strengths: Reinforcement
     limits: Thresholds
     now: datetime
+    near: ConsolidationSettings = ConsolidationSettings()
+    """What becomes of memories that are nearly alike."""
 
     def resolver(self) -> KeyResolver:
         """Return what resolves the keys of one memory."""
@@ -261,6 +264,7 @@ def differ(marks: re.Pattern[str], one: str, other: str) -> bool:
 MOST_KEYS = 50
 _MOST_LINKED = 20  # existing keys that are linked by themselves
 _NEAR = 16
+_LINKED = 5  # nearest memories that a new one is linked with
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -290,6 +294,15 @@ def check_item(item: ToRemember) -> dict[str, KeyType]:
     return keys
 
 
+_LONGEST_S = timedelta(days=365_000).total_seconds()
+
+
+def require_ttl(seconds: float | None, name: str) -> None:
+    """Raise `InputError` where a time to live is given that is none; `name` is what the error calls it."""
+    if seconds is not None and not 0 < seconds < _LONGEST_S:
+        raise InputError(f"{name} must be a number of seconds above 0, not {seconds}")
+
+
 def plan_memory(item: ToRemember, context: WriteContext) -> Outcome:
     """
     Return what is to be written so that a text is remembered.
@@ -299,8 +312,7 @@ def plan_memory(item: ToRemember, context: WriteContext) -> Outcome:
     """
     types = check_item(item)
     item = replace(item, content=drop_controls(item.content))
-    if item.ttl_s is not None and not 0 < item.ttl_s < timedelta.max.total_seconds():
-        raise InputError(f"ttl must be a number of seconds above 0, not {item.ttl_s}")
+    require_ttl(item.ttl_s, "ttl")
     resolved = context.resolver().resolve(types)
     if same := _find_same(item.content, context):
         return _repeat(same, resolved, context)
@@ -327,6 +339,10 @@ def plan_memory(item: ToRemember, context: WriteContext) -> Outcome:
         change += Change(((memory.iri, MEM.source, REMEMBERED, graph),))
         change += link_keys(memory.iri, {one.entry: 1.0 for one in resolved}, resolved, context)
         change += link_fitting_keys(memory.iri, item.content, vector, given, context)
+    if context.near.near == "relate":
+        iris = [(context.stores.indexes.nodes.iri(node), cosine) for node, cosine in near[:_LINKED] if node != old]
+        linked = [one for one in iris if one[1] >= context.near.near_related]
+        change += Change(tuple(relate_alike(memory.iri, linked, context.near.near_cosine, graph, context.now)))
     answer = Remembered(saved=memory.iri, keys=tuple(one.entry.iri for one in resolved), expires_at=memory.expires_at)
     if old is not None:
         iri = context.stores.indexes.nodes.iri(old)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from memento.operations import care, cases, expressions, graphs, intake, keys, notes, recall, strength
+from memento.operations import care, cases, expressions, graphs, intake, keys, notes, recall, sessions, strength
 from memento.operations.base import Field, Operation, check, check_value, fields_of, name_of
 
 __all__ = ["TABLE", "THEMES", "Field", "Operation", "check", "check_value", "fields_of", "name_of"]
@@ -19,6 +19,7 @@ THEMES = {
     "notes": notes,
     "intake": intake,
     "recall": recall,
+    "sessions": sessions,
     "keys": keys,
     "strength": strength,
     "cases": cases,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from msgspec import Meta
 
-from memento.operations.base import Filtered, Interface, Operation, Right, Text
+from memento.operations.base import Filtered, Interface, Iri, Operation, Right, Share, Text
 
 if TYPE_CHECKING:
     from memento import model
@@ -39,11 +39,13 @@ class Export(Filtered["model.Exported"], frozen=True):
     route: ClassVar[str] = "GET /memory/export"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404, 406)
-    absent: ClassVar[Mapping[Interface, str]] = {"rest": STREAM, "client": STREAM, "mcp": WHOLE, "sexpr": WHOLE}
+    absent: ClassVar[Mapping[Interface, str]] = {"rest": STREAM, "client": STREAM, "sexpr": WHOLE}
 
     file: Annotated[File, Meta(description="takes the place of what is there once it is whole; `.gz` packs it")]
     form: (
-        Annotated[str, Meta(description="trig, nquads, jsonld; rows: jsonl, json, csv, markdown; default by its name")]
+        Annotated[
+            str, Meta(description="trig, nquads, jsonld, turtle; rows: jsonl, json, csv, markdown; default by its name")
+        ]
         | None
     ) = None
     vectors: Annotated[bool, Meta(description="put the vectors in, for an import by the same embedder")] = False
@@ -119,6 +121,101 @@ class Rebuild(Operation["int"], frozen=True):
     is_idempotent: ClassVar[bool] = True
     right: ClassVar[Right] = "admin"
     absent: ClassVar[Mapping[Interface, str]] = FOLDER
+
+
+class Compact(Operation["model.Compacted"], frozen=True):
+    """
+    Tidy the namespace up: hide what is old, make one of what says the same, hide what matters least where there is too much.
+
+    A trial run stages it as a graph branch and lists what would go; `branch` applies that branch as it was shown, `undo` takes back
+    the latest run, or that of `branch`. What goes is hidden and not deleted. Recall is answered meanwhile.
+
+    Raises:
+        NotFound: no such branch of this namespace that could be applied, or undone.
+        InputError: a number out of range, or a trial run of `undo` or of a `branch`.
+    """
+
+    route: ClassVar[str] = "POST /memory/compact"
+    right: ClassVar[Right] = "write"
+    is_idempotent: ClassVar[bool] = True
+    fails: ClassVar[tuple[int, ...]] = (404, 415)
+    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "what may go is for the user to say"}
+
+    dry_run: Annotated[bool, Meta(description="only stage it, and show what would go")] = False
+    ttl_days: Annotated[
+        float, Meta(ge=0, le=1e6, description="days after which a memory is old, by when it was written; 0: none is")
+    ] = 180.0
+    max_entries: Annotated[int, Meta(ge=1, description="memories to keep; beyond, the least important go")] = 10_000
+    threshold: Annotated[Share, Meta(description="cosine from which two memories may say the same")] = 0.92
+    newest: Annotated[
+        int, Meta(ge=0, le=20_000, description="how many of the newest are compared with each other; 0: none")
+    ] = 500
+    branch: Annotated[Iri, Meta(description="a staged branch to apply; with `undo` an applied one")] | None = None
+    undo: Annotated[bool, Meta(description="bring back exactly what a run has taken away")] = False
+    lines: Annotated[int, Meta(ge=0, le=10_000, description="most lines of what goes")] = 100
+
+
+class Migrate(Operation["model.Migrated"], frozen=True):
+    """
+    Move the memory to another embedder: its vectors are made beside those in use, which answer until the others are whole.
+
+    A backup comes first. What is written meanwhile is in the new vectors too; then they take the place of the old ones in one step,
+    and `memento.toml` of the data folder names the embedder. Killed on the way it goes on where it was when asked again.
+
+    Raises:
+        SettingsError: an embedder that is none, or the environment would choose another one at the next start.
+        EmbeddingError: the embedder fails; the memory is as it was, and what was embedded is kept for the next try.
+        Conflict: the memory is being moved already, or a backup was put in its place meanwhile.
+        Forbidden: the caller may not care for the whole data folder, or not name a model.
+    """
+
+    route: ClassVar[str] = "POST /memory/migrate"
+    right: ClassVar[Right] = "admin"
+    is_idempotent: ClassVar[bool] = True
+    fails: ClassVar[tuple[int, ...]] = (409, 502)
+    absent: ClassVar[Mapping[Interface, str]] = FOLDER
+
+    model: (
+        Annotated[
+            str,
+            Meta(description="`minilm`, `trigram`, a model's folder, or a provider's name; default by the settings"),
+        ]
+        | None
+    ) = None
+    provider: (
+        Annotated[str, Meta(description="as of the setting `embedding.provider`; its key by the settings")] | None
+    ) = None
+    dimensions: Annotated[int, Meta(ge=1, description="length of a vector; needed unless local")] | None = None
+    base_url: Annotated[str, Meta(description="address of the service; openai-compatible and ollama only")] | None = (
+        None
+    )
+    force: Annotated[
+        bool, Meta(description="embed everything again, though the embedder is the same or has done it")
+    ] = False
+    dry_run: Annotated[bool, Meta(description="say what there is to do, and change nothing")] = False
+
+
+class Sync(Operation["model.Synced"], frozen=True):
+    """
+    Keep the memory in step with those of other machines, by a folder that all of them reach, as one in a cloud or on a stick.
+
+    Each machine writes there what it has changed, as a numbered patch that is never changed but to take out what was erased, and
+    takes in what the others wrote: all of it or nothing, whatever came first. What was said on several machines stays; `disputes`
+    lists what can hardly both hold. What is forgotten or erased on one is so on all.
+
+    Raises:
+        InputError: a patch is damaged or missing, by name, or the folder cannot be written; nothing is taken.
+        ShapeViolation: what came would break a shape.
+        Forbidden: the caller may not care for the whole data folder, or not name a folder.
+    """
+
+    route: ClassVar[str] = "POST /memory/sync"
+    right: ClassVar[Right] = "admin"
+    fails: ClassVar[tuple[int, ...]] = (422,)
+    absent: ClassVar[Mapping[Interface, str]] = FOLDER
+
+    folder: Annotated[File, Meta(description="where the machines leave their patches, on the machine of the service")]
+    dry_run: Annotated[bool, Meta(description="say what would be sent and taken, and change nothing")] = False
 
 
 class Backup(Operation["model.BackedUp"], frozen=True):

@@ -69,6 +69,16 @@ class Note(Operation["model.Noted"], frozen=True):
             description="only say what would become of it, in `readings`; nothing is written, and no IRI of the answer stays"
         ),
     ] = False
+    ttl_s: (
+        Annotated[
+            float,
+            Meta(
+                description="for how many seconds its memories are remembered; default for good",
+                extra_json_schema={"exclusiveMinimum": 0},
+            ),
+        ]
+        | None
+    ) = None
 
 
 class NoteStatus(Operation["model.NoteStatus"], frozen=True):
@@ -132,7 +142,6 @@ class ImportNotes(Operation["model.Imported"], frozen=True):
     fails: ClassVar[tuple[int, ...]] = (409, *BODY)
     absent: ClassVar[Mapping[Interface, str]] = {
         "cli": "`memento import` reads files of several kinds",
-        "mcp": "a model notes one thing at a time",
         "sexpr": "an expression remembers one text at a time",
     }
 
@@ -286,6 +295,27 @@ class Forget(Operation["model.Forgotten"], frozen=True):
         bool, Meta(description="also delete its content, and the note when nothing else derives from it")
     ] = False
     confirm: Annotated[bool, Meta(description="needed where the IRI is an agent: all that it made goes")] = False
+
+
+class ForgetTagged(Operation["model.Forgotten"], frozen=True):
+    """
+    Hide every memory of the namespace with one of some tags, from every recall from now on; history keeps them.
+
+    Raises:
+        NotFound: no memory that holds has such a tag.
+        InputError: no tag.
+    """
+
+    route: ClassVar[str] = "POST /memory/forget"
+    right: ClassVar[Right] = "write"
+    is_destructive: ClassVar[bool] = True
+    fails: ClassVar[tuple[int, ...]] = (404, *BODY)
+    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "an expression changes memories by its own verbs"}
+
+    tags: Annotated[Sequence[str], Meta(description="the tags, one of which a memory must have")]
+    erase: Annotated[
+        bool, Meta(description="also delete their content, and the notes from which nothing else derives")
+    ] = False
 
 
 class Unforget(Operation["model.Unforgotten"], frozen=True):

@@ -96,6 +96,9 @@ class Recall(Filtered["model.Recollection"], frozen=True):
         ]
         | None
     ) = None
+    everywhere: Annotated[
+        bool, Meta(description="look in every namespace that the caller may read, not in this one and `main` alone")
+    ] = False
     cases: Annotated[
         int,
         Meta(
@@ -136,14 +139,35 @@ class List(Filtered["tuple[model.Listed, ...]"], frozen=True):
     route: ClassVar[str] = "GET /memory/list"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404,)
-    absent: ClassVar[Mapping[Interface, str]] = {
-        "mcp": "`list_memories` and the prompt `review_memories` show them",
-        "sexpr": "an expression asks `sparql`",
-    }
+    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "an expression asks `sparql`"}
 
     limit: Limit = 50
     offset: Offset = 0
     past: Annotated[bool, Meta(description="also what is over or forgotten")] = False
+
+
+class Relations(Operation["tuple[model.Relation, ...]"], frozen=True):
+    """
+    Find how other memories are related to one, or which memories are about an entity or a piece of code; the strongest first.
+
+    Raises:
+        InputError: neither or both of `iri` and `entity`, or a limit out of range.
+        NotFound: no such memory here, or nothing goes by the name of `entity`.
+    """
+
+    route: ClassVar[str] = "GET /memory/relations"
+    is_idempotent: ClassVar[bool] = True
+    fails: ClassVar[tuple[int, ...]] = (404,)
+    absent: ClassVar[Mapping[Interface, str]] = {
+        "mcp": "`memento_recall` and `related` find what goes with a memory",
+        "sexpr": "an expression follows links by `trace`, and asks `sparql`",
+    }
+
+    iri: Annotated[Iri, Meta(description="a memory")] | None = None
+    entity: Annotated[str, Meta(description="its name, its IRI, `me`, or a file, function, URL or variable")] | None = (
+        None
+    )
+    limit: Limit = 50
 
 
 class Tags(Operation["tuple[model.TagCount, ...]"], frozen=True):

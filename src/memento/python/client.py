@@ -419,13 +419,14 @@ def _import_rdf(operation: care.ImportRdf, transport: Transport, progress: Progr
     return merged
 
 
-def _care_for_folder(operation: care.Backup | care.Restore, transport: Transport, progress: Progress | None) -> Any:
+def _care_for_folder(
+    operation: care.Backup | care.Restore | care.Sync, transport: Transport, progress: Progress | None
+) -> Any:
     """Name a folder from the root: it is on the machine of the service, which has another working directory."""
     from memento.codec import decode
 
     folder = None if operation.folder is None else str(Path(operation.folder).expanduser().absolute())
-    keep = operation.keep if isinstance(operation, care.Backup) else None
-    absolute = care.Backup(folder, keep) if isinstance(operation, care.Backup) else care.Restore(folder)
+    absolute: Operation[Any] = structs.replace(operation, folder=folder)
     kind: type[Any] = answer_type(type(operation))
     return decode(kind, transport.ask(absolute))
 
@@ -455,6 +456,7 @@ _BY_PROTOCOL: Mapping[type[Operation[Any]], Handler] = {
     care.ImportRdf: _import_rdf,
     care.Backup: _care_for_folder,
     care.Restore: _care_for_folder,
+    care.Sync: _care_for_folder,
     care.Rebuild: _rebuild,
 }
 """The operations that do not travel as one JSON object there and one back."""

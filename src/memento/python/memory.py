@@ -26,6 +26,7 @@ from memento.operations import (
     keys,
     name_of,
     notes,
+    sessions,
 )
 from memento.operations import recall as questions
 from memento.operations import strength as strengths
@@ -118,6 +119,7 @@ class Memory(ABC):
     disputes = Method(notes.Disputes)
     settle = Method(notes.Settle)
     forget = Method(notes.Forget)
+    forget_tagged = Method(notes.ForgetTagged)
     unforget = Method(notes.Unforget)
     sources = Method(notes.Sources)
     list_waiting = Method(notes.ListWaiting)
@@ -133,6 +135,15 @@ class Memory(ABC):
     manifest = Method(questions.Manifest)
     infer = Method(questions.Infer)
 
+    start_session = Method(sessions.StartSession)
+    summarize_session = Method(sessions.SummarizeSession)
+    profile = Method(sessions.Profile)
+    set_page = Method(sessions.SetPage)
+    pages = Method(sessions.Pages)
+    read_page = Method(sessions.ReadPage)
+    remove_page = Method(sessions.RemovePage)
+    ask = Method(sessions.Ask)
+
     find_keys = Method(keys.FindKeys)
     read_key = Method(keys.ReadKey)
     read_memory = Method(keys.ReadMemory)
@@ -143,6 +154,8 @@ class Memory(ABC):
     conversation = Method(keys.Conversation)
     list_memories = Method(keys.ListMemories)
     cleanup_expired = Method(keys.CleanupExpired)
+    compact = Method(care.Compact)
+    relations = Method(questions.Relations)
     memory_stats = Method(keys.MemoryStats)
 
     strength = Method(strengths.Strength)
@@ -310,6 +323,8 @@ class Memory(ABC):
         """Make every index from the graph alone; see `operations.care.Rebuild`."""
         return self.call(care.Rebuild(), progress)
 
+    migrate = Method(care.Migrate)
+    sync = Method(care.Sync)
     backup = Method(care.Backup)
     restore = Method(care.Restore)
     list_tokens = Method(care.ListTokens)

@@ -149,6 +149,16 @@ def merge_twins(memories: Sequence[Recalled], vectors: NDArray[np.float32]) -> l
     return [_join([memories[place] for place in group], min(group), memories) for group in groups]
 
 
+def says_no_more(text: str, known: str) -> bool:
+    """
+    Tell whether a text says nothing that another one does not: its words, and the same names, numbers and days, denied or not.
+
+    >>> says_no_more("I like tea.", "I like green tea."), says_no_more("I like tea.", "I do not like tea.")
+    (True, False)
+    """
+    return _Marks.of(known).covers(_Marks.of(text))
+
+
 def merge_overlaps(memories: Sequence[Recalled], question: str) -> list[Recalled]:
     """
     Return the memories in their order without a piece of a long text that only says what the piece beside it, which comes before
@@ -184,15 +194,16 @@ def _join(group: Sequence[Recalled], place: int, memories: Sequence[Recalled]) -
         return group[0]
     fullest, best = group[0], memories[place]
     ordered = sorted(group, key=lambda one: one.rank)
-    notes: dict[str, NoteRef] = {one.note.iri: one.note for one in (fullest, *ordered) if one.note}
+    told = [note for one in (fullest, *ordered) for note in ((one.note, *one.notes) if one.note else one.notes)]
+    notes: dict[str, NoteRef] = {note.iri: note for note in told}
     return replace(
         fullest,
         score=best.score,
         source=best.source,
         relevance=best.relevance,
-        count=len(group),
+        count=sum(one.count for one in group),
         notes=tuple(notes.values()),
-        merged=tuple(one.iri for one in ordered if one is not fullest),
+        merged=tuple(iri for one in ordered for iri in (*(() if one is fullest else (one.iri,)), *one.merged)),
     )
 
 

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import cast
 
 import numpy as np
@@ -19,18 +20,21 @@ import numpy as np
 from memento.backends import Backends
 from memento.errors import EmbeddingError
 from memento.graph.inferences import Kin
-from memento.iris import IRI
+from memento.iris import IRI, MEM, tag_name
 from memento.model import Cut, Recalled, RecalledEntity, Recollection, Scope, Scored
+from memento.rank import rerank_factor
 from memento.retrieval import explain, relevance, timely
 from memento.retrieval.anchor import anchor
 from memento.retrieval.distill import distill, find_twins, merge_overlaps, merge_twins
 from memento.retrieval.engines.published import AS_ASKED, rank_as_published, rank_by_search
 from memento.retrieval.expand import WALKS, expand
 from memento.retrieval.question import Query, Question, correct_spelling, name_kin, strip_names
-from memento.retrieval.signals import Evidence, is_needed, land, score_meaning
+from memento.retrieval.signals import Evidence, is_needed, land, list_prominent, score_meaning
 from memento.retrieval.trace import describe_entities, trace
+from memento.search.attributes import EXPLICIT
 from memento.search.indexes import View
 from memento.search.links import Joined
+from memento.search.reranker import Reranker
 from memento.settings import MODES, Settings
 from memento.telemetry import Stopwatch
 
@@ -75,6 +79,7 @@ def recall(query: Query, stores: Backends, settings: Settings) -> Recollection:
         answer = pick_in_time(ranking, query, question, stores, settings)
         nodes, vectors = question.view.indexes.nodes, question.view.indexes.vectors["memory"]
         found = {nodes.iri(one.item): vectors.vectors([one.item])[0] for one in answer.chosen}
+        tags = {nodes.iri(one.item): stores.indexes.sorting.tags_of(one.item) for one in answer.chosen}
         places = {one.item: place for place, one in enumerate(ranking.chosen)}
         left = [
             (nodes.iri(one.item), places.get(one.item), fit)
@@ -96,7 +101,9 @@ def recall(query: Query, stores: Backends, settings: Settings) -> Recollection:
         memories = tuple(merge_twins(memories, np.array([found[one.iri] for one in memories])))
     if any(one.note and one.note.piece for one in memories):
         memories = tuple(merge_overlaps(memories, query.question))
-    memories = tuple(replace(one, rank=rank) for rank, one in enumerate(memories[: query.k], start=1))
+    memories = tuple(
+        replace(one, rank=rank, tags=tags[one.iri]) for rank, one in enumerate(memories[: query.k], start=1)
+    )
     entities = describe_entities(keep_entities(entities, memories), query.scope, stores, query.as_of, query.believed_at)
     memories = tuple(reasons[one.iri].add_to(one) if reasons else one for one in memories)
     sparql = None
@@ -104,6 +111,51 @@ def recall(query: Query, stores: Backends, settings: Settings) -> Recollection:
         with stores.indexes.lock:
             sparql = explain.write_query(memories, reasons, question, ranking.evidence, stores.graph, query)
     return build_answer(query, question, ranking, memories, entities, cut, sparql, stores, watch)
+
+
+def rerank(
+    found: Recollection, k: int, reranker: Reranker, scope: Scope, now: datetime, stores: Backends
+) -> Recollection:
+    """
+    Return an answer with its best memories in order once more, at most `k` of them: by the factors of the published design, then by
+    the model. Relevance stays what it was; so do scores, but for the factors.
+    """
+    memories = list(found.memories)
+    if reranker.by_factors:
+        factors = weigh_by_factors([one.iri for one in memories], scope, now, stores)
+        memories = [replace(one, score=round(one.score * factors.get(one.iri, 1.0), 6)) for one in memories]
+        memories = [*sorted(memories[: reranker.pool], key=lambda one: -one.score), *memories[reranker.pool :]]
+    order = reranker.order(found.query, [one.content for one in memories])
+    ordered = memories if order is None else [memories[place] for place in order]
+    ranked = tuple(replace(one, rank=place) for place, one in enumerate(ordered[:k], start=1))
+    return replace(
+        found,
+        memories=ranked,
+        entities=keep_entities(found.entities, ranked),
+        gated=found.gated or bool(memories and not ranked),
+    )
+
+
+def weigh_by_factors(memories: Sequence[IRI], scope: Scope, now: datetime, stores: Backends) -> dict[IRI, float]:
+    """
+    Return the factors of the published design: by age, source, tags, uses and priority.
+
+    Source: `memento.rank.rerank_factor`.
+    """
+    records = stores.indexes.read(memories, scope.memory_graphs) if memories else []
+    notes = list(dict.fromkeys(IRI(one.first(MEM.extractedFrom)) for one in records))
+    told = {one.iri: one for one in stores.indexes.read(notes, scope.memory_graphs)} if notes else {}
+    factors = {}
+    for one in records:
+        note, created = told.get(IRI(one.first(MEM.extractedFrom))), one.time_of(MEM.createdAt)
+        factors[one.iri] = rerank_factor(
+            max((now - created).total_seconds() / 86_400, 0.0) if created else 0.0,
+            (note.first(MEM.source) if note else "") or EXPLICIT,
+            [tag_name(IRI(str(tag))) for tag in one.statements.get(MEM.tagged, ())],
+            int(one.first(MEM.accessCount) or 0),
+            (note.first(MEM.priority) if note else "") or "normal",
+        )
+    return factors
 
 
 def keep_entities(entities: Iterable[RecalledEntity], memories: Iterable[Recalled]) -> tuple[RecalledEntity, ...]:
@@ -296,6 +348,7 @@ def read_question(query: Query, stores: Backends, settings: Settings, watch: Sto
             view=view,
             joined=Joined(view.links()),
             kin=kin,
+            prominent=list_prominent(view) if _goes_by_profile(settings) else None,
         )
 
 
@@ -342,6 +395,10 @@ def _infer_kin(scope: Scope, stores: Backends, settings: Settings) -> Kin | None
     """Return what is related to what, where recall infers."""
     is_wanted = is_needed("kin", settings.signals) and settings.inference.on and settings.land.engine not in AS_ASKED
     return stores.inferences.kin(scope, stores.clock()) if is_wanted else None
+
+
+def _goes_by_profile(settings: Settings) -> bool:
+    return is_needed("prominent", settings.signals) and settings.land.engine not in AS_ASKED
 
 
 def give_reasons(

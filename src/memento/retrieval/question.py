@@ -38,6 +38,9 @@ from memento.text.tables import LEXICON, Entry, Row, entries
 from memento.text.words import ONE_OF_A_KIND, STOP_WORDS
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from memento.graph.inferences import Kin
     from memento.model import Scope
     from memento.ports import Vectors
@@ -82,13 +85,16 @@ class Question:
     """The names in the memories that may come back."""
     kin: Kin | None = None
     """What is related to what, where recall infers."""
+    prominent: Sequence[tuple[NDArray[np.integer], float]] | None = None
+    """What most memories that may come back have in common, where recall goes by the profile."""
     topic: Vectors | None = None
     """(1, d) the question without any name, where it has one."""
 
     def list_sources(self) -> dict[str, object]:
         """Return what a signal may ask for of a question, by name."""
         found = {"text": self.text, "stripped": self.stripped, "vectors": self.vectors, "view": self.view}
-        return {**found, "joined": self.joined, **({} if self.kin is None else {"kin": self.kin})}
+        beside = {"kin": self.kin, "prominent": self.prominent}
+        return {**found, "joined": self.joined, **{name: value for name, value in beside.items() if value is not None}}
 
 
 def list_names(question: str) -> list[str]:

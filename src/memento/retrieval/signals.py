@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memento.iris import IRI, user_of
+from memento.model import Filter
 from memento.rank import rarity
 from memento.retrieval.question import (
     KIN_SLOTS,
@@ -61,13 +62,30 @@ Signal = NDArray[np.float32]
 Seeds = tuple[NDArray[np.int32], Signal]
 """(s,) memories, best first, and how good each is in 0..1."""
 
+Prominent: TypeAlias = "tuple[NDArray[np.integer], float]"
+"""The memories that have something in common, and how many that is as a share of the largest such number."""
+
 Law: TypeAlias = "Callable[[Seeds, Sequence[Anchor], View, Joined, ExpandSettings], Signal]"
 """How a walk from seeds and anchors ranks memories."""
 
 Phase = Literal["land", "anchor", "expand"]
 
 SOURCES = frozenset(
-    ("text", "stripped", "vectors", "view", "bm25", "nodes", "joined", "seeds", "anchors", "law", "walking", "kin")
+    (
+        "text",
+        "stripped",
+        "vectors",
+        "view",
+        "bm25",
+        "nodes",
+        "joined",
+        "seeds",
+        "anchors",
+        "law",
+        "walking",
+        "kin",
+        "prominent",
+    )
 )
 """
 What the function of a signal may ask for by the names of its parameters: the fields of `Question`, the constants of BM25, the ids
@@ -81,6 +99,8 @@ _INFERRED = IRI("urn:memento:inferred")
 
 _LEAST_OWN = 0.1
 """What being about the user says at least."""
+
+_PROMINENT = 10
 
 _REACH = 3
 """Above `land.whole`, as many times the pool are brought in by their vectors, so that the windows around them are all there."""
@@ -593,6 +613,45 @@ def _label_kin(kin: Kin) -> tuple[Labels, list[IRI]]:
     for number, node in enumerate(nodes):
         labels.put(number, _INFERRED, kin.names.get(node, ()))
     return labels, nodes
+
+
+@signal(
+    0.0,
+    "being about, or tagged as, what most of its namespace is ([profile](sessions.md)); 0 leaves the profile out",
+    bounded=True,
+)
+def score_profile(prominent: Sequence[Prominent], view: View) -> Signal:
+    """Return the share of the most prominent thing of its kind that each memory has: how many memories have it, by the most."""
+    found = np.zeros(len(view.visible), dtype=np.float32)
+    for memories, share in prominent:
+        found[memories] = np.maximum(found[memories], np.float32(share))
+    found[~view.visible] = 0.0
+    return found
+
+
+def list_prominent(view: View) -> list[Prominent]:
+    """
+    List what most memories of a view are about, without its user, and what most are tagged as: ten of each kind at most.
+
+    What one memory alone has is not prominent.
+    """
+    indexes, csr = view.indexes, view.matrix()
+    degrees = np.diff(csr.indptr)
+    degrees[indexes.nodes.within(view.graphs, "memory")[: len(degrees)]] = 0
+    for user in {user_of(graph) for graph in view.graphs}:
+        if (node := indexes.nodes.find(user)) is not None and node < len(degrees):
+            degrees[node] = 0
+    named = [
+        (indexes.adjacency.memories(node), int(degrees[node])) for node in order_largest(degrees, _PROMINENT).tolist()
+    ]
+    tags = sorted(indexes.sorting.count_tags(view.visible).items(), key=lambda pair: (-pair[1], pair[0]))[:_PROMINENT]
+    size = len(view.visible)
+    tagged = [(np.flatnonzero(indexes.sorting.select(Filter(tags=(tag,)), size)), count) for tag, count in tags]
+    found: list[Prominent] = []
+    for kind in (named, tagged):
+        most = max((count for _, count in kind), default=0)
+        found += [(memories, count / most) for memories, count in kind if count > 1]
+    return found
 
 
 def with_neighbours(nodes: Ids, view: View) -> Ids:

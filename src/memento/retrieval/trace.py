@@ -38,6 +38,7 @@ class _Parts:
     own: Row = field(default_factory=dict)
     about: list[Row] = field(default_factory=list)
     note: Row | None = None
+    merged: list[Row] = field(default_factory=list)
     replaced: list[Row] = field(default_factory=list)
 
 
@@ -151,12 +152,15 @@ def _sort_in(parts: _Parts, row: Row, believed_at: datetime | None) -> None:
             parts.about.append(row)
         case "note":
             parts.note = row
+        case "merged":
+            parts.merged.append(row)
         case _ if believed_at is None or cast(datetime, row["at"]) <= believed_at:
             parts.replaced.append(row)
 
 
 def _build_memory(rank: int, one: Scored[IRI], parts: _Parts, user: IRI, believed_at: datetime | None) -> Recalled:
     note = parts.note
+    merged = dict.fromkeys(cast(IRI, row["merged"]) for row in parts.merged)
     return Recalled(
         rank=rank,
         iri=one.item,
@@ -169,6 +173,9 @@ def _build_memory(rank: int, one: Scored[IRI], parts: _Parts, user: IRI, believe
         about_iris=tuple(cast(IRI, row["node"]) for row in parts.about),
         note=_to_note(note) if note else None,
         invalidates=_list_replaced(one.item, parts.replaced, depth=2),
+        count=1 + len(merged),
+        notes=tuple(map(_to_note, [*([note] if note else []), *parts.merged])) if merged else (),
+        merged=tuple(merged),
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memento.iris import IRI, MEM, TYPE, user_of
+from memento.iris import IRI, MEM, TYPE, tag_name, user_of
 from memento.model import Filter, Strength, Value
 from memento.rank import Decay
 from memento.search.arrays import Arrays, nest_arrays, pack_strings, select_part, unpack_strings
@@ -208,6 +208,10 @@ class Sorting(Index):
             return True
         values = [self._names[column[node]] if node < len(column) else "" for column in self._columns.values()]
         return (self._tags.get(node, ()), *values) == self._read_marks(record)
+
+    def tags_of(self, node: int) -> tuple[str, ...]:
+        """Return the names of a memory's tags, sorted."""
+        return tuple(tag_name(IRI(tag)) for tag in self._tags.get(node, ()))
 
     def count_tags(self, visible: NDArray[np.bool_]) -> dict[IRI, int]:
         """Count how many of some memories have each tag; only tags that one has."""

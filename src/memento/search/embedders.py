@@ -263,12 +263,14 @@ class Cached:
     *But:* the file only shrinks by `discard`; it may be deleted at any time.
     """
 
-    def __init__(self, embedder: Embedder, path: Path | None) -> None:
+    def __init__(self, embedder: Embedder, path: Path | None, settings: EmbeddingSettings | None = None) -> None:
         """
         Args:
             path: folder of the cache file, made when it is not there; None remembers in memory only.
+            settings: what the embedder was made by.
         """
         self.embedder = embedder
+        self.settings = settings or EmbeddingSettings()
         self.fingerprint = embedder.fingerprint
         self.dimensions = embedder.dimensions
         # Models of the family E5 are trained on texts that say which side they are on; it is no matter of the text itself.
@@ -294,6 +296,13 @@ class Cached:
     def embed(self, texts: Sequence[str]) -> Vectors:
         """As the embedder's own; a text that was seen before, or comes twice, is not embedded again."""
         return self._embed([self._passage + text for text in texts] if self._passage else texts)
+
+    def embed_afresh(self, texts: Sequence[str]) -> Vectors:
+        """As `embed`, whatever is kept, which is replaced: the model may be another one under the same name."""
+        pieces = [self._passage + text for text in texts]
+        rows = self.embedder.embed(pieces)
+        self._remember(dict(zip(map(_digest, pieces), rows, strict=True)))
+        return rows
 
     def embed_question(self, text: str) -> Vectors:
         """Return (windows, dimensions) rows of what is looked for, where the model tells that from what is kept."""
@@ -476,17 +485,15 @@ def embedder_of(settings: EmbeddingSettings, cache_folder: Path | None) -> Cache
     >>> embedder_of(EmbeddingSettings(model="trigram"), None).embed(["tea"]).shape
     (1, 256)
     """
-    if settings.provider == "local" and settings.model == "trigram":
-        # Computing a vector is faster than looking it up in a file.
-        return Cached(Trigram(), None)
+    folder = cache_folder if settings.cache else None
     if settings.provider != "local":
-        from memento.search.embedders import Remote
-
-        return Cached(Remote(settings), cache_folder if settings.cache else None)
+        return Cached(Remote(settings), folder, settings)
+    if settings.model == "trigram":
+        # Computing a vector is faster than looking it up in a file.
+        return Cached(Trigram(settings.dimensions or 256), None, settings)
     if settings.model != "minilm":
         from memento.search.folder import FolderModel
 
-        folder = FolderModel(Path(settings.model).expanduser(), settings.threads, settings.batch)
-        return Cached(folder, cache_folder if settings.cache else None)
-    model = MiniLm(settings.threads, settings.batch, settings.runtime, cache_folder)
-    return Cached(model, cache_folder if settings.cache else None)
+        place = Path(settings.model).expanduser()
+        return Cached(FolderModel(place, settings.threads, settings.batch), folder, settings)
+    return Cached(MiniLm(settings.threads, settings.batch, settings.runtime, cache_folder), folder, settings)

@@ -122,6 +122,10 @@ class Context:
     def __iter__(self) -> Iterator[Index]:
         return iter(self._indexes.values())
 
+    def replace_index(self, index: Index) -> None:
+        """Let another index of the same class be the one that is asked."""
+        self._indexes[type(index)] = index
+
     def name(self, anchor: IRI) -> str:
         """Return what an anchor is called; empty for one that is not known."""
         return self.names.get(anchor, "")

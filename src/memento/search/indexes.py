@@ -25,6 +25,7 @@ import numpy as np
 
 from memento.graph.mapping import statements
 from memento.graph.store import Store
+from memento.graph.terms import to_value
 from memento.iris import IRI, MEM, TYPE
 from memento.model import Change, Difference, Filter, Scored, Value
 from memento.ports import Embedder, Progress, Vectors
@@ -45,6 +46,7 @@ from memento.settings import Above, WordsSettings
 from memento.time import BEGINNING, NEVER
 
 _BATCH = 256
+_ENDS = (MEM.expiredAt, MEM.expiresAt)
 _SHOWN = 10_000
 """Nodes that are read between two calls of `progress`."""
 
@@ -154,14 +156,17 @@ class Indexes(Context):
 
     def windows(self, record: Record, text: str) -> list[str]:
         """Return what is embedded of a node's text; nothing of one that is found by its spelling alone, or that says nothing."""
-        return self.embedder.windows(text) if record.is_embedded and text.strip() else []
+        return _split_text(record, text, self.embedder)
 
     def _embed_texts(self, records: Sequence[Record]) -> list[Vectors]:
-        """Embed the texts of some records in one call: the (windows, d) vectors of each."""
-        windows = [self.windows(one, self.text(one)) for one in records]
-        every = [window for some in windows for window in some]
-        flat = round_vectors(self.embedder.embed(every)) if every else np.zeros((0, self.dimensions), dtype=np.float32)
-        return np.split(flat, np.cumsum([len(some) for some in windows])[:-1]) if records else []
+        return embed_records(records, [self.text(one) for one in records], self.embedder)
+
+    def switch_embedder(self, embedder: Embedder, file: VectorFile, vectors: KindVectors) -> None:
+        """Let the vectors be those of another embedder, in a file that gives every node the id that it has."""
+        with self.lock:
+            self.embedder, self.file, self.dimensions = embedder, file, embedder.dimensions
+            self.replace_index(vectors)
+            self.passages.forget_lengths()
 
     def _is_placed(self, record: Record) -> bool:
         """Return whether a node is known, in its graph and as what it is."""
@@ -221,6 +226,17 @@ class Indexes(Context):
                 if index.follows_use:
                     index.apply(Update(known))
         self.read_edges(memories, graphs)
+
+    def reschedule(self, memories: Sequence[IRI], graph: IRI) -> None:
+        """Set until when some memories of a graph are believed, as it says now; nothing else of them has changed."""
+        ends: dict[IRI, list[datetime]] = {}
+        for iri in memories:
+            said = (to_value(one.object) for name in _ENDS for one in self._graph.match(iri, name, None, graph))
+            ends[iri] = [end for end in said if isinstance(end, datetime)]
+        with self.lock:
+            for iri, some in ends.items():
+                if (node := self.nodes.find(iri)) is not None and self.nodes.graph(node) == graph:
+                    self.nodes.expire(node, min(some, default=None))
 
     def revise(self, iris: Sequence[IRI], graphs: Sequence[IRI]) -> None:
         """
@@ -432,6 +448,18 @@ class Indexes(Context):
             *(Difference(what="not-indexed", iri=iri, detail=f"not in the index `{name}`") for iri, name in lacking),
         ]
         return sorted(differences, key=lambda difference: (difference.what, difference.iri, difference.detail))
+
+
+def embed_records(records: Sequence[Record], texts: Sequence[str], embedder: Embedder) -> list[Vectors]:
+    """Embed the texts of some records in one call: the (windows, d) vectors of each."""
+    windows = [_split_text(one, text, embedder) for one, text in zip(records, texts, strict=True)]
+    every = [window for some in windows for window in some]
+    flat = round_vectors(embedder.embed(every)) if every else np.zeros((0, embedder.dimensions), dtype=np.float32)
+    return np.split(flat, np.cumsum([len(some) for some in windows])[:-1]) if records else []
+
+
+def _split_text(record: Record, text: str, embedder: Embedder) -> list[str]:
+    return embedder.windows(text) if record.is_embedded and text.strip() else []
 
 
 @contextmanager

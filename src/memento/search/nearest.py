@@ -410,10 +410,14 @@ class KindVectors(Index):
     name = "vectors"
     version = 2
 
-    def __init__(self, context: Context | None = None) -> None:
+    def __init__(self, context: Context | None = None, dimensions: int | None = None) -> None:
+        """
+        Args:
+            dimensions: numbers of a vector, where that is not what the context says.
+        """
         super().__init__(context)
         kinds: tuple[Kind, ...] = ("memory", "anchor", "key")
-        self._shape = (self.context.dimensions, self.context.flat, self.context.above)
+        self._shape = (dimensions or self.context.dimensions, self.context.flat, self.context.above)
         self._of = {kind: VectorIndex(*self._shape) for kind in kinds}
         self._unread = kinds  # what the vector file alone has
 
@@ -432,7 +436,7 @@ class KindVectors(Index):
         if not self._unread:
             return
         total, nodes = file.count_vectors(), self.context.nodes
-        rows = np.empty((total, self.context.dimensions), dtype=np.float32)
+        rows = np.empty((total, self._shape[0]), dtype=np.float32)
         owners = np.empty(total, dtype=np.int32)
         for place, (node, vector) in enumerate(file.read_all()):
             rows[place], owners[place] = vector, node

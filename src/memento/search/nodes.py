@@ -30,7 +30,8 @@ Ids = NDArray[np.int32]
 
 _KINDS: dict[Kind, int] = {"memory": 1, "anchor": 2, "key": 3}
 _KIND_OF: dict[int, Kind] = {code: kind for kind, code in _KINDS.items()}
-_ENDINGS = (1, 3, 4)  # rows of the times at which what is current changes
+_EXPIRED = 3  # row of the times: believed until
+_ENDINGS = (1, _EXPIRED, 4)  # rows of the times at which what is current changes
 NEVER = np.iinfo(np.int64).max
 
 
@@ -92,6 +93,11 @@ class Nodes:
             self._moments.clear()
         self._graph[node] = self._graphs[graph]
         self._times[:, node] = _column_of(lifetime)
+        self._update_moments(node)
+
+    def expire(self, node: int, at: datetime | None) -> None:
+        """Let a node be believed until an instant, or from now on; whatever else is known of it stays."""
+        self._times[_EXPIRED, node] = _ms(at, NEVER)
         self._update_moments(node)
 
     def fill(self, rows: Sequence[tuple[int, IRI, Kind, IRI, Lifetime]]) -> None:
@@ -229,6 +235,10 @@ class Nodes:
             self._moments[tuple(graphs)] = known = _Moment(codes, mask, now, self._next(now))
         return known.mask
 
+    def next_end(self, now: datetime) -> int:
+        """Return the next instant at which a node ends, or an end becomes known, in milliseconds since 1970."""
+        return self._next(milliseconds(now))
+
     def _next(self, now: int) -> int:
         """Return the next instant after `now` at which a node ends, or an end becomes known."""
         return min(int(row.min(initial=NEVER, where=row > now)) for row in self._times[list(_ENDINGS)])
@@ -310,6 +320,11 @@ def _column_of(lifetime: Lifetime) -> tuple[int, int, int, int, int]:
     starts = (_ms(lifetime.valid_at, 0), _ms(lifetime.created_at, 0))
     ends = (_ms(lifetime.invalid_at, NEVER), _ms(lifetime.expired_at, NEVER))
     return starts[0], ends[0], starts[1], ends[1], _ms(lifetime.retired_at, 0)
+
+
+def milliseconds(at: datetime) -> int:
+    """Return an instant in milliseconds since 1970."""
+    return _ms(at, 0)
 
 
 def _ms(at: datetime | None, otherwise: int) -> int:

@@ -484,6 +484,11 @@ class GraphPassages(GraphTables[Passages]):
         for passages in self.among([self.context.nodes.graph(node)]):
             passages.drop(node)
 
+    def forget_lengths(self) -> None:
+        """Forget what was worked out of vectors, as they are those of another embedder now."""
+        for graph in self:
+            self[graph].norms[:] = np.nan
+
     def settle(self) -> None:
         for graph in self:
             self[graph].measure(self[graph].turn_nodes(), self.context[KindVectors]["memory"])

@@ -15,7 +15,8 @@ import json
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
@@ -61,6 +62,34 @@ def _unpack(data: bytes) -> NDArray[np.float32]:
     if len(data) % 2:
         return np.frombuffer(data, dtype=np.float16, count=len(data) // 2).astype(np.float32)
     return np.frombuffer(data, dtype=np.float32)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lag:
+    """
+    What one vector file lacks of another: (id, IRI) of nodes and IRIs of states without the vector of the same text; what it has
+    and the other has not; and how many nodes and states the other has.
+    """
+
+    nodes: tuple[tuple[int, IRI], ...]
+    states: tuple[IRI, ...]
+    gone: tuple[IRI, ...]
+    gone_states: tuple[IRI, ...]
+    total: int
+
+    @property
+    def missing(self) -> int:
+        """How many are to be embedded."""
+        return len(self.nodes) + len(self.states)
+
+    @property
+    def done(self) -> int:
+        """How many are embedded."""
+        return self.total - self.missing
+
+
+UPGRADED = "names"
+"""Under this key it is kept how far the edges by text of a folder of an earlier version are written."""
 
 
 class VectorFile:
@@ -170,6 +199,13 @@ class VectorFile:
         with self._transaction():
             self._db.execute("DELETE FROM meta WHERE key = ?", (key,))
 
+    def count_texts(self) -> int:
+        """Return how many nodes and states there are."""
+        with self._lock:
+            return int(
+                self._db.execute("SELECT (SELECT count(*) FROM node) + (SELECT count(*) FROM state)").fetchone()[0]
+            )
+
     def count_vectors(self) -> int:
         """Return how many vectors there are."""
         with self._lock:
@@ -204,15 +240,72 @@ class VectorFile:
                 )
             ]
             self._db.executemany("DELETE FROM vector WHERE node = ?", [(node,) for node in ids])
-            self._db.executemany(
-                "INSERT INTO vector VALUES (?, ?, ?)",
-                (
-                    (node, part, row.astype(np.float16).tobytes() + _HALF)
-                    for node, (_, _, vectors) in zip(ids, entries, strict=True)
-                    for part, row in enumerate(vectors)
-                ),
-            )
+            self._insert_vectors((node, vectors) for node, (_, _, vectors) in zip(ids, entries, strict=True))
         return ids
+
+    def adopt(self, entries: Sequence[tuple[int, IRI, bytes, Vectors]], gone: Sequence[IRI] = ()) -> None:
+        """Store (id, IRI, digest, (windows, d) vectors) under the ids that another file gave them, and remove what is gone."""
+        with self._transaction():
+            self._db.executemany("DELETE FROM node WHERE iri = ?", [(iri,) for iri in gone])
+            self._db.executemany("DELETE FROM node WHERE id = ? OR iri = ?", [(one[0], one[1]) for one in entries])
+            self._db.executemany("INSERT INTO node VALUES (?, ?, ?)", [one[:3] for one in entries])
+            self._insert_vectors((node, vectors) for node, _, _, vectors in entries)
+
+    def _insert_vectors(self, entries: Iterable[tuple[int, Vectors]]) -> None:
+        self._db.executemany(
+            "INSERT INTO vector VALUES (?, ?, ?)",
+            (
+                (node, part, row.astype(np.float16).tobytes() + _HALF)
+                for node, vectors in entries
+                for part, row in enumerate(vectors)
+            ),
+        )
+
+    def compare(self, path: Path) -> Lag:
+        """Compare with another file, which somebody may write to meanwhile: what this one lacks of it, and what it has too much."""
+        with self._lock, _translate_failures(self._path):
+            self._db.execute("ATTACH DATABASE ? AS served", (str(path),))
+            try:
+                nodes = self._db.execute(
+                    "SELECT served.id, served.iri FROM served.node AS served LEFT JOIN main.node AS own "
+                    "ON own.id = served.id AND own.iri = served.iri WHERE own.digest IS NOT served.digest ORDER BY served.id"
+                ).fetchall()
+                states = self._db.execute(
+                    "SELECT served.iri FROM served.state AS served LEFT JOIN main.state AS own ON own.iri = served.iri "
+                    "WHERE own.digest IS NOT served.digest"
+                ).fetchall()
+                gone, gone_states = (
+                    self._db.execute(f"SELECT iri FROM main.{table} EXCEPT SELECT iri FROM served.{table}").fetchall()
+                    for table in ("node", "state")
+                )
+                (total,) = self._db.execute(
+                    "SELECT (SELECT count(*) FROM served.node) + (SELECT count(*) FROM served.state)"
+                ).fetchone()
+            finally:
+                self._db.execute("DETACH DATABASE served")
+        return Lag(
+            nodes=tuple((node, IRI(iri)) for node, iri in nodes),
+            states=tuple(IRI(iri) for (iri,) in states),
+            gone=tuple(IRI(iri) for (iri,) in gone),
+            gone_states=tuple(IRI(iri) for (iri,) in gone_states),
+            total=int(total),
+        )
+
+    def take_marks(self, other: VectorFile) -> None:
+        """Take what another file keeps beside its vectors, but for who made them and which indexes were kept."""
+        with other._lock:
+            marks = other._db.execute("SELECT * FROM meta WHERE key NOT IN ('fingerprint', 'archive')").fetchall()
+            numbers = other._db.execute("SELECT name, seq FROM sqlite_sequence").fetchall()
+        with self._transaction():
+            self._db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", marks)
+            for name, seq in numbers:  # an id is never given twice
+                self._db.execute("DELETE FROM sqlite_sequence WHERE name = ?", (name,))
+                self._db.execute("INSERT INTO sqlite_sequence VALUES (?, ?)", (name, seq))
+
+    def flush(self) -> None:
+        """Put everything on disk, in the file itself."""
+        with self._lock, _translate_failures(self._path):
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
     def find_states(self, iris: Sequence[IRI]) -> dict[IRI, tuple[bytes, NDArray[np.float32]]]:
         """Return the digest and the (d,) vector of the state of each case or retrieval that has one here."""
@@ -280,6 +373,17 @@ class VectorFile:
             self._db.execute("COMMIT")
 
 
+def examine_vector_file(path: Path) -> tuple[str, str]:
+    """Return which embedder made a file that nobody writes to, and what is damaged in it; empty where that is unknown, or none."""
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
+            (found,) = db.execute("PRAGMA quick_check(1)").fetchone()
+            row = db.execute("SELECT value FROM meta WHERE key = 'fingerprint'").fetchone()
+    except sqlite3.Error as error:
+        return "", str(error)
+    return row[0] if row else "", "" if found == "ok" else str(found)
+
+
 class Pinned:
     """A vector file as it was at one instant."""
 
@@ -314,6 +418,48 @@ def open_vector_file(path: Path, fingerprint: str) -> VectorFile:
     try:
         return VectorFile(path, fingerprint)
     except (StaleIndex, GraphError):
-        for suffix in ("", "-wal", "-shm"):
-            path.with_name(path.name + suffix).unlink(missing_ok=True)
+        delete_vector_file(path)
         return VectorFile(path, fingerprint)
+
+
+def delete_vector_file(path: Path) -> None:
+    """Delete a vector file that nobody has open; harmless where there is none."""
+    for suffix in ("", "-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def read_marks(path: Path) -> dict[str, str]:
+    """Read what a vector file that nobody has open keeps under its keys; empty where there is none, or it is damaged."""
+    if not path.is_file():
+        return {}
+    with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as db:
+        return {str(key): str(value) for key, value in db.execute("SELECT key, value FROM meta")}
+    return {}
+
+
+def replace_vector_file(path: Path, beside: Path) -> None:
+    """Put the file that was made beside in the place of another; nobody has either open."""
+    with closing(sqlite3.connect(beside)) as db:  # what a kill has left in its log
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    delete_vector_file(path)
+    beside.replace(path)
+    delete_vector_file(beside)
+
+
+def finish_replacing(path: Path, beside: Path, fingerprint: str) -> None:
+    """
+    Take the file that a migration has made beside where it is that of the embedder, and the one in place is not: it was to be put
+    there, or as much of it as there is need not be embedded again. Another one stays, without what is gone meanwhile.
+    """
+    if not beside.is_file():
+        return
+    made_by = read_marks(beside).get("fingerprint")
+    if made_by is None:
+        delete_vector_file(beside)
+    elif made_by == fingerprint != read_marks(path).get("fingerprint"):
+        replace_vector_file(path, beside)
+    elif path.is_file():
+        with closing(VectorFile(beside, made_by)) as file:
+            lag = file.compare(path)
+            file.write([], lag.gone)
+            file.write_states([], lag.gone_states)

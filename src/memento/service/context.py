@@ -12,13 +12,15 @@ from __future__ import annotations
 
 import re
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 from zoneinfo import ZoneInfo
 
+from msgspec import json as msgspec_json
 from msgspec import structs
 
 from memento.access import OWNER, Access, Right, Tokens
@@ -36,6 +38,7 @@ from memento.iris import (
     GLOBAL,
     IRI,
     audit_iri,
+    branch_prefix,
     cases_iri,
     check_namespace,
     data_iri,
@@ -49,11 +52,14 @@ from memento.keys.match import choose_thresholds
 from memento.keys.remember import WriteContext
 from memento.keys.view import KeyView
 from memento.manifest import Maps
-from memento.model import Degraded, Filter, Scope
+from memento.model import Degraded, Filter, Page, Recollection, Scope
 from memento.operations import Operation, check
 from memento.operations.base import FILTERS, Filtered, list_iri_fields, read_items
+from memento.overview import Pages, Profiles
 from memento.ports import Progress, Vectors
-from memento.settings import Settings, resolve_namespace
+from memento.search.nodes import milliseconds
+from memento.search.reranker import Reranker
+from memento.settings import AnswersSettings, Settings, resolve_namespace
 from memento.sparql.description import Statistics
 from memento.sparql.federation import Endpoints
 from memento.sparql.pool import Pool
@@ -80,6 +86,7 @@ class Service:
         consolidate: Callable[[Service], float | None],
         checkpoint: Callable[[Service], float | None],
         mend: Callable[[Service], float | None],
+        render: Callable[[Service, IRI, Page], str],
         capture: Callable[[Service], float | None],
     ) -> None:
         """
@@ -87,6 +94,7 @@ class Service:
             scope: where notes go and recalls look when a call names no namespace.
             consolidate, checkpoint, mend, capture: the background work; each says after how many seconds it wants to be
                 called again.
+            render: answers the standing page of a graph.
         """
         self.datadir = datadir
         self.settings = settings
@@ -110,10 +118,14 @@ class Service:
         self.reinforcement = Reinforcement(stores, self.writing)
         self.query_log = QueryLog()
         self.maps = Maps(stores, settings.manifest)
+        self.profiles = Profiles(stores, self.writing)
+        self.pages = Pages(stores, self.writing, lambda graph, page: render(self, graph, page))
         self.workers = Pool(stores.snapshots, settings.sparql)
         self.statistics = Statistics(self.workers)
         self.endpoints = Endpoints.from_settings(settings.sparql)
         self.graph_names = GraphNames(stores)
+        self.reranker = Reranker(settings.rerank)
+        self.answers = AnswerCache(stores, settings.answers)
         self.domains = Domains(stores, settings.cases)
         self.case_reads = ReadLog(stores, self.writing)
         self.opened_at = now()
@@ -187,6 +199,11 @@ class Context:
             and self.stores.indexes.nodes.knows(graph_iri(self.access.tenant, GLOBAL)),
             with_self=not self.access.namespaces,
         )
+
+    def widen(self, scope: Scope) -> Scope:
+        """Return a scope that reads every namespace of the tenant that the caller may read."""
+        names = self.service.graph_names.list_namespaces(scope.tenant)
+        return replace(scope, others=tuple(name for name in names if self.access.sees(name)))
 
     def begin_redaction(self, namespace: str | None, *, is_question: bool = False) -> Redaction:
         """Return what takes the secrets out of the texts of one call; `is_question` where nothing is kept of them."""
@@ -291,12 +308,116 @@ class Context:
             strengths=self.service.reinforcement,
             limits=choose_thresholds(self.stores.embedder.fingerprint, self.settings.keys),
             now=at,
+            near=self.settings.consolidation,
         )
 
     def visible_graphs(self, scope: Scope) -> VisibleGraphs:
         """Return the graphs that the caller may read by SPARQL."""
         inferred = (scope.inferred,) if self.settings.inference.on else ()
         return self.service.graph_names.visible(scope, self.access, inferred)
+
+
+@dataclass(slots=True)
+class _Kept:
+    """An answer, how to make it again, after how many writes it was made, when, and when something in it ends by itself."""
+
+    answer: Recollection
+    make: Callable[[], Recollection]
+    writes: int
+    at: datetime
+    until: int
+
+
+class AnswerCache:
+    """
+    The latest answers of recall, for the same question of the same caller. May be used from many threads.
+
+    *Guarantees:* an answer is given again only to a caller with the same rights, and never one with a memory that is forgotten,
+    erased, hidden or over since. After a write the old one is given within `stale_s` at most, while a new one is made.
+
+    *Because:* a store counts its writes: what was answered after as many is still true until something ends by itself.
+    """
+
+    def __init__(self, stores: Backends, settings: AnswersSettings) -> None:
+        self._stores, self._settings = stores, settings
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[bytes, _Kept] = OrderedDict()
+        self._waiting: dict[bytes, None] = {}
+        self._cleared = 0
+        self.worker = Worker(self._make_again, "answers")
+        if settings.cached:
+            stores.forget_listeners.append(self.drop_answers)
+
+    def drop_answers(self) -> None:
+        """Give no answer again that was made, or begun, before this."""
+        with self._lock:
+            self._cleared += 1
+            self._kept.clear()
+            self._waiting.clear()
+
+    def ask(
+        self, question: Operation[Any], access: Access, scope: Scope, make: Callable[[], Recollection]
+    ) -> Recollection:
+        """Return the answer to a question, as it is kept or as `make` makes it; `cached` says how."""
+        if not self._settings.cached:
+            return make()
+        key = repr((access, scope, msgspec_json.encode(question))).encode()
+        with self._lock:
+            kept = self._kept.get(key)
+            if kept:
+                self._kept.move_to_end(key)
+        if kept and (state := self._rate(kept, scope)):
+            if state == "stale":
+                with self._lock:
+                    self._waiting[key] = None
+                self.worker.wake()
+            return replace(kept.answer, cached=state)
+        return self._make(key, make)
+
+    def _rate(self, kept: _Kept, scope: Scope) -> Literal["fresh", "stale"] | None:
+        """Tell whether an answer holds still, or may be given once more; None where neither."""
+        at, indexes = self._stores.clock(), self._stores.indexes
+        age_s = (at - kept.at).total_seconds()
+        is_same = self._stores.graph.writes == kept.writes and milliseconds(at) < kept.until
+        if is_same and age_s <= self._settings.fresh_s:
+            return "fresh"
+        if age_s > self._settings.stale_s:
+            return None
+        with indexes.lock:
+            shown = indexes.nodes.current(scope.memory_graphs, now=at)
+            nodes = [indexes.nodes.find(iri) for one in kept.answer.memories for iri in (one.iri, *one.merged)]
+            return "stale" if all(node is not None and shown[node] for node in nodes) else None
+
+    def _make(self, key: bytes, make: Callable[[], Recollection]) -> Recollection:
+        with self._lock:
+            cleared = self._cleared
+        stores = self._stores
+        writes, at = stores.graph.writes, stores.clock()
+        answer = make()
+        with stores.indexes.lock:
+            until = stores.indexes.nodes.next_end(at)
+        if answer.degraded is None:
+            with self._lock:
+                if cleared == self._cleared:
+                    self._kept[key] = _Kept(answer, make, writes, at, until)
+                    self._kept.move_to_end(key)
+                    while len(self._kept) > self._settings.cached:
+                        self._kept.popitem(last=False)
+        return answer
+
+    def _make_again(self) -> float | None:
+        """Make the stale answers again that were given; the worker calls it."""
+        while not self.worker.stopping.is_set():
+            with self._lock:
+                key = next(iter(self._waiting), None)
+                kept = self._kept.get(key) if key is not None else None
+                if key is not None:
+                    del self._waiting[key]
+            if key is None:
+                return None
+            if kept:
+                self._make(key, kept.make)
+        return None
 
 
 class GraphNames:
@@ -328,6 +449,12 @@ class GraphNames:
                 self._visible[key] = _visible_graphs(scope, self._graphs, access, inferred)
             return self._visible[key]
 
+    def list_namespaces(self, tenant: str) -> list[str]:
+        """List the namespaces of a tenant in which something is remembered."""
+        with self._lock:
+            self._refresh()
+            return [namespace_of(graph) for graph in self._graphs if graph.startswith(graph_iri(tenant, ""))]
+
     def holds(self, graphs: Iterable[IRI]) -> bool:
         """Tell whether one of some graphs is there."""
         with self._lock:
@@ -351,7 +478,8 @@ def _visible_graphs(scope: Scope, graphs: tuple[IRI, ...], access: Access, infer
     is_whole = not access.namespaces
     provenance = (provenance_iri(scope.tenant),) if is_whole else ()
     audit = (audit_iri(scope.tenant),) if is_whole and access.may("admin") else ()
-    return VisibleGraphs(default=default, named=(*default, *provenance, *audit))
+    branches = [graph for graph in graphs if is_whole and graph.startswith(branch_prefix(scope.tenant))]
+    return VisibleGraphs(default=default, named=(*default, *provenance, *audit, *branches))
 
 
 def _open_models(settings: Settings, rules: Callable[[], Agents]) -> Models | None:
@@ -415,7 +543,7 @@ def handle(operation: Operation[A], context: Context) -> A:
     redacted = redaction.close(is_trial=getattr(operation, "dry_run", False))
     check(operation)
     operation = spell_out(operation, context)
-    answer: Any = HANDLERS[type(operation)](operation, context)
+    answer = _answer(operation, context)
     if operation.right == "read" and (notice := _note_unknown(operation.namespace, context)):
         if hasattr(answer, "notice"):
             answer = replace(answer, notice=notice)
@@ -424,6 +552,19 @@ def handle(operation: Operation[A], context: Context) -> A:
     if redacted and hasattr(answer, "remarks"):
         answer = replace(answer, remarks=(*answer.remarks, describe_counts(redacted)))
     return cast(A, replace(answer, redacted=redacted) if redacted and hasattr(answer, "redacted") else answer)
+
+
+def _answer(operation: Operation[Any], context: Context) -> Any:
+    """Answer an operation; a question that was embedded before the embedder was switched is asked once more."""
+    handler, embedder = HANDLERS[type(operation)], context.stores.embedder
+    try:
+        answer = handler(operation, context)
+    except Exception:
+        if operation.right != "read" or context.stores.embedder is embedder:
+            raise
+        return handler(operation, context)
+    is_stale = operation.right == "read" and operation.is_idempotent and context.stores.embedder is not embedder
+    return handler(operation, context) if is_stale else answer
 
 
 def _note_unknown(namespace: str | None, context: Context) -> str | None:

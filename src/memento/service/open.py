@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import logging
 import os
-from contextlib import suppress
+from contextlib import closing, nullcontext, suppress
 from pathlib import Path
 
+from memento.archive.backup import BackupSource, make_backup
 from memento.archive.upgrade import write_missing_edges
 from memento.backends import open_backends
 from memento.consolidation.bounded_rules import PROCESSES
 from memento.datadir import DataFolder, Owner
-from memento.errors import BackendError, Damaged, InputError, NotFound
+from memento.errors import BackendError, Damaged, GraphError, InputError, NotFound
 from memento.graph import backups
+from memento.graph.store import Store
 from memento.intake import redaction
 from memento.model import Restored, Scope
 from memento.operations.recall import Recall
 from memento.ports import Progress
+from memento.search.vectors import VectorFile
 from memento.service import understanding
 from memento.service.context import Service
 from memento.service.handlers.care import back_up, make_due_checkpoint, reopen_store
 from memento.service.handlers.intake import take_captured
 from memento.service.handlers.recall import peek
+from memento.service.handlers.sessions import render_page
 from memento.settings import Settings
 from memento.time import now
 
@@ -44,23 +48,48 @@ def open_service(
     Raises:
         MementoError: the folder cannot be opened; it is released.
     """
+    changed: list[str] = []
+
+    def keep(graph: Store, made_by: str) -> None:
+        changed.append(made_by)
+        _keep_vectors(graph, made_by, datadir)
+
     try:
         service = Service(
             datadir,
-            open_backends(datadir, settings, mends=mends, progress=progress),
+            open_backends(datadir, settings, mends=mends, keep=keep, progress=progress),
             scope,
             settings,
             consolidate=understanding.work,
             checkpoint=make_due_checkpoint,
             mend=reopen_store,
+            render=render_page,
             capture=take_captured,
         )
+        if changed:
+            service.domains.embed_again()
         if mends:
             _upgrade(service, progress)
     except BaseException:
         datadir.release()
         raise
     return service
+
+
+def _keep_vectors(graph: Store, made_by: str, datadir: DataFolder) -> None:
+    """Make a backup with the vectors of the model before; where none can be made, they are made by the other one all the same."""
+    logger.warning("embedding.changed", extra={"before": made_by})
+    try:
+        with closing(VectorFile(datadir.vectors, made_by)) as vectors:
+            if not vectors.read_digests():
+                return
+            source = BackupSource(
+                datadir=datadir, store=graph, vectors=vectors, fingerprint=made_by, still=nullcontext()
+            )
+            made = make_backup(datadir.backups, source, now(), None)
+        logger.warning("embedding.kept-before", extra={"backup": made.folder})
+    except (InputError, GraphError) as error:
+        logger.warning("embedding.not-kept-before", extra={"error": str(error)})
 
 
 def _upgrade(service: Service, progress: Progress | None) -> None:
@@ -115,8 +144,10 @@ def close_service(service: Service) -> None:
     service.checkpointer.stop(_STOP_S)
     service.capturer.stop(_STOP_S)
     service.mender.stop(_STOP_S)
+    service.answers.worker.stop(_STOP_S)
     if service.models:
         service.models.close()
+    service.pages.close(_STOP_S)
     service.maps.close(_STOP_S)
     service.reinforcement.close(_STOP_S)
     service.case_reads.close(_STOP_S)

@@ -17,7 +17,7 @@ from typing import IO, Any, Protocol, TypeVar, cast
 from memento.codec import plain
 from memento.errors import InputError, NotAcceptable, NotFound, TooLong
 from memento.model import Merged
-from memento.operations import Operation, expressions, graphs, keys
+from memento.operations import Operation, care, expressions, graphs, keys
 from memento.operations import recall as recalls
 from memento.operations import strength as strengths
 from memento.operations.base import FILTERS
@@ -175,6 +175,14 @@ def consolidate(of: Evaluation, dry_run: bool) -> Any:
     if not dry_run:
         host.call(recalls.Manifest(fresh=True, namespace=host.namespace))
     return {"pruned": len(gone.memories), "memories": gone.memories, "dry_run": gone.dry_run}
+
+
+def compact(of: Evaluation, dry_run: bool, undo: bool) -> Any:
+    """What went, or would go, by reason, and how many are left."""
+    host = _host(of)
+    done = host.call(care.Compact(dry_run=bool(dry_run), undo=bool(undo), namespace=host.namespace))
+    counts = {name: getattr(done, name) for name in ("expired", "merged", "evicted", "remaining")}
+    return {"branch": done.branch, "stage": done.stage, **counts}
 
 
 def list_archived(of: Evaluation, limit: int) -> Any:
@@ -427,6 +435,14 @@ WRITING = (
         parameters=(Parameter("dry-run", "truth", False),),
         run=consolidate,
         asks=(strengths.Archive, recalls.Manifest),
+        writes=True,
+    ),
+    Verb(
+        name="compact",
+        does="Hide what is old, what says the same again, what matters least where there is too much; undo: not.",
+        parameters=(Parameter("dry-run", "truth", False), Parameter("undo", "truth", False)),
+        run=compact,
+        asks=(care.Compact,),
         writes=True,
     ),
     Verb(

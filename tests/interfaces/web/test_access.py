@@ -75,6 +75,14 @@ TABLE: Mapping[tuple[str, str], tuple[tuple[int, ...], dict[str, Any]]] = {
     ("POST", "/memory/import"): ((401, 403, 200, 200, 200), {"data": b'{"content": "I like tea."}'}),
     ("POST", "/memory/ingest"): ((401, 403, 403, 403, 403), {"json": {"file": "/etc/hostname"}}),
     ("POST", "/memory/index"): ((401, 403, 403, 403, 403), {"json": {"folder": "/etc"}}),
+    ("GET", "/memory/session"): (READ, {}),
+    ("POST", "/memory/session/summary"): ((401, 403, 404, 404, 404), {"json": {"session": "monday"}}),
+    ("GET", "/memory/profile"): (READ, {}),
+    ("GET", "/memory/pages"): (READ, {}),
+    ("POST", "/memory/pages"): ((401, 403, 201, 201, 201), {"json": {"name": "home", "question": "Where do I live?"}}),
+    ("GET", "/memory/pages/<path:name>"): ((401, 404, 404, 404, 404), {}),
+    ("DELETE", "/memory/pages/<path:name>"): ((401, 403, 404, 404, 404), {}),
+    ("POST", "/ask"): (READ, {"json": {"question": "Where do I live?"}}),
     ("POST", "/memory/files"): (
         (401, 403, 200, 200, 200),
         {"json": {"command": "create", "path": "/memories/tea.txt", "file_text": "I like tea."}},
@@ -94,12 +102,24 @@ TABLE: Mapping[tuple[str, str], tuple[tuple[int, ...], dict[str, Any]]] = {
         {"query_string": {"format": "nquads"}, "data": b"<urn:a> <urn:b> <urn:c> <urn:memento:data:local:own> ."},
     ),
     ("POST", "/memory/backup"): ((401, 403, 403, 201, 403), {"json": {}}),
+    ("POST", "/memory/migrate"): (CARE, {"json": {"dry_run": True}}),
+    ("POST", "/memory/sync"): ((401, 403, 403, 403, 403), {"json": {"folder": "/tmp"}}),
     ("POST", "/memory/restore"): ((401, 403, 403, 404, 403), {"json": {}}),
     ("GET", "/memory/notes/<path:iri>/status"): ((401, 404, 404, 404, 404), {}),
     ("POST", "/memory/retry"): ((401, 403, 200, 200, 200), {}),
     ("POST", "/memory/<path:iri>/correct"): ((401, 403, 201, 201, 404), {"json": {"content": "I live in Oslo."}}),
     ("POST", "/memory/<path:iri>/mark"): ((401, 403, 200, 200, 404), {"json": {"tags": ["home"]}}),
     ("GET", "/memory/tags"): (READ, {}),
+    ("GET", "/memory/relations"): (READ, {"query_string": {"entity": "me"}}),
+    ("POST", "/memory/forget"): ((401, 403, 404, 404, 404), {"json": {"tags": ["nowhere"]}}),
+    ("GET", "/list"): (READ, {}),
+    ("GET", "/export"): (READ, {}),
+    ("POST", "/api/save"): ((401, 403, 201, 201, 201), {"json": {"content": "Tea is green."}}),
+    ("POST", "/api/recall"): (READ, {"json": {"query": "Where do I live?"}}),
+    ("POST", "/api/search"): (READ, {"json": {"query": "Where do I live?"}}),
+    ("GET", "/api/list"): (READ, {}),
+    ("GET", "/api/health"): (READ, {}),
+    ("DELETE", "/api/<memory:rest>"): ((401, 403, 200, 200, 404), {}),
     ("POST", "/memory/<path:iri>/undo"): ((401, 403, 404, 404, 404), {}),
     ("POST", "/memory/<path:iri>/unforget"): ((401, 403, 404, 404, 404), {}),
     ("GET", "/memory/disputes"): (READ, {}),
@@ -135,6 +155,7 @@ TABLE: Mapping[tuple[str, str], tuple[tuple[int, ...], dict[str, Any]]] = {
     ("POST", "/memory/activate"): ((401, 404, 404, 404, 404), {"json": {"seeds": ["urn:memento:memory:x"]}}),
     ("POST", "/memory/decay"): ((401, 403, 200, 200, 200), {"json": {}}),
     ("GET", "/memory/archived"): ((401, 200, 200, 200, 200), {}),
+    ("POST", "/memory/compact"): ((401, 403, 200, 200, 200), {"json": {"dry_run": True}}),
     ("POST", "/memory/archive"): ((401, 403, 200, 200, 200), {"json": {}}),
     ("POST", "/memory/cleanup"): ((401, 403, 200, 200, 200), {"json": {}}),
     ("GET", "/memory/<path:iri>"): ((401, 200, 200, 200, 404), {}),
@@ -188,6 +209,8 @@ TABLE = {
         for method in ("GET", "POST", "PUT", "PATCH", "DELETE")
         for root in ("v1", "api")
     },
+    # Where it names a memory, as here, it is ours.
+    ("DELETE", "/api/<path:rest>"): ((401, 403, 200, 200, 404), {}),
 }
 
 
@@ -226,7 +249,7 @@ def test_each_role_gets_what_it_may(
     client, headers, iri = doors
     wanted, how = TABLE[method, path]
     address = path.replace("<path:name>", quote(RIVALS, safe=""))
-    address = re.sub(r"<path:\w+>", quote(iri, safe=""), address)
+    address = re.sub(r"<(?:path|memory):\w+>", quote(iri, safe=""), address)
     got = {}
     for role in ROLES:
         answer = client.open(address, method=method, headers=headers[role], environ_base=ELSEWHERE, **how)

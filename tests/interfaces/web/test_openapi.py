@@ -25,7 +25,7 @@ from memento.python import Memento, open_memento
 from memento.time import now
 
 load_all_checks()
-SLOW = ("/memory/check", "/memory/rebuild", "/memory/backup", "/memory/restore")
+SLOW = ("/memory/check", "/memory/rebuild", "/memory/backup", "/memory/restore", "/memory/migrate")
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def test_every_address_of_the_memory_and_of_cases_is_described_and_no_other(app:
     served = {
         (method.lower(), re.sub(r"<path:(\w+)>", r"{\1}", rule.rule))
         for rule in app.url_map.iter_rules()
-        if rule.rule.startswith(("/memory", "/cases")) and rule.rule != "/memory/openapi.json"
+        if rule.rule.startswith(("/memory", "/cases", "/ask")) and rule.rule != "/memory/openapi.json"
         for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
     }
 

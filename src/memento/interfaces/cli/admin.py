@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING
 import click
 
 from memento.errors import FolderInUse, InputError
-from memento.interfaces.cli.base import Chosen, command, common, main, namespace_of, open_memory, running
+from memento.interfaces.cli.base import (
+    FAILED,
+    Chosen,
+    command,
+    common,
+    main,
+    namespace_of,
+    open_memory,
+    print_answer,
+    running,
+)
 
 if TYPE_CHECKING:
     from memento.settings import Settings
@@ -119,6 +129,146 @@ def evaluate_recall(
             progress=progress,
         )
     click.echo(json.dumps(report.as_json()) if chosen.as_json else report.as_table(per_type=per_type))
+
+
+_SETUP = """# The settings of this memory. What is not named here is as `memento config docs` says; the environment comes first.
+
+[scope]
+namespace = {namespace}
+
+[server]
+port = {port}
+
+[embedding]
+model = {embedder}
+
+[model]
+provider = {provider}
+{more}"""
+
+
+@command("setup")
+@click.option("--yes", is_flag=True, help="Ask nothing: take what is given here, and the defaults for the rest.")
+@click.option("--port", type=click.IntRange(1, 65535), help="Port that the service listens on.  [default: 6366]")
+@click.option("--embedder", metavar="NAME", help="minilm, trigram, or the folder of a model.  [default: minilm]")
+@click.option(
+    "--provider", metavar="NAME", help="Who understands notes: none (rules), ollama, openai …  [default: none]"
+)
+@click.option("--model", metavar="NAME", help="The provider's name of the model.")
+def set_up(
+    chosen: Chosen, yes: bool, port: int | None, embedder: str | None, provider: str | None, model: str | None
+) -> None:
+    """Write the settings of a new memory; what is there already stays as it is."""
+    from memento.settings import Settings, load
+
+    file = chosen.folder.settings
+    if file.exists():
+        raise InputError(
+            f"{file} is there already and stays as it is: change it by hand, or name another folder with --home"
+        )
+    usual = Settings()
+
+    def ask_for(given: object, question: str, default: object) -> object:
+        if given is not None or yes:
+            return default if given is None else given
+        return click.prompt(question, default=default, type=type(default), err=True)
+
+    values = {
+        "namespace": ask_for(
+            chosen.namespace, "Namespace (`project` for the git checkout's name)", usual.scope.namespace
+        ),
+        "port": ask_for(port, "Port", usual.server.port),
+        "embedder": ask_for(embedder, "Embedder (minilm, trigram, or a folder)", usual.embedding.model),
+        "provider": ask_for(
+            provider, "Who understands notes (none, ollama, openai, anthropic, google)", usual.model.provider
+        ),
+    }
+    named = model
+    if values["provider"] != "none" and named is None and not yes:
+        named = click.prompt("Model, as the provider calls it", type=str, err=True)
+    more = f"model = {json.dumps(named)}\n" if named else ""
+    text = _SETUP.format(**{name: json.dumps(value) for name, value in values.items()}, more=more)
+    fresh = file.with_name(f"{file.name}.new")
+    try:
+        fresh.write_text(text, encoding="utf-8")
+        load(fresh)  # nothing is written that could not be read
+        fresh.replace(file)
+    finally:
+        fresh.unlink(missing_ok=True)
+    answer = {"settings": str(file), "home": str(chosen.folder.path), **values}
+    print_answer(
+        chosen,
+        answer,
+        lambda: f"Wrote {file}. `memento serve` starts the service.",
+    )
+
+
+_STOP_S = 20.0
+"""Seconds that a service may take to end."""
+
+
+@command("teardown")
+@click.option("--settings", "drops_settings", is_flag=True, help="Also put memento.toml aside.")
+def tear_down(chosen: Chosen, drops_settings: bool) -> None:
+    """Stop the service of the data folder, and remove what it leaves behind; what is remembered stays."""
+    folder, stopped = chosen.folder, None
+    if (owner := folder.serving_owner()) is not None:
+        import os
+        import signal
+        from contextlib import suppress
+        from time import monotonic, sleep
+
+        with suppress(ProcessLookupError):
+            os.kill(owner.pid, signal.SIGTERM)
+        until = monotonic() + _STOP_S
+        while folder.is_open():
+            if monotonic() > until:
+                raise FolderInUse(f"the service (process {owner.pid}) does not end: stop it by hand, then try again")
+            sleep(0.05)
+        stopped = owner.address
+    elif folder.is_open():
+        raise FolderInUse(f"{folder.path} is in use by another process, which does not serve: end it first")
+    (folder.path / "owner.json").unlink(missing_ok=True)
+    aside = None
+    if drops_settings and folder.settings.is_file():
+        aside = folder.settings.with_name("memento.toml.before-teardown")
+        folder.settings.replace(aside)
+    answer = {"stopped": stopped, "settings": str(aside) if aside else None, "kept": str(folder.path)}
+    said = [f"Stopped the service at {stopped}." if stopped else "No service was running."]
+    said += [f"The settings are in {aside}."] if aside else []
+    said.append(f"What is remembered stays in {folder.path}: delete that folder to be rid of it.")
+    print_answer(chosen, answer, lambda: "\n".join(said))
+
+
+@command("doctor")
+@click.option("--room", default=200, show_default=True, metavar="MIB", help="What should be left on the disk.")
+def examine(chosen: Chosen, room: int) -> None:
+    """Look for what is wrong with the data folder, and say what to do about it; exit code 1 when something is."""
+    from memento.archive.check import Finding, examine_folder, explain_difference
+    from memento.codec import plain
+    from memento.errors import MementoError
+    from memento.time import now
+
+    found = examine_folder(chosen.folder, now(), room * 2**20)
+    # What opening would mend or replace is to be seen first; a folder that cannot be opened is not.
+    if not {one.kind for one in found} - {
+        "disk-full",
+        "left-over-owner",
+        "clock",
+        "unreadable-backup",
+        "missing-memories",
+    }:
+        try:
+            with open_memory(chosen, "check") as memento:
+                found += [explain_difference(one) for one in memento.check()]
+        except MementoError as error:
+            remedy = "The message says what to do; `memento status` shows who has the folder open."
+            found.append(Finding(kind="cannot-open", found=str(error), remedy=remedy))
+    answer = [plain(one) for one in found]
+    lines = [f"{one.kind}: {one.found}\n  → {one.remedy}" for one in found]
+    print_answer(chosen, answer, lambda: "\n".join(lines) or f"{chosen.folder.path} is well.")
+    if found:
+        sys.exit(FAILED)
 
 
 @main.command("completion")

@@ -411,6 +411,10 @@ GROUPS: dict[str, click.Group] = {
     "living": Subcommands(
         "living", help="What use and time make of memories: feedback, associations, fading, the archive."
     ),
+    "session": Subcommands("session", help="Where a session starts, and what it came to."),
+    "pages": Subcommands(
+        "pages", help="Standing pages: queries and questions that are answered again after every write."
+    ),
     "cases": Subcommands(
         "cases", help="Finished tasks as examples: what worked before, plans made after it, and carrying those out."
     ),

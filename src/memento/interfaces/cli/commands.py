@@ -125,6 +125,7 @@ COMMANDS: Mapping[str, Command] = {
             "idempotency_key": Option(names=("--key",)),
             "wait": Option(names=("--no-wait",), help="Return as soon as it is kept."),
             "tags": Option(names=("--tag",), metavar="TAG"),
+            "ttl_s": Option(names=("--ttl",), metavar="SECONDS"),
         },
         reads={"content": read_text},
     ),
@@ -141,6 +142,21 @@ COMMANDS: Mapping[str, Command] = {
     ),
     "undo": Command(path="undo", view=views.show_undone),
     "forget": Command(path="forget", view=views.show_forgotten),
+    "forget_tagged": Command(path="forget-tagged", view=views.show_forgotten, places={"tags": "TAG..."}),
+    "start_session": Command(path="session start", view=lambda answer: str(answer["text"])),
+    "summarize_session": Command(
+        path="session summary",
+        view=lambda answer: str(answer["summary"]),
+        options={
+            "by_model": Option(names=("--no-model",), help="The beginnings of its memories, though a model is set.")
+        },
+    ),
+    "profile": Command(path="profile", view=views.show_profile),
+    "set_page": Command(path="pages set", view=views.show_page),
+    "pages": Command(path="pages list", view=views.show_pages),
+    "read_page": Command(path="pages show", view=views.show_page),
+    "remove_page": Command(path="pages remove", view=lambda answer: f"Removed {answer['name']}."),
+    "ask": Command(path="ask", view=views.show_reply),
     "unforget": Command(path="unforget", view=views.show_unforgotten),
     "sources": Command(path="sources", view=views.show_sources),
     "get": Command(path="get", view=views.show_described),
@@ -186,6 +202,8 @@ COMMANDS: Mapping[str, Command] = {
         path="keys cleanup",
         view=lambda answer: f"{answer['expired']:,} memories and {answer['phrases']:,} names let go.",
     ),
+    "relations": Command(path="relations", view=views.show_relations),
+    "compact": Command(path="compact", view=views.show_compacted),
     "memory_stats": Command(path="keys stats", view=views.show_fields),
     "strength": Command(path="living strength", view=views.show_fields, places={"iri": "MEMORY"}),
     "feedback": Command(
@@ -300,7 +318,21 @@ COMMANDS: Mapping[str, Command] = {
 """The commands that differ from what their operation makes of them by itself."""
 
 BY_HAND: Mapping[str, str] = {
-    **{name: name for name in ("recall", "query", "update", "export", "backup", "restore", "rebuild", "manifest")},
+    **{
+        name: name
+        for name in (
+            "recall",
+            "query",
+            "update",
+            "export",
+            "backup",
+            "restore",
+            "rebuild",
+            "migrate",
+            "sync",
+            "manifest",
+        )
+    },
     "get_graph": "graph get",
     "put_graph": "graph put",
     "post_graph": "graph add",

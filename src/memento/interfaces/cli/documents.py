@@ -25,7 +25,9 @@ from memento.interfaces.cli.base import (
     running,
 )
 from memento.interfaces.cli.commands import filter_options, read_text_or_file
-from memento.interfaces.cli.views import show_ingested, show_redacted
+from memento.interfaces.cli.views import show_ingested, show_migration, show_redacted, show_sync
+from memento.operations.base import fields_of
+from memento.operations.care import Migrate, Sync
 
 if TYPE_CHECKING:
     from memento.model import Changed
@@ -39,7 +41,7 @@ _RDF = (".trig", ".nq", ".nquads", ".jsonld", ".ttl", ".turtle", ".nt", ".ntripl
     "--format",
     "form",
     metavar="NAME",
-    help="trig, nquads, jsonld; rows: jsonl, json, csv, markdown; default by FILE.",
+    help="trig, nquads, jsonld, turtle; rows: jsonl, json, csv, markdown; default by FILE.",
 )
 @click.option("--vectors", is_flag=True, help="With the vectors, so that an import need not make them again.")
 @click.option("--audit", is_flag=True, help="With what was done with the store, for reading.")
@@ -235,6 +237,45 @@ def restore_backup(chosen: Chosen, folder: Path | None) -> None:
             f"What was there before is in {answer['aside']}."
         ),
     )
+
+
+@command("migrate")
+@click.argument("model", required=False)
+@click.option("--provider", help=f"{fields_of(Migrate)['provider'].description}.")
+@click.option("--dimensions", type=int, help=f"{fields_of(Migrate)['dimensions'].description}.")
+@click.option("--base-url", help=f"{fields_of(Migrate)['base_url'].description}.")
+@click.option("--force", is_flag=True, help=f"{fields_of(Migrate)['force'].description}.")
+@click.option("--dry-run", is_flag=True, help=f"{fields_of(Migrate)['dry_run'].description}.")
+def migrate(
+    chosen: Chosen,
+    model: str | None,
+    provider: str | None,
+    dimensions: int | None,
+    base_url: str | None,
+    force: bool,
+    dry_run: bool,
+) -> None:
+    """Move to another embedder while the memory is in use; MODEL as of `embedding.model`, by default that of the settings."""
+    from memento.codec import plain
+
+    is_folder = model is not None and provider in (None, "local") and Path(model).expanduser().is_dir()
+    place = str(Path(model).expanduser().absolute()) if model and is_folder else model
+    operation = Migrate(place, provider, dimensions, base_url, force, dry_run)
+    with open_memory(chosen, "migrate") as memento, bar("Embedding") as progress:
+        migrated = memento.call(operation, progress)
+    print_answer(chosen, plain(migrated), lambda: show_migration(plain(migrated)))
+
+
+@command("sync")
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--dry-run", is_flag=True, help=f"{fields_of(Sync)['dry_run'].description}.")
+def sync_with_others(chosen: Chosen, folder: Path, dry_run: bool) -> None:
+    """Send what has changed to FOLDER, which other machines reach too, and take in what they left there."""
+    from memento.codec import plain
+
+    with open_memory(chosen, "sync") as memento, bar("Taking in") as progress:
+        answer = plain(memento.call(Sync(str(_absolute_path(folder)), dry_run), progress))
+    print_answer(chosen, answer, lambda: show_sync(answer))
 
 
 @command("rebuild")

@@ -43,6 +43,36 @@ def show_forgotten(answer: Json) -> str:
     return "\n".join([said, *notes])
 
 
+def show_profile(answer: Json) -> str:
+    """What a namespace is mostly about: the sentence, then what it was counted from."""
+    kinds = ("tags", "entities", "files", "functions", "packages", "languages")
+    rows = [
+        f"{kind}: {', '.join(f'{clean(name)} ({count})' for name, count in answer[kind].items())}"
+        for kind in kinds
+        if answer[kind]
+    ]
+    decisions = [f"- {clean(text)}" for text in answer["decisions"]]
+    return "\n".join([answer["line"], "", *rows, *(["decisions:", *decisions] if decisions else [])])
+
+
+def show_page(answer: Json) -> str:
+    """The answer of a standing page."""
+    return str(answer.get("rendered") or "Not answered yet.")
+
+
+def show_pages(answer: Sequence[Json]) -> str:
+    """The standing pages, each with what it asks."""
+    rows = [f"{clean(one['name'])}: {clean(one.get('question') or one.get('query') or '')}" for one in answer]
+    return "\n".join(rows) or "No pages yet: `memento pages set NAME --question …` lets one stand."
+
+
+def show_reply(answer: Json) -> str:
+    """What a model said, then the memories it was given."""
+    said = [str(answer["answer"]), ""] if answer.get("answer") else [*answer["remarks"]]
+    memories = [f"- {clean(one['content'])}" for one in answer["memories"]["memories"]]
+    return "\n".join([*said, *(memories or ["Nothing that is known answers this."])])
+
+
 def show_unforgotten(answer: Json) -> str:
     """What is recalled again, or waits again."""
     back = (("Again  ", answer["memories"]), ("Pending", answer["notes"]))
@@ -512,6 +542,34 @@ def show_run(answer: Json) -> str:
     return "\n".join([head, *_steps(answer["steps"]), *([answer["case"]] if answer["case"] else [])])
 
 
+def show_migration(answer: Mapping[str, Any]) -> str:
+    """Say from which embedder to which, how much there was to do, and where the backup is."""
+    sizes = f"{answer['dimensions_before']} → {answer['dimensions_after']} dimensions"
+    move = f"{answer['before']} → {answer['after']} ({sizes})"
+    resumed = f"; {answer['resumed']:,} were already" if answer["resumed"] else ""
+    if answer["dry_run"]:
+        return f"{move}: {answer['embedded']:,} of {answer['texts']:,} texts would be embedded{resumed}. Nothing was changed."
+    if answer["backup"] is None:
+        return f"The memory has the vectors of {answer['after']} already."
+    return f"{move}: {answer['embedded']:,} of {answer['texts']:,} texts embedded{resumed}. Backup: {answer['backup']}"
+
+
+def show_sync(answer: Mapping[str, Any]) -> str:
+    """Say what was sent and what came, and what a person should look at."""
+    verbs = ("would be sent", "would come") if answer["dry_run"] else ("sent", "came")
+    lines = [
+        f"{answer['sent']:,} statements and {answer['withdrawn']:,} removals {verbs[0]}; of others {answer['patches']:,} patches "
+        f"{verbs[1]}, with {answer['added']:,} statements and {answer['removed']:,} removals."
+    ]
+    if answer["rivals"]:
+        lines.append(f"{answer['rivals']:,} memories can hardly hold together: `memento disputes` lists them.")
+    if answer["overruled"]:
+        lines.append(f"{answer['overruled']:,} values gave way to a later one of another machine.")
+    if answer["joined"]:
+        lines.append(f"This machine is {answer['machine']} from now on.")
+    return "\n".join(lines)
+
+
 def show_runs(found: Iterable[Json]) -> str:
     """A line for each task."""
     lines = [
@@ -592,3 +650,39 @@ def show_archived(answer: Json) -> str:
     head = "Would be archived:" if answer["dry_run"] else "Archived; `memento living unarchive` brings one back:"
     rows = [(clean(answer["contents"][iri]), iri) for iri in answer["memories"]]
     return "\n".join([head, *(f"- {text}  {_dim(iri)}" for text, iri in rows)])
+
+
+def show_relations(rows: Iterable[Json]) -> str:
+    """A line for each related memory: how, how strongly, and what it says."""
+    ways = {"out": "→", "in": "←", "both": "↔"}
+    lines = []
+    for one in rows:
+        strength = "    " if one["strength"] is None else f"{one['strength']:.2f}"
+        lines.append(
+            f"{strength} {ways[one['way']]} {clean(one['relation'])}: {clean(one['content'])}  {_dim(one['memory'])}"
+        )
+    return "\n".join(lines) or "Nothing is related to it."
+
+
+def show_compacted(answer: Json) -> str:
+    """Show what a compaction does as a diff, a line for each memory that goes."""
+    signs = {"merged": "~", "expired": "-", "evicted": "-"}
+    lines = []
+    for one in answer["changes"]:
+        into = f"\n  + {clean(one['into_content'] or '')}" if one["into"] else ""
+        why = _dim(f"{one['why']}: {one['detail']}  {one['memory']}")
+        lines.append(f"{signs[one['why']]} {clean(one['content'])}  {why}{into}")
+    if answer["more"]:
+        lines.append(_dim(f"and {answer['more']:,} more"))
+    counts = f"{answer['expired']:,} expired, {answer['merged']:,} merged, {answer['evicted']:,} evicted"
+    left = f"{answer['remaining']:,} of {answer['total']:,} memories remain"
+    lines.append(f"{_COMPACTED[answer['stage']]}: {counts}; {left}.")
+    if answer["alike"]:
+        lines.append(_dim(f"{answer['alike']:,} pairs are alike but do not say the same: both stay."))
+    if answer["branch"] and answer["stage"] != "undone":
+        way = "--branch" if answer["stage"] == "staged" else "--undo --branch"
+        lines.append(_dim(f"memento compact {way} {answer['branch']}"))
+    return "\n".join(lines)
+
+
+_COMPACTED = {"staged": "Would go", "applied": "Compacted", "undone": "Brought back"}

@@ -53,7 +53,17 @@ TEMPLATES: tuple[Json, ...] = (
         "description": "Everything known of one entity; id is what follows urn:memento:entity: in its IRI.",
         "mimeType": "application/json",
     },
+    {
+        "uriTemplate": "memento://page/{name}",
+        "name": "page",
+        "title": "A standing page",
+        "description": "A query or a question that the user lets stand, with its answer as it is now.",
+        "mimeType": "text/markdown",
+    },
 )
+
+
+PAGE = "memento://page/"
 
 
 def read_resource(reach: Reach, uri: str) -> tuple[str, str]:
@@ -70,6 +80,9 @@ def read_resource(reach: Reach, uri: str) -> tuple[str, str]:
             return _json(reach.memory.status(namespace=reach.namespace)), "application/json"
         case "ontology":
             return assets.read("ontology/memento.ttl").decode(), "text/turtle"
+    if uri.startswith(PAGE):
+        page = reach.memory.read_page(unquote(uri.removeprefix(PAGE)), namespace=reach.namespace)
+        return page.rendered or "Not answered yet.", "text/markdown"
     if not uri.startswith(("memento://memory/", "memento://entity/")):
         known = [one["uri"] for one in FIXED] + [one["uriTemplate"] for one in TEMPLATES]
         raise NotFound(f"there is no resource {uri[:120]!r}: choose one of {', '.join(known)}")

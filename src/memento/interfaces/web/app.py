@@ -17,6 +17,7 @@ from flask import Flask, Request, Response, g, request
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import HTTPException
 from werkzeug.http import http_date
+from werkzeug.routing import BaseConverter
 
 from memento import telemetry
 from memento.access import Caller, admit
@@ -27,7 +28,7 @@ from memento.interfaces.sparql_http import origins
 from memento.interfaces.web import openapi, pages, rest, yasgui
 from memento.interfaces.web.pages import Pages, token_of_session
 from memento.interfaces.web.requests import Parameters
-from memento.interfaces.web.rest import IMPORT_RDF, respond
+from memento.interfaces.web.rest import IMPORT_RDF, MEMORY, MIRROR, answer_mirrored, find_mirrored, respond
 from memento.interfaces.web.yasgui import Yasgui
 from memento.model import CaseMetrics
 from memento.operations.cases import CaseMetrics as MeasureCases
@@ -71,6 +72,7 @@ def create_app(service: Service) -> Flask:
         return for_people.answer_shared()
 
     app.register_blueprint(rest.blueprint())
+    _add_mirror(app, proxy)
     for addresses in (*sparql_http.blueprints(service.settings.sparql), sparql_page.blueprint(), proxy.blueprint()):
         app.register_blueprint(addresses)
     for_people.register(app)
@@ -147,7 +149,7 @@ def most_bytes(asked: Request, limits: LimitsSettings, chars: int = 0) -> int:
         chars: of an expression.
     """
     path = asked.path
-    if path.startswith(PROXIED):
+    if path.startswith(PROXIED) and f"{asked.method} {path}" not in MIRROR:
         return BODY_BYTES
     if path in IMPORTS:
         return IMPORT_BYTES
@@ -158,6 +160,26 @@ def most_bytes(asked: Request, limits: LimitsSettings, chars: int = 0) -> int:
     if path.startswith(GRAPHS) and asked.method != "PATCH":
         return limits.graph_bytes + 65_536
     return 2 * max(limits.text_bytes, limits.update_bytes) + 65_536
+
+
+def _add_mirror(app: Flask, proxy: Proxy) -> None:
+    """Add what is ours below the addresses of the providers; what is not goes on to them."""
+
+    def answer(rest: str) -> Response:
+        name = find_mirrored()
+        return proxy.forward(rest) if name is None else answer_mirrored(name)
+
+    app.url_map.converters["memory"] = MemoryConverter
+    app.add_url_rule("/api/<memory:rest>", "api_delete", answer, methods=["DELETE"])
+    for address in MIRROR:
+        verb, path = address.split(" ")
+        app.add_url_rule(path, path, answer, methods=[verb], defaults={"rest": path.removeprefix("/api/")})
+
+
+class MemoryConverter(BaseConverter):
+    """Takes the part of an address that names a memory."""
+
+    regex = MEMORY.pattern
 
 
 def _add_addresses(app: Flask, service: Service, proxy: Proxy) -> None:
@@ -198,7 +220,7 @@ def caller() -> Caller:
         address=request.remote_addr or "",
         method=request.method,
         headers=headers,
-        is_proxied=request.path.startswith(PROXIED),
+        is_proxied=request.path.startswith(PROXIED) and find_mirrored() is None,
     )
 
 

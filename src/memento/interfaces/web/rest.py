@@ -11,11 +11,12 @@ length stand beside the loop, as they are read and sent a piece at a time.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, is_dataclass
 from datetime import datetime
 from functools import cache
-from typing import Any, get_args
+from typing import Any, cast, get_args
 from zoneinfo import ZoneInfo
 
 from flask import Blueprint, Response, request
@@ -27,6 +28,8 @@ from memento.archive.files import spool
 from memento.codec import decode, encode
 from memento.errors import InputError
 from memento.intake.rows import Record, parse_note_row, parse_rows
+from memento.interfaces.mcp.group_tools import CARE_TOOLS
+from memento.interfaces.mcp.tools import Reach, Told, Tool, to_structured
 from memento.interfaces.picture import draw_manifest
 from memento.interfaces.web.connection import waiting_client
 from memento.interfaces.web.requests import Parameters, context, load_json, namespace, read_object
@@ -39,6 +42,7 @@ from memento.operations.keys import Remember
 from memento.operations.notes import ImportNotes, Note
 from memento.operations.recall import List, Recall
 from memento.operations.recall import Manifest as DrawManifest
+from memento.python import Memento
 from memento.retrieval.render import as_text, as_xml
 from memento.service import handle
 from memento.service.handlers.care import export_pieces, take_in
@@ -103,7 +107,9 @@ def blueprint() -> Blueprint:
         if "rest" not in operation.absent:
             _add_route(routes, name, operation, operation.route)
     _add_route(routes, "list_all", List, LISTING)
+    _add_route(routes, "list_short", List, "GET /list")
     routes.get("/memory/export")(_send_export)
+    routes.get("/export", endpoint="export_short")(_send_export)
     routes.post(IMPORT_RDF)(_receive_rdf)
     routes.get(CONTEXT)(_send_context)
     return routes
@@ -124,6 +130,58 @@ def _answer_operation(operation: type[Operation[Any]], places: Mapping[str, str]
     if notices := context().notices:
         response.headers["Memento-Notice"] = " ".join(notices).encode("ascii", "backslashreplace").decode()
     return response
+
+
+MIRROR: Mapping[str, str] = {
+    "POST /api/save": "memory_save",
+    "POST /api/recall": "memory_recall",
+    "POST /api/search": "memory_search",
+    "GET /api/list": "memory_list",
+    "GET /api/health": "memory_health",
+}
+"""
+The addresses of one of the published designs, each with the tool that answers it; `DELETE /api/ID` is `memory_forget`.
+
+No provider of models has them. All the same a POST is ours only where its body has the argument that the tool cannot do without,
+and a DELETE where it names a memory; anything else goes to the provider.
+"""
+
+MEMORY = re.compile(r"urn:memento:[^/\s]+|[0-9a-f]{4,12}(?:-[0-9a-f]{4,12})*")
+"""A memory in an address: its IRI, or the end of one."""
+
+
+def find_mirrored() -> str | None:
+    """Return the tool that a request below `/api` is for; None where it is for a provider."""
+    if request.method == "DELETE":
+        return "memory_forget" if MEMORY.fullmatch(request.path.removeprefix("/api/")) else None
+    name = MIRROR.get(f"{request.method} {request.path}")
+    if name is None or request.method == "GET":
+        return name
+    body = _load_object(request.get_data()) if request.is_json else None
+    needed = "content" if name == "memory_save" else "query"
+    return name if isinstance(body, dict) and needed in body else None
+
+
+def answer_mirrored(name: str) -> Response:
+    """Answer one of the mirrored addresses as its tool does; raises `InputError` for an argument that it does not have."""
+    tool = _mirrored_tools()[name]
+    many = [field.encode_name for field in structs.fields(tool.arguments) if "tags" in field.encode_name]
+    if request.method == "POST":
+        given = dict(cast("Json", load_json(request.get_data())))
+    else:
+        given = {key: request.args.getlist(key) if key in many else value for key, value in request.args.items()}
+    if request.method == "DELETE":
+        given["id"] = request.path.removeprefix("/api/")
+    held = context()
+    reach = Reach(memory=Memento(held.service, held.access), namespace=namespace())
+    told = tool.run(reach, tool.parse_arguments(given))
+    assert isinstance(told, Told)  # none of these asks the user first
+    return respond(to_structured(told.answer), 201 if name == "memory_save" else 200)
+
+
+@cache
+def _mirrored_tools() -> Mapping[str, Tool]:
+    return {tool.name: tool for tool in CARE_TOOLS}
 
 
 def respond(answer: object, status: int = 200) -> Response:

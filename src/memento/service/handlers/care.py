@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
 from math import ceil
@@ -21,20 +21,66 @@ from typing import IO
 from memento.access import OWNER, Issued
 from memento.archive.backup import BackupSource, make_backup
 from memento.archive.check import find_differences, read_store_files, rebuild_indexes, report_status
-from memento.archive.exchange import ExportDocument, ImportDocument, export_document, prepare_import, write_import
+from memento.archive.compact import Rules, apply_branch, stage_compaction, undo_branch
+from memento.archive.exchange import (
+    ExportDocument,
+    ImportDocument,
+    PreparedImport,
+    export_document,
+    prepare_import,
+    prepare_merge,
+    write_import,
+    write_merge,
+)
 from memento.archive.files import open_document, save_document
+from memento.archive.sync import (
+    Merger,
+    Patch,
+    blank_patches,
+    collect_changes,
+    find_footing,
+    find_rivals,
+    list_graphs,
+    list_patches,
+    note_own,
+    read_known,
+    read_patches,
+    record_patches,
+    write_patch,
+)
 from memento.archive.tables import TableForm, find_form, write_statements
+from memento.archive.upgrade import Migration, choose_target, count_kept, prepare_settings, write_settings
 from memento.backends import Backends, reopen
 from memento.consolidation import queue
+from memento.datadir import cache_folder
 from memento.errors import BackendError, Damaged, Forbidden, InputError, MementoError, NotFound
+from memento.graph import mapping
 from memento.graph.backups import begin_restore, list_backups, parse_backup_time, prepare_restore
 from memento.graph.documents import Form
+from memento.graph.store import parse_quads, serialise_quads
 from memento.intake.redaction import Redaction
-from memento.iris import check_namespace
-from memento.model import BackedUp, Difference, Exported, Filter, Merged, Restored, TokenShown
+from memento.iris import MEM, audit_iri, check_namespace, mint, parse_iri
+from memento.model import (
+    BackedUp,
+    Change,
+    Compacted,
+    Difference,
+    Exported,
+    Filter,
+    Merged,
+    Migrated,
+    Quad,
+    Restored,
+    Scope,
+    Synced,
+    TokenShown,
+    Update,
+)
 from memento.model import Status as Report
 from memento.operations import care as operations
 from memento.ports import Progress
+from memento.search.embedders import embedder_of
+from memento.search.ledger import Ledger
 from memento.service.context import Context, Service, handles
 from memento.service.understanding import resume
 from memento.sparql.jobs import Rewrite, WaitingClient
@@ -324,6 +370,236 @@ def rebuild(operation: operations.Rebuild, context: Context) -> int:
     context.require_writable()
     with context.service.writing:
         return rebuild_indexes(context.stores, context.progress) + context.service.domains.embed_again()
+
+
+@handles(operations.Compact)
+def compact(operation: operations.Compact, context: Context) -> Compacted:
+    """Stage, apply or undo."""
+    scope, service = context.scope(operation.namespace, "write"), context.service
+    if operation.dry_run and (operation.undo or operation.branch):
+        raise InputError("dry_run shows what a new run would do: leave out undo and branch")
+    branch = None if operation.branch is None else parse_iri(operation.branch)
+    writing, parts, progress = service.writing, context.stores, context.progress
+    with service.importing:
+        if operation.undo:
+            done = undo_branch(branch, scope, parts, writing, progress)
+        elif branch:
+            done = apply_branch(branch, scope, parts, writing, progress)
+        else:
+            rules = Rules(
+                ttl_days=operation.ttl_days,
+                most=operation.max_entries,
+                alike=operation.threshold,
+                newest=operation.newest,
+                shown=operation.lines,
+            )
+            done = stage_compaction(rules, scope, parts.clock(), parts, writing)
+            if done.branch and not operation.dry_run:
+                apply_branch(done.branch, scope, parts, writing, progress)
+                done = replace(done, stage="applied")
+            elif not done.branch and not operation.dry_run:
+                done = replace(done, stage="applied")
+    if done.branch and done.stage != "staged":
+        service.maps.record(scope, "compacted" if done.stage == "applied" else "compaction undone")
+    return done
+
+
+@handles(operations.Migrate)
+def migrate(operation: operations.Migrate, context: Context) -> Migrated:
+    """Move the memory to another embedder while it is in use."""
+    context.require_owner()
+    chosen = {name: getattr(operation, name) for name in ("model", "provider", "dimensions", "base_url")}
+    if any(value is not None for value in chosen.values()):
+        context.require_own_machine("a model's folder is on the machine, and a service gets every text")
+    service, stores = context.service, context.stores
+    target = choose_target(service.settings.embedding, chosen)
+    embedder, before = embedder_of(target, cache_folder()), stores.embedder
+    if embedder.fingerprint == before.fingerprint:
+        embedder = before  # which keeps one file of vectors, not two
+    is_same = embedder is before and not operation.force
+    answer = Migrated(
+        before=before.fingerprint,
+        after=embedder.fingerprint,
+        dimensions_before=before.dimensions,
+        dimensions_after=embedder.dimensions,
+        texts=stores.indexes.file.count_texts(),
+        embedded=0,
+        dry_run=operation.dry_run,
+    )
+    if operation.dry_run or is_same:
+        resumed = 0 if is_same or operation.force else count_kept(stores.datadir, embedder.fingerprint)
+        return replace(answer, embedded=0 if is_same else answer.texts - resumed, resumed=resumed)
+    context.require_writable()
+    settings = prepare_settings(service.datadir.settings, target)
+    with Migration(stores, embedder, afresh=operation.force) as migration:
+        with service.importing:
+            made = back_up(service.datadir.backups, None, service)
+        resumed = migration.measure().done
+        migration.catch_up(context.progress)
+        with service.importing, service.understanding, service.writing:
+            migration.finish()
+            stores.switch_embedder(embedder, migration.file, lambda: write_settings(service.datadir.settings, settings))
+            service.settings = replace(service.settings, embedding=target)
+    logger.warning("embedding.migrated", extra={"before": before.fingerprint, "after": embedder.fingerprint})
+    texts = stores.indexes.file.count_texts()
+    return replace(answer, texts=texts, embedded=migration.embedded, resumed=resumed, backup=made.folder)
+
+
+@handles(operations.Sync)
+def sync(operation: operations.Sync, context: Context) -> Synced:
+    """Tell other machines what has changed, and learn what they have."""
+    folder = _folder_of(operation.folder, context)
+    if folder is None or not folder.is_dir():
+        raise InputError(f"{str(operation.folder)[:200]} is no folder: make it, where every machine reaches it")
+    scope, service = context.scope(None, "write"), context.service
+    path = service.datadir.sync
+    place = None if operation.dry_run and not path.is_file() else path
+    with service.importing, closing(Ledger(place, scope.tenant)) as ledger:
+        return Exchange(ledger, folder, scope, context, is_trial=operation.dry_run).take_turn()
+
+
+class Exchange:
+    """One machine's turn: `importing` is held. Nothing is taken before everything that came was found whole."""
+
+    def __init__(self, ledger: Ledger, folder: Path, scope: Scope, context: Context, *, is_trial: bool) -> None:
+        self._ledger, self._folder, self._scope, self._context = ledger, folder, scope, context
+        self._service, self._parts, self._is_trial = context.service, context.stores, is_trial
+        self._sent = self._withdrawn = 0
+
+    def take_turn(self) -> Synced:
+        """Send, take, and send what came of it."""
+        if not self._is_trial:
+            self._recover()
+        ledger = self._ledger
+        joined = not ledger.known()
+        patches = read_patches(self._folder, ledger.known())
+        if not joined:
+            self._send()
+        redaction = self._context.begin_redaction(None)
+        merger, rivals = self._take(patches, redaction) if patches else (None, 0)
+        redacted = redaction.close(is_trial=self._is_trial)
+        if joined or rivals or redacted:
+            self._send()
+        if not self._is_trial:
+            blank_patches(self._folder, ledger)
+        return Synced(
+            machine=ledger.machine,
+            sent=self._sent,
+            withdrawn=self._withdrawn,
+            patches=len(patches),
+            added=len(merger.adds) if merger else 0,
+            removed=len(merger.removes) if merger else 0,
+            rivals=rivals,
+            overruled=merger.overruled if merger else 0,
+            machines=tuple(sorted(list_patches(self._folder))),
+            joined=joined,
+            redacted=redacted,
+            dry_run=self._is_trial,
+        )
+
+    def _recover(self) -> None:
+        """Note what an earlier turn did before it was killed, or begin anew where the memory is an earlier one."""
+        ledger, graph = self._ledger, self._parts.graph
+        said, known, found = read_known(graph, self._scope.tenant), ledger.known(), list_patches(self._folder)
+        intended, name = ledger.intended()
+        own = found.get(ledger.machine, {})
+        begun = {machine: number for machine, number in intended.items() if number > known.get(machine, 0)}
+        if begun and (
+            any(said.get(one, 0) >= number for one, number in begun.items()) or (self._folder / name).is_file()
+        ):
+            patches = read_patches(self._folder, known)
+            patches = [one for one in patches if one.sequence <= begun.get(one.machine, 0)]
+            with self._service.writing, ledger.transaction():
+                Merger(ledger, graph, list_graphs(graph, self._scope.tenant)).take(patches)
+                self._parts.apply(Change(tuple(record_patches(patches, self._scope.tenant))))
+            said, known = read_known(graph, self._scope.tenant), ledger.known()
+        last = known.get(ledger.machine, 0)
+        is_earlier = any(said.get(machine, 0) < number for machine, number in known.items())
+        if is_earlier or last not in (0, max(own, default=0)):
+            logger.warning("sync.joins-anew", extra={"machine": ledger.machine})
+            ledger.begin_anew()
+
+    def _send(self) -> None:
+        """Write a patch of what has changed here, if anything has."""
+        ledger, graph, tenant = self._ledger, self._parts.graph, self._scope.tenant
+        with self._service.writing:
+            graphs = list_graphs(graph, tenant)
+            adds, removes, erases = collect_changes(ledger, graph, graphs)
+            self._sent, self._withdrawn = self._sent + len(adds), self._withdrawn + len(removes) + len(erases)
+            if self._is_trial or not (adds or removes or erases):
+                return
+            known = ledger.known()
+            patch = Patch(
+                machine=ledger.machine,
+                sequence=known.pop(ledger.machine, 0) + 1,
+                stamp=max(round(self._parts.clock().timestamp() * 1000), ledger.latest() + 1),
+                adds=tuple(adds),
+                removes=tuple(removes),
+                erases=tuple(erases),
+                footing=tuple(find_footing(adds, graph, graphs)),
+                known=known,
+            )
+            fresh, name = write_patch(patch, self._folder)
+            ledger.intend({patch.machine: patch.sequence}, name)
+            fresh.replace(self._folder / name)
+            with ledger.transaction():
+                self._parts.apply(Change(tuple(record_patches([patch], tenant))))
+                note_own(patch, ledger)
+
+    def _take(self, patches: Sequence[Patch], redaction: Redaction) -> tuple[Merger, int]:
+        """Take patches of others: first apart, where it may take long, then at once."""
+        ledger, parts = self._ledger, self._parts
+        with ledger.transaction(is_trial=True):
+            trial = self._merge(patches)
+            rivals = find_rivals(trial, ledger, parts.graph)
+            if self._is_trial:
+                return trial, _count_links(rivals)
+            prepared = self._prepare(trial, redaction)
+        ledger.intend({patch.machine: patch.sequence for patch in patches})  # each machine's last comes last
+        try:
+            with self._service.understanding, self._service.writing, ledger.transaction():
+                merger = self._merge(patches)
+                rivals = find_rivals(merger, ledger, parts.graph)
+                if (merger.adds.keys(), merger.removes.keys()) != (trial.adds.keys(), trial.removes.keys()):
+                    prepared.vectors.undo()
+                    prepared = self._prepare(merger, redaction)
+                entry = Update(
+                    iri=mint("update"),
+                    at=now(),
+                    token=self._context.access.name,
+                    graphs=prepared.graphs,
+                    added=len(merger.adds),
+                    removed=len(merger.removes),
+                )
+                audit = mapping.quads(entry, audit_iri(self._scope.tenant))
+                ledger_says = record_patches(patches, self._scope.tenant)
+                write_merge(prepared, merger.removes.keys(), [*rivals, *audit, *ledger_says], self._scope, parts)
+        except MementoError:
+            prepared.vectors.undo()
+            raise
+        return merger, _count_links(rivals)
+
+    def _merge(self, patches: Sequence[Patch]) -> Merger:
+        graph = self._parts.graph
+        merger = Merger(self._ledger, graph, list_graphs(graph, self._scope.tenant))
+        merger.take(patches)
+        return merger
+
+    def _prepare(self, merger: Merger, redaction: Redaction) -> PreparedImport:
+        lines = redaction.redact_quads(serialise_quads(merger.adds))
+        return prepare_merge(
+            parse_quads(lines),
+            merger.removes.keys(),
+            self._scope,
+            self._parts,
+            "what came",
+            None,
+            self._context.progress,
+        )
+
+
+def _count_links(quads: Sequence[Quad]) -> int:
+    return sum(1 for quad in quads if quad[2] == MEM.Rivalry)
 
 
 @handles(operations.Backup)

@@ -145,7 +145,7 @@ def retrieve_cases_each(operation: operations.RetrieveCasesEach, context: Contex
     for number, task in enumerate(operation.tasks, start=1):
         context.require_text(task, f"task {number}")
     domain_of(operation.domain, operation.namespace, context)
-    embed_tasks(operation.tasks, context.stores)
+    embed_tasks(operation.tasks, context.stores.embedder)
     return tuple(
         retrieve_cases(
             operations.RetrieveCases(

@@ -26,6 +26,7 @@ from memento.model import (
     MemoryRow,
     MemoryStats,
     OpenedMemory,
+    Read,
     Related,
     Remembered,
     Scope,
@@ -145,8 +146,9 @@ def recall_memories(operation: operations.RecallMemories, context: Context) -> D
     scope = context.scope(operation.namespace)
     limits = choose_thresholds(context.stores.embedder.fingerprint, options)
     query = match.KeyQuery(text=operation.query, vectors=context.embed(operation.query), limits=limits)
+    reranker = context.service.reranker
     wanted = direct.DirectOptions(
-        k=operation.k,
+        k=max(operation.k, reranker.pool if reranker.has_model else 0),
         hops=operation.hops,
         expand=operation.expand,
         least_share=operation.least_share,
@@ -157,6 +159,12 @@ def recall_memories(operation: operations.RecallMemories, context: Context) -> D
     )
     with context.stores.indexes.lock:
         found, effects = direct.rank_directly(query, wanted, traversal(scope, context), options, context.settings.words)
+    if reranker.has_model:
+        most = operation.k * (2 if operation.expand else 1)
+        order = reranker.order(operation.query, [one.content for one in found])
+        found = (found if order is None else [found[place] for place in order])[:most]
+        kept = {one.memory for one in found}
+        effects = [one for one in effects if not isinstance(one, Read) or one.memory in kept]
     if context.access.may("write"):
         context.service.reinforcement.note(*effects)
     return DirectRecall(query=operation.query, namespace=scope.namespace, memories=tuple(found))

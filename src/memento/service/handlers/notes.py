@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from memento.archive.forget import forget_iri, unforget_iri
 from memento.archive.read import list_sources
 from memento.consolidation import amend, queue
@@ -17,10 +19,12 @@ from memento.consolidation.task import (
     make_tasks,
     split_row,
 )
-from memento.errors import InputError
-from memento.keys.remember import KeyChanges
+from memento.errors import InputError, NotFound
+from memento.iris import IRI, tag_iri
+from memento.keys.remember import KeyChanges, require_ttl
 from memento.model import (
     Dispute,
+    Filter,
     Forgotten,
     Imported,
     Marked,
@@ -58,8 +62,10 @@ def note(operation: notes.Note, context: Context) -> Noted:
         container=operation.container,
         priority=operation.priority,
         source=operation.source,
+        ttl_s=operation.ttl_s,
     )
     context.require_text(operation.content, "content")
+    require_ttl(operation.ttl_s, "ttl")
     scope, knobs = context.scope(operation.namespace, "write"), context.settings.consolidation
     tasks = make_tasks(row, scope, context.stores.clock(), zone, knobs)
     if operation.dry_run:
@@ -106,6 +112,7 @@ def import_notes(operation: notes.ImportNotes, context: Context) -> Imported:
     scope, rows = context.scope(operation.namespace, "write"), operation.rows
     for number, row in enumerate(rows, start=1):
         context.require_text(row.content, f"content of row {number}")
+        require_ttl(row.ttl_s, f"ttl of row {number}")
     knobs = context.settings.consolidation
     # A long row is known when its last piece is: an import that broke off within it goes on there.
     last = [key_of_piece(row.idempotency_key, len(split_row(row, knobs))) for row in rows]
@@ -253,6 +260,39 @@ def forget(operation: notes.Forget, context: Context) -> Forgotten:
         gone = forget_iri(operation.iri, scope, operation.erase, now, context.stores, confirm=operation.confirm)
     context.service.maps.record(scope, f"forgot {len(gone.memories):,}")
     return gone
+
+
+@handles(notes.ForgetTagged)
+def forget_tagged(operation: notes.ForgetTagged, context: Context) -> Forgotten:
+    """Hide or erase all that has one of some tags."""
+    scope, stores = context.scope(operation.namespace, "write"), context.stores
+    wanted = Filter(tags=tuple(tag_iri(name) for name in operation.tags if name.strip()))
+    if not wanted.tags:
+        raise InputError("no tag is given: name one at least")
+    with context.service.writing:
+        with stores.indexes.lock:
+            nodes = stores.indexes.nodes
+            tagged = nodes.current([scope.graph], now=stores.clock()) & stores.indexes.select(wanted)
+            memories = [nodes.iri(node) for node in np.flatnonzero(tagged).tolist()]
+        if not memories:
+            named = ", ".join(operation.tags)[:80]
+            raise NotFound(
+                f"no memory of the namespace {scope.namespace!r} has the tag {named}: `tags` lists those in use"
+            )
+        # One that went with another, as the summary of a session does, is not there any more.
+        gone = [
+            forget_iri(iri, scope, operation.erase, stores.clock(), stores)
+            for iri in memories
+            if not operation.erase or stores.indexes.nodes.find(IRI(iri)) is not None
+        ]
+    context.service.maps.record(scope, f"forgot {len(memories):,}")
+    return Forgotten(
+        memories=tuple(dict.fromkeys(iri for one in gone for iri in one.memories)),
+        notes=tuple(dict.fromkeys(iri for one in gone for iri in one.notes)),
+        erased=operation.erase,
+        still_told=tuple(dict.fromkeys(iri for one in gone for iri in one.still_told)),
+        cases=tuple(dict.fromkeys(iri for one in gone for iri in one.cases)),
+    )
 
 
 @handles(notes.Unforget)

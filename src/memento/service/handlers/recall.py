@@ -20,6 +20,7 @@ from memento.model import (
     Neighbourhood,
     RecalledEntity,
     Recollection,
+    Relation,
     Scope,
     TagCount,
     Timeline,
@@ -84,10 +85,7 @@ def prepare(operation: operations.Recall, scope: Scope, context: Context) -> tup
 @handles(operations.Recall)
 def recall(operation: operations.Recall, context: Context) -> Recollection:
     """Go through the five phases; what comes back counts as used where the setting says so."""
-    query, chosen = prepare(operation, context.scope(operation.namespace), context)
-    recollection = _recall_by_energy(query, context, chosen)
-    if operation.budget:
-        recollection = fit_budget(recollection, operation.budget)
+    recollection = answer(operation, context)
     counts = context.settings.living.count_recall if operation.counts is None else operation.counts
     if counts and context.access.may("write") and not context.service.degraded:
         context.service.reinforcement.note(*_uses(recollection, context))
@@ -99,9 +97,31 @@ def recall(operation: operations.Recall, context: Context) -> Recollection:
 
 def peek(operation: operations.Recall, context: Context) -> Recollection:
     """Recall for somebody who has not asked, as a prompt that memories are put into: never counted as use."""
-    query, chosen = prepare(operation, context.scope(operation.namespace), context)
-    recollection = _recall_by_energy(query, context, chosen)
-    return fit_budget(recollection, operation.budget) if operation.budget else recollection
+    return answer(operation, context)
+
+
+def answer(operation: operations.Recall, context: Context) -> Recollection:
+    """Answer a question within its budget, or give the answer again that is kept; what it has beside is not among it."""
+    scope = context.scope(operation.namespace)
+    scope = context.widen(scope) if operation.everywhere else scope
+    query, chosen = prepare(operation, scope, context)
+
+    def make() -> Recollection:
+        recollection = _recall_in_order(query, context, chosen)
+        return fit_budget(recollection, operation.budget) if operation.budget else recollection
+
+    return context.service.answers.ask(operation, context.access, scope, make)
+
+
+def _recall_in_order(query: Query, context: Context, chosen: Settings) -> Recollection:
+    """Recall, and let the reranker order the best again where there is one."""
+    reranker = context.service.reranker
+    if not reranker.pool:
+        return _recall_by_energy(query, context, chosen)
+    most = max(query.k, MOST_EXPLAINED) if query.explained else context.settings.limits.results
+    wider = replace(query, k=min(max(query.k, reranker.pool), max(most, query.k)))
+    found = _recall_by_energy(wider, context, chosen)
+    return pipeline.rerank(found, query.k, reranker, query.scope, context.stores.clock(), context.stores)
 
 
 _WIDER = 3  # times as many memories are ranked by energy as are wanted
@@ -160,6 +180,19 @@ def list_page(operation: operations.List, context: Context) -> tuple[Listed, ...
             only=context.read_filter(operation),
         )
     )
+
+
+@handles(operations.Relations)
+def list_related(operation: operations.Relations, context: Context) -> tuple[Relation, ...]:
+    """Look up the links of a memory, or the memories about something."""
+    context.require_page(operation.limit)
+    scope, now = context.scope(operation.namespace), context.stores.clock()
+    if (operation.iri is None) == (operation.entity is None):
+        raise InputError("give either iri, a memory, or entity, a name")
+    if operation.iri is not None:
+        return tuple(read.list_relations(operation.iri, scope, operation.limit, now, context.stores))
+    context.require_text(operation.entity, "entity")
+    return tuple(read.list_mentioning(str(operation.entity), scope, operation.limit, now, context.stores))
 
 
 @handles(operations.Tags)

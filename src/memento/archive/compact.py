@@ -1,0 +1,534 @@
+"""
+Tidy a namespace up: what is too old, what says the same again, and what matters least where there is too much.
+
+*Flow:* `stage_compaction` decides and writes nothing but a graph branch: what the namespace would gain and lose → it is shown →
+`apply_branch` writes that, step by step → `undo_branch` takes exactly that back.
+
+*Guarantees:* what goes is hidden, as `forget` hides it: its text, its note and its history stay. Two memories become one only when
+they say the same in the same words, of the same, as the same kind of statement; the one that stays has the notes, tags, names and
+links of both. Whoever recalls waits for one step at most. A run that was stopped half way goes on, or back, from where it is. What
+was forgotten after it was compacted, or brought back by hand, is left as it is by `undo_branch`.
+
+*Because:* cosines cannot tell paraphrases from other values: "the room is green" and "the room is blue" are as alike as two ways to
+say one thing. What is only alike is counted, not merged.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memento import rank
+from memento.backends import Backends
+from memento.errors import NotFound
+from memento.graph.mapping import statements
+from memento.graph.store import Row
+from memento.graph.terms import to_own_quad, to_quads
+from memento.iris import IRI, MEM, PROV, TYPE, association_iri, branch_iri, branch_prefix, link_iri
+from memento.model import BranchStage, Change, Compacted, Compaction, Quad, Scope, Value
+from memento.ports import Progress, Vectors
+from memento.search.nodes import Record
+from memento.strength import importances
+from memento.text.mood import reading
+
+Nodes = NDArray[np.int32]
+
+STEP = 64
+"""Memories that are hidden, or brought back, in one write."""
+_REST_S = 0.002
+"""Seconds between two steps, in which who waits for the memory gets it."""
+_AT_ONCE = 500  # memories that are read together
+_REMOVED = ":removed"
+_COUNTS = re.compile(r"(\d+) (expired|merged|evicted|in all)")
+
+# What changes nothing in what is said, and how the same is spelt.
+_FILLER = frozenset(("a", "an", "the", "really", "also", "just", "please"))
+_WORD = re.compile(r"[^\W_]+(?:[.,:/'’-][^\W_]+)*|[%$€£°+*=<>#@&/-]")
+_STAMP = re.compile(r"\[[^\[\]]{0,40}\]")
+_COPIED = (MEM.about, MEM.mentions, MEM.tagged, MEM.refers, MEM.contradicts, PROV.wasDerivedFrom)
+"""What the memory that stays takes over from the one that goes."""
+_SAME = (
+    *(MEM.about, MEM.subject, MEM.slot, MEM.slotValue, MEM.saidBy, MEM.title, MEM.eventAt, MEM.mood),
+    *(MEM.container, MEM.memoryType, MEM.invalidAt, MEM.expiresAt, MEM.parent, MEM.invalidates, MEM.supersedes),
+)
+"""What must be equal in two memories that become one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """
+    What a compaction lets go: memories older than `ttl_days`, those that say again what one of the `newest` says, with a cosine of
+    `alike` at least, and of more than `most` the least important. 0 days, or 0 of the newest, is none.
+    """
+
+    ttl_days: float = 180.0
+    most: int = 10_000
+    alike: float = 0.92
+    newest: int = 500
+    shown: int = 100
+    """Lines of the answer at most."""
+
+
+@dataclass(slots=True, kw_only=True)
+class _Plan:
+    """What would go: ids by reason, of what is merged the id that stays, and the cosine."""
+
+    current: int
+    expired: list[int]
+    evicted: list[int]
+    merged: dict[int, tuple[int, float]]
+    alike: int
+    weights: Mapping[int, float]
+    created: Mapping[int, float]
+
+
+def stage_compaction(
+    rules: Rules, scope: Scope, now: datetime, parts: Backends, writing: AbstractContextManager[object]
+) -> Compacted:
+    """
+    Decide what a compaction of the namespace does, and write it as a branch of its graph; the graph stays as it is. Branches that
+    were staged before, and never applied, go.
+
+    Args:
+        writing: the lock of all writers; held for each write, and for nothing else.
+    """
+    plan = _plan_compaction(rules, scope, now, parts)
+    indexes, nodes = parts.indexes, [*plan.expired, *plan.merged, *plan.evicted]
+    with indexes.lock:
+        iri_of = {node: indexes.nodes.iri(node) for node in {*nodes, *(into for into, _ in plan.merged.values())}}
+    change = Change(tuple((iri_of[node], MEM.expiredAt, now, scope.graph) for node in nodes))
+    change += _merge_memories([(iri_of[old], iri_of[kept]) for old, (kept, _) in plan.merged.items()], scope, parts)
+    branch = branch_iri(scope.tenant, scope.namespace)
+    counts = (
+        f"{len(plan.expired)} expired, {len(plan.merged)} merged, {len(plan.evicted)} evicted, {plan.current} in all"
+    )
+    for stale in list_branches(scope, parts, stages=("staged",)):
+        with writing:
+            _drop_branch(stale, scope, parts)
+    if nodes:
+        record = (
+            (branch, TYPE, MEM.Compaction),
+            (branch, MEM.graph, scope.graph),
+            (branch, MEM.at, now),
+            (branch, MEM.reason, counts),
+            (branch, MEM.stage, "staged"),
+        )
+        staged = (
+            *((one, predicate, value, branch) for one, predicate, value, _ in change.adds),
+            *((one, predicate, value, IRI(branch + _REMOVED)) for one, predicate, value, _ in change.removes),
+        )
+        for begin in range(0, len(staged), _AT_ONCE):
+            with writing:
+                parts.graph.extend(to_quads(staged[begin : begin + _AT_ONCE]), ())
+        with writing:
+            parts.apply(Change(tuple((*triple, scope.provenance) for triple in record)))
+    return Compacted(
+        branch=branch if nodes else None,
+        stage="staged",
+        expired=len(plan.expired),
+        merged=len(plan.merged),
+        evicted=len(plan.evicted),
+        total=plan.current,
+        remaining=plan.current - len(nodes),
+        alike=plan.alike,
+        changes=_list_changes(plan, rules, now, scope, parts),
+        more=max(len(nodes) - rules.shown, 0),
+    )
+
+
+def list_branches(scope: Scope, parts: Backends, *, stages: Sequence[str]) -> list[IRI]:
+    """List the branches of a namespace that are at one of some stages, the latest first."""
+    found = []
+    for quad in parts.graph.match(None, MEM.graph, scope.graph, scope.provenance):
+        iri = to_own_quad(quad)[0]
+        if iri.startswith(branch_prefix(scope.tenant)) and _read_branch(iri, scope, parts).get(MEM.stage) in stages:
+            found.append(iri)
+    return sorted(found, reverse=True)
+
+
+def apply_branch(
+    branch: IRI, scope: Scope, parts: Backends, writing: AbstractContextManager[object], progress: Progress | None
+) -> Compacted:
+    """
+    Write what a branch says, a step at a time: first what the memories that stay gain, then what goes. What has changed since it
+    was staged is left alone.
+
+    Args:
+        writing: the lock of all writers; held for each step, and for nothing else.
+
+    Raises:
+        NotFound: the namespace has no such branch that is staged.
+    """
+    said = _require_stage(branch, ("staged", "applying"), scope, parts)
+    with writing:
+        _set_stage(branch, "applying", scope, parts)
+    change = read_branch(branch, scope, parts)
+    hidden = [quad for quad in change.adds if quad[1] == MEM.expiredAt]
+    gains = Change(tuple(quad for quad in change.adds if quad[1] != MEM.expiredAt), change.removes)
+    for step in _split_by_subject(gains):
+        with writing:
+            parts.commit(step, scope)
+        time.sleep(_REST_S)
+    for done, batch in _walk_steps(hidden):
+        with writing:
+            _hide(batch, scope, parts)
+        if progress:
+            progress(done, len(hidden))
+    with writing:
+        _set_stage(branch, "applied", scope, parts)
+    return _sum_up(branch, "applied", said)
+
+
+def undo_branch(
+    branch: IRI | None,
+    scope: Scope,
+    parts: Backends,
+    writing: AbstractContextManager[object],
+    progress: Progress | None,
+) -> Compacted:
+    """
+    Take back what a branch has written, a step at a time; what was forgotten or changed meanwhile stays as it is now.
+
+    Args:
+        branch: None is the latest of the namespace.
+        writing: as for `apply_branch`.
+
+    Raises:
+        NotFound: the namespace has no such branch that was applied.
+    """
+    stages = ("applied", "applying", "undoing")
+    latest = branch or next(iter(list_branches(scope, parts, stages=stages)), None)
+    if latest is None:
+        raise NotFound(f"no compaction of the namespace {scope.namespace!r} can be undone: none was applied")
+    said = _require_stage(latest, stages, scope, parts)
+    with writing:
+        _set_stage(latest, "undoing", scope, parts)
+    change = read_branch(latest, scope, parts)
+    hidden = [quad for quad in change.adds if quad[1] == MEM.expiredAt]
+    for done, batch in _walk_steps(hidden):
+        with writing:
+            _show(batch, scope, parts)
+        if progress:
+            progress(done, len(hidden))
+    gains = Change(change.removes, tuple(quad for quad in change.adds if quad[1] != MEM.expiredAt))
+    for step in _split_by_subject(gains):
+        with writing:
+            parts.commit(step, scope)
+        time.sleep(_REST_S)
+    with writing:
+        _drop_branch(latest, scope, parts, keep_record=True)
+        _set_stage(latest, "undone", scope, parts)
+    return _sum_up(latest, "undone", said)
+
+
+def read_branch(branch: IRI, scope: Scope, parts: Backends) -> Change:
+    """Return what a branch adds to the graph of its namespace, and takes from it."""
+    adds, removes = (
+        tuple((one, predicate, value, scope.graph) for one, predicate, value, _ in parts.graph.quads(IRI(graph)))
+        for graph in (branch, branch + _REMOVED)
+    )
+    return Change(adds, removes)
+
+
+def find_merged(memories: Sequence[IRI], scope: Scope, parts: Backends) -> list[IRI]:
+    """Find the memories that others were made one with, and those of these: what says the same as something that is to go."""
+    found: dict[IRI, None] = {}
+    queue = list(memories)
+    while queue:
+        merged = [to_own_quad(quad)[2] for quad in parts.graph.match(queue.pop(), MEM.merges, None, scope.graph)]
+        new = [cast(IRI, one) for one in merged if one not in found]
+        found |= dict.fromkeys(new)
+        queue += new
+    return list(found)
+
+
+def release(memories: Sequence[IRI], scope: Scope, parts: Backends) -> Change:
+    """Return what lets no branch bring some memories back: they were forgotten by somebody, who is obeyed."""
+    prefix = branch_prefix(scope.tenant)
+    said = (to_own_quad(quad) for one in memories for quad in parts.graph.match(one, MEM.expiredAt))
+    return Change(removes=tuple(quad for quad in said if quad[3].startswith(prefix)))
+
+
+def _plan_compaction(rules: Rules, scope: Scope, now: datetime, parts: Backends) -> _Plan:
+    """Decide what goes, in the order of the published design: by age, by likeness, by importance."""
+    indexes = parts.indexes
+    with indexes.lock:
+        nodes = np.flatnonzero(indexes.nodes.current([scope.graph], now=now)).astype(np.int32)
+        created = indexes.nodes.creation_times(nodes) / 1000.0
+        matters = importances(nodes, parts)
+    days = np.maximum(now.timestamp() - created, 0.0) / 86_400
+    is_old = days > rules.ttl_days if rules.ttl_days else np.zeros(len(nodes), dtype=np.bool_)
+    kept, kept_days, kept_matters = (
+        nodes[~is_old],
+        days[~is_old],
+        matters[~is_old] * rank.age_importance(1.0, 1.0) ** days[~is_old],
+    )
+    merged, alike = _find_repeated(kept, created[~is_old], rules, scope, parts) if rules.newest else ({}, 0)
+    stays = ~np.isin(kept, np.array([*merged], dtype=np.int32))
+    left, weights = kept[stays], kept_matters[stays]
+    order = np.lexsort((left, -kept_days[stays], weights))  # of the same importance the oldest first
+    evicted = left[order][: max(len(left) - rules.most, 0)].tolist()
+    return _Plan(
+        current=len(nodes),
+        expired=nodes[is_old].tolist(),
+        evicted=evicted,
+        merged=merged,
+        alike=alike,
+        weights=dict(zip(evicted, weights[order].tolist(), strict=False)),
+        created=dict(zip(nodes.tolist(), created.tolist(), strict=True)),
+    )
+
+
+def _find_repeated(
+    nodes: Nodes, created: NDArray[np.float64], rules: Rules, scope: Scope, parts: Backends
+) -> tuple[dict[int, tuple[int, float]], int]:
+    """Find which of the newest memories say again what a newer one says, and how many pairs are as alike but say something else."""
+    newest = nodes[np.lexsort((-nodes, -created))[: rules.newest]]
+    with parts.indexes.lock:
+        vectors = parts.indexes.vectors["memory"].vectors(newest)
+        iris = [parts.indexes.nodes.iri(node) for node in newest.tolist()]
+    pairs = _list_alike(vectors, rules.alike)
+    read = _read_records(sorted({iris[place] for pair in pairs for place in pair[:2]}), scope, parts)
+    merged: dict[int, tuple[int, float]] = {}
+    alike = 0
+    for newer, older, cosine in pairs:
+        if older in merged or newer in merged:
+            continue
+        one, other = read.get(iris[newer]), read.get(iris[older])
+        if one is None or other is None or not say_the_same(one, other):
+            alike += 1
+        else:
+            merged[older] = (newer, cosine)
+    ids = newest.tolist()
+    return {ids[older]: (ids[newer], cosine) for older, (newer, cosine) in merged.items()}, alike
+
+
+def _list_alike(vectors: Vectors, least: float) -> list[tuple[int, int, float]]:
+    """List the pairs of rows of (n, d) unit vectors whose cosine is `least` or more, of each row the surest first."""
+    found = []
+    for begin in range(0, len(vectors), _AT_ONCE):
+        cosines = vectors[begin : begin + _AT_ONCE] @ vectors.T
+        for one, other in zip(*np.nonzero(cosines >= least), strict=True):
+            if begin + one < other:
+                found.append((int(begin + one), int(other), float(cosines[one, other])))
+    return sorted(found, key=lambda pair: (pair[0], -pair[2], pair[1]))
+
+
+def say_the_same(one: Record, other: Record) -> bool:
+    """
+    Tell whether two memories may become one: the same words in the same order, but for articles and the like, about the same, said
+    by the same, in the same slot with the same value; and no event of two days, which happened twice.
+    """
+    if any(set(one.statements.get(name, ())) != set(other.statements.get(name, ())) for name in _SAME):
+        return False
+    text, again = one.first(MEM.content), other.first(MEM.content)
+    if _list_words(text) != _list_words(again):
+        return False
+    began, before = one.time_of(MEM.validAt), other.time_of(MEM.validAt)
+    if began is None or before is None or began.date() == before.date():
+        return began is not None and before is not None
+    return reading(text).tense == "present" and MEM.eventAt not in one.statements
+
+
+def _list_words(text: str) -> list[str]:
+    """
+    List the words and signs of a text without those that change nothing.
+
+    >>> _list_words("I really like the tea.") == _list_words("I like tea"), _list_words("-3 °C") == _list_words("3 °C")
+    (True, False)
+    """
+    words = _WORD.findall(_STAMP.sub(" ", text).casefold().replace("’", "'"))
+    return [word for word in words if word not in _FILLER]
+
+
+def _read_records(memories: Sequence[IRI], scope: Scope, parts: Backends) -> dict[IRI, Record]:
+    records = []
+    for begin in range(0, len(memories), _AT_ONCE):
+        records += parts.indexes.read(memories[begin : begin + _AT_ONCE], [scope.graph])
+    return {one.iri: one for one in records}
+
+
+def _merge_memories(pairs: Sequence[tuple[IRI, IRI]], scope: Scope, parts: Backends) -> Change:
+    """
+    Return what the memories that stay gain, given each that goes with the one that stays: notes, tags, names, links, and the
+    earlier beginning.
+    """
+    adds: list[Quad] = []
+    removes: dict[Quad, None] = {}
+    records = _read_records(sorted({iri for pair in pairs for iri in pair}), scope, parts)
+    begun: dict[IRI, tuple[datetime, datetime]] = {}
+    for old, kept in pairs:
+        gone, stays = records[old], records[kept]
+        adds.append((kept, MEM.merges, old, scope.graph))
+        notes = gone.statements.get(MEM.extractedFrom, ())
+        adds += [(kept, PROV.wasDerivedFrom, note, scope.graph) for note in notes]
+        adds += [
+            (kept, name, value, scope.graph)
+            for name in _COPIED
+            for value in gone.statements.get(name, ())
+            if value not in stays.statements.get(name, ()) and value != kept
+        ]
+        adds += _move_links(old, kept, scope, parts)
+        first, last = gone.time_of(MEM.validAt), stays.time_of(MEM.validAt)
+        if first and last and first < begun.get(kept, (last, last))[0]:
+            begun[kept] = (first, last)
+    for kept, (first, before) in begun.items():
+        quad: Quad = (kept, MEM.validAt, before, scope.graph)
+        if all(
+            parts.graph.holds(one) for one in to_quads([quad])
+        ):  # as we write it: what is put back is what was there
+            adds.append((kept, MEM.validAt, first, scope.graph))
+            removes[quad] = None
+    return Change(tuple(dict.fromkeys(adds)), tuple(removes))
+
+
+def _move_links(old: IRI, kept: IRI, scope: Scope, parts: Backends) -> Iterator[Quad]:
+    """Yield the links from keys, and from and to other memories, that the memory which stays has not yet."""
+    ends = (MEM["from"], MEM.to)
+    links = {to_own_quad(quad)[0] for end in ends for quad in parts.graph.match(None, end, old, scope.graph)}
+    for link in sorted(links):
+        quads = [to_own_quad(quad) for quad in parts.graph.match(link, None, None, scope.graph)]
+        said = {predicate: kept if predicate in ends and value == old else value for _, predicate, value, _ in quads}
+        source, target = str(said.get(MEM["from"], "")), str(said.get(MEM.to, ""))
+        if source == target or not (source and target):
+            continue
+        moved = (
+            association_iri(source, str(said[MEM.relation]), target)
+            if MEM.relation in said
+            else link_iri(source, target)
+        )
+        if not any(True for _ in parts.graph.match(moved, None, None, scope.graph)):
+            yield from ((moved, predicate, value, scope.graph) for predicate, value in said.items())
+
+
+def _split_by_subject(change: Change) -> Iterator[Change]:
+    """Yield a change in parts of some subjects each, without what is empty."""
+    subjects = list(dict.fromkeys(quad[0] for quad in (*change.adds, *change.removes)))
+    for begin in range(0, len(subjects), STEP):
+        some = set(subjects[begin : begin + STEP])
+        yield Change(
+            tuple(quad for quad in change.adds if quad[0] in some),
+            tuple(quad for quad in change.removes if quad[0] in some),
+        )
+
+
+def _walk_steps(hidden: Sequence[Quad]) -> Iterator[tuple[int, Sequence[Quad]]]:
+    """Yield the memories that go, a step at a time, each with how many are done after it; rest in between."""
+    for begin in range(0, len(hidden), STEP):
+        batch = hidden[begin : begin + STEP]
+        yield begin + len(batch), batch
+        time.sleep(_REST_S)
+
+
+def _hide(batch: Sequence[Quad], scope: Scope, parts: Backends) -> None:
+    """Hide the memories that are still shown."""
+    ended = _list_ended([quad[0] for quad in batch], scope, parts)
+    fresh = tuple(quad for quad in batch if quad[0] not in ended)
+    if fresh:
+        memories = [quad[0] for quad in fresh]
+        parts.invalidate_copies(memories)
+        parts.reschedule(Change(fresh), memories, scope.graph)
+        parts.invalidate_copies(memories)  # one that was made meanwhile
+
+
+def _show(batch: Sequence[Quad], scope: Scope, parts: Backends) -> None:
+    """Bring back the memories that are hidden since then, and by that alone."""
+    ended = _list_ended([quad[0] for quad in batch], scope, parts)
+    back = tuple(quad for quad in batch if ended.get(quad[0]) == {quad[2]})
+    if back:
+        parts.reschedule(Change(removes=back), [quad[0] for quad in back], scope.graph)
+
+
+def _list_ended(memories: Sequence[IRI], scope: Scope, parts: Backends) -> dict[IRI, set[Value]]:
+    """Return since when those of some memories are hidden that are."""
+    said = (to_own_quad(quad) for one in memories for quad in parts.graph.match(one, MEM.expiredAt, None, scope.graph))
+    return {one: set(values[MEM.expiredAt]) for one, values in statements(said).items()}
+
+
+def _read_branch(branch: IRI, scope: Scope, parts: Backends) -> dict[IRI, Value]:
+    return {
+        to_own_quad(quad)[1]: to_own_quad(quad)[2] for quad in parts.graph.match(branch, None, None, scope.provenance)
+    }
+
+
+def _require_stage(branch: IRI, stages: Sequence[str], scope: Scope, parts: Backends) -> dict[IRI, Value]:
+    said = _read_branch(branch, scope, parts)
+    if said.get(MEM.graph) != scope.graph or said.get(MEM.stage) not in stages:
+        is_known = said.get(MEM.graph) == scope.graph
+        state = f"it is {said.get(MEM.stage)}" if is_known else "there is none of that name"
+        raise NotFound(f"no branch <{branch[:200]}> of the namespace {scope.namespace!r} is {stages[0]}: {state}")
+    return said
+
+
+def _set_stage(branch: IRI, stage: str, scope: Scope, parts: Backends) -> None:
+    before = _read_branch(branch, scope, parts).get(MEM.stage)
+    if before != stage:
+        removes = ((branch, MEM.stage, before, scope.provenance),) if before is not None else ()
+        parts.apply(Change(((branch, MEM.stage, stage, scope.provenance),), removes))
+
+
+def _drop_branch(branch: IRI, scope: Scope, parts: Backends, *, keep_record: bool = False) -> None:
+    """Take a branch out of the store; `keep_record` leaves what was done, and when."""
+    said = [quad for graph in (branch, branch + _REMOVED) for quad in parts.graph.quads(IRI(graph))]
+    if not keep_record:
+        said += [to_own_quad(quad) for quad in parts.graph.match(branch, None, None, scope.provenance)]
+    if said:
+        parts.apply(Change(removes=tuple(said)))
+
+
+def _sum_up(branch: IRI, stage: BranchStage, said: Mapping[IRI, Value]) -> Compacted:
+    counts = {name: int(number) for number, name in _COUNTS.findall(str(said.get(MEM.reason, "")))}
+    gone = counts.get("expired", 0) + counts.get("merged", 0) + counts.get("evicted", 0)
+    total = counts.get("in all", 0)
+    return Compacted(
+        branch=branch,
+        stage=stage,
+        expired=counts.get("expired", 0),
+        merged=counts.get("merged", 0),
+        evicted=counts.get("evicted", 0),
+        total=total,
+        remaining=total if stage == "undone" else total - gone,
+    )
+
+
+def _list_changes(plan: _Plan, rules: Rules, now: datetime, scope: Scope, parts: Backends) -> tuple[Compaction, ...]:
+    """List what goes, a line each, as far as is shown: first what is merged, then what is old, then what matters least."""
+    shown = [*plan.merged, *plan.expired, *plan.evicted][: rules.shown]
+    with parts.indexes.lock:
+        into = {node: plan.merged[node][0] for node in shown if node in plan.merged}
+        iri_of = {node: parts.indexes.nodes.iri(node) for node in {*shown, *into.values()}}
+    text_of = _read_contents([*iri_of.values()], scope, parts)
+    expired = set(plan.expired)
+    changes = []
+    for node in shown:
+        kept = iri_of[into[node]] if node in into else None
+        if kept:
+            detail = f"says the same, cosine {plan.merged[node][1]:.2f}"
+        elif node in expired:
+            detail = f"written {(now.timestamp() - plan.created[node]) / 86_400:.0f} days ago"
+        else:
+            detail = f"importance {plan.weights[node]:.3f}"
+        changes.append(
+            Compaction(
+                memory=iri_of[node],
+                content=text_of.get(iri_of[node], ""),
+                why="merged" if kept else "expired" if node in expired else "evicted",
+                into=kept,
+                into_content=text_of.get(kept) if kept else None,
+                detail=detail,
+            )
+        )
+    return tuple(changes)
+
+
+def _read_contents(memories: Sequence[IRI], scope: Scope, parts: Backends) -> dict[IRI, str]:
+    rows: list[Row] = parts.graph.select("keys/texts", [scope.graph], memory=memories) if memories else []
+    return {cast(IRI, row["memory"]): str(row["content"]) for row in rows}

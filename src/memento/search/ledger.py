@@ -1,0 +1,164 @@
+"""
+What is known of the statements that several machines share: digests in one SQLite file, no text.
+
+Of each statement which patch said it last, or took it back; of each property with one value which patch set it last; which nodes
+were erased; and which patches are in the memory. Derived from the patches; without it a machine joins anew (`archive/sync.py`).
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from uuid import uuid4
+
+from memento.errors import GraphError, InputError
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS statement (
+  key BLOB PRIMARY KEY, stamp INTEGER NOT NULL, machine TEXT NOT NULL, is_there INTEGER NOT NULL, register BLOB
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS register (key BLOB PRIMARY KEY, stamp INTEGER NOT NULL, machine TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS erased (key BLOB PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS patch (
+  machine TEXT, sequence INTEGER, stamp INTEGER NOT NULL, PRIMARY KEY (machine, sequence)
+) WITHOUT ROWID;
+"""
+
+Order = tuple[int, str]
+"""Stamp and machine of a patch: which of two is the later one."""
+_NEVER: Order = (-1, "")
+
+Vector = dict[str, int]
+"""Machine → the sequence of its last patch that is known."""
+
+
+class Ledger:
+    """What is known of every statement that machines share: digests, which patch said it last, and whether it is there."""
+
+    def __init__(self, path: Path | None, tenant: str) -> None:
+        """Open the file, or make it, or one in memory; raises `GraphError` when it cannot be read."""
+        try:
+            self._db = sqlite3.connect(path or ":memory:", isolation_level=None, check_same_thread=False)
+            if path:
+                path.chmod(0o600)
+            self._db.executescript(_SCHEMA)
+            self._db.execute("INSERT OR IGNORE INTO meta VALUES ('machine', ?)", (uuid4().hex[:12],))
+            self._db.execute("INSERT OR IGNORE INTO meta VALUES ('tenant', ?)", (tenant,))
+        except sqlite3.Error as error:
+            raise GraphError(f"{path} cannot be read: {error}; without it the machine joins anew") from error
+        if self._get("tenant") != tenant:
+            raise InputError(f"{path} is of the tenant {self._get('tenant')!r}: one of a folder can be kept in step")
+
+    def close(self) -> None:
+        self._db.close()
+
+    @property
+    def machine(self) -> str:
+        """How this machine is called in patches."""
+        return str(self._get("machine"))
+
+    @property
+    def machines(self) -> set[str]:
+        """How it is called, and was before it joined anew."""
+        return {self.machine, *json.loads(self._get("former") or "[]")}
+
+    def known(self) -> Vector:
+        """Return the last patch of each machine that is in the memory."""
+        return dict(self._db.execute("SELECT machine, max(sequence) FROM patch GROUP BY machine"))
+
+    def latest(self) -> int:
+        """Return the stamp of the latest patch, 0 before there is one."""
+        return int(self._db.execute("SELECT coalesce(max(stamp), 0) FROM patch").fetchone()[0])
+
+    def stamp_of(self, machine: str, sequence: int) -> int:
+        """Return the stamp of a patch, −1 of one that is not known."""
+        found = self._db.execute(
+            "SELECT stamp FROM patch WHERE machine = ? AND sequence = ?", (machine, sequence)
+        ).fetchone()
+        return -1 if found is None else int(found[0])
+
+    def begin_anew(self) -> None:
+        """Know of nothing, under another name."""
+        former = json.dumps(sorted(self.machines))
+        with self.transaction():
+            for table in ("statement", "register", "erased", "patch"):
+                self._db.execute(f"DELETE FROM {table}")
+            self._db.execute(
+                "INSERT OR REPLACE INTO meta VALUES ('former', ?), ('machine', ?)", (former, uuid4().hex[:12])
+            )
+            self._db.execute("DELETE FROM meta WHERE key = 'intended'")
+
+    def intend(self, vector: Vector, name: str = "") -> None:
+        """Note, before the memory is written, which patches will be in it; and what the file of an own one will be called."""
+        self._db.execute("INSERT OR REPLACE INTO meta VALUES ('intended', ?)", (json.dumps([vector, name]),))
+
+    def intended(self) -> tuple[Vector, str]:
+        """Return what was noted last, and not done since."""
+        vector, name = json.loads(self._get("intended") or '[{}, ""]')
+        return vector, name
+
+    @contextmanager
+    def transaction(self, *, is_trial: bool = False) -> Iterator[None]:
+        """Keep all that is noted within the block, or nothing; nothing of a trial."""
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("ROLLBACK" if is_trial else "COMMIT")
+
+    def list_present(self) -> set[bytes]:
+        """Return the keys of all statements that are there."""
+        return {key for (key,) in self._db.execute("SELECT key FROM statement WHERE is_there")}
+
+    def find(self, key: bytes) -> tuple[Order, bool] | None:
+        """Return which patch said last whether a statement is there, and whether it is."""
+        row = self._db.execute("SELECT stamp, machine, is_there FROM statement WHERE key = ?", (key,)).fetchone()
+        return ((int(row[0]), str(row[1])), bool(row[2])) if row else None
+
+    def find_register(self, key: bytes) -> Order:
+        """Return which patch said last what the one value of a property is."""
+        row = self._db.execute("SELECT stamp, machine FROM register WHERE key = ?", (key,)).fetchone()
+        return (int(row[0]), str(row[1])) if row else _NEVER
+
+    def is_erased(self, node: bytes) -> bool:
+        """Tell whether a node was erased somewhere."""
+        return self._db.execute("SELECT 1 FROM erased WHERE key = ?", (node,)).fetchone() is not None
+
+    def note_add(self, key: bytes, register: bytes | None, order: Order) -> None:
+        """Note that a patch says a statement; `register` is the key of its property, where that has one value."""
+        self._db.execute("INSERT OR REPLACE INTO statement VALUES (?, ?, ?, 1, ?)", (key, *order, register))
+        self._note_register(register, order)
+
+    def note_removal(self, key: bytes, order: Order) -> None:
+        """Note that a patch takes a statement back."""
+        row = self._db.execute("SELECT register FROM statement WHERE key = ?", (key,)).fetchone()
+        register = row[0] if row else None
+        self._db.execute("INSERT OR REPLACE INTO statement VALUES (?, ?, ?, 0, ?)", (key, *order, register))
+        self._note_register(register, order)
+
+    def _note_register(self, register: bytes | None, order: Order) -> None:
+        if register is not None and self.find_register(register) < order:
+            self._db.execute("INSERT OR REPLACE INTO register VALUES (?, ?, ?)", (register, *order))
+
+    def note_erased(self, node: bytes) -> None:
+        """Note that a node was erased; nothing is known of it any more but that."""
+        self._db.execute("INSERT OR IGNORE INTO erased VALUES (?)", (node,))
+        self._db.execute("DELETE FROM statement WHERE key >= ? AND key < ?", (node, _after(node)))
+
+    def note_patch(self, machine: str, sequence: int, stamp: int) -> None:
+        """Note that a patch is in the memory."""
+        self._db.execute("INSERT OR REPLACE INTO patch VALUES (?, ?, ?)", (machine, sequence, stamp))
+
+    def _get(self, key: str) -> str | None:
+        row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return None if row is None else str(row[0])
+
+
+def _after(key: bytes) -> bytes:
+    return (int.from_bytes(key, "big") + 1).to_bytes(len(key), "big")

@@ -1,0 +1,305 @@
+"""Answers the operations on sessions, profiles and standing pages, and questions that a model answers from memories."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import cast
+
+import numpy as np
+
+from memento import assets
+from memento.access import Access
+from memento.consolidation.disputes import settle_dispute
+from memento.errors import GraphError, InputError, ModelError
+from memento.iris import IRI, named_iri, parse_graph_name
+from memento.llm import Chat, Prompt, chats_of
+from memento.manifest import shorten
+from memento.model import Page, Preview, Profile, Recalled, Replied, Scope, SessionBundle, SessionSummary
+from memento.operations import sessions as operations
+from memento.operations.graphs import Query
+from memento.operations.intake import IndexProject
+from memento.operations.recall import Recall
+from memento.overview import (
+    MOST_CHARS,
+    Told,
+    find_session,
+    plan_summary,
+    summarise_extractively,
+)
+from memento.rank import age_importance
+from memento.retrieval.render import as_list
+from memento.service.context import Context, Service, handles
+from memento.service.handlers import graphs
+from memento.service.handlers.intake import index_project
+from memento.service.handlers.recall import peek
+from memento.service.handlers.recall import recall as recall_memories
+from memento.strength import importances
+
+_PREVIEW = 300
+"""Characters of a memory in a bundle."""
+_GROUPS = (("decision", "decisions"), ("architecture", "architecture"), ("error", "errors"))
+"""A tag, and the group of what has it; the first that fits counts."""
+_LATEST = 2_000
+"""Memories, the latest, of which the most important are picked where a session is about nothing."""
+_MS_A_DAY = 86_400_000.0
+
+
+@handles(operations.StartSession)
+def start_session(operation: operations.StartSession, context: Context) -> SessionBundle:
+    """Gather what a session starts from."""
+    scope, is_new = context.scope(operation.namespace), False
+    if operation.folder is not None:
+        indexed = index_project(IndexProject(operation.folder, namespace=operation.namespace), context)
+        is_new = bool(indexed.fresh)
+    if operation.query is None:
+        found = _list_important(operation.limit, scope, context)
+    else:
+        asked = Recall(operation.query, k=operation.limit, namespace=operation.namespace)
+        found = [(one.iri, one.content) for one in peek(asked, context).memories]
+    groups = _group_previews(found, scope, context)
+    profile = context.service.profiles.get(scope)
+    states = context.stores.graph.select("library/waiting", scope.memory_graphs)
+    waiting = sum(int(str(row["count"])) for row in states if row["state"] == "pending")
+    return SessionBundle(
+        namespace=scope.namespace,
+        profile=profile.line,
+        **groups,
+        text=_write_bundle(profile, groups),
+        indexed=is_new,
+        waiting=waiting,
+    )
+
+
+def _list_important(limit: int, scope: Scope, context: Context) -> list[tuple[IRI, str]]:
+    """List the memories that hold by what age has left of their importance, and of equal ones the latest first."""
+    indexes, at = context.stores.indexes, context.stores.clock()
+    with indexes.lock:
+        nodes = indexes.nodes
+        latest = nodes.newest(nodes.current(scope.memory_graphs, now=at))[:_LATEST]
+        days = np.maximum(at.timestamp() * 1000 - nodes.creation_times(latest), 0.0) / _MS_A_DAY
+        worth = [age_importance(*pair) for pair in zip(importances(latest, context.stores), days, strict=True)]
+        chosen = [nodes.iri(int(latest[place])) for place in np.argsort(-np.array(worth), kind="stable")[:limit]]
+    texts = _read_texts(chosen, scope, context)
+    return [(iri, texts[iri]) for iri in chosen if iri in texts]
+
+
+def _read_texts(memories: Sequence[IRI], scope: Scope, context: Context) -> dict[IRI, str]:
+    rows = context.stores.graph.select("keys/texts", scope.readable, memory=list(memories)) if memories else []
+    return {cast(IRI, row["memory"]): str(row["content"]) for row in rows}
+
+
+def _group_previews(found: Sequence[tuple[IRI, str]], scope: Scope, context: Context) -> dict[str, tuple[Preview, ...]]:
+    groups: dict[str, list[Preview]] = {name: [] for name in (*(name for _, name in _GROUPS), "other")}
+    listed = preview_memories(found, scope, context, _PREVIEW)
+    for one in listed:
+        name = next((name for tag, name in _GROUPS if tag in one.tags), "other")
+        groups[name].append(one)
+    return {name: tuple(previews) for name, previews in groups.items()}
+
+
+def preview_memories(found: Sequence[tuple[IRI, str]], scope: Scope, context: Context, most: int) -> list[Preview]:
+    """Return the beginnings of some memories, with their tags and when they began to hold."""
+    iris = [iri for iri, _ in found]
+    rows = context.stores.graph.select("library/sorted", scope.readable, memory=iris) if iris else []
+    known = {cast(IRI, row["memory"]): row for row in rows}
+    return [
+        Preview(
+            id=iri,
+            preview=shorten(content, most),
+            tags=tuple(sorted(filter(None, str(known[iri].get("tags", "")).split("\n")))),
+            timestamp=known[iri]["validAt"],  # type: ignore[arg-type]
+        )
+        for iri, content in found
+        if iri in known
+    ]
+
+
+def _write_bundle(profile: Profile, groups: dict[str, tuple[Preview, ...]]) -> str:
+    titles = {"decisions": "Decisions", "architecture": "Architecture", "errors": "Recent errors", "other": "Other"}
+    lines = [profile.line]
+    for name, title in titles.items():
+        if groups[name]:
+            lines += ["", f"## {title}", *(f"- {one.preview} ({one.timestamp.date()})" for one in groups[name])]
+    return "\n".join(lines)
+
+
+@handles(operations.SummarizeSession)
+def summarize_session(operation: operations.SummarizeSession, context: Context) -> SessionSummary:
+    """Sum a session up, and keep that as a memory."""
+    scope, stores, service = context.scope(operation.namespace, "write"), context.stores, context.service
+    told = find_session(operation.session, scope, stores)
+    text, model, remarks = _word_summary(told, operation.by_model, context)
+    stores.embedder.embed(stores.embedder.windows(text))  # before anybody waits for the lock
+    with service.writing:
+        service.reinforcement.write_held()
+        told = find_session(told.name, scope, stores)
+        memory, change = plan_summary(told, text, scope, stores.clock())
+        stores.commit(change, scope)
+        for old in told.before:
+            settle_dispute(memory, old, scope, stores, reason=f"The session {told.name} was summed up again")
+    service.maps.record(scope, f"summed up the session {told.name}", memory)
+    return SessionSummary(
+        id=memory,
+        session=told.name,
+        summary=text,
+        members=tuple(iri for iri, _ in told.members),
+        model=model,
+        replaced=told.before[0] if told.before else None,
+        remarks=remarks,
+    )
+
+
+def _word_summary(told: Told, by_model: bool, context: Context) -> tuple[str, str | None, tuple[str, ...]]:
+    """Return a model's summary and its name, or the beginnings of the memories, and what hindered a model that is set."""
+    usual = summarise_extractively(told)
+    with _open_chat(context) as chat:
+        if chat is None or not by_model:
+            return usual, None, ()
+        lines = "\n".join(f"- {content}" for _, content in told.members)
+        try:
+            words = _ask_model(chat, "summarise", f"Session: {told.name}\n\nMemories, in their order:\n{lines}")
+        except ModelError as error:
+            return usual, None, (f"the model gave no summary: {error}",)
+        return words[:MOST_CHARS], chat.name, ()
+
+
+@handles(operations.Profile)
+def profile(operation: operations.Profile, context: Context) -> Profile:
+    """Return what was counted, or count."""
+    scope, profiles = context.scope(operation.namespace), context.service.profiles
+    if not operation.regenerate:
+        return profiles.get(scope)
+    is_writer = context.access.may("write") and not context.service.degraded and not context.stores.graph.failure
+    return profiles.regenerate(scope, writes=is_writer)
+
+
+@handles(operations.SetPage)
+def set_page(operation: operations.SetPage, context: Context) -> Page:
+    """Let a page stand."""
+    context.require_text(operation.name, "name")
+    if len(operation.name) > 200:
+        raise InputError(f"name must have at most 200 characters, not {len(operation.name)}")
+    if (operation.query is None) == (operation.question is None):
+        raise InputError("a page has a query or a question: give one of them")
+    if operation.query is None:
+        context.require_text(operation.question, "question")
+    else:
+        context.require_text(operation.query, "query")
+    scope = context.scope(operation.namespace, "write")
+    page = Page(
+        iri=named_iri("page", scope.graph, operation.name),
+        name=operation.name,
+        query=operation.query,
+        question=operation.question,
+    )
+    return context.service.pages.declare(page, scope)
+
+
+@handles(operations.Pages)
+def list_pages(operation: operations.Pages, context: Context) -> tuple[Page, ...]:
+    """List the pages."""
+    return context.service.pages.list_pages(context.scope(operation.namespace))
+
+
+@handles(operations.ReadPage)
+def read_page(operation: operations.ReadPage, context: Context) -> Page:
+    """Return a page with its answer."""
+    return context.service.pages.read(operation.name, context.scope(operation.namespace))
+
+
+@handles(operations.RemovePage)
+def remove_page(operation: operations.RemovePage, context: Context) -> Page:
+    """Remove a page."""
+    return context.service.pages.remove(operation.name, context.scope(operation.namespace, "write"))
+
+
+_PAGE_S = 2.0
+"""Seconds that the query of a page may take."""
+_PAGE_ROWS, _PAGE_CHARS = 200, 16_000
+_PAGE_MEMORIES = 20
+_ACCEPT = "application/sparql-results+json, text/turtle;q=0.9"
+
+
+def render_page(service: Service, graph: IRI, page: Page) -> str:
+    """
+    Answer a page as whoever may read its namespace and nothing else, as Markdown of 16,000 characters at most.
+
+    Raises:
+        MementoError: the query is refused, or takes too long.
+    """
+    place = parse_graph_name(graph)
+    if place is None or not place.name:
+        raise GraphError(f"{graph} is no graph of memories")
+    context = service.context(Access(tenant=place.tenant, namespaces=(place.name,), right="read", name="page"))
+    if page.query is None:
+        asked = Recall(page.question or "", k=_PAGE_MEMORIES, namespace=place.name)
+        found = peek(asked, context)
+        text = "\n".join(_write_memory(one) for one in found.memories) or "Nothing that is known answers this."
+    else:
+        asked_query = Query(page.query, accept=_ACCEPT, timeout_s=_PAGE_S, namespace=place.name)
+        body, media = graphs.query(asked_query, context)
+        text = _write_rows(json.loads(body)) if "json" in media else f"```turtle\n{body.decode()}\n```"
+    return text if len(text) <= _PAGE_CHARS else f"{text[:_PAGE_CHARS].rpartition(chr(10))[0]}\n\n(cut here)"
+
+
+def _write_memory(one: Recalled) -> str:
+    since = f" (since {one.valid_at.date()})" if one.valid_at else ""
+    return f"- {' '.join(one.content.split())}{since}"
+
+
+def _write_rows(found: dict[str, object]) -> str:
+    """Write the answer of a SELECT as a table, that of an ASK as a word."""
+    if "boolean" in found:
+        return "Yes." if found["boolean"] else "No."
+    names = cast("list[str]", cast("dict[str, object]", found["head"])["vars"])
+    rows = cast("list[dict[str, dict[str, str]]]", cast("dict[str, object]", found["results"])["bindings"])
+    if not rows:
+        return "No rows."
+    lines = [f"| {' | '.join(names)} |", f"|{' --- |' * len(names)}"]
+    for row in rows[:_PAGE_ROWS]:
+        cells = (" ".join(row[name]["value"].split()).replace("|", "\\|") if name in row else "" for name in names)
+        lines.append(f"| {' | '.join(cells)} |")
+    more = len(rows) - _PAGE_ROWS
+    return "\n".join([*lines, "", f"and {more:,} more rows"] if more > 0 else lines)
+
+
+@handles(operations.Ask)
+def answer_question(operation: operations.Ask, context: Context) -> Replied:
+    """Recall, and let a model answer."""
+    found = recall_memories(Recall(operation.question, k=operation.limit, namespace=operation.namespace), context)
+    if not operation.answer:
+        return Replied(memories=found)
+    with _open_chat(context) as chat:
+        if chat is None:
+            return Replied(memories=found)
+        user = f"Question: {found.query}\n\nMemories:\n{as_list(found)}"
+        try:
+            return Replied(memories=found, answer=_ask_model(chat, "answer", user), model=chat.name)
+        except ModelError as error:
+            return Replied(memories=found, remarks=(f"the model gave no answer: {error}",))
+
+
+@contextmanager
+def _open_chat(context: Context) -> Iterator[Chat | None]:
+    """Give the model that words answers and summaries, where one is set."""
+    chats = chats_of(context.settings.model)
+    try:
+        yield chats.get("answer")
+    finally:
+        for chat in chats.values():
+            chat.close()
+
+
+def _ask_model(chat: Chat, prompt: str, user: str) -> str:
+    """Return what a model says to one of the prompts; raises `ModelError`."""
+    from pydantic import create_model  # which takes longer to import than the rest
+
+    form = create_model("Words", text=(str, ...))
+
+    def complain(words: object) -> str | None:
+        return None if str(getattr(words, "text", "")).strip() else "Give the words in text."
+
+    reply = chat.answer(Prompt(system=assets.read_prompt(prompt), user=user), form, complain)
+    return str(getattr(reply.value, "text", "")).strip()

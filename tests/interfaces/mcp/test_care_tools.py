@@ -1,0 +1,176 @@
+"""The tools of the published design by the official client, under their names and with their arguments."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+
+from doors import text_of
+from memento.interfaces.mcp import catalogue
+from memento.python import Memento
+
+Json = dict[str, Any]
+Call = Callable[..., Awaitable[Json]]
+
+PUBLISHED = {
+    "memory_save": {"content", "tags", "namespace", "global", "container"},
+    "memory_recall": {"query", "namespace", "tags", "limit", "container", "searchMode", "after", "before"},
+    "memory_search": {"query", "tags", "limit", "searchMode"},
+    "memory_forget": {"id", "tag", "namespace"},
+    "memory_list": {"namespace", "tags", "limit", "offset", "container"},
+    "memory_health": {"namespace"},
+    "memory_export": {"namespace", "format"},
+    "memory_import": {"content", "format", "namespace", "tags"},
+    "memory_session_start": {"query", "namespace", "limit", "folder"},
+    "memory_session_summary": {"sessionId", "namespace"},
+    "memory_index": {"folder", "force", "namespace"},
+    "memory_ingest": {"input", "namespace", "confirmed"},
+    "memory_profile": {"namespace", "regenerate"},
+    "memory_stats": {"namespace"},
+}
+
+
+def ask(address: str, script: Callable[[Call], Awaitable[None]]) -> None:
+    """Run a script of calls, each of which must succeed unless it says `fails`."""
+
+    async def run() -> None:
+        async with Client(f"{address}/mcp") as client:
+
+            async def call(name: str, /, *, fails: bool = False, **arguments: object) -> Json:
+                result = await client.call_tool(name, arguments)
+                assert result.is_error is fails, text_of(result)
+                return {"said": text_of(result)} if fails else dict(result.structured_content or {})
+
+            await script(call)
+
+    anyio.run(run)
+
+
+def test_the_tools_have_the_names_and_the_arguments_that_were_published() -> None:
+    listed = {tool["name"]: tool["inputSchema"] for tool in catalogue.lists(("care",))["tools/list"]["tools"]}
+
+    for name, arguments in PUBLISHED.items():
+        assert set(listed[name]["properties"]) == arguments, name
+    assert listed["memory_recall"]["properties"]["limit"]["default"] == 10
+    assert listed["memory_list"]["properties"]["limit"]["default"] == 10
+    assert listed["memory_session_start"]["properties"]["limit"]["default"] == 15
+    assert listed["memory_search"]["properties"]["searchMode"]["default"] == "hybrid"
+    assert listed["memory_export"]["properties"]["format"]["default"] == "jsonl"
+
+
+def test_what_is_saved_is_recalled_with_filters_and_forgotten(address: str) -> None:
+    async def script(call: Call) -> None:
+        first = await call("memory_save", content="The gateway listens on 8443.", tags=["gateway"], container="infra")
+        await call("memory_save", content="The gateway was rewritten in Rust.", tags=["gateway"])
+        assert first["count"] == 1
+        assert (await call("memory_save", content="The gateway listens on 8443."))["repeated"] == 1
+
+        found = await call("memory_recall", query="gateway", limit=5, searchMode="keyword", container="infra")
+        [one] = found["memories"]
+        assert (one["id"], one["preview"]) == (first["ids"][0], "The gateway listens on 8443.")
+        assert "gateway" in one["tags"] and one["score"] == round(one["score"], 4) and one["timestamp"]
+        none = await call("memory_recall", query="gateway", tags=["gateway"], before="2020-01-01")
+        assert none["memories"] == []
+
+        page = await call("memory_list", tags=["gateway"], limit=1, offset=1)
+        assert [one["content"] for one in page["memories"]] == ["The gateway listens on 8443."]
+        assert (await call("memory_forget", id=first["ids"][0]))["memories"] == first["ids"]
+        assert len((await call("memory_forget", tag="gateway"))["memories"]) == 1
+        assert (await call("memory_list", tags=["gateway"]))["memories"] == []
+        assert "id or a tag" in (await call("memory_forget", fails=True))["said"]
+        assert "has the tag gateway" in (await call("memory_forget", fails=True, tag="gateway"))["said"]
+
+    ask(address, script)
+
+
+def test_a_long_text_is_saved_in_pieces_and_a_global_one_is_read_everywhere(memory: Memento, address: str) -> None:
+    words = " ".join(f"Sentence {n} tells of the harbour." for n in range(250))
+
+    async def script(call: Call) -> None:
+        long = await call("memory_save", content=words, namespace="harbour")
+        assert long["count"] == 4 and len(set(long["ids"])) == 4
+        await call("memory_save", content="The zeppelin flies on Mondays.", **{"global": True})
+        await call("memory_save", content="The zeppelin needs helium.", namespace="air")
+        found = await call("memory_recall", query="zeppelin", namespace="harbour", searchMode="keyword", limit=1)
+        assert found["memories"][0]["preview"] == "The zeppelin flies on Mondays."
+        everywhere = await call("memory_search", query="zeppelin helium", limit=1)
+        assert everywhere["memories"][0]["preview"] == "The zeppelin needs helium."
+
+    ask(address, script)
+    ids = [one.iri for one in memory.list(namespace="harbour") if one.content.startswith("Sentence 0 ")]
+    assert len(ids) == 1
+
+
+IMPORTED = {
+    "json": ('[{"content": "Json one."}, {"text": "Json two."}, "Json three."]', 3, 0),
+    "jsonl": ('{"content": "Line one."}\n{"broken\n{"kind": "Line", "n": 2}', 2, 1),
+    "markdown": ("# Mark\nMark one.\n## More\nMark two.\n### Deep\nMark three.", 2, 0),
+    "text": ("Paragraph one.\n\nParagraph two.", 2, 0),
+    "csv": ("id,content\n1,Row one.\n2,Row two.", 2, 0),
+}
+
+
+@pytest.mark.parametrize("form", IMPORTED)
+def test_a_text_is_taken_in_part_by_part_and_once(address: str, form: str) -> None:
+    content, count, bad = IMPORTED[form]
+
+    async def script(call: Call) -> None:
+        there = {"namespace": f"import-{form}", "content": content, "format": form}
+        done = await call("memory_import", **there, tags=["batch"])
+        assert (done["imported"], done["skipped"]) == (count, bad)
+        assert (await call("memory_import", **there))["known"] == count
+        listed = await call("memory_list", namespace=f"import-{form}", tags=["batch"], limit=100)
+        assert len(listed["memories"]) == count
+
+    ask(address, script)
+
+
+@pytest.mark.parametrize("form", ["jsonl", "json", "markdown", "csv"])
+def test_an_export_is_a_document_in_the_answer(address: str, form: str) -> None:
+    async def script(call: Call) -> None:
+        await call("memory_save", content="Only this is exported.", namespace="out")
+        done = await call("memory_export", namespace="out", format=form)
+        assert done["format"] == form and done["count"] == 1
+        assert "Only this is exported." in done["content"]
+
+    ask(address, script)
+
+
+def test_a_session_starts_is_summed_up_and_counted(memory: Memento, address: str) -> None:
+    memory.note("I decided to use Kafka.", session="k1", namespace="session")
+    memory.note("Ada works at Siemens.", session="k1", namespace="session")
+
+    async def script(call: Call) -> None:
+        begun = await call("memory_session_start", namespace="session", limit=3)
+        assert [one["preview"] for one in begun["decisions"]] == ["USER decided to use Kafka."]
+        summed = await call("memory_session_summary", sessionId="k1", namespace="session")
+        assert len(summed["members"]) == 2 and len(summed["summary"]) <= 2000
+        about = await call("memory_profile", namespace="session", regenerate=True)
+        assert about["memories"] == 3
+        numbers = await call("memory_stats", namespace="session")
+        assert numbers["by_tag"]["decision"] == 2 and numbers["bytes_on_disk"] > 0
+        health = await call("memory_health", namespace="session")
+        assert health["embedder"] and health["namespace"] == "session" and health["memories"] >= 3
+        assert (
+            "session"
+            in (await call("memory_session_summary", fails=True, sessionId="none", namespace="session"))["said"]
+        )
+
+    ask(address, script)
+
+
+def test_a_standing_page_is_a_resource(memory: Memento, address: str) -> None:
+    memory.note("I play the lute.")
+    memory.set_page("music of mine", question="What do I play?")
+
+    async def run() -> str:
+        async with Client(f"{address}/mcp") as client:
+            read = await client.read_resource("memento://page/music%20of%20mine")
+            return json.dumps([one.model_dump(mode="json") for one in read.contents])
+
+    assert "USER plays the lute." in anyio.run(run)

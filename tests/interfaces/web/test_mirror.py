@@ -1,0 +1,94 @@
+"""The addresses of a published design: what is ours below `/api`, and what goes on to the provider."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from flask.testing import FlaskClient
+
+from memento.interfaces.web.app import create_app
+from memento.python import Memento
+from memento.settings import ProxySettings
+
+RELAYED = 400  # no provider is set here: the answer says so
+
+
+@pytest.fixture
+def client(memento: Memento) -> Iterator[FlaskClient]:
+    nowhere = ProxySettings(openai_base_url="", anthropic_base_url="", ollama_base_url="")
+    memento.service.settings = replace(memento.settings, proxy=nowhere)
+    yield create_app(memento.service).test_client()
+
+
+def test_what_is_saved_is_found_listed_and_deleted(client: FlaskClient) -> None:
+    saved = client.post("/api/save", json={"content": "The till opens at nine.", "tags": ["till"], "container": "shop"})
+    assert saved.status_code == 201 and saved.json and saved.json["count"] == 1
+    [iri] = saved.json["ids"]
+    client.post("/api/save", json={"content": "The till is red.", "namespace": "other"})
+
+    found = client.post("/api/recall", json={"query": "till", "searchMode": "keyword", "tags": ["till"]}).json
+    assert found and [one["id"] for one in found["memories"]] == [iri]
+    everywhere = client.post("/api/search", json={"query": "till red"}).json
+    assert everywhere and {one["preview"] for one in everywhere["memories"]} == {
+        "The till opens at nine.",
+        "The till is red.",
+    }
+    listed = client.get("/api/list?tags=till&limit=1").json
+    assert listed and [one["iri"] for one in listed["memories"]] == [iri]
+    health = client.get("/api/health", headers={"Memento-Namespace": "other"}).json
+    assert health and health["namespace"] == "other" and health["memories"] == 2  # it reads main too
+
+    assert client.delete(f"/api/{iri}").json == {"hidden": True, "memories": [iri]}
+    listed = client.get("/api/list").json
+    assert listed and listed["memories"] == []
+
+
+def test_the_short_addresses_answer_as_the_long_ones(client: FlaskClient, memento: Memento) -> None:
+    memento.note("I work at Google.", tags=["job"])
+    listed = client.get("/list?tags=job").json
+    assert listed and [one["content"] for one in listed] == ["USER works at Google."]
+    for form in ("jsonl", "json", "markdown", "csv"):
+        assert "USER works at Google." in client.get("/export", query_string={"format": form}).text
+    asked = client.post("/ask", json={"question": "Where do I work?"}).json
+    assert asked and asked["memories"]["memories"][0]["content"] == "USER works at Google."
+    assert asked["answer"] is None
+
+
+def test_a_field_that_is_missing_or_unknown_is_named(client: FlaskClient) -> None:
+    wrong = client.post("/api/recall", json={"query": "till", "colour": "red"})
+    assert wrong.status_code == 400 and "no argument 'colour'" in wrong.text
+    assert client.get("/api/list?limit=many").status_code == 400
+
+
+def test_what_is_meant_for_a_provider_goes_there(client: FlaskClient) -> None:
+    for method, path, body in (
+        ("POST", "/api/save", {"model": "plain"}),
+        ("POST", "/api/save", ["content"]),
+        ("POST", "/api/recall", {"model": "plain", "messages": []}),
+        ("GET", "/api/save", None),
+        ("GET", "/api/tags", None),
+        ("DELETE", "/api/delete", {"model": "plain"}),
+        ("POST", "/api/list", {"query": "till"}),
+    ):
+        answer = client.open(path, method=method, json=body) if body else client.open(path, method=method)
+        assert answer.status_code == RELAYED and "upstream" in answer.text, (method, path, answer.text)
+
+
+def test_a_wrong_key_opens_none_of_them(client: FlaskClient) -> None:
+    wrong = {"Authorization": "Bearer some-key"}
+    for method, path, body in (
+        ("POST", "/api/save", {"content": "Tea."}),
+        ("POST", "/api/recall", {"query": "tea"}),
+        ("POST", "/api/search", {"query": "tea"}),
+        ("GET", "/api/list", None),
+        ("GET", "/api/health", None),
+        ("DELETE", "/api/urn:memento:memory:0192", None),
+        ("POST", "/ask", {"question": "Tea?"}),
+        ("GET", "/list", None),
+        ("GET", "/export", None),
+    ):
+        assert client.open(path, method=method, json=body, headers=wrong).status_code == 401, path
+    # A provider's key is the provider's matter.
+    assert client.post("/api/chat", json={"model": "plain"}, headers=wrong).status_code == RELAYED

@@ -1,0 +1,99 @@
+"""Memories nearly alike are kept, linked or skipped as a setting says; what is related is found by memory and by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from conftest import OFFLINE
+from memento.errors import InputError, NotFound
+from memento.iris import IRI
+from memento.python import Memento, open_memento
+from memento.settings import EmbeddingSettings
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[Callable[..., Memento]]:
+    memories: list[Memento] = []
+
+    def opener(near: Literal["keep", "relate", "skip"], cosine: float = 0.9) -> Memento:
+        consolidation = replace(OFFLINE.consolidation, near=near, near_cosine=cosine, near_related=0.2)
+        configured = replace(OFFLINE, embedding=EmbeddingSettings(model="trigram"), consolidation=consolidation)
+        memory = open_memento(tmp_path, namespace="main", configured=configured)
+        assert isinstance(memory, Memento)
+        memories.append(memory)
+        return memory
+
+    yield opener
+    for memory in memories:
+        memory.close()
+
+
+def tell(memento: Memento, *texts: str) -> list[IRI | None]:
+    return [next(iter(memento.note(text).memories), None) for text in texts]
+
+
+GREEN = "The printer in the green room on the second floor is broken."
+BLUE = "The printer in the blue room on the second floor is broken."
+AGAIN = "The printer in the green room on second floor is broken."
+
+
+def test_by_default_what_is_nearly_alike_is_kept_and_linked_with_nothing(opened: Callable[..., Memento]) -> None:
+    memento = opened("keep", 0.8)
+    told = tell(memento, GREEN, BLUE, AGAIN)
+
+    assert None not in told
+    linked = {one.relation for iri in told if iri for one in memento.relations(iri)}
+    assert not linked & {"similar", "references"}
+
+
+def test_what_says_no_more_is_skipped_and_another_value_never(opened: Callable[..., Memento]) -> None:
+    memento = opened("skip", 0.8)
+    first, blue, again = tell(memento, GREEN, BLUE, AGAIN)
+
+    assert (first and blue, again) == (blue, None)
+    assert memento.note(AGAIN).skipped == "it is already known"
+    assert tell(memento, "The printer in the green room on the third floor is broken.") != [None]
+
+
+def test_the_nearest_are_linked_and_found_from_both_sides_and_by_name(opened: Callable[..., Memento]) -> None:
+    memento = opened("relate")
+    green, again, other = tell(
+        memento, "Ana broke " + GREEN, "Ana broke " + AGAIN, "Bert likes the printer on the second floor."
+    )
+    assert green and again and other
+
+    relations = {(one.memory, one.relation, one.way) for one in memento.relations(green)}
+    assert (again, "similar", "in") in relations
+    assert any(one.relation == "references" for one in memento.relations(other))
+    [similar] = [one for one in memento.relations(again) if one.relation == "similar"]
+    assert (similar.memory, similar.way) == (green, "out")
+    assert similar.strength and 0.9 <= similar.strength <= 1
+    assert {one.memory for one in memento.relations(entity="Ana")} == {green, again}
+    assert {one.relation for one in memento.relations(entity="Ana")} == {"about"}
+    memento.forget(again)
+    assert again not in {one.memory for one in memento.relations(green)}
+    saved = memento.remember("Ana broke " + GREEN + " Twice.", ["printer"]).saved
+    assert memento.relations(saved)
+
+
+def test_merges_corrections_and_links_by_hand_are_relations_too(opened: Callable[..., Memento]) -> None:
+    memento = opened("keep")
+    [old] = tell(memento, "The heating costs 540 euros.")
+    assert old
+    new = memento.correct(old, "The heating costs 560 euros.").memories[0]
+    other = memento.remember("Heating oil is dear.", ["oil"], related_to=[new]).saved
+
+    assert ("supersedes", "out", old) in {(one.relation, one.way, one.memory) for one in memento.relations(new)}
+    assert ("relatedTo", "in", other) in {(one.relation, one.way, one.memory) for one in memento.relations(new)}
+    assert ("supersedes", "in", new) in {(one.relation, one.way, one.memory) for one in memento.relations(old)}
+    with pytest.raises(InputError, match="either iri, a memory, or entity"):
+        memento.relations()
+    with pytest.raises(NotFound):
+        memento.relations("urn:memento:memory:none")
+    with pytest.raises(NotFound):
+        memento.relations(entity="Zebulon")
