@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PORT   ?= 6366
 
-.PHONY: run test install format lint types unit wheel bench crash soak fuzz mutants coverage docs notebooks lab dist bundle check-image release yasgui clean
+.PHONY: run test install format lint types unit wheel bench crash soak fuzz mutants coverage docs notebooks lab dist bundle check-image release yasgui pages-files test-pages screenshots clean
 
 run: $(VENV)/.installed
 	$(BIN)/memento serve --port $(PORT)
@@ -97,6 +97,18 @@ release: $(VENV)/.installed
 # Needs npm and the network; what it fetches is committed.
 yasgui:
 	sh tests/interfaces/web/yasgui.sh
+
+# htmx, Cytoscape and axe-core, as `yasgui`.
+pages-files:
+	sh tests/interfaces/web/pages.sh
+
+# The pages for people alone, over HTTP and in a browser; `make unit` runs them too.
+test-pages: $(VENV)/.installed
+	$(BIN)/python -m pytest -n 0 tests/interfaces/web/test_pages.py tests/interfaces/web/test_pages_browser.py
+
+# The pictures of docs/pages.md; needs a Chromium.
+screenshots: $(VENV)/.installed
+	PYTHONPATH=tests $(BIN)/python tests/interfaces/web/screenshots.py
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache

@@ -1209,7 +1209,8 @@ class Believed:
     One memory in a timeline.
 
     `state` is how it stands at the time that was asked about: it `holds`, it `ended` because something else came true, or it was
-    `corrected`, as it had never been true. `successor` and `reason` say what ended it, where something did.
+    `corrected`, as it had never been true. `successor` and `reason` say what ended it, where something did, and `retired_at` when
+    that was learned.
     """
 
     iri: IRI
@@ -1221,6 +1222,7 @@ class Believed:
     invalid_at: datetime | None = None
     successor: IRI | None = None
     reason: str | None = None
+    retired_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1248,6 +1250,38 @@ class Described:
     namespace: str
     properties: tuple[tuple[str, str], ...]
     pointed_at_by: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphNode:
+    """
+    A node of the graph for people: `label` is what it says or is called, `kind` its class, of an entity which of the seven.
+
+    `is_past` says of a memory that it ended, was corrected or is forgotten.
+    """
+
+    iri: IRI
+    label: str
+    kind: str
+    is_past: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphLink:
+    """That one node leads to another; `relation` is the name of the property, or of the association."""
+
+    source: IRI
+    target: IRI
+    relation: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbourhood:
+    """Nodes with the links among them; `left_out` counts neighbours that are not shown."""
+
+    nodes: tuple[GraphNode, ...]
+    links: tuple[GraphLink, ...]
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1355,6 +1389,26 @@ NoteState = Literal["pending", "consolidated", "skipped", "failed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """
+    One memory as a note would be understood; `about` are names, "USER" for the user. `retires` are the memories that it would end,
+    in their words. `relation` and `value` are what it states, where rules see that; `mood` is how it is meant.
+    """
+
+    content: str
+    about: tuple[str, ...] = ()
+    valid_at: datetime | None = None
+    until: datetime | None = None
+    event_at: datetime | None = None
+    relation: str | None = None
+    value: str | None = None
+    mood: str = "fact"
+    tags: tuple[str, ...] = ()
+    retires: tuple[str, ...] = ()
+    rivals: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Noted:
     """
     What became of a note: what was stored, what that retired, what it contradicts without retiring it.
@@ -1363,6 +1417,7 @@ class Noted:
     is why the note could not be read, where its one memory is the note word for word.
     `remarks` are sentences for the writer of the note: what of it is not kept and why, and what is kept without being read.
     `contents` has the text of every memory that is named. `redacted` counts the secrets by kind that were taken out of the text.
+    Of a dry run, `readings` say what the note would become, and nothing else of it is kept.
     """
 
     note: IRI | None
@@ -1375,6 +1430,7 @@ class Noted:
     remarks: tuple[str, ...] = ()
     contents: Mapping[IRI, str] = field(default_factory=dict)
     redacted: Mapping[str, int] = field(default_factory=dict)
+    readings: tuple[Reading, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1396,6 +1452,8 @@ class NoteStatus:
     reason: str | None = None
     retry_at: datetime | None = None
     contents: Mapping[IRI, str] = field(default_factory=dict)
+    said: str = ""
+    """What the note says, where notes are listed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1779,6 +1837,18 @@ class Restored:
     statements: int
     vectors: int
     aside: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenShown:
+    """A token: who has it and what it is good for; no `namespaces` are all. `token` itself is there once, when it was created."""
+
+    name: str
+    tenant: str
+    namespaces: tuple[str, ...]
+    right: str
+    created_at: str
+    token: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -75,6 +75,12 @@ def count(event: str, by: int = 1) -> None:
         _counts[event] += by
 
 
+def tally(prefix: str) -> dict[str, int]:
+    """Return how often the events of a prefix happened since the process began, by the rest of their names."""
+    with _lock:
+        return {name.removeprefix(prefix): n for name, n in sorted(_counts.items()) if name.startswith(prefix)}
+
+
 def exposition() -> str:
     """Return the tally in the Prometheus text format."""
     with _lock:

@@ -90,6 +90,7 @@ CALLS: Mapping[type[Operation[Any]], Callable[[Sample, str], Operation[Any]]] = 
     intake.WriteAheadLog: lambda s, n: intake.WriteAheadLog(namespace=n),
     notes.Correct: lambda s, n: notes.Correct(s.memory, "USER works at Siemens.", namespace=n),
     notes.Disputes: lambda s, n: notes.Disputes(namespace=n),
+    notes.ListWaiting: lambda s, n: notes.ListWaiting(namespace=n),
     notes.Settle: lambda s, n: notes.Settle(s.memory, s.other, namespace=n),
     notes.Unforget: lambda s, n: notes.Unforget(s.memory, namespace=n),
     notes.Undo: lambda s, n: notes.Undo(s.retired, namespace=n),
@@ -110,6 +111,8 @@ CALLS: Mapping[type[Operation[Any]], Callable[[Sample, str], Operation[Any]]] = 
     questions.Tags: lambda s, n: questions.Tags(namespace=n),
     questions.Entities: lambda s, n: questions.Entities(namespace=n),
     questions.Timeline: lambda s, n: questions.Timeline("me", namespace=n),
+    questions.Neighbours: lambda s, n: questions.Neighbours([s.memory], namespace=n),
+    questions.FindPath: lambda s, n: questions.FindPath(s.memory, s.other, namespace=n),
     questions.Manifest: lambda s, n: questions.Manifest(fresh=True, namespace=n),
     questions.Infer: lambda s, n: questions.Infer(namespace=n),
     keys.FindKeys: lambda s, n: keys.FindKeys("Oslo", namespace=n),
@@ -177,5 +180,8 @@ CALLS: Mapping[type[Operation[Any]], Callable[[Sample, str], Operation[Any]]] = 
     care.Sync: lambda s, n: care.Sync(str(s.folder), dry_run=True),
     care.Backup: lambda s, n: care.Backup(str(s.folder / "backups")),
     care.Restore: lambda s, n: care.Restore(str(s.folder / "backups")),
+    care.ListTokens: lambda s, n: care.ListTokens(),
+    care.CreateToken: lambda s, n: care.CreateToken(f"phone of {n}"),
+    care.RevokeToken: lambda s, n: care.RevokeToken(f"phone of {n}"),
 }
 """One call of every operation on a sample, in its namespace."""

@@ -91,6 +91,8 @@ def test_an_operation_answers_alike_in_this_process_and_over_http(name: str, ser
         sample = make_sample(served.memento, namespace, served.folder)
         if name == "unarchive":
             served.memento.associate(sample.memory, sample.other, namespace=namespace)
+        if name == "revoke_token":
+            served.memento.create_token(f"phone of {namespace}")
         outcomes[type(memory)] = outcome(memory, CALLS[TABLE[name]](sample, namespace))
 
     assert outcomes[Memento] == outcomes[Client]

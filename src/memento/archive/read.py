@@ -327,6 +327,7 @@ def _to_believed(row: Row, true_at: datetime, believed_at: datetime) -> Believed
         invalid_at=invalid,
         successor=cast("IRI | None", row.get("successor")) if known else None,
         reason=str(row["reason"]) if known and "reason" in row else None,
+        retired_at=retired if known else None,
     )
 
 

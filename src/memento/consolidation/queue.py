@@ -96,6 +96,17 @@ def list_waiting(parts: Backends, states: Sequence[StepState] = ("pending",)) ->
     ]
 
 
+def list_states(scope: Scope, parts: Backends) -> tuple[NoteStatus, ...]:
+    """List how far the notes have come that the graphs of a scope hold and nobody has understood, the oldest first."""
+    waiting = [one for one in list_waiting(parts, ("pending", "failed")) if one.scope.graph in scope.memory_graphs]
+    said = load_statements([one.note for one in waiting], scope, parts) if waiting else {}
+    return tuple(
+        replace(load_status(one.note, one.scope, parts), said=str(next(iter(said[one.note].get(MEM.content, ())), "")))
+        for one in waiting
+        if one.note in said
+    )
+
+
 def load_task(waiting: WaitingNote, parts: Backends) -> Task | None:
     """Load a waiting note as a task, from what the graph has; None when it waits no more, or cannot be read."""
     scope = waiting.scope

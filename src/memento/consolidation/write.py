@@ -42,6 +42,7 @@ from memento.model import (
     Note,
     Noted,
     Quad,
+    Reading,
     Rivalry,
     Scope,
     Statement,
@@ -160,6 +161,33 @@ def build_change(understood: Understanding) -> tuple[Change, Noted]:
         remarks=_list_remarks(understood.decisions),
     )
     return written, noted
+
+
+def describe_understanding(understood: Understanding) -> Noted:
+    """Describe what would be written of a note, without an IRI of anything new."""
+    _, noted = build_change(understood)
+    added = [decision for decision in understood.decisions if not isinstance(decision, Skip)]
+    readings = tuple(_describe_draft(one, understood) for one in added)
+    return replace(noted, note=None, memories=(), contents={}, readings=readings)
+
+
+def _describe_draft(decision: Add | Invalidate, understood: Understanding) -> Reading:
+    draft, known = decision.draft, understood.retirable
+    targets = decision.targets if isinstance(decision, Invalidate) else ()
+    stated = next(iter(draft.states), None)
+    return Reading(
+        content=draft.content,
+        about=draft.about,
+        valid_at=draft.valid_at or understood.note.at,
+        until=draft.until,
+        event_at=draft.event_at,
+        relation=stated.relation if stated else draft.slot,
+        value=stated.value if stated else draft.slot_value,
+        mood=draft.mood,
+        tags=_sort_memory(draft, understood.note, understood).tags,
+        retires=tuple(known[one.memory].content for one in targets if one.memory in known),
+        rivals=tuple(known[one.memory].content for one in decision.rivals if one.memory in known),
+    )
 
 
 def _build_skip(understood: Understanding) -> tuple[Change, Noted]:

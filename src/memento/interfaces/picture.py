@@ -9,7 +9,7 @@ seen on light and dark. The same map gives the same picture.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
@@ -34,12 +34,27 @@ class _Circle:
     r: float
 
 
-def draw_manifest(manifest: Manifest) -> str:
+@dataclass(frozen=True, slots=True)
+class _Leads:
+    region: Callable[[Region], str] | None
+    place: Callable[[str], str] | None
+
+
+def draw_manifest(
+    manifest: Manifest,
+    locate_region: Callable[[Region], str] | None = None,
+    locate_place: Callable[[str], str] | None = None,
+) -> str:
     """
     Draw a map as an `<svg>` element.
 
     A region has a colour; a full one was touched lately, and a ring marks what the map turns on.
+
+    Args:
+        locate_region, locate_place: give the address that a region, or the IRI of a place, leads to; then the element has no style
+            of its own, as pages allow none.
     """
+    leads = _Leads(locate_region, locate_place)
     circles = _place_regions(manifest.regions[:MOST])
     if not circles:
         return _frame(0.0, 0.0, 320.0, 40.0, ['<text x="12" y="24">Nothing hangs together yet.</text>'], manifest)
@@ -47,11 +62,11 @@ def draw_manifest(manifest: Manifest) -> str:
     turning = {place.iri for place in manifest.keys}
     parts = [
         *(line for crossing in manifest.crossings if (line := _draw_crossing(crossing, circles, points))),
-        *(_draw_region(one, number, turning) for number, one in enumerate(circles)),
+        *(_draw_region(one, number, turning, leads) for number, one in enumerate(circles)),
     ]
     left, top = min(one.x - one.r for one in circles) - _EDGE, min(one.y - one.r for one in circles) - _EDGE
     right, bottom = max(one.x + one.r for one in circles) + _EDGE, max(one.y + one.r for one in circles) + _EDGE
-    return _frame(left, top, right - left, bottom - top, parts, manifest)
+    return _frame(left, top, right - left, bottom - top, parts, manifest, has_style=locate_region is None)
 
 
 def _place_regions(regions: tuple[Region, ...]) -> list[_Circle]:
@@ -77,21 +92,23 @@ def _place_dots(circle: _Circle) -> Iterator[tuple[Place, tuple[float, float]]]:
         yield place, (round(circle.x + far * math.cos(angle), 1), round(circle.y + far * math.sin(angle), 1))
 
 
-def _draw_region(circle: _Circle, number: int, turning: set[IRI]) -> str:
+def _draw_region(circle: _Circle, number: int, turning: set[IRI], leads: _Leads) -> str:
     region, hue = circle.region, _HUES[number % len(_HUES)]
     lately = f"{region.volatility:.0%} touched in a week"
     said = f"{region.label}: {region.size:,} memories, {region.importance:.0%} of all rank, {lately}"
     fill = 0.10 + 0.30 * region.volatility
+    dots = []
     parts = [
         f'<circle cx="{circle.x}" cy="{circle.y}" r="{circle.r}" fill="hsl({hue} 60% 50%)" fill-opacity="{fill:.2f}" '
         f'stroke="hsl({hue} 60% 50%)"><title>{escape(said)}</title></circle>'
     ]
     for place, (x, y) in _place_dots(circle):
         ring = f'<circle cx="{x}" cy="{y}" r="8" fill="none" stroke="currentColor"/>' if place.iri in turning else ""
-        parts.append(
+        dot = (
             f'<g><circle cx="{x}" cy="{y}" r="{2.5 + 3 * place.score:.1f}" fill="hsl({hue} 65% 45%)"/>{ring}'
             f"<title>{escape(place.text)}</title></g>"
         )
+        dots.append(_wrap_link(dot, leads.place(place.iri) if leads.place else "", place.text))
     for line, name in enumerate(_label_lines(region.label)):
         parts.append(
             f'<text x="{circle.x}" y="{circle.y + 14 * line - 3:.1f}" text-anchor="middle">{escape(name)}</text>'
@@ -100,7 +117,14 @@ def _draw_region(circle: _Circle, number: int, turning: set[IRI]) -> str:
     parts.append(
         f'<text x="{circle.x}" y="{under:.1f}" text-anchor="middle" font-size="10" opacity=".7">{region.size:,}</text>'
     )
-    return f"<g>{''.join(parts)}</g>"
+    drawn = _wrap_link("".join(parts), leads.region(region) if leads.region else "")
+    return f"<g>{drawn}{''.join(dots)}</g>"
+
+
+def _wrap_link(drawn: str, address: str, said: str = "") -> str:
+    """Wrap what is drawn in a link; `said` names it where no text is drawn."""
+    label = f' aria-label="{escape(said)}"' if said else ""
+    return f'<a href="{escape(address)}"{label}>{drawn}</a>' if address else drawn
 
 
 def _draw_crossing(crossing: Crossing, circles: list[_Circle], points: dict[IRI, tuple[float, float]]) -> str:
@@ -132,15 +156,29 @@ def _label_lines(label: str) -> list[str]:
     return [name if len(name) <= _CHARS else f"{name[: _CHARS - 1]}…" for name in label.split("/")[:2]]
 
 
-def _frame(left: float, top: float, width: float, height: float, parts: list[str], manifest: Manifest) -> str:
+def _frame(
+    left: float,
+    top: float,
+    width: float,
+    height: float,
+    parts: list[str],
+    manifest: Manifest,
+    *,
+    has_style: bool = True,
+) -> str:
     layout = manifest.layout
     said = (
         f"Map of {manifest.namespace}: {layout.memories:,} memories, {layout.anchors:,} anchors, {layout.links:,} links, "
         f"{len(manifest.regions)} regions"
     )
+    shape = (
+        f'role="img" style="max-width:100%;width:{width:.0f}px;color:inherit"'
+        if has_style
+        else 'role="group" class="map"'
+    )
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="{left:.0f} {top:.0f} {width:.0f} {height:.0f}" '
-        f'style="max-width:100%;width:{width:.0f}px;color:inherit" font-family="system-ui,sans-serif" font-size="11" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{left:.0f} {top:.0f} {width:.0f} {height:.0f}" '
+        f'{shape} font-family="system-ui,sans-serif" font-size="11" '
         f'fill="currentColor"><title>{escape(said)}</title>{"".join(parts)}</svg>'
     )
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from msgspec import Meta
 
-from memento.operations.base import Filtered, Interface, Iri, Operation, Right, Share
+from memento.operations.base import Filtered, Interface, Iri, Operation, Right, Share, Text
 
 if TYPE_CHECKING:
     from memento import model
@@ -278,3 +278,63 @@ class Restore(Operation["model.Restored"], frozen=True):
         ]
         | None
     ) = None
+
+
+TOKENS: Mapping[Interface, str] = {
+    "cli": "`memento token` works on the folder, served or not",
+    "mcp": "who gets in is for people to say",
+    "sexpr": "it concerns the whole data folder",
+}
+
+
+class ListTokens(Operation["tuple[model.TokenShown, ...]"], frozen=True):
+    """
+    List the tokens that are good, the oldest first, without what would let anybody in.
+
+    Raises:
+        Forbidden: the caller may not care for the whole data folder.
+    """
+
+    route: ClassVar[str] = "GET /memory/tokens"
+    is_idempotent: ClassVar[bool] = True
+    right: ClassVar[Right] = "admin"
+    absent: ClassVar[Mapping[Interface, str]] = TOKENS
+
+
+class CreateToken(Operation["model.TokenShown"], frozen=True):
+    """
+    Create a token; `token` of the answer is shown this once.
+
+    Raises:
+        Forbidden: the caller is not the owner on the machine of the memory: a token cannot make another.
+        Conflict: there is a token of that name.
+    """
+
+    route: ClassVar[str] = "POST /memory/tokens"
+    right: ClassVar[Right] = "admin"
+    status: ClassVar[int] = 201
+    fails: ClassVar[tuple[int, ...]] = (409, 413, 415)
+    absent: ClassVar[Mapping[Interface, str]] = TOKENS
+
+    name: Annotated[str, Meta(min_length=1, max_length=100, description="what to call it")]
+    scope: Annotated[Literal["read", "write", "admin"], Meta(description="what it may do")] = "read"
+    namespaces: Annotated[Sequence[str], Meta(description="where it may do that; default everywhere")] = ()
+    tenant: Annotated[str, Meta(min_length=1, max_length=200, description="whose memory it opens")] = "local"
+
+
+class RevokeToken(Operation["model.TokenShown"], frozen=True):
+    """
+    Make a token invalid from the next request on.
+
+    Raises:
+        NotFound: there is no such token.
+        Forbidden: the caller may not care for the whole data folder.
+    """
+
+    route: ClassVar[str] = "DELETE /memory/tokens/{name}"
+    right: ClassVar[Right] = "admin"
+    is_destructive: ClassVar[bool] = True
+    fails: ClassVar[tuple[int, ...]] = (404,)
+    absent: ClassVar[Mapping[Interface, str]] = TOKENS
+
+    name: Annotated[Text, Meta(description="the token, by its name")]

@@ -63,6 +63,12 @@ class Note(Operation["model.Noted"], frozen=True):
         Literal["low", "normal", "high"], Meta(description="how much the writer makes of it: a part of its importance")
     ] = "high"
     source: Annotated[Text, Meta(description="how it came in, as a short word")] = "explicit"
+    dry_run: Annotated[
+        bool,
+        Meta(
+            description="only say what would become of it, in `readings`; nothing is written, and no IRI of the answer stays"
+        ),
+    ] = False
     ttl_s: (
         Annotated[
             float,
@@ -92,6 +98,17 @@ class NoteStatus(Operation["model.NoteStatus"], frozen=True):
     }
 
     iri: Annotated[Iri, Meta(description="the note")]
+
+
+class ListWaiting(Operation["tuple[model.NoteStatus, ...]"], frozen=True):
+    """List the notes of the namespace that are still to be understood or were given up, the oldest first, with what they say."""
+
+    route: ClassVar[str] = "GET /memory/notes/waiting"
+    is_idempotent: ClassVar[bool] = True
+    absent: ClassVar[Mapping[Interface, str]] = {
+        "mcp": "`memento_status` counts the notes that wait",
+        "sexpr": "what an expression writes never waits",
+    }
 
 
 class Retry(Operation["tuple[model.NoteStatus, ...]"], frozen=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta
@@ -218,6 +218,53 @@ class Timeline(Operation["model.Timeline"], frozen=True):
     as_of: AsOf | None = None
     believed_at: BelievedAt | None = None
     limit: Limit = 50
+
+
+class Neighbours(Operation["model.Neighbourhood"], frozen=True):
+    """
+    Show what some memories, entities or notes are linked with, the newest first, and the links among all of them.
+
+    Raises:
+        NotFound: nothing goes by one of the names.
+        InputError: no node, or too many.
+    """
+
+    route: ClassVar[str] = "GET /memory/neighbours"
+    is_idempotent: ClassVar[bool] = True
+    fails: ClassVar[tuple[int, ...]] = (404,)
+    absent: ClassVar[Mapping[Interface, str]] = {
+        "mcp": "a model asks `memento_sparql`",
+        "sexpr": "an expression asks `sparql`, and `trace` follows associations",
+    }
+
+    nodes: Annotated[
+        Sequence[str],
+        Meta(description="names of entities, IRIs, or `me`", extra_json_schema={"minItems": 1, "maxItems": 500}),
+    ]
+    limit: Annotated[int, Meta(ge=0, le=1000, description="most neighbours of each; 0: only the links among them")] = 30
+
+
+class FindPath(Operation["model.Neighbourhood"], frozen=True):
+    """
+    Find the shortest way from one thing to another over what memories are about, mention, replace, contradict and come from.
+
+    A way over the user, whom nearly every memory is about, comes last. Without a way the answer has no links.
+
+    Raises:
+        NotFound: nothing goes by one of the names.
+    """
+
+    route: ClassVar[str] = "GET /memory/path"
+    is_idempotent: ClassVar[bool] = True
+    fails: ClassVar[tuple[int, ...]] = (404,)
+    absent: ClassVar[Mapping[Interface, str]] = {
+        "mcp": "a model asks `memento_sparql`",
+        "sexpr": "`trace` follows associations",
+    }
+
+    start: Annotated[Text, Meta(description="the name of an entity, an IRI, or `me`")]
+    end: Annotated[Text, Meta(description="the name of an entity, an IRI, or `me`")]
+    steps: Annotated[int, Meta(ge=1, le=8, description="most links of the way")] = 6
 
 
 class Manifest(Operation["model.Manifest"], frozen=True):

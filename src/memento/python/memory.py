@@ -122,6 +122,7 @@ class Memory(ABC):
     forget_tagged = Method(notes.ForgetTagged)
     unforget = Method(notes.Unforget)
     sources = Method(notes.Sources)
+    list_waiting = Method(notes.ListWaiting)
 
     recall = Method(questions.Recall)
     get = Method(questions.Get)
@@ -129,6 +130,8 @@ class Memory(ABC):
     tags = Method(questions.Tags)
     entities = Method(questions.Entities)
     timeline = Method(questions.Timeline)
+    neighbours = Method(questions.Neighbours)
+    find_path = Method(questions.FindPath)
     manifest = Method(questions.Manifest)
     infer = Method(questions.Infer)
 
@@ -330,6 +333,9 @@ class Memory(ABC):
     sync = Method(care.Sync)
     backup = Method(care.Backup)
     restore = Method(care.Restore)
+    list_tokens = Method(care.ListTokens)
+    create_token = Method(care.CreateToken)
+    revoke_token = Method(care.RevokeToken)
 
     @property
     @abstractmethod

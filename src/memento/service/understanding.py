@@ -16,7 +16,13 @@ from datetime import timedelta
 from memento.consolidation import pipeline, queue
 from memento.consolidation.agents import Agents, Extraction
 from memento.consolidation.task import Task, find_earlier_note, link_to_whole, load_user, place_in_session
-from memento.consolidation.write import Understanding, build_change, raise_if_invalid, refresh_retirable
+from memento.consolidation.write import (
+    Understanding,
+    build_change,
+    describe_understanding,
+    raise_if_invalid,
+    refresh_retirable,
+)
 from memento.errors import BackendError, ShapeViolation
 from memento.model import Noted, Recollection, Scope
 from memento.retrieval import pipeline as retrieval
@@ -49,6 +55,29 @@ def take_note(task: Task, service: Service, *, wait: bool) -> Noted:
         noted = put_off(kept, agents, error, service)
         service.consolidator.wake()
     return noted or Noted(note=None, skipped="it was forgotten before it was understood")
+
+
+def preview_note(task: Task, service: Service) -> Noted:
+    """
+    Say what would become of a note now; nothing is written.
+
+    Raises:
+        BackendError: store, embedder or model failed.
+    """
+    with service.understanding:
+        if earlier := find_earlier_note(task.note, task.scope, service.stores):
+            return earlier
+        return describe_understanding(pipeline.understand(task, _gather_resources(service.new_agents(), service)))
+
+
+def _gather_resources(agents: Agents, service: Service, batch: pipeline.Batch | None = None) -> pipeline.Resources:
+    return pipeline.Resources(
+        agents=agents,
+        parts=service.stores,
+        knobs=service.settings.consolidation,
+        recall=lambda text, scope: _recall_known(text, scope, service),
+        batch=batch,
+    )
 
 
 _Foreseen = tuple[Task, Agents, Extraction | None]
@@ -125,13 +154,7 @@ def consolidate(
     with service.understanding:
         if task.run is None and (earlier := find_earlier_note(task.note, task.scope, service.stores)):
             return earlier
-        means = pipeline.Resources(
-            agents=agents,
-            parts=service.stores,
-            knobs=service.settings.consolidation,
-            recall=lambda text, scope: _recall_known(text, scope, service),
-            batch=batch,
-        )
+        means = _gather_resources(agents, service, batch)
         understood = replace(pipeline.understand(task, means, extraction), keeps_skipped=keeps_skipped)
         if agents.kind == "model" or service.settings.consolidation.check_rules:
             raise_if_invalid(build_change(understood)[0], understood)

@@ -115,10 +115,10 @@ def test_the_page_itself_is_asked_for_again_and_told_to_be_the_same(web: FlaskCl
     [
         "/static/",
         "/static/sparql/",
-        f"/static/sparql/{yasgui.digest()}/",
-        f"/static/sparql/{yasgui.digest()}/nothing.js",
-        f"/static/sparql/{yasgui.digest()}/..%2F..%2Fyasgui.py",
-        f"/static/sparql/{yasgui.digest()}/../../yasgui.py",
+        f"/static/sparql/{yasgui.BUNDLE.digest}/",
+        f"/static/sparql/{yasgui.BUNDLE.digest}/nothing.js",
+        f"/static/sparql/{yasgui.BUNDLE.digest}/..%2F..%2Fyasgui.py",
+        f"/static/sparql/{yasgui.BUNDLE.digest}/../../yasgui.py",
         "/static/sparql/0000000000000000/page.js",
     ],
 )

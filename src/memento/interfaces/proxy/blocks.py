@@ -110,6 +110,18 @@ class Sticky:
 
         return (self._attempt(select_blocks) if keys and self._path.exists() else None) or {}
 
+    def list_latest(self, limit: int) -> list[Block]:
+        """List the blocks that were put into prompts last, the latest first."""
+
+        def select_latest(db: sqlite3.Connection) -> list[Block]:
+            rows = db.execute("SELECT text, behind, memories, made FROM block ORDER BY made DESC LIMIT ?", (limit,))
+            return [
+                Block(text=text, behind=bool(behind), memories=memories, made=made)
+                for text, behind, memories, made in rows.fetchall()
+            ]
+
+        return (self._attempt(select_latest) if self._path.exists() else None) or []
+
     def put(self, key: bytes, block: Block, iris: Collection[str]) -> None:
         """
         Keep a block in place of what the key had.

@@ -16,7 +16,7 @@ from werkzeug.exceptions import HTTPException
 from memento import telemetry
 from memento.backends import CopyCache
 from memento.errors import InputError, MementoError
-from memento.interfaces.proxy.blocks import Enriched, Enricher, Sticky
+from memento.interfaces.proxy.blocks import Block, Enriched, Enricher, Sticky
 from memento.interfaces.proxy.dialects import DIALECTS
 from memento.interfaces.proxy.relay import (
     ForwardedRequest,
@@ -66,6 +66,10 @@ class Proxy:
     def origins(self) -> dict[str, str]:
         """Where each protocol that is served goes: scheme, host and port."""
         return {protocol: upstream.origin for protocol, upstream in self._upstreams.items()}
+
+    def list_prompts(self, limit: int) -> list[Block]:
+        """List what was put into prompts last, of every tenant, the latest first; nothing where the setting keeps none."""
+        return self._sticky.list_latest(limit)
 
     def close(self) -> None:
         """Let go of connections and files; called when the memory is closed."""

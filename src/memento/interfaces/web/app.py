@@ -13,28 +13,26 @@ from collections.abc import Iterator
 from functools import lru_cache
 from time import time
 
-from flask import Flask, Request, Response, g, render_template, request
-from markupsafe import Markup
+from flask import Flask, Request, Response, g, request
+from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import HTTPException
 from werkzeug.http import http_date
 from werkzeug.routing import BaseConverter
 
-from memento import __version__, telemetry
+from memento import telemetry
 from memento.access import Caller, admit
 from memento.errors import Busy, MementoError, Unauthorised
 from memento.interfaces import sparql_http
-from memento.interfaces.picture import draw_manifest
 from memento.interfaces.proxy.routes import BODY_BYTES, PROXIED, Proxy
 from memento.interfaces.sparql_http import origins
-from memento.interfaces.web import openapi, rest
-from memento.interfaces.web.requests import Parameters, namespace
-from memento.interfaces.web.requests import context as context_of_request
+from memento.interfaces.web import openapi, pages, rest, yasgui
+from memento.interfaces.web.pages import Pages, token_of_session
+from memento.interfaces.web.requests import Parameters
 from memento.interfaces.web.rest import IMPORT_RDF, MEMORY, MIRROR, answer_mirrored, find_mirrored, respond
-from memento.interfaces.web.yasgui import FILES, Yasgui
+from memento.interfaces.web.yasgui import Yasgui
 from memento.model import CaseMetrics
 from memento.operations.cases import CaseMetrics as MeasureCases
 from memento.operations.cases import CaseStatus
-from memento.operations.recall import Manifest
 from memento.service import Context, Service, handle
 from memento.service.bare import Bare
 from memento.service.handlers.recall import health as health_of
@@ -44,8 +42,9 @@ logger = logging.getLogger(__name__)
 
 IMPORT_BYTES = 64 * 1024 * 1024
 IMPORTS = ("/memory/import", "/cases")
-OPEN = ("/health",)
-"""What anybody may ask who reaches the port: a stranger is told nothing but whether the service is up."""
+OPEN = ("/health", "/sign-in")
+"""What anybody may ask who reaches the port: a stranger is told nothing but whether the service is up, and may give a token."""
+FILES = (yasgui.BUNDLE.address, pages.BUNDLE.address)
 
 DEGRADED = "Memento-Degraded"
 """The header that says why the memory is read-only and of what time it is, while a backup stands in for its store."""
@@ -57,25 +56,30 @@ SPARQL, GRAPHS = "/sparql", "/sparql/graphs"
 def create_app(service: Service) -> Flask:
     """Return the application over a memory, which it does not close."""
     app = _new_app()
-    yasgui = Yasgui(service.settings, lambda: _notice(service))
+    sparql_page = Yasgui(service.settings, lambda: _notice(service))
+    proxy = Proxy(service)
+    for_people = Pages(service, proxy, lambda: _notice(service))
 
     @app.before_request
-    def admit_request() -> Response | None:
-        if yasgui.is_wanted():  # it holds nothing of a memory
-            return yasgui.page()
+    def admit_request() -> ResponseReturnValue | None:
+        if sparql_page.is_wanted():  # it holds nothing of a memory
+            return sparql_page.page()
         # A browser asks without a token whether a page may send one.
         is_preflight = request.method == "OPTIONS" and request.path.startswith(SPARQL)
+        request.max_content_length = most_bytes(request, service.settings.limits, service.settings.sexpr.chars)
         if request.path not in OPEN and not is_preflight and not request.path.startswith(FILES):
-            request.max_content_length = most_bytes(request, service.settings.limits, service.settings.sexpr.chars)
             g.context = _admit(service)
-        return None
+        return for_people.answer_shared()
 
     app.register_blueprint(rest.blueprint())
-    proxy = Proxy(service)
     _add_mirror(app, proxy)
-    for addresses in (*sparql_http.blueprints(service.settings.sparql), yasgui.blueprint(), proxy.blueprint()):
+    for addresses in (*sparql_http.blueprints(service.settings.sparql), sparql_page.blueprint(), proxy.blueprint()):
         app.register_blueprint(addresses)
-    _add_pages(app, service, proxy)
+    for_people.register(app)
+    _add_addresses(app, service, proxy)
+    app.register_error_handler(
+        MementoError, lambda error: pages.failure_of(for_people, error) or _answer_failure(error)
+    )
 
     @app.after_request
     def say_degraded(response: Response) -> Response:
@@ -178,19 +182,7 @@ class MemoryConverter(BaseConverter):
     regex = MEMORY.pattern
 
 
-def _add_pages(app: Flask, service: Service, proxy: Proxy) -> None:
-    @app.get("/")
-    def home() -> str:
-        return render_template("home.html", version=__version__, notice=_notice(service))
-
-    @app.get("/map")
-    def map_page() -> str:
-        Parameters()
-        drawn = handle(Manifest(namespace=namespace()), context_of_request())
-        return render_template(
-            "map.html", manifest=drawn, picture=Markup(draw_manifest(drawn)), notice=_notice(service)
-        )  # which escapes what is shown
-
+def _add_addresses(app: Flask, service: Service, proxy: Proxy) -> None:
     @app.get("/health")
     def health() -> Response:
         status = 200 if service.stores.warm else 503
@@ -220,11 +212,14 @@ def _admit(service: Service) -> Context:
 
 
 def caller() -> Caller:
-    """What the request tells of who sent it."""
+    """What the request tells of who sent it; of a page, also by the token that its session keeps."""
+    headers = {name.lower(): value for name, value in request.headers.items()}
+    if token := token_of_session():
+        headers.setdefault("x-memento-token", token)
     return Caller(
         address=request.remote_addr or "",
         method=request.method,
-        headers={name.lower(): value for name, value in request.headers.items()},
+        headers=headers,
         is_proxied=request.path.startswith(PROXIED) and find_mirrored() is None,
     )
 
@@ -242,7 +237,7 @@ def _answer_failure(error: MementoError) -> Response:
 
 def _answer_http_error(error: HTTPException) -> Response:
     messages = {
-        404: f"there is nothing at {request.path[:200]}: GET / lists the addresses",
+        404: f"there is nothing at {request.path[:200]}: /docs lists the addresses",
         405: f"{request.method} is not possible here: use {', '.join(getattr(error, 'valid_methods', None) or ())}",
         413: f"the body is longer than {request.max_content_length} bytes",
     }

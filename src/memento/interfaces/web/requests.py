@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TypeVar, cast
 
 from flask import g, request
+from werkzeug.datastructures import MultiDict
 from werkzeug.exceptions import UnsupportedMediaType
 
 from memento.errors import InputError
@@ -20,21 +21,24 @@ C = TypeVar("C", bound=str)
 
 
 class Parameters:
-    """The query string of the request, read by name and type."""
+    """The query string of the request, or a form, read by name and type."""
 
-    def __init__(self, *known: str, many: Sequence[str] = ()) -> None:
+    def __init__(self, *known: str, many: Sequence[str] = (), form: MultiDict[str, str] | None = None) -> None:
         """
         Args:
             many: those that may be repeated.
+            form: read in place of the query string.
 
         Raises:
             InputError: a parameter that is not `known`, or one that comes twice.
         """
-        _refuse_unknown(list(request.args), (*known, "namespace"), "parameter")
-        for name, values in request.args.lists():
+        self._values = request.args if form is None else form
+        _refuse_unknown(list(self._values), (*known, "namespace"), "parameter")
+        for name, values in self._values.lists():
             if len(values) > 1 and name not in many:
                 raise InputError(f"{name} comes {len(values)} times: give it once")
-        self._record = Record("the query string", {name: value for name, value in request.args.items() if value})
+        what = "the query string" if form is None else "the form"
+        self._record = Record(what, {name: value for name, value in self._values.items() if value})
 
     def read_text(self, *names: str) -> str | None:
         """The value of the first of the names that is there."""
@@ -42,7 +46,7 @@ class Parameters:
 
     def all(self, name: str) -> list[str]:
         """Every value of a parameter that may be repeated."""
-        return [value for value in request.args.getlist(name) if value.strip()]
+        return [value for value in self._values.getlist(name) if value.strip()]
 
     def number(self, name: str) -> int | None:
         """A whole number."""

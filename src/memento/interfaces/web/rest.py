@@ -21,6 +21,7 @@ from zoneinfo import ZoneInfo
 
 from flask import Blueprint, Response, request
 from msgspec import structs
+from werkzeug.datastructures import MultiDict
 
 from memento import assets
 from memento.archive.files import spool
@@ -65,7 +66,7 @@ class View:
 
 
 def _show_noted(noted: Noted, form: str) -> Response:
-    return respond(noted, 202 if noted.pending else 201 if noted.memories else 200)
+    return respond(noted, 202 if noted.pending else 201 if noted.note and noted.memories else 200)
 
 
 def _show_remembered(remembered: Remembered, form: str) -> Response:
@@ -235,12 +236,21 @@ def _read_format(formats: tuple[str, ...], operation: type[Operation[Any]]) -> s
     return request.args.get("format") or JSON
 
 
-def _read_parameters(operation: type[Operation[Any]], declared: Mapping[str, Field]) -> Json:
-    """Return the arguments in the query string."""
-    formats = VIEWS[operation].formats if operation in VIEWS else ()
+def read_form(operation: type[Operation[Any]], form: MultiDict[str, str]) -> Operation[Any]:
+    """Return the operation that the fields of a form ask for, an empty field being none; raises as `read_operation`."""
+    values = _read_parameters(operation, _declare(operation), form)
+    values["namespace"] = form.get("namespace")
+    return build(operation, {name: value for name, value in values.items() if value != ""})
+
+
+def _read_parameters(
+    operation: type[Operation[Any]], declared: Mapping[str, Field], form: MultiDict[str, str] | None = None
+) -> Json:
+    """Return the arguments in the query string or in a form."""
+    formats = VIEWS[operation].formats if operation in VIEWS and form is None else ()
     lists = [name for name, field in declared.items() if field.is_list]
     names = [alias for name, field in declared.items() for alias in (name, *field.aliases)]
-    parameters = Parameters(*names, *(("format",) if formats else ()), many=lists)
+    parameters = Parameters(*names, *(("format",) if formats else ()), many=lists, form=form)
     if formats:
         parameters.choice("format", (JSON, *formats))
     values: Json = {}

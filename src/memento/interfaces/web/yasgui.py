@@ -13,18 +13,15 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from hashlib import sha256
-from importlib.resources import files
 
-from flask import Blueprint, Response, render_template, request, url_for
-from werkzeug.exceptions import NotFound
+from flask import Blueprint, Response, render_template, request
 
 from memento import __version__, assets, settings
 from memento.graph.binding import load_query
+from memento.interfaces.web.bundle import Bundle
 from memento.sparql.description import EXAMPLES as OF_MEMORY
 
 ADDRESS = "/sparql"
-FILES = f"/static{ADDRESS}/"
 EXAMPLES = (
     "library/latest",
     *OF_MEMORY,
@@ -45,13 +42,6 @@ EXAMPLES = (
 SAMPLE = re.compile(r"<urn:memento:(?!user:)[^>]+>")
 """An IRI in an example that stands for one of the reader's own."""
 
-TYPES = {
-    "css": "text/css; charset=utf-8",
-    "js": "text/javascript; charset=utf-8",
-    "svg": "image/svg+xml",
-    "ttl": "text/turtle; charset=utf-8",
-    "txt": "text/plain; charset=utf-8",
-}
 PREFIXES_OF = ("ontology/memento.ttl", "ontology/alignment.ttl", "ontology/shapes.ttl", "ontology/world.trig")
 RDF = ("text/turtle", "application/n-triples", "application/rdf+xml", "application/ld+json", "application/json")
 STYLES = (
@@ -105,7 +95,7 @@ class Yasgui:
     def blueprint(self) -> Blueprint:
         """The route of the files; `/sparql` itself belongs to the protocol, which never sees a request for the page."""
         routes = Blueprint("yasgui", __name__)
-        routes.get(f"{FILES}<version>/<name>")(self.file)
+        BUNDLE.add_route(routes)
         return routes
 
     def is_wanted(self) -> bool:
@@ -127,20 +117,11 @@ class Yasgui:
             prefixes=json.dumps(prefixes()),
             limits=self._settings.limits,
             sparql=self._settings.sparql,
-            file=lambda name: url_for("yasgui.file", version=digest(), name=name),
+            file=BUNDLE.locate,
         )
         response = Response(html, mimetype="text/html", headers=HEADERS)
         response.add_etag()
         response.make_conditional(request)
-        return response
-
-    def file(self, version: str, name: str) -> Response:
-        """One of the files of the page; raises `NotFound` for any other, and for one of another version."""
-        if version != digest() or name not in _files():
-            raise NotFound
-        response = Response(_files()[name], content_type=TYPES[name.rpartition(".")[2]])
-        response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
-        response.headers["X-Content-Type-Options"] = "nosniff"
         return response
 
 
@@ -165,18 +146,9 @@ def _example(name: str) -> Example:
     return Example(name=name.partition("/")[2], title=title.removeprefix("#").strip(), text=body)
 
 
-@cache
-def _files() -> dict[str, bytes]:
-    """What is served beside the page, by name."""
-    folder = files("memento.interfaces.web") / "static" / "sparql"
-    return {
-        **{file.name: file.read_bytes() for file in folder.iterdir() if file.name.rpartition(".")[2] in TYPES},
-        "ontology.ttl": assets.read("ontology/memento.ttl"),
-        "settings.txt": settings.table().encode(),
-    }
+def _list_more() -> dict[str, bytes]:
+    return {"ontology.ttl": assets.read("ontology/memento.ttl"), "settings.txt": settings.table().encode()}
 
 
-@cache
-def digest() -> str:
-    """Sixteen hexadecimal digits that change when one of the files does."""
-    return sha256(b"".join(name.encode() + b"\0" + body for name, body in sorted(_files().items()))).hexdigest()[:16]
+BUNDLE = Bundle("sparql", _list_more)
+"""What is served beside the page."""

@@ -19,7 +19,7 @@ from shutil import copyfileobj, rmtree
 from tempfile import TemporaryDirectory
 from typing import IO
 
-from memento.access import OWNER
+from memento.access import OWNER, Issued
 from memento.archive.backup import BackupSource, make_backup
 from memento.archive.check import find_differences, read_store_files, rebuild_indexes, report_status
 from memento.archive.compact import Rules, apply_branch, stage_compaction, undo_branch
@@ -54,13 +54,13 @@ from memento.archive.upgrade import Migration, choose_target, count_kept, prepar
 from memento.backends import Backends, reopen
 from memento.consolidation import queue
 from memento.datadir import cache_folder
-from memento.errors import BackendError, Damaged, Forbidden, InputError, MementoError
+from memento.errors import BackendError, Damaged, Forbidden, InputError, MementoError, NotFound
 from memento.graph import mapping
 from memento.graph.backups import begin_restore, list_backups, parse_backup_time, prepare_restore
 from memento.graph.documents import Form
 from memento.graph.store import parse_quads, serialise_quads
 from memento.intake.redaction import Redaction
-from memento.iris import MEM, audit_iri, cases_iri, mint, parse_graph_name, parse_iri
+from memento.iris import MEM, audit_iri, cases_iri, check_namespace, mint, parse_graph_name, parse_iri
 from memento.model import (
     BackedUp,
     Change,
@@ -74,6 +74,7 @@ from memento.model import (
     Restored,
     Scope,
     Synced,
+    TokenShown,
     Update,
 )
 from memento.model import Status as Report
@@ -677,6 +678,54 @@ def restore(operation: operations.Restore, context: Context) -> Restored:
             service.put_off.clear()
     resume(service)
     return restored
+
+
+@handles(operations.ListTokens)
+def show_tokens(operation: operations.ListTokens, context: Context) -> tuple[TokenShown, ...]:
+    """List who gets in."""
+    context.require_owner()
+    return tuple(_show_token(one) for one in context.service.tokens.list_issued())
+
+
+@handles(operations.CreateToken)
+def create_token(operation: operations.CreateToken, context: Context) -> TokenShown:
+    """Let somebody in."""
+    context.require_own_machine("a token cannot make another")
+    known = context.service.tokens
+    token = known.create(
+        operation.name,
+        tenant=operation.tenant,
+        namespaces=[check_namespace(one) for one in operation.namespaces],
+        right=operation.scope,
+        at=now(),
+    )
+    return replace(_find_token(operation.name, context), token=token)
+
+
+@handles(operations.RevokeToken)
+def revoke_token(operation: operations.RevokeToken, context: Context) -> TokenShown:
+    """Let somebody in no more."""
+    context.require_owner()
+    shown = _find_token(operation.name, context)
+    context.service.tokens.revoke(operation.name)
+    return shown
+
+
+def _find_token(name: str, context: Context) -> TokenShown:
+    found = next((one for one in context.service.tokens.list_issued() if one.name == name), None)
+    if found is None:
+        raise NotFound(f"there is no token {name[:80]!r}")
+    return _show_token(found)
+
+
+def _show_token(issued: Issued) -> TokenShown:
+    return TokenShown(
+        name=issued.name,
+        tenant=issued.tenant,
+        namespaces=issued.namespaces,
+        right=issued.right,
+        created_at=issued.created_at,
+    )
 
 
 _LATER_S = 2.0

@@ -45,7 +45,7 @@ from memento.model import (
 )
 from memento.operations import notes
 from memento.service.context import Context, handles
-from memento.service.understanding import retry_note, take_batches, take_note
+from memento.service.understanding import preview_note, retry_note, take_batches, take_note
 from memento.time import instant
 
 _BATCH = 128
@@ -74,6 +74,8 @@ def note(operation: notes.Note, context: Context) -> Noted:
     require_ttl(operation.ttl_s, "ttl")
     scope, knobs = context.scope(operation.namespace, "write"), context.settings.consolidation
     tasks = make_tasks(row, scope, context.stores.clock(), zone, knobs)
+    if operation.dry_run:
+        return join_pieces([preview_note(task, context.service) for task in tasks])
     done = [take_note(tasks[0], context.service, wait=operation.wait)]
     for task in tasks[1:]:  # the first may have been here before, under a name of its own
         note = replace(task.note, parent=done[0].note or task.note.parent)
@@ -87,6 +89,12 @@ def note_status(operation: notes.NoteStatus, context: Context) -> NoteStatus:
     scope = context.scope(operation.namespace)
     with context.service.writing:  # what it says was written is then found by a recall, too
         return queue.load_status(operation.iri, scope, context.stores)
+
+
+@handles(notes.ListWaiting)
+def list_waiting(operation: notes.ListWaiting, context: Context) -> tuple[NoteStatus, ...]:
+    """Look up the notes that wait."""
+    return queue.list_states(context.scope(operation.namespace), context.stores)
 
 
 @handles(notes.Retry)
@@ -169,12 +177,13 @@ def join_pieces(noted: Sequence[Noted]) -> Noted:
         note=kept[0].note if kept else None,
         memories=tuple(memory for one in noted for memory in one.memories),
         invalidated=tuple(dict.fromkeys(old for one in noted for old in one.invalidated)),
-        skipped=None if kept else noted[0].skipped,
+        skipped=None if kept or any(one.readings for one in noted) else noted[0].skipped,
         contradicts=tuple(dict.fromkeys(old for one in noted for old in one.contradicts)),
         pending=any(one.pending for one in noted),
         verbatim=next((one.verbatim for one in noted if one.verbatim), None),
         remarks=tuple(dict.fromkeys(remark for one in noted for remark in one.remarks)),
         contents={iri: text for one in noted for iri, text in one.contents.items()},
+        readings=tuple(reading for one in noted for reading in one.readings),
     )
 
 

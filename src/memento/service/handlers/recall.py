@@ -8,14 +8,16 @@ from dataclasses import replace
 import numpy as np
 
 from memento import settings
-from memento.archive import check, read
+from memento.archive import check, network, read
 from memento.errors import Forbidden, InputError
+from memento.iris import IRI
 from memento.model import (
     Described,
     Health,
     Inferred,
     Listed,
     Manifest,
+    Neighbourhood,
     RecalledEntity,
     Recollection,
     Relation,
@@ -35,6 +37,9 @@ from memento.service.handlers.cases import retrieve_cases
 from memento.settings import Settings
 from memento.strength import energies
 from memento.time import instant
+
+MOST_NODES = 500
+"""Nodes whose neighbours are looked up at once."""
 
 
 def prepare(operation: operations.Recall, scope: Scope, context: Context) -> tuple[Query, Settings]:
@@ -218,6 +223,29 @@ def timeline(operation: operations.Timeline, context: Context) -> Timeline:
         as_of=None if operation.as_of is None else instant(operation.as_of, "as_of", zone),
         believed_at=None if operation.believed_at is None else instant(operation.believed_at, "believed_at", zone),
     )
+
+
+@handles(operations.Neighbours)
+def neighbours(operation: operations.Neighbours, context: Context) -> Neighbourhood:
+    """Look up what nodes are linked with."""
+    if not 1 <= len(operation.nodes) <= MOST_NODES:
+        raise InputError(f"nodes must be from 1 to {MOST_NODES} names or IRIs, not {len(operation.nodes)}")
+    scope = context.scope(operation.namespace)
+    iris = [iri for one in operation.nodes for iri in _resolve_node(one, scope, context)]
+    return network.list_neighbours(iris, operation.limit, scope, context.stores)
+
+
+@handles(operations.FindPath)
+def find_path(operation: operations.FindPath, context: Context) -> Neighbourhood:
+    """Look for a way between two things."""
+    scope = context.scope(operation.namespace)
+    start, end = (_resolve_node(one, scope, context) for one in (operation.start, operation.end))
+    return network.find_path(start, end, operation.steps, scope, context.stores)
+
+
+def _resolve_node(name: str, scope: Scope, context: Context) -> list[IRI]:
+    context.require_text(name, "a name")
+    return read.resolve_subject(name, scope, context.stores)
 
 
 @handles(operations.Manifest)

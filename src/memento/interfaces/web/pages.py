@@ -1,0 +1,526 @@
+"""
+The pages for people: search, memories, things, a timeline, the graph, the map, what waits, cases, prompts, tokens, health.
+
+*Flow:* an address → operations, asked as every interface asks them → a template. A button sends a form to `/do/<operation>`, which
+is read as that operation; the answer is a receipt.
+
+*Guarantees:* a page may do what its reader's token may, and nothing else. A form counts with the secret of the session, and from
+this address alone. Stored text is text: templates escape it, and a page allows no script, style or picture but files of ours.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from hashlib import sha256
+from hmac import compare_digest
+from secrets import token_urlsafe
+from typing import Any
+from urllib.parse import quote, urlencode, urlsplit
+
+from flask import Blueprint, Flask, Response, g, redirect, render_template, request
+from flask.typing import ResponseReturnValue
+from markupsafe import Markup
+from werkzeug.datastructures import MultiDict
+from werkzeug.exceptions import NotFound as NoPage
+
+from memento import __version__, telemetry
+from memento.errors import Forbidden, MementoError, NotFound
+from memento.interfaces.picture import draw_manifest
+from memento.interfaces.proxy.routes import Proxy
+from memento.interfaces.web.bundle import Bundle
+from memento.interfaces.web.requests import context, namespace
+from memento.interfaces.web.rest import build, read_form, respond
+from memento.iris import shorten
+from memento.model import Described, GraphNode, Neighbourhood, Region, Timeline
+from memento.operations import TABLE, Operation
+from memento.operations.base import FILTERS, summary_of
+from memento.operations.care import ListTokens, Status
+from memento.operations.cases import CaseStatus, GetCase, ListCases
+from memento.operations.intake import Proposals
+from memento.operations.notes import Disputes, ListWaiting, Sources
+from memento.operations.recall import (
+    Entities,
+    FindPath,
+    Get,
+    List,
+    Manifest,
+    Neighbours,
+    Recall,
+    Tags,
+)
+from memento.operations.recall import Timeline as ShowTimeline
+from memento.operations.strength import Strength
+from memento.retrieval.render import count_tokens
+from memento.service import Service, handle
+from memento.service.handlers.recall import health as health_of
+
+TOKEN, NONCE = "memento_token", "memento_session"
+"""Cookies: the token of whoever signed in, or what makes the secret of forms where none is needed."""
+
+BUTTONS = (
+    "note",
+    "correct",
+    "undo",
+    "forget",
+    "unforget",
+    "mark",
+    "feedback",
+    "settle",
+    "retry",
+    "forget_case",
+    "unarchive",
+    "create_token",
+    "revoke_token",
+    "check",
+    "rebuild",
+    "backup",
+    "accept_proposals",
+    "reject_proposals",
+)
+"""The operations that a form may ask."""
+
+OWN = (
+    "/search",
+    "/timeline",
+    "/graph",
+    "/map",
+    "/review",
+    "/prompts",
+    "/tokens",
+    "/system",
+    "/docs",
+    "/sign-in",
+    "/sign-out",
+)
+SHARED = ("/memory", "/cases")
+"""Addresses that programs ask too: what would rather show HTML than read JSON gets the page."""
+
+PHASES = ("land", "anchor", "expand", "distill", "trace")
+PAGE = 50
+LATEST = 12
+BUNDLE = Bundle("pages")
+
+HEADERS = {
+    # Cytoscape and htmx need neither styles nor code of the page; a form goes nowhere else, and nobody frames it.
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",  # without any, a browser would not say where a form comes from
+    "Cache-Control": "no-store",
+    "Vary": "Accept, Cookie, HX-Request",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """What a node is linked with on its page: the relation, from which side, and the node at the other end."""
+
+    relation: str
+    is_back: bool
+    node: GraphNode
+
+
+def is_page() -> bool:
+    """Whether the request is for a page, or comes from one."""
+    path = request.path
+    if path == "/" or path.startswith("/do/"):
+        return True
+    if any(path == own or path.startswith(f"{own}/") for own in OWN):
+        return True
+    is_shared = any(path == one or path.startswith(f"{one}/urn:") for one in SHARED)
+    return is_shared and request.method in ("GET", "HEAD") and prefers_html()
+
+
+def prefers_html() -> bool:
+    """Whether whoever asks would rather show HTML than read JSON, or any one as much as another."""
+    accepted = request.accept_mimetypes
+    return accepted["text/html"] > max(accepted["application/json"], accepted["text/turtle"])
+
+
+def token_of_session() -> str | None:
+    """Return the token of whoever signed in, for pages alone: programs send theirs themselves."""
+    return request.cookies.get(TOKEN) if is_page() else None
+
+
+class Pages:
+    """The pages over one memory."""
+
+    def __init__(self, service: Service, proxy: Proxy, notice: Callable[[], str | None]) -> None:
+        """
+        Args:
+            notice: what is to be said at the top of every page, if anything.
+        """
+        self._service, self._proxy, self._notice = service, proxy, notice
+
+    def register(self, app: Flask) -> None:
+        """Add the addresses that are pages alone, and what templates use."""
+        routes = Blueprint("pages", __name__)
+        BUNDLE.add_route(routes)
+        for path, view in (
+            ("/", self.show_home),
+            ("/search", self.show_search),
+            ("/timeline", self.show_timeline),
+            ("/graph", self.show_graph),
+            ("/graph/data", self.send_graph),
+            ("/map", self.show_map),
+            ("/review", self.show_review),
+            ("/prompts", self.show_prompts),
+            ("/tokens", self.show_tokens),
+            ("/system", self.show_system),
+            ("/docs", self.show_docs),
+        ):
+            routes.add_url_rule(path, view_func=view, methods=["GET"])
+        routes.post("/do/<name>")(self.perform)
+        routes.post("/sign-in")(self.sign_in)
+        routes.post("/sign-out")(self.sign_out)
+        app.register_blueprint(routes)
+        app.after_request(_finish)
+        zone = self._service.zone
+        app.jinja_env.filters |= {
+            "day": lambda at: _show_time(at, zone, "%-d %b %Y"),
+            "moment": lambda at: _show_time(at, zone, "%-d %b %Y, %H:%M"),
+            "short": lambda iri: str(iri).rpartition(":")[2][-8:],
+            "name": lambda iri: str(iri).rpartition("/")[2].rpartition("#")[2].rpartition(":")[2],
+        }
+
+    def answer_shared(self) -> ResponseReturnValue | None:
+        """Return the page at an address that programs ask too, where a page is wanted; else None."""
+        if not is_page() or not request.path.startswith(SHARED):
+            return None
+        base, _, iri = request.path[1:].partition("/")
+        if base == "memory":
+            return self.show_node(iri) if iri else self.show_memories()
+        return self.show_case(iri) if iri else self.show_cases()
+
+    def answer_failure(self, status: int, message: str, *, asks_token: bool = False) -> Response:
+        """Answer with a page that says what went wrong; to who needs a token, with a place to give it."""
+        if request.headers.get("HX-Request"):
+            return Response(render_template("_problem.html", message=message), status=status, mimetype="text/html")
+        shown = self._render("sign_in.html" if asks_token else "problem.html", status=status, message=message)
+        return Response(shown, status=status, mimetype="text/html")
+
+    # What is seen
+
+    def show_home(self) -> str:
+        """Show a place to search, a place to write, and what was remembered last."""
+        return self._render(
+            "home.html",
+            status=self._call(Status),
+            latest=self._call(List, limit=LATEST),
+            entities=self._call(Entities, limit=LATEST),
+        )
+
+    def show_search(self) -> str:
+        """Show what a question brings back, by which phases, and why."""
+        asked = _read_arguments("q", "as_of", "believed_at", "k", *FILTERS)
+        if not asked.get("q"):
+            return self._render("search.html", asked=asked, found=None)
+        values = {**asked, "question": asked["q"], "explain": "true"}
+        found = handle(read_form(Recall, _to_form(values, without=("q",))), context())
+        phases = [(name, found.timings_ms.get(name, 0.0)) for name in PHASES]
+        most = max((sum(one.why.values()) for one in found.memories), default=1.0) or 1.0
+        return self._render(
+            "search.html", asked=asked, found=found, phases=phases, most=most, longest=max(ms for _, ms in phases)
+        )
+
+    def show_memories(self) -> str:
+        """List memories by filters, the newest first."""
+        asked = _read_arguments("limit", "offset", "past", *FILTERS)
+        asked.setdefault("limit", str(PAGE))
+        page = read_form(List, _to_form(asked))
+        rows = handle(page, context())
+        return self._render("memories.html", asked=asked, rows=rows, tags=self._call(Tags)[:30], page=page)
+
+    def show_node(self, iri: str) -> str:
+        """Show one memory, note, thing, or whatever else the graph knows."""
+        described = self._call(Get, iri=iri)
+        facts = _group_properties(described)
+        around = self._call(Neighbours, nodes=[described.iri], limit=80)
+        links = _list_links(described, around)
+        label = next((one.label for one in around.nodes if one.iri == described.iri), shorten(described.iri))
+        shown = {"node": described, "facts": facts, "links": links, "label": label, "left_out": around.left_out}
+        kind = described.type
+        if kind == "Memory":
+            return self._render(
+                "memory.html",
+                **shown,
+                history=self._try(ShowTimeline, subject=described.iri),
+                sources=self._try(Sources, iri=described.iri) or (),
+                strength=self._try(Strength, iri=described.iri),
+            )
+        if kind in ("Note", "Turn"):
+            return self._render("note.html", **shown, sources=self._try(Sources, iri=described.iri) or ())
+        if kind in ("Entity", "User"):
+            history = self._try(ShowTimeline, subject=described.iri, limit=100)
+            return self._render("entity.html", **shown, history=history)
+        return self._render("node.html", **shown)
+
+    def show_timeline(self) -> str:
+        """Show the history of a subject on both axes of time."""
+        asked = _read_arguments("subject", "limit")
+        subject = asked.setdefault("subject", "me")
+        history: Timeline | None = None
+        problem = None
+        try:
+            history = handle(read_form(ShowTimeline, _to_form({"limit": "100", **asked})), context())
+        except NotFound as error:
+            problem = str(error)
+        return self._render("timeline.html", asked=asked, subject=subject, history=history, problem=problem)
+
+    def show_graph(self) -> str:
+        """Show the frame of the graph, which its script fills."""
+        asked = _read_arguments("q", "node", "start", "end", "limit")
+        return self._render("graph.html", asked=asked)
+
+    def send_graph(self) -> Response:
+        """Answer with nodes and links: of a search, around a node, of a way, or of what is mentioned most."""
+        asked = _read_arguments("q", "node", "start", "end", "limit")
+        limit = int(asked["limit"]) if asked.get("limit", "").isdigit() else 6
+        if asked.get("q"):
+            found = self._call(Recall, question=asked["q"], k=12, counts=False)
+            nodes = [one.iri for one in found.memories]
+        elif asked.get("node"):
+            nodes = [asked["node"]]
+        elif asked.get("start"):
+            return respond(self._call(FindPath, start=asked["start"], end=asked.get("end") or ""))
+        else:
+            nodes = [one.iri for one in self._call(Entities, limit=LATEST)]
+        return respond(self._call(Neighbours, nodes=nodes, limit=min(limit, 1_000)) if nodes else _NOTHING)
+
+    def show_map(self) -> str:
+        """Show what belongs together, each region a link."""
+        drawn = self._call(Manifest)
+        link = partial(_locate, "/search")
+        picture = Markup(draw_manifest(drawn, lambda one: link(q=_question_of(one)), _locate_node))
+        return self._render("map.html", manifest=drawn, picture=picture, question_of=_question_of)
+
+    def show_review(self) -> str:
+        """Show what waits for a person: notes, proposals, contradictions."""
+        proposals = self._call(Proposals)
+        disputes = self._call(Disputes, limit=PAGE)
+        return self._render("review.html", waiting=self._call(ListWaiting), disputes=disputes, proposals=proposals)
+
+    def show_cases(self) -> str:
+        """List finished tasks with what was learned of them."""
+        asked = _read_arguments("task", "domain", "offset")
+        rows = handle(read_form(ListCases, _to_form({"limit": str(PAGE), **asked})), context())
+        return self._render(
+            "cases.html", asked=asked, rows=rows, status=self._call(CaseStatus, domain=asked.get("domain"))
+        )
+
+    def show_case(self, iri: str) -> str:
+        """Show one finished task."""
+        domain = _read_arguments("domain").get("domain")
+        return self._render("case.html", case=self._call(GetCase, case=iri, domain=domain), domain=domain)
+
+    def show_prompts(self) -> str:
+        """Show what was put into prompts last, and what it cost."""
+        context().require_owner("blocks of every tenant are kept together")
+        blocks = [
+            (datetime.fromtimestamp(one.made, UTC), one.memories, count_tokens(text), text)
+            for one in self._proxy.list_prompts(PAGE)
+            for text in [json.loads(f'"{one.text}"')]
+        ]
+        counts = telemetry.tally("proxy.")
+        return self._render("prompts.html", blocks=blocks, counts=counts, kept=self._service.settings.proxy.blocks)
+
+    def show_tokens(self) -> str:
+        """Show who gets in."""
+        return self._render("tokens.html", tokens=self._call(ListTokens))
+
+    def show_system(self) -> str:
+        """Show how the service stands."""
+        health = health_of(context(), self._proxy.origins)
+        return self._render("system.html", status=self._call(Status), health=health)
+
+    def show_docs(self) -> str:
+        """Show the addresses, and where to read on."""
+        routes = sorted(
+            (one.route.partition(" ")[::-1], summary_of(one)) for one in TABLE.values() if "rest" not in one.absent
+        )
+        return self._render("docs.html", routes=routes)
+
+    # What is done
+
+    def perform(self, name: str) -> ResponseReturnValue:
+        """Do what a button says, and answer with a receipt."""
+        _require_own_form()
+        if name not in BUTTONS:
+            raise NoPage
+        operation = TABLE[name]
+        form = MultiDict((key, value) for key, value in request.form.items(multi=True) if key not in ("csrf", "back"))
+        for field in ("tags", "untag", "namespaces"):  # written with commas in one box
+            if field in form:
+                form.setlist(field, [one.strip() for one in form[field].split(",")])
+        call = read_form(operation, form)
+        answer = handle(call, context())
+        known = {"name": name, "call": call, "answer": answer}
+        if request.headers.get("HX-Request"):
+            return self._render("_receipt.html", **known)
+        return self._render("receipt.html", **known, back=_own_path(request.form.get("back")))
+
+    def sign_in(self) -> ResponseReturnValue:
+        """Keep a token for this browser until it closes."""
+        _require_own_address()
+        token = request.form.get("token", "").strip()
+        self._service.tokens.access(token)
+        response = redirect(_own_path(request.form.get("back")), 303)
+        response.set_cookie(TOKEN, token, httponly=True, samesite="Strict", secure=_is_secure(), path="/")
+        return response
+
+    def sign_out(self) -> ResponseReturnValue:
+        """Forget the token."""
+        _require_own_form()
+        response = redirect("/", 303)
+        response.delete_cookie(TOKEN, path="/")
+        return response
+
+    def _call(self, operation: type[Operation[Any]], **arguments: Any) -> Any:
+        return handle(build(operation, {**arguments, "namespace": namespace()}), context())
+
+    def _try(self, operation: type[Operation[Any]], **arguments: Any) -> Any:
+        """Ask what a page can do without: what is erased or belongs to nobody has no history and no strength."""
+        try:
+            return self._call(operation, **arguments)
+        except NotFound:
+            return None
+
+    def _render(self, template: str, **shown: Any) -> str:
+        access = context().access if "context" in g else None
+        return render_template(
+            template,
+            version=__version__,
+            notice=self._notice(),
+            file=BUNDLE.locate,
+            locate=_locate,
+            locate_node=_locate_node,
+            csrf=_secret_of_forms,
+            access=access,
+            may=lambda right: access is not None and access.may(right),
+            namespace=namespace(),
+            path=request.full_path.rstrip("?"),
+            here=request.path,
+            is_signed_in=TOKEN in request.cookies,
+            **shown,
+        )
+
+
+_NOTHING = Neighbourhood(nodes=(), links=())
+
+
+def _finish(response: Response) -> Response:
+    """Give pages their headers, and who begins a session its cookie."""
+    if is_page() and not request.path.startswith(BUNDLE.address):
+        response.headers.update(HEADERS)
+        if nonce := g.get("nonce"):
+            response.set_cookie(NONCE, nonce, httponly=True, samesite="Strict", secure=_is_secure(), path="/")
+    return response
+
+
+def _secret_of_forms() -> str:
+    """Return what a form must bring, made of what only this browser's session knows."""
+    known = request.cookies.get(TOKEN) or request.cookies.get(NONCE) or g.get("nonce")
+    if not known:
+        known = g.nonce = token_urlsafe(32)
+    return sha256(f"memento form {known}".encode()).hexdigest()
+
+
+def _require_own_form() -> None:
+    """Raise `Forbidden` for a form that is none of ours, or of another session."""
+    _require_own_address()
+    is_known = request.cookies.get(TOKEN) or request.cookies.get(NONCE)
+    if not is_known or not compare_digest(request.form.get("csrf", "").encode(), _secret_of_forms().encode()):
+        raise Forbidden("this form is out of date: load the page again, and send it once more")
+
+
+def _require_own_address() -> None:
+    """Raise `Forbidden` where a browser says that a page of another address asks."""
+    site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
+    if site == "same-origin":
+        return
+    if site not in (None, "none") or (origin is not None and urlsplit(origin).netloc != request.host):
+        raise Forbidden("a page of another address may not do this")
+
+
+def _is_secure() -> bool:
+    return request.is_secure or request.headers.get("X-Forwarded-Proto") == "https"
+
+
+def _own_path(path: str | None) -> str:
+    """Return a path of this address, whatever was sent."""
+    is_own = path and path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable()
+    return path if is_own and path else "/"
+
+
+def _read_arguments(*names: str) -> dict[str, str]:
+    """Return the parameters that a page knows and that are not empty; others are none of its business."""
+    return {name: value.strip() for name in names if (value := request.args.get(name)) and value.strip()}
+
+
+def _to_form(values: Mapping[str, str], without: tuple[str, ...] = ()) -> MultiDict[str, str]:
+    form = MultiDict((name, value) for name, value in values.items() if name not in without)
+    if "tags" in form:
+        form.setlist("tags", [one.strip() for one in form["tags"].split(",")])
+    if chosen := namespace():
+        form["namespace"] = chosen
+    return form
+
+
+def _locate(path: str, **arguments: object) -> str:
+    """Return the address of a page in the namespace of this one."""
+    chosen = {"namespace": namespace(), **arguments}
+    known = {name: str(value) for name, value in chosen.items() if value not in (None, "")}
+    return f"{path}?{urlencode(known)}" if known else path
+
+
+def _locate_node(iri: str) -> str:
+    return _locate(f"/memory/{quote(iri, safe=':')}")
+
+
+def _question_of(region: Region) -> str:
+    return " ".join(region.keywords[:4]) or region.label
+
+
+def _show_time(at: datetime | str | None, zone: Any, form: str) -> Markup:
+    """Return a time as people read it, with the exact one beside."""
+    if not at:
+        return Markup("–")
+    if isinstance(at, str):
+        try:
+            at = datetime.fromisoformat(at)
+        except ValueError:
+            return Markup.escape(at)
+    exact = at.astimezone(UTC).isoformat(timespec="seconds")
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(exact, exact, at.astimezone(zone).strftime(form))
+
+
+def _group_properties(described: Described) -> dict[str, list[str]]:
+    """Return what is said of a node by the last part of the property."""
+    grouped: dict[str, list[str]] = {}
+    for predicate, value in described.properties:
+        grouped.setdefault(predicate.rpartition("/")[2].rpartition("#")[2], []).append(value)
+    return grouped
+
+
+def _list_links(described: Described, around: Neighbourhood) -> list[Link]:
+    """List what a node is linked with, each relation together."""
+    nodes = {one.iri: one for one in around.nodes}
+    links = [
+        Link(relation=one.relation, is_back=one.target == described.iri, node=nodes[other])
+        for one in around.links
+        if described.iri in (one.source, one.target)
+        for other in [one.target if one.source == described.iri else one.source]
+    ]
+    return sorted(links, key=lambda one: (one.relation, one.is_back))
+
+
+def failure_of(pages: Pages, error: MementoError) -> Response | None:
+    """Return a failure as a page where a page was wanted; None for programs."""
+    is_wanted = is_page() and (prefers_html() or request.headers.get("HX-Request"))
+    return pages.answer_failure(error.status, str(error), asks_token=error.status == 401) if is_wanted else None

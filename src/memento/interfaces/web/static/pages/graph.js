@@ -1,0 +1,154 @@
+// The graph explorer: it starts from a search, a node or a way, and grows by clicks; the list beside it has the same nodes for the keyboard.
+const box = document.getElementById("graph");
+const list = document.getElementById("graph-list");
+const said = document.getElementById("graph-status");
+const details = document.getElementById("graph-node");
+const NAMESPACE = box.dataset.namespace;
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const COLOURS = { Memory: "#5b9bd5", Note: "#98a4b3", User: "#d55e00", Tag: "#b3a1d9", Person: "#e69f00", Organization: "#009e73", Location: "#cc79a7", Project: "#56b4e9", Technology: "#7a8f2a", Event: "#c25b5b", Concept: "#8c78bd" };
+
+const QUIET = new Set(["about", "mentions", "tagged", "extractedFrom"]); // what nearly every line says has no name on it
+const withNotes = document.getElementById("with-notes");
+const shorten = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+const address = (path, values) => {
+  const query = new URLSearchParams({ ...values, ...(NAMESPACE && { namespace: NAMESPACE }) }).toString();
+  return query ? `${path}?${query}` : path;
+};
+
+function style() {
+  const ink = getComputedStyle(document.body).color;
+  const ground = getComputedStyle(box).backgroundColor;
+  const line = dark.matches ? "#4a5665" : "#b9c2cc";
+  return [
+    { selector: "node", style: { "background-color": (node) => COLOURS[node.data("kind")] ?? "#8aa0b4", label: (node) => shorten(node.data("label"), 34), color: ink, "font-size": 13, "font-family": "system-ui, sans-serif", "text-wrap": "wrap", "text-max-width": 150, "text-valign": "bottom", "text-margin-y": 4, "text-outline-color": ground, "text-outline-width": 2, width: 20, height: 20, "min-zoomed-font-size": 6 } },
+    { selector: "node[kind = 'Memory']", style: { shape: "round-rectangle", width: 22, height: 17 } },
+    { selector: "node[kind = 'Note']", style: { shape: "rectangle", width: 14, height: 17 } },
+    { selector: "node[?isPast]", style: { "background-opacity": 0.35, "border-width": 1, "border-style": "dashed", "border-color": ink } },
+    { selector: "node:selected", style: { "border-width": 3, "border-color": ink, "border-style": "solid" } },
+    { selector: "edge", style: { width: 1.2, "line-color": line, "target-arrow-color": line, "target-arrow-shape": "triangle", "arrow-scale": 0.7, "curve-style": "bezier", label: (edge) => (QUIET.has(edge.data("relation")) ? "" : edge.data("relation")), color: ink, "font-size": 10, "text-opacity": 0.75, "text-rotation": "autorotate", "text-outline-color": ground, "text-outline-width": 2, "min-zoomed-font-size": 9 } },
+    { selector: "edge[relation = 'rival'], edge[relation = 'contradicts']", style: { "line-color": "#c0392b", "target-arrow-color": "#c0392b" } },
+    { selector: "edge[relation = 'invalidates']", style: { "line-style": "dashed" } },
+  ];
+}
+
+const graph = cytoscape({ container: box, style: style(), minZoom: 0.15, maxZoom: 4, hideEdgesOnViewport: true, textureOnViewport: false, pixelRatio: 1 });
+dark.addEventListener("change", () => graph.style(style()));
+window.memoryGraph = graph; // for tests
+new ResizeObserver(() => graph.resize()).observe(box);
+
+async function load(values) {
+  said.textContent = "Loading…";
+  const response = await fetch(address("/graph/data", values), { headers: { Accept: "application/json" } });
+  const answer = await response.json();
+  if (!response.ok) throw new Error(answer.error?.message ?? response.statusText);
+  return answer;
+}
+
+function add({ nodes, links }, near) {
+  const around = near?.position();
+  const wanted = nodes.filter((one) => withNotes.checked || one.kind !== "Note");
+  const shown = new Set(wanted.map((one) => one.iri));
+  const fresh = wanted.filter((one) => graph.getElementById(one.iri).empty());
+  graph.batch(() => {
+    fresh.forEach((one, number) => {
+      const angle = (2 * Math.PI * number) / fresh.length;
+      graph.add({ data: { id: one.iri, label: one.label, kind: one.kind, isPast: one.is_past ?? false }, ...(around && { position: { x: around.x + 90 * Math.cos(angle), y: around.y + 90 * Math.sin(angle) } }) });
+    });
+    for (const one of links) {
+      if (![one.source, one.target].every((iri) => shown.has(iri) || graph.getElementById(iri).nonempty())) continue;
+      const id = `${one.source} ${one.relation} ${one.target}`;
+      if (graph.getElementById(id).empty()) graph.add({ data: { id, ...one } });
+    }
+  });
+  return fresh.length;
+}
+
+function arrange(isFirst) {
+  if (query.start && isFirst) {
+    // A way is read from left to right.
+    graph.layout({ name: "preset", positions: (node) => { const place = graph.nodes().indexOf(node); return { x: 170 * place, y: 90 * (place % 2) }; }, padding: 60 }).run();
+    return;
+  }
+  const many = graph.nodes().length > 150;
+  graph.layout({ name: "cose", animate: false, randomize: isFirst, fit: true, padding: 30, nodeDimensionsIncludeLabels: true, nodeRepulsion: () => 6000, idealEdgeLength: () => 50, nodeOverlap: 16, gravity: 1.5, numIter: many ? 250 : 900, componentSpacing: 70 }).run();
+}
+
+function refill(leftOut = 0) {
+  const nodes = graph.nodes().sort((one, other) => one.data("label").localeCompare(other.data("label")));
+  list.replaceChildren(
+    ...nodes.map((node) => {
+      const item = document.createElement("li");
+      const button = document.createElement("button");
+      const kind = document.createElement("small");
+      kind.textContent = ` ${node.data("kind")}`;
+      button.type = "button";
+      button.dataset.id = node.id();
+      button.append(shorten(node.data("label"), 70), kind);
+      item.append(button);
+      return item;
+    }),
+  );
+  said.textContent = nodes.length ? `${nodes.length} nodes, ${graph.edges().length} links${leftOut ? `, ${leftOut} more neighbours` : ""}.` : "Nothing was found.";
+}
+
+function choose(node) {
+  graph.elements().unselect();
+  node.select();
+  for (const button of list.querySelectorAll("button")) button.toggleAttribute("aria-current", button.dataset.id === node.id());
+  details.hidden = false;
+  details.dataset.id = node.id();
+  details.querySelector(".kind").textContent = node.data("kind") + (node.data("isPast") ? ", over" : "");
+  details.querySelector(".said").textContent = node.data("label");
+  details.querySelector("[data-do=open]").href = address(`/memory/${encodeURIComponent(node.id())}`, {});
+}
+
+async function expand(node) {
+  try {
+    const answer = await load({ node: node.id(), limit: 25 });
+    if (add(answer, node)) arrange(false);
+    refill(answer.left_out);
+    choose(node);
+  } catch (error) {
+    said.textContent = error.message;
+  }
+}
+
+graph.on("tap", "node", (event) => choose(event.target));
+graph.on("dbltap", "node", (event) => expand(event.target));
+list.addEventListener("click", (event) => {
+  const button = event.target.closest("button");
+  if (button) {
+    const node = graph.getElementById(button.dataset.id);
+    choose(node);
+    graph.animate({ center: { eles: node }, duration: 200 });
+  }
+});
+details.addEventListener("click", (event) => {
+  const node = graph.getElementById(details.dataset.id);
+  const action = event.target.dataset.do;
+  if (action === "expand") expand(node);
+  if (action === "remove") {
+    node.remove();
+    details.hidden = true;
+    refill();
+  }
+});
+
+const query = JSON.parse(box.dataset.query);
+withNotes.checked = Boolean(query.start || query.node?.startsWith("urn:memento:note:"));
+withNotes.addEventListener("change", () => {
+  graph.elements().remove();
+  begin();
+});
+
+const begin = () => load(query).then(
+  (answer) => {
+    add(answer);
+    arrange(true);
+    refill(answer.left_out);
+    box.dataset.ready = "true";
+    if (answer.nodes.length > 1 && !answer.links.length) said.textContent += " No way joins them.";
+  },
+  (error) => (said.textContent = error.message),
+);
+begin();

@@ -1,0 +1,94 @@
+// Draws, for each memory of a history, when it was true and since when it is known, and lets a reader move through both.
+const DAY = 86400;
+const SVG = "http://www.w3.org/2000/svg";
+const format = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", year: "numeric" });
+const show = (second) => format.format(new Date(second * 1000));
+
+function rectangle(className, from, to, y, height, scale) {
+  const shape = document.createElementNS(SVG, "rect");
+  const [x, end] = [scale(from), scale(to)];
+  for (const [name, value] of Object.entries({ class: className, x, y, width: Math.max(end - x, 3), height })) shape.setAttribute(name, value);
+  return shape;
+}
+
+// What was true at one instant, as it was believed at another: the rule of the query library/as_of.
+function holds(row, instant, known) {
+  if (known < row.learned) return false;
+  const ended = row.retired === undefined || row.retired <= known;
+  if (row.state === "corrected" && ended) return false;
+  return row.from <= instant && !(ended && row.until !== undefined && row.until <= instant);
+}
+
+function draw(axes) {
+  const now = Date.now() / 1000;
+  const rows = [...axes.querySelectorAll(".history li")].map((item) => {
+    const number = (name) => (item.dataset[name] === undefined ? undefined : Number(item.dataset[name]));
+    return { item, state: item.dataset.state, from: number("from"), until: number("until"), learned: number("learned"), retired: number("retired") };
+  });
+  if (!rows.length) return;
+  const instants = rows.flatMap((row) => [row.from, row.until, row.learned, row.retired]).filter((one) => one !== undefined);
+  const first = Math.min(...instants) - DAY;
+  const last = Math.max(now, ...instants) + DAY;
+  const scale = (second) => (1000 * (second - first)) / (last - first);
+  const second = (place) => first + (place / 1000) * (last - first);
+
+  for (const row of rows) {
+    const svg = document.createElementNS(SVG, "svg");
+    svg.setAttribute("class", "axis");
+    svg.setAttribute("viewBox", "0 0 1000 20");
+    svg.setAttribute("preserveAspectRatio", "none");
+    svg.setAttribute("aria-hidden", "true"); // the dates are beside it as text
+    svg.append(
+      rectangle("rail", first, last, 3, 9, scale),
+      rectangle("true", row.from, row.until ?? last, 3, 9, scale),
+      rectangle("known", row.learned, row.state === "corrected" ? (row.retired ?? last) : last, 14, 4, scale),
+    );
+    row.cursor = document.createElementNS(SVG, "line");
+    row.cursor.setAttribute("class", "cursor");
+    row.cursor.setAttribute("y1", 0);
+    row.cursor.setAttribute("y2", 13);
+    row.knownCursor = row.cursor.cloneNode();
+    row.knownCursor.setAttribute("y1", 13);
+    row.knownCursor.setAttribute("y2", 20);
+    svg.append(row.cursor, row.knownCursor);
+    row.item.append(svg);
+  }
+  const ticks = document.createElement("div");
+  ticks.className = "ticks";
+  for (const place of [0, 333, 667, 1000]) {
+    const tick = document.createElement("span");
+    tick.textContent = show(second(place));
+    ticks.append(tick);
+  }
+  axes.querySelector(".history").before(ticks);
+
+  const scrub = axes.querySelector(".scrub");
+  const [trueAt, knownAt] = scrub.querySelectorAll("input");
+  const [trueText, knownText] = scrub.querySelectorAll("output");
+  const count = scrub.querySelector(".count");
+  trueAt.value = knownAt.value = Math.ceil(scale(now));
+  const update = () => {
+    const instant = second(Number(trueAt.value));
+    const known = second(Number(knownAt.value));
+    let holding = 0;
+    for (const row of rows) {
+      const isOn = holds(row, instant, known);
+      holding += isOn;
+      row.item.classList.toggle("is-off", !isOn);
+      for (const [cursor, at] of [[row.cursor, instant], [row.knownCursor, known]]) {
+        cursor.setAttribute("x1", scale(at));
+        cursor.setAttribute("x2", scale(at));
+      }
+    }
+    trueText.textContent = show(instant);
+    knownText.textContent = show(known);
+    trueAt.setAttribute("aria-valuetext", show(instant));
+    knownAt.setAttribute("aria-valuetext", show(known));
+    count.textContent = `${holding} of ${rows.length} held on ${show(instant)}, as known on ${show(known)}.`;
+  };
+  scrub.addEventListener("input", update);
+  scrub.hidden = false;
+  update();
+}
+
+document.querySelectorAll(".axes").forEach(draw);

@@ -1,0 +1,64 @@
+"""The graph for people: neighbours with the links among them, and the shortest way between two things."""
+
+from __future__ import annotations
+
+import pytest
+
+from memento.errors import InputError, NotFound
+from memento.python import Memento
+
+
+@pytest.fixture
+def told(memento: Memento) -> Memento:
+    for content in (
+        "I live in Lisbon.",
+        "I work at Google.",
+        "My sister is Maria Silva.",
+        "Maria Silva works at Google.",
+    ):
+        memento.note(content)
+    memento.note("Atlantis is secret.", namespace="hidden")
+    return memento
+
+
+def test_a_way_over_other_things_is_taken_before_one_over_the_user(told: Memento) -> None:
+    found = told.find_path("Maria Silva", "Google")
+    assert len(found.links) == 2
+    assert found.nodes[0].label == "Maria Silva" and found.nodes[-1].label == "Google"
+    assert "User" not in [one.kind for one in found.nodes]
+
+    over_user = told.find_path("Lisbon", "Google")
+    assert "User" in [one.kind for one in over_user.nodes]
+    assert len(over_user.links) == 4
+
+
+def test_no_way_is_an_answer_without_links(told: Memento) -> None:
+    found = told.find_path("Lisbon", "Google", steps=1)
+    assert found.links == () and [one.label for one in found.nodes] == ["Lisbon", "Google"]
+
+
+def test_neighbours_come_with_the_links_among_them_and_say_what_is_left_out(told: Memento) -> None:
+    found = told.neighbours(["Google"])
+    shown = {one.iri for one in found.nodes}
+    assert all(one.source in shown and one.target in shown for one in found.links)
+    assert "USER works at Google." in [one.label for one in found.nodes]
+    few = told.neighbours(["Google"], limit=1)
+    assert len(few.nodes) == 2 and few.left_out == len(found.nodes) - 2
+
+
+def test_what_the_reader_may_not_see_is_no_neighbour(told: Memento) -> None:
+    labels = [one.label for one in told.neighbours(["me"], limit=100).nodes]
+    assert "USER lives in Lisbon." in labels and not any("Atlantis" in label for label in labels)
+
+
+def test_a_retired_memory_is_shown_as_past(told: Memento) -> None:
+    told.note("I work at Microsoft.")
+    past = {one.label: one.is_past for one in told.neighbours(["Google", "Microsoft"]).nodes}
+    assert past["USER works at Google."] and not past["USER works at Microsoft."]
+
+
+def test_an_unknown_name_and_no_node_are_refused(told: Memento) -> None:
+    with pytest.raises(NotFound, match="Nowhere"):
+        told.neighbours(["Nowhere"])
+    with pytest.raises(InputError, match="from 1 to 500"):
+        told.neighbours([])

@@ -1,0 +1,267 @@
+"""The pages for people over HTTP: who gets which, what a browser may do with it, forms that count, stored text that is text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from hashlib import sha256
+from html import unescape
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from conftest import OFFLINE
+from memento.interfaces.web import pages
+from memento.interfaces.web.app import create_app
+from memento.model import CapturedTurn, CaseRow
+from memento.python import Memento, open_memento
+from memento.settings import CaptureSettings
+from memento.time import now
+
+BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
+ELSEWHERE = {"REMOTE_ADDR": "10.0.0.7"}
+ATTACK = "<img src=x onerror=alert(1)><script>alert(2)</script>\"'`{{7*7}}"
+PAGES = (
+    "/",
+    "/search?q=attack",
+    "/memory?past=true",
+    "/timeline",
+    "/graph?q=attack",
+    "/map",
+    "/review",
+    "/cases",
+    "/docs",
+)
+
+
+@pytest.fixture(scope="module")
+def memento(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memento]:
+    opened = open_memento(tmp_path_factory.mktemp("home"), configured=OFFLINE)
+    assert isinstance(opened, Memento)
+    with opened:
+        opened.note("I live in Lisbon.")
+        opened.note("I work at Google.", at="2024-01-08")
+        opened.note("I work at Microsoft.", at="2025-03-03")
+        opened.remember(
+            f"The attack is {ATTACK}", [f"attack {ATTACK}"], tags=[f"t{ATTACK[:20]}"], container=ATTACK[:30]
+        )
+        opened.remember(f"The attack was {ATTACK}", [f"attack {ATTACK}"])
+        opened.add_cases([CaseRow(task=f"Attack {ATTACK}", plan=ATTACK, reward=1.0)])
+        opened.note("Atlantis is hidden.", namespace="hidden")
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def app(memento: Memento) -> Flask:
+    return create_app(memento.service)
+
+
+@pytest.fixture
+def web(app: Flask) -> Iterator[FlaskClient]:
+    with app.test_client() as client:
+        yield client
+
+
+def secret_of(page: TestResponse) -> str:
+    found = re.search(r'name="csrf" value="([^"]+)"', page.text)
+    assert found
+    return found[1]
+
+
+def find(memento: Memento, words: str) -> str:
+    return next(one.iri for one in memento.list(past=True, limit=100) if words in one.content)
+
+
+@pytest.mark.parametrize("path", ["/memory", "/memory/{iri}", "/cases", "/cases/{case}"])
+def test_a_browser_gets_a_page_where_programs_get_json(web: FlaskClient, memento: Memento, path: str) -> None:
+    address = path.format(iri=quote(find(memento, "Lisbon")), case=quote(memento.list_cases()[0].iri))
+    for accept in ("*/*", "application/json", "", "application/json, text/html;q=0.9"):
+        assert web.get(address, headers={"Accept": accept} if accept else {}).mimetype == "application/json"
+    shown = web.get(address, headers=BROWSER)
+    assert (shown.status_code, shown.mimetype) == (200, "text/html")
+
+
+def test_fixed_addresses_below_memory_stay_as_they_were(web: FlaskClient) -> None:
+    assert web.get("/memory/status", headers=BROWSER).mimetype == "application/json"
+    assert web.get("/memory/manifest?format=svg", headers=BROWSER).mimetype == "image/svg+xml"
+
+
+@pytest.mark.parametrize("path", [*PAGES, "/prompts", "/tokens", "/system", "/nothing-of-ours?"])
+def test_a_page_has_no_code_and_no_style_but_files_of_this_address(web: FlaskClient, path: str) -> None:
+    page = web.get(path, headers=BROWSER)
+    if page.status_code == 404:
+        return
+    policy = page.headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy and "unsafe" not in policy and "frame-ancestors 'none'" in policy
+    assert page.headers["Cache-Control"] == "no-store"
+    assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\sstyle=|\son\w+=\"|javascript:", page.text)
+    assert [
+        one for one in re.findall(r'(?:src|href|action)="([^"]*)"', page.text) if not one.startswith(("/", "#"))
+    ] == []
+
+
+def test_stored_markup_is_shown_as_it_was_written(web: FlaskClient, memento: Memento) -> None:
+    nodes = [f"/memory/{quote(one.iri)}" for one in memento.neighbours([find(memento, "attack is")]).nodes]
+    shown = [
+        web.get(path, headers=BROWSER) for path in (*PAGES, *nodes, f"/cases/{quote(memento.list_cases()[0].iri)}")
+    ]
+    assert {page.status_code for page in shown} == {200}
+    for page in shown:
+        assert "<img src=x" not in page.text and "<script>alert" not in page.text
+    assert any(ATTACK in unescape(page.text) for page in shown)
+    assert not any("The attack is" in page.text and "49" in page.text.split("The attack is")[1][:90] for page in shown)
+
+
+def test_a_receipt_shows_markup_as_it_was_written(web: FlaskClient) -> None:
+    form = {"csrf": secret_of(web.get("/", headers=BROWSER)), "content": f"I like {ATTACK}.", "dry_run": "true"}
+    receipt = web.post("/do/note", data=form, headers={"HX-Request": "true"})
+    assert receipt.status_code == 200 and "What will be remembered" in receipt.text
+    assert "<img" not in receipt.text and "<script" not in receipt.text
+
+
+def test_a_form_counts_with_the_secret_of_its_session_alone(web: FlaskClient, app: Flask, memento: Memento) -> None:
+    before = memento.status().notes
+    content = {"content": "I own a boat."}
+    nothing = web.post("/do/note", data=content)
+    secret = secret_of(web.get("/", headers=BROWSER))
+    wrong = web.post("/do/note", data={**content, "csrf": "0" * 64})
+    with app.test_client() as another:
+        another.get("/", headers=BROWSER)
+        foreign = another.post("/do/note", data={**content, "csrf": secret})
+    assert [one.status_code for one in (nothing, wrong, foreign)] == [403, 403, 403]
+    assert memento.status().notes == before
+
+    right = web.post("/do/note", data={**content, "csrf": secret, "back": "/memory"}, headers=BROWSER)
+    assert right.status_code == 200 and "USER owns a boat." in right.text and 'href="/memory"' in right.text
+    assert memento.status().notes == before + 1
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "https://evil.example"},
+        {"Origin": "http://localhost:9999"},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "document"},
+        {"Sec-Fetch-Site": "same-site"},
+    ],
+)
+def test_a_form_from_another_address_does_nothing_even_with_the_secret(
+    web: FlaskClient, headers: dict[str, str]
+) -> None:
+    secret = secret_of(web.get("/", headers=BROWSER))
+    assert web.post("/do/retry", data={"csrf": secret}, headers=headers).status_code == 403
+    own = {"Origin": "http://localhost", "Sec-Fetch-Site": "same-origin"}
+    assert web.post("/do/retry", data={"csrf": secret}, headers=own).status_code == 200
+
+
+def test_only_the_operations_of_buttons_can_be_asked_by_a_form(web: FlaskClient) -> None:
+    secret = secret_of(web.get("/", headers=BROWSER))
+    for name in ("update", "restore", "ingest", "import_rdf", "nothing"):
+        assert web.post(f"/do/{name}", data={"csrf": secret}).status_code == 404
+
+
+def test_bad_input_is_named_and_nothing_breaks(web: FlaskClient) -> None:
+    secret = secret_of(web.get("/", headers=BROWSER))
+    missing = web.post("/do/note", data={"csrf": secret, "content": " "}, headers={"HX-Request": "true"})
+    assert missing.status_code == 400 and 'role="alert"' in missing.text and "content" in missing.text
+    wrong = web.get("/search?q=tea&after=yesterday-ish", headers=BROWSER)
+    assert wrong.status_code == 400 and wrong.mimetype == "text/html" and "yesterday-ish" in wrong.text
+    assert web.get("/memory/urn:memento:memory:none", headers=BROWSER).status_code == 404
+
+
+def test_who_needs_a_token_signs_in_and_out_again(web: FlaskClient, memento: Memento) -> None:
+    token = memento.tokens.create("laptop", tenant="local", namespaces=[], right="write", at=now())
+    asked = web.get("/memory?tags=a", headers=BROWSER, environ_base=ELSEWHERE)
+    assert asked.status_code == 401 and "Lisbon" not in asked.text and 'name="token"' in asked.text
+    assert 'value="/memory?tags=a"' in asked.text
+    wrong = web.post("/sign-in", data={"token": "mem_wrong"}, headers=BROWSER, environ_base=ELSEWHERE)
+    assert wrong.status_code == 401 and "mem_wrong" not in wrong.text
+
+    evil = {"token": token, "back": "//evil.example/"}
+    done = web.post("/sign-in", data=evil, headers=BROWSER, environ_base=ELSEWHERE)
+    assert (done.status_code, done.headers["Location"]) == (303, "/")
+    cookie = done.headers["Set-Cookie"]
+    assert "HttpOnly" in cookie and "SameSite=Strict" in cookie
+    shown = web.get("/", headers=BROWSER, environ_base=ELSEWHERE)
+    assert "Lisbon" in shown.text and "Sign out" in shown.text and token not in shown.text
+
+    # The cookie opens pages, and nothing that programs ask.
+    assert web.get("/memory/list", environ_base=ELSEWHERE).status_code == 401
+    assert web.post("/memory/notes", json={"content": "I am tall."}, environ_base=ELSEWHERE).status_code == 401
+    assert web.get("/sparql?query=ASK{}", environ_base=ELSEWHERE).status_code == 401
+
+    web.post("/sign-out", data={"csrf": secret_of(shown)}, environ_base=ELSEWHERE)
+    assert web.get("/", headers=BROWSER, environ_base=ELSEWHERE).status_code == 401
+    memento.tokens.revoke("laptop")
+
+
+def test_a_narrow_token_sees_its_namespace_and_gets_no_buttons_it_may_not_press(
+    web: FlaskClient, memento: Memento
+) -> None:
+    token = memento.tokens.create("narrow", tenant="local", namespaces=["hidden"], right="read", at=now())
+    web.post("/sign-in", data={"token": token}, environ_base=ELSEWHERE)
+    lisbon = quote(find(memento, "Lisbon"))
+    home = web.get("/", headers=BROWSER, environ_base=ELSEWHERE)
+    assert "Atlantis" in home.text and "Lisbon" not in home.text and "/do/note" not in home.text
+    assert web.get("/?namespace=main", headers=BROWSER, environ_base=ELSEWHERE).status_code == 403
+    assert web.get(f"/memory/{lisbon}", headers=BROWSER, environ_base=ELSEWHERE).status_code == 404
+    assert "Lisbon" not in web.get("/graph/data?node=me", environ_base=ELSEWHERE).text
+    for path in ("/tokens", "/prompts"):
+        assert web.get(path, headers=BROWSER, environ_base=ELSEWHERE).status_code == 403
+    form = {"csrf": secret_of(home), "content": "I am tall."}
+    assert web.post("/do/note", data=form, environ_base=ELSEWHERE).status_code == 403
+    memento.tokens.revoke("narrow")
+
+
+def test_the_page_of_prompts_says_that_nothing_is_kept_where_nothing_is(web: FlaskClient) -> None:
+    shown = web.get("/prompts", headers=BROWSER)
+    assert shown.status_code == 200 and "Nothing was put into a prompt yet" in shown.text
+
+
+def test_files_of_the_pages_are_there_for_ever_and_nothing_else_is(web: FlaskClient) -> None:
+    page = web.get("/graph", headers=BROWSER).text
+    addresses = re.findall(r'(?:src|href)="(/static/pages/[^"]+)"', page)
+    assert len(set(addresses)) >= 6
+    for address in addresses:
+        file = web.get(address, environ_base=ELSEWHERE)
+        assert file.status_code == 200 and "immutable" in file.headers["Cache-Control"]
+    folder = addresses[0].rpartition("/")[0]
+    assert web.get(f"{folder}/..%2F..%2Fpages.py").status_code == 404
+    assert web.get(f"{folder}/page.html").status_code == 404
+
+
+def test_the_scripts_of_others_are_the_files_that_the_notice_names() -> None:
+    notice = (Path(__file__).parents[3] / "NOTICE").read_text(encoding="utf-8")
+    for name in ("htmx.min.js", "cytoscape.min.js"):
+        assert f"{sha256(pages.BUNDLE.files[name]).hexdigest()}  {name}" in notice
+    assert b"htmx 2" in pages.BUNDLE.files["licences.txt"] and b"cytoscape 3" in pages.BUNDLE.files["licences.txt"]
+
+
+def test_what_is_proposed_is_accepted_or_rejected_on_the_page(tmp_path: Path) -> None:
+    settings = replace(OFFLINE, capture=CaptureSettings(mode="propose"))
+    opened = open_memento(tmp_path / "home", configured=settings)
+    assert isinstance(opened, Memento)
+    with opened, create_app(opened.service).test_client() as web:
+        said = ("I moved to Porto in March 2025.", "I hate olives.")
+        turns = [CapturedTurn(role="user", text=text, turn=str(number)) for number, text in enumerate(said)]
+        opened.capture("monday", turns, client="claude-code")
+        first, other = opened.proposals()
+        page = web.get("/review", headers=BROWSER)
+        assert first.content in unescape(page.text)
+        secret = {"csrf": secret_of(page)}
+        accepted = web.post(
+            "/do/accept_proposals", data={**secret, "proposals": first.id}, headers={"HX-Request": "true"}
+        )
+        rejected = web.post(
+            "/do/reject_proposals", data={**secret, "proposals": other.id}, headers={"HX-Request": "true"}
+        )
+        assert "Accepted: 1 memories" in re.sub(r"<[^>]+>", "", accepted.text) and "Rejected" in rejected.text
+        assert opened.proposals() == ()
+        [memory] = opened.list()
+        assert "Porto" in memory.content

@@ -1,0 +1,315 @@
+"""The pages for people in a real Chromium, used as people use them, by keyboard too; axe-core has nothing serious to say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from conftest import BROWSER, BROWSERS, OFFLINE
+from doors import serving
+from memento.model import CaseRow
+from memento.python import Memento, open_memento
+
+OPTIONS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync")
+AXE = Path(__file__).with_name("axe.min.js").read_text(encoding="utf-8")
+ATTACK = "<img src=x onerror='window.broken=1'><script>window.broken=1</script>"
+
+pytestmark = pytest.mark.skipif(
+    BROWSER is None,
+    reason=f"NOT TESTED: the pages for people, as no browser is installed here: {', '.join(BROWSERS)}",
+)
+
+
+@pytest.fixture(scope="module")
+def memento(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memento]:
+    opened = open_memento(tmp_path_factory.mktemp("home"), configured=OFFLINE)
+    assert isinstance(opened, Memento)
+    with opened:
+        for content, at in (
+            ("I live in Lisbon.", "2023-01-08"),
+            ("I work at Google.", "2024-01-08"),
+            ("My sister is Maria Silva.", "2024-02-01"),
+            ("Maria Silva works at Google.", "2024-02-01"),
+            ("I work at Microsoft.", "2025-03-03"),
+            ("I drink tea.", "2025-04-01"),
+        ):
+            opened.note(content, at=at)
+        opened.remember(f"The attack is {ATTACK}", [f"attack {ATTACK}"])
+        opened.add_cases([CaseRow(task=f"Cook {ATTACK}", plan="Boil.", reward=0.5)])
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def address(memento: Memento) -> Iterator[str]:
+    with serving(memento) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=BROWSER, args=list(OPTIONS))
+        expect.set_options(timeout=20_000)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(chromium: Browser, address: str) -> Iterator[Page]:
+    """A page of a fresh session; whatever its browser complains of, or asks elsewhere, fails the test."""
+    context = chromium.new_context(base_url=address, viewport={"width": 1200, "height": 900}, reduced_motion="reduce")
+    context.set_default_timeout(20_000)
+    page = context.new_page()
+    hosts: set[str] = set()
+    complaints: list[str] = []
+    page.on("request", lambda request: hosts.add(urlsplit(request.url).netloc))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    # That a request was refused is the business of each test; everything else is a fault of the page, a broken policy among it.
+    page.on(
+        "console",
+        lambda said: (
+            complaints.append(said.text)
+            if said.type in ("error", "warning") and "the server responded with" not in said.text
+            else None
+        ),
+    )
+    yield page
+    broken = page.evaluate("window.broken")
+    context.close()
+    assert complaints == []
+    assert hosts == {urlsplit(address).netloc}
+    assert broken is None
+
+
+def find(memento: Memento, words: str) -> str:
+    return next(one.iri for one in memento.list(past=True, limit=100) if words in one.content)
+
+
+def list_violations(page: Page) -> list[str]:
+    """What axe-core finds that is serious or worse."""
+    page.evaluate(AXE)
+    found: dict[str, Any] = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    return [
+        f"{one['id']}: {node['html'][:160]}"
+        for one in found["violations"]
+        if one["impact"] in ("serious", "critical")
+        for node in one["nodes"]
+    ]
+
+
+def settle(page: Page) -> None:
+    page.wait_for_load_state("networkidle")
+    if page.locator("#graph").count():
+        page.locator("#graph[data-ready]").wait_for()
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_no_page_has_a_serious_fault_of_access_and_none_is_wider_than_a_phone(
+    page: Page, memento: Memento, colours: str
+) -> None:
+    page.emulate_media(color_scheme="dark" if colours == "dark" else "light")
+    entity = next(one.iri for one in memento.entities(limit=50) if one.name == "Google")
+    note = memento.list()[0].note
+    paths = [
+        "/",
+        "/search?q=Where+do+I+work%3F",
+        "/memory?past=true",
+        f"/memory/{quote(find(memento, 'Microsoft'))}",
+        f"/memory/{quote(find(memento, 'USER works at Google'))}",
+        f"/memory/{quote(entity)}",
+        f"/memory/{quote(note)}",
+        "/timeline",
+        "/graph?q=Google",
+        "/map",
+        "/review",
+        "/cases",
+        f"/cases/{quote(memento.list_cases()[0].iri)}",
+        "/prompts",
+        "/tokens",
+        "/system",
+        "/docs",
+    ]
+    if colours == "dark":  # the same pages; only colours differ
+        paths = [paths[at] for at in (0, 1, 3, 7, 8, 10, 15)]
+    faults: dict[str, list[str]] = {}
+    for path in paths:
+        page.goto(path)
+        settle(page)
+        if found := list_violations(page):
+            faults[path] = found
+        page.set_viewport_size({"width": 375, "height": 700})
+        wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        if wide > 1:
+            faults.setdefault(path, []).append(f"{wide} pixels wider than a phone")
+        page.set_viewport_size({"width": 1200, "height": 900})
+    assert faults == {}
+
+
+def test_a_note_is_shown_before_it_is_saved_and_then_searched_corrected_forgotten_and_brought_back(
+    page: Page, memento: Memento
+) -> None:
+    page.goto("/")
+    page.get_by_label("Remember something").fill("I bought a Vespa in May 2025.")
+    page.get_by_role("button", name="Show what will be understood").click()
+    expect(page.locator("#preview .said")).to_have_text("USER bought a Vespa in May 2025.")
+    assert not any("Vespa" in one.content for one in memento.list())
+    page.get_by_label("Remember something").press("Control+Enter")
+    expect(page.locator("#receipts")).to_contain_text("Saved.")
+    expect(page.locator("#preview")).to_be_empty()
+    expect(page.get_by_label("Remember something")).to_have_value("")
+
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("/")
+    page.keyboard.type("bought a Vespa")
+    page.keyboard.press("Enter")
+    expect(page.locator(".phases li")).to_have_count(5)
+    hit = page.locator(".results li", has_text="Vespa")
+    hit.locator("summary", has_text="Why it came").click()
+    expect(hit.locator(".why tbody tr").first).to_be_visible()
+    hit.get_by_role("link", name="USER bought a Vespa").click()
+
+    expect(page.locator(".source blockquote")).to_have_text("I bought a Vespa in May 2025.")
+    page.locator("summary", has_text="Correct").click()
+    page.get_by_label("What is right").fill("I bought a Vespa in June 2025.")
+    page.get_by_role("button", name="Correct").click()
+    page.locator("#receipts").get_by_role("link", name="June 2025").click()
+    expect(page.locator(".history li")).to_have_count(2)
+    expect(page.locator(".history li.is-corrected")).to_contain_text("May 2025")
+
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Forget").click()
+    expect(page.locator("#receipts")).to_contain_text("Forgotten: 1 memories")
+    assert not any("June" in one.content for one in memento.list())
+    page.locator("#receipts").get_by_role("button", name="Bring it back").click()
+    expect(page.locator("#receipts")).to_contain_text("Back again")
+    page.get_by_role("button", name="Erase").click()
+    expect(page.locator("#receipts")).to_contain_text("Erased")
+    assert not any("June" in one.content for one in memento.list(past=True))
+
+
+def test_what_was_retired_is_undone(page: Page, memento: Memento) -> None:
+    memento.note("I prefer tabs.")
+    memento.note("I prefer spaces to tabs now; I no longer prefer tabs.")
+    retired = [one for one in memento.list(past=True) if one.invalid_at and "tabs" in one.content]
+    if not retired:  # rules see no change here: a correction makes one
+        iri = find(memento, "prefers tabs")
+        memento.correct(iri, "I prefer spaces.")
+        retired = [one for one in memento.list(past=True) if one.iri == iri]
+    page.goto(f"/memory/{quote(retired[0].iri)}")
+    page.get_by_role("button", name="Undo: let it hold again").click()
+    expect(page.locator("#receipts")).to_contain_text("It holds again")
+    assert retired[0].iri in [one.iri for one in memento.list()]
+
+
+def test_the_timeline_is_scrubbed_on_both_axes(page: Page) -> None:
+    page.goto("/timeline?subject=me")
+    google = page.locator(".history li", has_text="USER works at Google")
+    microsoft = page.locator(".history .is-holds", has_text="USER works at Microsoft")
+    expect(google).to_have_class(re.compile("is-off"))
+    expect(microsoft).not_to_have_class(re.compile("is-off"))
+
+    true_on = page.get_by_label("True on")
+    true_on.focus()
+    while not re.search("2024", page.locator(".scrub output").first.inner_text()):
+        true_on.press("PageDown")  # a tenth of the way
+    expect(google).not_to_have_class(re.compile("is-off"))
+    expect(microsoft).to_have_class(re.compile("is-off"))
+
+    known = page.get_by_label("As known on")
+    known.press("Home")  # long before anybody told anything
+    expect(page.locator(".scrub .count")).to_contain_text("0 of")
+
+
+def test_the_graph_grows_by_clicks_and_finds_ways_without_a_mouse(page: Page) -> None:
+    page.goto("/graph")
+    page.get_by_label("Start from a search").last.fill("drink tea")
+    page.keyboard.press("Enter")
+    settle(page)
+    count = page.evaluate("memoryGraph.nodes().length")
+    assert count >= 2
+    assert page.locator("#graph-list button").count() == count
+    page.locator("#graph-list button", has_text=re.compile("^you")).first.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#graph-node .said")).to_contain_text("you")
+    page.get_by_role("button", name="Show its neighbours").press("Enter")
+    expect(page.locator("#graph-list button")).not_to_have_count(count)
+    assert page.evaluate("memoryGraph.nodes().length") > count
+    page.locator("[data-do=remove]").click()
+    expect(page.locator("#graph-node")).to_be_hidden()
+
+    page.goto("/graph?start=Maria+Silva&end=Microsoft")
+    settle(page)
+    assert page.evaluate("memoryGraph.edges().length") >= 2
+    page.goto("/graph?start=Maria+Silva&end=Nowhere")
+    expect(page.locator("#graph-status")).to_contain_text("Nowhere")
+
+
+def test_regions_of_the_map_lead_to_what_is_in_them(page: Page) -> None:
+    page.goto("/map")
+    page.locator("svg.map a").first.press("Enter")
+    expect(page).to_have_url(re.compile("/search"))
+
+
+def test_a_dispute_is_settled(page: Page, memento: Memento) -> None:
+    first = memento.remember("The launch is on Monday.", ["launch"]).saved
+    other = memento.remember("The launch is on Friday.", ["launch"]).saved
+    contradicts, graph = "<http://purl.org/memento/contradicts>", "<urn:memento:graph:local:main>"
+    both = f"<{first}> {contradicts} <{other}> . <{other}> {contradicts} <{first}>"
+    memento.update(f"INSERT DATA {{ GRAPH {graph} {{ {both} }} }}")
+    page.goto("/review")
+    page.locator(".dispute", has_text="launch").get_by_role("button", name="This one is right").first.click()
+    expect(page.locator("#receipts")).to_contain_text("Settled.")
+    assert memento.disputes() == ()
+
+
+def test_a_token_is_created_shown_once_and_revoked(page: Page, memento: Memento) -> None:
+    page.goto("/tokens")
+    page.get_by_label("Name", exact=True).fill("phone")
+    page.get_by_role("button", name="Create").click()
+    expect(page.locator("code.token")).to_have_text(re.compile("^mem_"))
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.goto("/tokens")
+    page.get_by_role("button", name="Revoke").click()
+    expect(page.locator("#receipts")).to_contain_text("phone opens nothing any more")
+    assert memento.list_tokens() == ()
+
+
+def test_stored_markup_never_runs(page: Page, memento: Memento) -> None:
+    iri = find(memento, "attack")
+    case = memento.list_cases()[0].iri
+    for path in (
+        "/",
+        "/search?q=attack",
+        f"/memory/{quote(iri)}",
+        "/map",
+        f"/cases/{quote(case)}",
+        "/timeline?subject=me",
+    ):
+        page.goto(path)
+        settle(page)
+        assert page.evaluate("window.broken") is None
+        assert page.locator("img[src='x']").count() == 0
+    page.goto("/graph?q=attack")
+    settle(page)
+    expect(page.locator("#graph-list")).to_contain_text("<img src=x")
+    page.locator("#graph-list button", has_text="The attack is").first.click()
+    expect(page.locator("#graph-node .said")).to_contain_text("<img src=x")
+
+
+def test_without_a_script_forms_answer_with_whole_pages(chromium: Browser, address: str) -> None:
+    context = chromium.new_context(base_url=address, java_script_enabled=False)
+    page = context.new_page()
+    page.goto("/")
+    page.get_by_label("Remember something").fill("I keep bees.")
+    page.get_by_role("button", name="Show what will be understood").click()
+    expect(page.locator("h1")).to_have_text("Preview")
+    expect(page.locator(".receipt")).to_contain_text("USER keeps bees.")
+    page.get_by_role("link", name="Back").click()
+    expect(page.get_by_label("Remember something")).to_be_visible()
+    context.close()

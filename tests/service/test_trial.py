@@ -1,0 +1,28 @@
+"""A dry run of a note: it says what would become of it, and leaves the memory as it was."""
+
+from __future__ import annotations
+
+from memento.python import Memento
+
+
+def test_a_dry_run_says_what_a_note_would_become_and_writes_nothing(memento: Memento) -> None:
+    memento.note("I work at Google.")
+    before = memento.service.stores.graph.writes
+
+    tried = memento.note("I work at Microsoft since May 2025. Hi there!", dry_run=True)
+
+    assert tried.note is None and tried.memories == () and tried.skipped is None
+    [reading] = tried.readings
+    assert reading.content == "USER works at Microsoft since May 2025."
+    assert reading.about == ("USER", "Microsoft")
+    assert reading.valid_at and (reading.valid_at.year, reading.valid_at.month) == (2025, 5)
+    assert reading.retires == ("USER works at Google.",)
+    assert (reading.relation, reading.value) == ("employer", "Microsoft")
+    assert memento.service.stores.graph.writes == before
+    assert memento.status().memories == 1
+
+
+def test_a_dry_run_of_what_is_known_says_so(memento: Memento) -> None:
+    memento.note("I work at Google.")
+    tried = memento.note("I work at Google.", dry_run=True)
+    assert tried.readings == () and tried.skipped == "it is already known"
