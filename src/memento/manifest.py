@@ -32,6 +32,7 @@ from memento.rank import Csr
 from memento.search.nodes import Ids
 from memento.settings import ManifestSettings
 from memento.strength import energies, importances
+from memento.text.sentences import shorten_line
 from memento.time import now
 from memento.worker import Worker
 
@@ -317,7 +318,7 @@ def draw_manifest(scope: Scope, at: datetime, parts: Backends, happened: Happeni
 def _describe_happening(happened: Happening, scope: Scope, parts: Backends) -> str:
     iris = list(happened.memories)
     rows = parts.graph.select("library/listed", scope.readable, memory=iris) if iris else []
-    texts = {str(row["memory"]): shorten(str(row["content"]), _TEXT) for row in rows}
+    texts = {str(row["memory"]): shorten_line(str(row["content"]), _TEXT) for row in rows}
     named = " → ".join(texts[iri] for iri in iris if iri in texts)
     return f"{happened.what}: {named}" if named else happened.what
 
@@ -558,7 +559,7 @@ def _text_lines(manifest: Manifest, seasons: int, keys: int, regions: int, width
         _seasons_line(manifest, seasons, width),
         _keys_line(manifest.keys[:keys], width),
         _topology_line(manifest),
-        f"Recent: {shorten(manifest.recent, 2 * width)}" if manifest.recent else "",
+        f"Recent: {shorten_line(manifest.recent, 2 * width)}" if manifest.recent else "",
     )
 
 
@@ -567,14 +568,14 @@ def _regions_line(manifest: Manifest, most: int, width: int) -> str:
     for region in manifest.regions[:most]:
         tags = f" (tags: {'/'.join(region.keywords[:2])})" if region.keywords else ""
         deed = next((one.text for one in region.places if one.iri.startswith("urn:memento:memory:")), "")
-        said = f', as "{shorten(deed, width)}"' if deed and not deed.startswith(region.label) else ""
-        labels.append(f"[{shorten(region.label, 2 * _NAME)}{tags}: {region.size:,} items{said}]")
+        said = f', as "{shorten_line(deed, width)}"' if deed and not deed.startswith(region.label) else ""
+        labels.append(f"[{shorten_line(region.label, 2 * _NAME)}{tags}: {region.size:,} items{said}]")
     return f"Communities: {', '.join(labels)}" if labels else ""
 
 
 def _seasons_line(manifest: Manifest, most: int, width: int) -> str:
     parts = [
-        f"{name.capitalize()}: {', '.join(shorten(one.text, width) for one in some[:3])}"
+        f"{name.capitalize()}: {', '.join(shorten_line(one.text, width) for one in some[:3])}"
         for name, some in list(manifest.seasons.items())[:most]
         if some
     ]
@@ -582,7 +583,7 @@ def _seasons_line(manifest: Manifest, most: int, width: int) -> str:
 
 
 def _keys_line(keys: Sequence[Place], width: int) -> str:
-    labels = [f'"{shorten(one.text, width)}" ({one.score:.2f})' for one in keys]
+    labels = [f'"{shorten_line(one.text, width)}" ({one.score:.2f})' for one in keys]
     return f"Key nodes: {', '.join(labels)}" if labels else ""
 
 
@@ -591,7 +592,7 @@ def _topology_line(manifest: Manifest) -> str:
     bridge = ""
     if manifest.crossings:
         first = manifest.crossings[0]
-        ends = "↔".join(shorten(one.text, _NAME) for one in first.ends)
+        ends = "↔".join(shorten_line(one.text, _NAME) for one in first.ends)
         bridge = f", bridge: {ends} ({first.weight:.2f})"
     return (
         f"Topology: {name_density(layout.density)} density ({layout.density:.2f}), "
@@ -613,20 +614,6 @@ def name_clustering(value: float) -> str:
     ('low', 'medium', 'high')
     """
     return "low" if value < 0.2 else "medium" if value < 0.6 else "high"
-
-
-def shorten(text: str, most: int) -> str:
-    """
-    Cut a text to one line of at most so many characters, at a word where it can be.
-
-    >>> shorten("USER works at Google in Zurich", 20), shorten("short", 20)
-    ('USER works at…', 'short')
-    """
-    line = " ".join(text.split())
-    if len(line) <= most:
-        return line
-    cut = line[: most - 1]
-    return (cut[: cut.rfind(" ")] if cut.rfind(" ") > most // 2 else cut) + "…"
 
 
 logger = logging.getLogger(__name__)

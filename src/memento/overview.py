@@ -27,10 +27,10 @@ from memento.errors import GraphError, InputError, MementoError, NotFound
 from memento.graph.mapping import attribute_note, mark_quads, quads
 from memento.graph.store import Row
 from memento.iris import IRI, MEM, PROV, TYPE, mint, named_iri, session_iri, tag_iri
-from memento.manifest import shorten
 from memento.model import Change, Filter, Marks, Memory, Note, Page, Profile, Quad, Scope
 from memento.rank import rate_importance
 from memento.search.nodes import content_hash
+from memento.text.sentences import shorten_line
 from memento.worker import Worker
 
 logger = logging.getLogger(__name__)
@@ -216,7 +216,7 @@ def summarise_extractively(told: Told) -> str:
 
     Where that is too long, the last ones are left out and counted.
     """
-    lines = [f"Session {told.name}:", *(f"- {shorten(content, _BEGINNING)}" for _, content in told.members)]
+    lines = [f"Session {told.name}:", *(f"- {shorten_line(content, _BEGINNING)}" for _, content in told.members)]
     kept = list(lines)
     while len("\n".join(kept)) > MOST_CHARS - len("\n- and 100,000 more") * (len(kept) < len(lines)):
         kept.pop()

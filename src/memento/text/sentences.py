@@ -73,6 +73,20 @@ def is_readable(text: str) -> bool:
     return len(text) <= LONGEST_READ and not _BLANKS.search(text)
 
 
+def shorten_line(text: str, most: int) -> str:
+    """
+    Cut a text to one line of at most so many characters, at a word where it can be.
+
+    >>> shorten_line("USER works at Google in Zurich", 20), shorten_line("short", 20)
+    ('USER works at…', 'short')
+    """
+    line = " ".join(text.split())
+    if len(line) <= most:
+        return line
+    cut = line[: most - 1]
+    return (cut[: cut.rfind(" ")] if cut.rfind(" ") > most // 2 else cut) + "…"
+
+
 def shorten_blanks(text: str) -> str:
     """
     Make one of many blanks, or one line break where a line ends among them: nobody means anything by so many.

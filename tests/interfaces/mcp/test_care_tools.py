@@ -174,7 +174,8 @@ def test_a_namespace_is_tidied_related_and_moved_by_the_published_names(memory: 
     async def script(call: Call) -> None:
         staged = await call("memory_compact", namespace="tidy", dryRun=True, maxEntries=1)
         assert (staged["evicted"], staged["total"], staged["stage"]) == (1, 2, "staged")
-        assert len((await call("memory_list", namespace="tidy"))["memories"]) == 2
+        listed = (await call("memory_list", namespace="tidy", limit=50))["memories"]
+        assert {"Ada works at Siemens.", "The office is in Ulm."} <= {one["content"] for one in listed}
         about = await call("memory_related", namespace="tidy", entity="Ada")
         assert [one["content"] for one in about["relations"]] == ["Ada works at Siemens."]
         assert (await call("memory_related", namespace="tidy", id=kept))["relations"] == []

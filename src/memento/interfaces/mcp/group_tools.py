@@ -22,7 +22,6 @@ from memento.interfaces.mcp.resources import address_of, iri_of
 from memento.interfaces.mcp.tools import Argument, Arguments, Ask, Reach, Told, Tool, tool_over
 from memento.iris import GLOBAL, IRI, MEM
 from memento.keys.labels import clean_keys
-from memento.manifest import shorten
 from memento.model import (
     Activated,
     BatchRow,
@@ -52,7 +51,7 @@ from memento.operations.expressions import Evaluate
 from memento.operations.intake import IndexProject, Ingest
 from memento.operations.recall import Get, List, Recall, Relations
 from memento.sexpr.verbs import READING, VALUES, WRITING
-from memento.text.sentences import split_long
+from memento.text.sentences import shorten_line, split_long
 
 TITLE_CHARS = 80
 
@@ -1142,9 +1141,9 @@ def _show_previews(found: Recollection) -> Told:
         Shown(
             id=one.iri,
             score=round(one.score, 4),
-            summary=shorten(one.content, _SUMMARY),
+            summary=shorten_line(one.content, _SUMMARY),
             tags=one.tags,
-            preview=shorten(one.content, _PREVIEW),
+            preview=shorten_line(one.content, _PREVIEW),
             timestamp=one.valid_at,
         )
         for one in found.memories

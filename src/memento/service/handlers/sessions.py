@@ -15,7 +15,6 @@ from memento.consolidation.disputes import settle_dispute
 from memento.errors import GraphError, InputError, ModelError
 from memento.iris import IRI, named_iri, parse_graph_name
 from memento.llm import Chat, Prompt, chats_of
-from memento.manifest import shorten
 from memento.model import Page, Preview, Profile, Recalled, Replied, Scope, SessionBundle, SessionSummary
 from memento.operations import sessions as operations
 from memento.operations.graphs import Query
@@ -36,6 +35,7 @@ from memento.service.handlers.intake import index_project
 from memento.service.handlers.recall import peek
 from memento.service.handlers.recall import recall as recall_memories
 from memento.strength import importances
+from memento.text.sentences import shorten_line
 
 _PREVIEW = 300
 """Characters of a memory in a bundle."""
@@ -107,7 +107,7 @@ def preview_memories(found: Sequence[tuple[IRI, str]], scope: Scope, context: Co
     return [
         Preview(
             id=iri,
-            preview=shorten(content, most),
+            preview=shorten_line(content, most),
             tags=tuple(sorted(filter(None, str(known[iri].get("tags", "")).split("\n")))),
             timestamp=known[iri]["validAt"],  # type: ignore[arg-type]
         )
