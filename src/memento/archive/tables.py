@@ -375,7 +375,7 @@ class Anonymiser:
             head, _, end = said.rpartition(":")
             if head == "urn:memento:user":
                 return f"{head}:local"
-            return f"{head}:{UUID(bytes=self._digest(end)[:16], version=4)}" if said.count(":") == 3 else said
+            return f"{head}:{UUID(bytes=self._hash_text(end)[:16], version=4)}" if said.count(":") == 3 else said
         return self._make(kind, said)
 
     def _replace_names(self, text: str) -> str:
@@ -398,9 +398,9 @@ class Anonymiser:
         return f"{day}T00:00:00Z" if len(said) > 10 else day
 
     def _make(self, kind: str, name: str) -> str:
-        return f"{kind}-{self._digest(name.casefold()).hex()[:8]}"
+        return f"{kind}-{self._hash_text(name.casefold()).hex()[:8]}"
 
-    def _digest(self, text: str) -> bytes:
+    def _hash_text(self, text: str) -> bytes:
         return hmac.digest(self._key, text.encode(errors="surrogatepass"), "sha256")
 
 

@@ -326,7 +326,7 @@ class Journal:
         if not fresh:
             return 0, left_out
         with self._locked():
-            content = self._read()
+            content = self._read_journal()
             lines: list[str] = []
             for one in fresh:
                 if one.id in content.entries or one.id in content.settled:
@@ -350,7 +350,7 @@ class Journal:
         stamp = self._stamp()
         if stamp != self._seen[0]:
             try:
-                self._seen = stamp, [*self._read().entries.values()]
+                self._seen = stamp, [*self._read_journal().entries.values()]
             except OSError as error:
                 raise self._failure(error) from error
         return [
@@ -369,7 +369,7 @@ class Journal:
         if not ids:
             return
         with self._locked():
-            content = self._read()
+            content = self._read_journal()
             for id in ids:
                 content.entries.pop(id, None)
                 content.settled[id] = how
@@ -380,7 +380,7 @@ class Journal:
     def propose(self, ids: Collection[str]) -> None:
         """Let entries wait for a yes; raises as `append`."""
         with self._locked():
-            content = self._read()
+            content = self._read_journal()
             moved = [replace(one, state="proposed") for id, one in content.entries.items() if id in ids]
             if moved:
                 self._append_lines([_write_entry(one) for one in moved])
@@ -411,7 +411,7 @@ class Journal:
             f"what was captured cannot be kept in {self._path}: {error.strerror or error}; make room, or mend its rights"
         )
 
-    def _read(self) -> _Content:
+    def _read_journal(self) -> _Content:
         content = _Content()
         try:
             data = self._path.read_bytes()

@@ -31,9 +31,9 @@ from memento import __version__, telemetry
 from memento.errors import Forbidden, MementoError, NotFound
 from memento.interfaces.picture import draw_manifest
 from memento.interfaces.proxy.routes import Proxy
-from memento.interfaces.web.bundle import Bundle
 from memento.interfaces.web.requests import context, namespace
 from memento.interfaces.web.rest import build, read_form, respond
+from memento.interfaces.web.yasgui import Bundle
 from memento.iris import shorten
 from memento.model import Described, GraphNode, Neighbourhood, Region, Timeline
 from memento.operations import TABLE, Operation

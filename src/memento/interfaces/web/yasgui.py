@@ -1,24 +1,27 @@
 """
-The page at `/sparql` for browsers: YASGUI with the prefixes, the example queries and the limits of this service.
+The page at `/sparql` for browsers: YASGUI with the prefixes, the example queries and the limits of this service; and the files that
+pages load, scripts, styles, pictures, all from this address (`Bundle`).
 
 *Guarantees:* everything on it comes from this address, and the browser is told to take nothing from another; it holds no memory,
-so that anybody may see it: what it shows, it asks for with the token of its user. Its files carry a digest of them all in their
-address, and may be kept for ever.
+so that anybody may see it: what it shows, it asks for with the token of its user. The files of a page carry a digest of them all in
+their address, so that a browser may keep them for ever and never mixes versions; nothing else of their folder is served.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
+from hashlib import sha256
+from importlib.resources import files
 
-from flask import Blueprint, Response, render_template, request
+from flask import Blueprint, Response, render_template, request, url_for
+from werkzeug.exceptions import NotFound
 
 from memento import __version__, assets, settings
 from memento.graph.binding import load_query
-from memento.interfaces.web.bundle import Bundle
 from memento.sparql.description import EXAMPLES as OF_MEMORY
 
 ADDRESS = "/sparql"
@@ -63,6 +66,61 @@ HEADERS = {
     "Cache-Control": "no-cache",
     "Vary": "Accept",
 }
+
+TYPES = {
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+    "ttl": "text/turtle; charset=utf-8",
+    "txt": "text/plain; charset=utf-8",
+}
+
+
+class Bundle:
+    """The files of one page, or of pages that share them."""
+
+    def __init__(self, name: str, more: Callable[[], Mapping[str, bytes]] = dict) -> None:
+        """
+        Args:
+            name: of the folder below `static`, and of the address.
+            more: files beside those of the folder.
+        """
+        self.name = name
+        self.address = f"/static/{name}/"
+        self._more = more
+
+    @cached_property
+    def files(self) -> Mapping[str, bytes]:
+        """What is served, by name."""
+        folder = files("memento.interfaces.web") / "static" / self.name
+        return {
+            **{file.name: file.read_bytes() for file in folder.iterdir() if file.name.rpartition(".")[2] in TYPES},
+            **self._more(),
+        }
+
+    @cached_property
+    def digest(self) -> str:
+        """Sixteen hexadecimal digits that change when one of the files does."""
+        parts = (name.encode() + b"\0" + body for name, body in sorted(self.files.items()))
+        return sha256(b"".join(parts)).hexdigest()[:16]
+
+    def add_route(self, routes: Blueprint) -> None:
+        """Serve the files."""
+        routes.get(f"{self.address}<version>/<name>", endpoint="file")(self.send)
+        self._endpoint = f"{routes.name}.file"
+
+    def locate(self, name: str) -> str:
+        """Return the address of a file."""
+        return url_for(self._endpoint, version=self.digest, name=name)
+
+    def send(self, version: str, name: str) -> Response:
+        """Answer with a file; raise `NotFound` for any other, and for one of another version."""
+        if version != self.digest or name not in self.files:
+            raise NotFound
+        response = Response(self.files[name], content_type=TYPES[name.rpartition(".")[2]])
+        response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        return response
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

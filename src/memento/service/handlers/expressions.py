@@ -6,20 +6,22 @@ from typing import Any
 
 import numpy as np
 
+from memento.backends import Backends
 from memento.codec import plain
 from memento.errors import InputError, NotFound
-from memento.iris import IRI, parse_iri
-from memento.model import Evaluated, Item
+from memento.iris import IRI, MEM, TYPE, parse_iri, policy_iri
+from memento.model import Change, Evaluated, Item, Scope
 from memento.operations import Operation
 from memento.operations import expressions as operations
 from memento.retrieval.engines import activation
 from memento.service.context import Context, handle, handles
 from memento.service.handlers.care import export_pieces, take_in
-from memento.sexpr import policies as kept
 from memento.sexpr.evaluation import Evaluation
 from memento.sexpr.forms import Form, print_form
 from memento.sexpr.verbs import VERBS, Host
 from memento.time import now
+
+_MOST_NAME = 100
 
 
 @handles(operations.Evaluate)
@@ -60,7 +62,7 @@ def get_item(operation: operations.GetItem, context: Context) -> Item:
 @handles(operations.Policies)
 def policies(operation: operations.Policies, context: Context) -> dict[str, str]:
     """Look the policies up."""
-    return kept.read_policies(context.scope(operation.namespace), context.stores)
+    return _read_policies(context.scope(operation.namespace), context.stores)
 
 
 @handles(operations.SetPolicy)
@@ -74,7 +76,7 @@ def set_policy(operation: operations.SetPolicy, context: Context) -> str:
     except InputError as error:
         raise InputError(f"in the policy: {error}") from error
     with context.service.writing:
-        kept.keep_policy(operation.name, operation.expression, scope, context.stores)
+        _keep_policy(operation.name, operation.expression, scope, context.stores)
     return operation.expression
 
 
@@ -112,3 +114,35 @@ def _simplify(value: Any) -> Any:
 def _as_json(value: Any) -> Any:
     """Return the same as JSON; what was read as its text."""
     return print_form(value) if isinstance(value, Form) else _simplify(value)
+
+
+def _read_policies(scope: Scope, parts: Backends) -> dict[str, str]:
+    """Read every policy that a reader of the scope sees, by name; that of the namespace goes before that of `main`."""
+    found: dict[str, str] = {}
+    for graph in reversed([scope.graph, *(one for one in scope.memory_graphs if one != scope.graph)]):
+        rows = parts.graph.select("library/policies", [graph])
+        found |= {str(row["name"]): str(row["expression"]) for row in rows}
+    return dict(sorted(found.items()))
+
+
+def _keep_policy(name: str, expression: str, scope: Scope, parts: Backends) -> IRI:
+    """
+    Keep an expression under a name, in the place of the one that was there. The writers' lock must be held.
+
+    Raises:
+        InputError: an empty name, or one of more than 100 characters.
+    """
+    if not name.strip() or len(name) > _MOST_NAME:
+        raise InputError(f"the name of a policy must have 1 to {_MOST_NAME} characters")
+    iri = policy_iri(scope.graph, name)
+    after = {
+        (iri, TYPE, MEM.Policy, scope.graph),
+        (iri, MEM.name, name, scope.graph),
+        (iri, MEM.expression, expression, scope.graph),
+    }
+    rows = parts.graph.select("search/statements", [scope.graph], node=iri)
+    before = {(iri, IRI(str(row["predicate"])), row["value"], scope.graph) for row in rows}
+    change = Change(tuple(after - before), tuple(before - after))
+    if change.adds or change.removes:
+        parts.commit(change, scope)
+    return iri
