@@ -110,7 +110,10 @@ def instant(at: datetime | str, name: str, zone: tzinfo = UTC) -> datetime:
     datetime.datetime(2025, 1, 2, 0, 0, tzinfo=datetime.timezone.utc)
     """
     if isinstance(at, datetime):
-        return utc(at, zone)
+        try:
+            return utc(at, zone)
+        except OverflowError as error:
+            raise InputError(f"{name} is no time between the years 1 and 9999 in UTC: {at.isoformat()}") from error
     if isinstance(at, str):
         return parse_time(at, name, zone)
     raise InputError(f"{name} must be a datetime or ISO 8601 text, not {type(at).__name__}")

@@ -229,7 +229,7 @@ def _examine_store(datadir: DataFolder, at: datetime) -> Iterator[Finding]:
     try:
         store = Oxigraph.read_only(datadir.store)
         graphs = [name for name in store.graphs() if name.startswith(_OURS)]
-        latest = [row["last"] for row in store.select("library/written_last", graphs)] if graphs else []
+        latest = [row.get("last") for row in store.select("library/written_last", graphs)] if graphs else []
         dangling = store.select("library/dangling", graphs) if graphs else []
     except GraphError as error:
         yield Finding(kind="damaged-store", found=f"{datadir.store} cannot be read: {error}", remedy=f"{_REMEDY}.")

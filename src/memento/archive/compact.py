@@ -19,7 +19,7 @@ import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import cast
 
@@ -226,7 +226,13 @@ def undo_branch(
     with writing:
         _drop_branch(latest, scope, parts, keep_record=True)
         _set_stage(latest, "undone", scope, parts)
-    return _sum_up(latest, "undone", said)
+    with parts.indexes.lock:
+        holding = int(parts.indexes.nodes.current([scope.graph], now=parts.clock()).sum())
+    # What was forgotten meanwhile is not brought back, and counts for nothing.
+    merged, expired = _count_shown(hidden, change, said)
+    evicted = len(hidden) - merged - expired
+    summed = _sum_up(latest, "undone", said)
+    return replace(summed, remaining=holding, merged=merged, expired=expired, evicted=evicted)
 
 
 def read_branch(branch: IRI, scope: Scope, parts: Backends) -> Change:
@@ -482,6 +488,14 @@ def _drop_branch(branch: IRI, scope: Scope, parts: Backends, *, keep_record: boo
         said += [to_own_quad(quad) for quad in parts.graph.match(branch, None, None, scope.provenance)]
     if said:
         parts.apply(Change(removes=tuple(said)))
+
+
+def _count_shown(hidden: Sequence[Quad], change: Change, said: Mapping[IRI, Value]) -> tuple[int, int]:
+    """Count what an undo has brought back: how many had been merged, and of the rest how many were old."""
+    counts = {name: int(number) for number, name in _COUNTS.findall(str(said.get(MEM.reason, "")))}
+    into = {quad[2] for quad in change.adds if quad[1] == MEM.merges}
+    merged = sum(quad[0] in into for quad in hidden)
+    return merged, min(counts.get("expired", 0), len(hidden) - merged)
 
 
 def _sum_up(branch: IRI, stage: BranchStage, said: Mapping[IRI, Value]) -> Compacted:

@@ -277,6 +277,7 @@ def prepare_settings(file: Path, target: EmbeddingSettings) -> str:
 def write_settings(file: Path, text: str) -> None:
     """Replace a settings file; on disk when this returns, and whole at any time."""
     fresh = file.with_name(f"{file.name}.new")
+    fresh.touch(mode=0o600)
     fresh.write_text(text, encoding="utf-8")
     fresh.chmod(file.stat().st_mode & 0o777 if file.is_file() else 0o600)
     sync_to_disk(fresh, deep=False)

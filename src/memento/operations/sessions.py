@@ -30,9 +30,9 @@ class StartSession(Operation["model.SessionBundle"], frozen=True):
         Forbidden: a folder, and the caller is not the owner on the machine of the memory.
     """
 
-    route: ClassVar[str] = "GET /memory/session"
+    route: ClassVar[str] = "POST /memory/session"  # a folder is taken in: no link may do that
     is_idempotent: ClassVar[bool] = True
-    fails: ClassVar[tuple[int, ...]] = (413,)
+    fails: ClassVar[tuple[int, ...]] = BODY
     absent: ClassVar[Mapping[Interface, str]] = _EXPRESSION
 
     query: Annotated[str, Meta(description="what the session is about; default whatever is most important")] | None = (

@@ -522,7 +522,8 @@ def spell_out(operation: Operation[A], context: Context) -> Operation[A]:
         if not isinstance(end, str) or not _END.fullmatch(end):
             continue
         readable = context.scope(operation.namespace).readable
-        found = [str(row["node"]) for row in context.stores.graph.select("retrieval/ending", readable, end=[end])]
+        rows = context.stores.graph.select("retrieval/ending", readable, end=[str(end)])
+        found = [str(row["node"]) for row in rows]
         if len(found) > 1:
             raise InputError(f"{name}: {end} is the end of several IRIs: {', '.join(found)}")
         if found:

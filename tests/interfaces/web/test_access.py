@@ -75,7 +75,7 @@ TABLE: Mapping[tuple[str, str], tuple[tuple[int, ...], dict[str, Any]]] = {
     ("POST", "/memory/import"): ((401, 403, 200, 200, 200), {"data": b'{"content": "I like tea."}'}),
     ("POST", "/memory/ingest"): ((401, 403, 403, 403, 403), {"json": {"file": "/etc/hostname"}}),
     ("POST", "/memory/index"): ((401, 403, 403, 403, 403), {"json": {"folder": "/etc"}}),
-    ("GET", "/memory/session"): (READ, {}),
+    ("POST", "/memory/session"): (READ, {"json": {}}),
     ("POST", "/memory/session/summary"): ((401, 403, 404, 404, 404), {"json": {"session": "monday"}}),
     ("GET", "/memory/profile"): (READ, {}),
     ("GET", "/memory/pages"): (READ, {}),

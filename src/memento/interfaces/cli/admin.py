@@ -197,6 +197,7 @@ def set_up(
     text = _SETUP.format(**{name: json.dumps(value) for name, value in values.items()}, more=more)
     fresh = file.with_name(f"{file.name}.new")
     try:
+        fresh.touch(mode=0o600)
         fresh.write_text(text, encoding="utf-8")
         load(fresh)  # nothing is written that could not be read
         fresh.replace(file)

@@ -390,12 +390,19 @@ def _save_changed(path: Path, before: str, after: str) -> None:
     path = path.resolve()  # a link to where its owner keeps it stays one
     kept = path.with_name(f"{path.name}.before-memento")
     if before and not kept.exists():  # a second snippet, or a second time, must not take the place of what was theirs
-        kept.write_text(before, encoding="utf-8")
+        _write_private(kept, before)
+        kept.chmod(path.stat().st_mode & 0o777)
     fresh = path.with_name(f"{path.name}.new")
-    fresh.write_text(after, encoding="utf-8")
-    if before:
+    _write_private(fresh, after)
+    if path.exists():
         fresh.chmod(path.stat().st_mode & 0o777)
     fresh.replace(path)
+
+
+def _write_private(path: Path, text: str) -> None:
+    """Write a file that nobody else could read at any time: settings of clients have keys in them."""
+    path.touch(mode=0o600)
+    path.write_text(text, encoding="utf-8")
 
 
 def _find_place(snippet: Snippet) -> str:
@@ -651,8 +658,10 @@ def _keep_for_later(asked: Any, chosen: Chosen) -> bool:
     from memento.settings import load_client
 
     settings, scope = load_client(chosen.folder.settings), Scope("local", asked.namespace)
-    if chosen.folder.is_encrypted or settings.capture.find_mode(scope.namespace) == "off":
-        return False  # an encrypted folder is written by its service alone
+    if settings.capture.find_mode(scope.namespace) == "off":
+        return False
+    if chosen.folder.is_encrypted:
+        raise Unreachable("no service runs, and the data folder is encrypted: what was said is not kept")
     redaction = Redaction(Redactor(settings.redaction, chosen.folder.redactions), lambda: scope)
     asked = redaction.redact(read_items(asked, redaction.redact))
     redaction.close()

@@ -261,7 +261,7 @@ _GAUGES = (
     ("cases", "cases kept", "cases"),
     ("case_retrievals", "look-ups of cases whose reward is known", "retrievals"),
     ("case_mrr", "mean reciprocal rank of the first case that helped", "mrr"),
-    ("case_ndcg", "normalise_label discounted cumulative gain of the cases shown", "ndcg"),
+    ("case_ndcg", "normalised discounted cumulative gain of the cases shown", "ndcg"),
     ("case_success_rate", "share of judged cases with a reward from 0.5", "success_rate"),
     ("case_execution_accuracy", "share of steps that were done", "execution_accuracy"),
     ("case_bytes", "bytes of memory for one case", "bytes_per_case"),

@@ -144,8 +144,13 @@ def prefers_html() -> bool:
 
 
 def token_of_session() -> str | None:
-    """Return the token of whoever signed in, for pages alone: programs send theirs themselves."""
-    return request.cookies.get(TOKEN) if is_page() else None
+    """
+    Return the token of whoever signed in, for pages and for what they link to and load: programs send theirs themselves.
+
+    The browser says that a page of this address asks; a read alone is answered so, as it changes nothing.
+    """
+    is_own = request.method in ("GET", "HEAD") and request.headers.get("Sec-Fetch-Site") == "same-origin"
+    return request.cookies.get(TOKEN) if is_own or is_page() else None
 
 
 class Pages:
@@ -404,11 +409,20 @@ class Pages:
             access=access,
             may=lambda right: access is not None and access.may(right),
             namespace=namespace(),
+            used_namespace=_name_namespace() if access is not None else "",
             path=request.full_path.rstrip("?"),
             here=request.path,
             is_signed_in=TOKEN in request.cookies,
             **shown,
         )
+
+
+def _name_namespace() -> str:
+    """Return the namespace that a page shows; where the reader may not see it, the one that was asked for."""
+    try:
+        return context().scope(namespace()).namespace
+    except MementoError:
+        return namespace() or ""
 
 
 _NOTHING = Neighbourhood(nodes=(), links=())

@@ -501,6 +501,10 @@ def sync(operation: operations.Sync, context: Context) -> Synced:
     folder = _folder_of(operation.folder, context)
     if folder is None or not folder.is_dir():
         raise InputError(f"{str(operation.folder)[:200]} is no folder: make it, where every machine reaches it")
+    if folder.resolve().is_relative_to(context.service.datadir.path.resolve()):
+        raise InputError(
+            f"{str(folder)[:200]} is in the data folder: give one outside of it, where every machine reaches it"
+        )
     scope, service = context.scope(None, "write"), context.service
     if service.datadir.vault is not None:
         raise InputError(

@@ -474,7 +474,8 @@ def take_captured(service: Service) -> float | None:
         return _LOOK_S if service.settings.capture.is_on else None
     batch = waiting[:BATCH]
     modes = {one.id: service.settings.capture.find_mode(one.namespace) for one in batch}
-    service.journal.propose([one.id for one in batch if modes[one.id] != "on"])
+    if proposed := [one.id for one in batch if modes[one.id] != "on"]:
+        service.journal.propose(proposed)
     for one in batch:
         if service.capturer.stopping.is_set():
             return None
