@@ -103,6 +103,7 @@ def test_a_note_is_stored_recalled_and_replaced() -> None:
         "remarks",
         "redacted",
         "contents",
+        "readings",
     }
     assert ["Stored" in second, "Retired" in second] == [True, True]
     assert now.index("Microsoft") < now.index("replaced: USER works at Google. (2024-01-08 to 2025-03-03")

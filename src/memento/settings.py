@@ -595,7 +595,7 @@ class CaptureSettings:
     namespaces: str = knob(
         "", 'the same for single namespaces: a JSON object, or a table in a file, as {"work": "on"}', json=True
     )
-    deny: str = knob("", "a regular expression: what it finds anywhere in a text is not captured")
+    deny: str = knob("", "words or phrases with commas between: a text with one of them, in any case, is not captured")
     most: Positive = knob(1_000, "most that may wait to be noted or for a yes; what comes then is not captured")
 
     def find_mode(self, namespace: str) -> Capture:
@@ -1067,10 +1067,6 @@ def _check_capture(capture: CaptureSettings, spelling: Spelling) -> None:
         if mode not in get_args(Capture):
             why = f"must say {', '.join(get_args(Capture))} of {namespace!r}, not {str(mode)[:40]!r}"
             _refuse("capture", "namespaces", why, spelling)
-    try:
-        re.compile(capture.deny)
-    except re.error as error:
-        _refuse("capture", "deny", f"is no regular expression: {error}", spelling)
 
 
 def _check_model(model: ModelSettings, spelling: Spelling) -> None:
@@ -1196,8 +1192,10 @@ def set_in_file(text: str, group: str, values: Mapping[str, str | int]) -> str:
         text.splitlines(),
         {key: f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()},
     )
-    heading = re.compile(rf"\s*\[\s*{group}\s*\]\s*(#.*)?")
-    begin = next((place for place, line in enumerate(lines) if heading.fullmatch(line)), None)
+    heading = f"[{group}]"
+    begin = next(
+        (place for place, line in enumerate(lines) if "".join(line.partition("#")[0].split()) == heading), None
+    )
     if begin is None:
         lines += [*([""] if lines else ()), f"[{group}]"]
         begin = len(lines) - 1

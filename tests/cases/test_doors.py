@@ -124,7 +124,7 @@ def test_what_is_wrong_is_told_in_plain_words_that_name_the_field(home: Path, op
             assert (executed.status_code, json.loads(executed.data)["ending"]) == (200, "stopped")
         assert client.post("/cases/plan", data="task=x").status_code == 415
 
-    assert "task must not be empty" in said("plan", "", code=2)
+    assert "TASK must not be empty" in said("plan", "", code=2)
     assert "k must be from 1 to" in said("retrieve", "x", "-k", "0", code=2)
     assert "reward must be from -0.2 to 1, not 3.0" in said("reward", "urn:x:y", "--reward", "3", code=2)
     assert "--outcome, --reward or --score" in said("reward", "urn:x:y", code=2)

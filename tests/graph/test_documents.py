@@ -197,4 +197,4 @@ def test_a_format_is_found_by_name_by_media_type_and_by_the_end_of_a_file_name()
     with pytest.raises(InputError, match=r"trig \(\.trig\), nquads"):
         form_called("notes.docx")
     with pytest.raises(NotAcceptable, match="named graphs"):
-        writable(form_called("turtle"))
+        writable(form_called("rdfxml"))

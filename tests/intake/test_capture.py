@@ -97,7 +97,7 @@ def test_nothing_is_captured_where_nobody_asked_for_it(memento: Memento) -> None
 
 def test_a_proposal_waits_for_a_yes_and_a_rejected_one_is_gone_for_good(opened: Callable[..., Memento]) -> None:
     turns = [user("I moved to Lisbon in March 2025.", "u1"), user("I hate olives.", "u2"), user("x", "u3")]
-    with opened(deny="^x$") as memento:
+    with opened(deny="Never this, X ") as memento:
         done = memento.capture("monday", turns, client="claude-code")
         assert (done.mode, done.kept, done.left_out) == ("propose", 2, {"it is not to be kept": 1})
         lisbon, olives = memento.proposals()
@@ -279,7 +279,7 @@ def test_a_folder_where_the_journal_should_be_is_said(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("capture", "why"),
-    [({"namespaces": '{"work": "maybe"}'}, "must say off, propose, on of 'work'"), ({"deny": "("}, "no regular expression")],
+    [({"namespaces": '{"work": "maybe"}'}, "must say off, propose, on of 'work'")]
 )  # fmt: skip
 def test_a_setting_that_is_none_is_refused(capture: dict[str, str], why: str) -> None:
     with pytest.raises(SettingsError, match=why):

@@ -47,7 +47,7 @@ _REST_S = 0.002
 """Seconds between two steps, in which who waits for the memory gets it."""
 _AT_ONCE = 500  # memories that are read together
 _REMOVED = ":removed"
-_COUNTS = re.compile(r"(\d+) (expired|merged|evicted|in all)")
+_COUNTS = re.compile(r"(?<!\d)(\d++) (expired|merged|evicted|in all)")
 
 # What changes nothing in what is said, and how the same is spelt.
 _FILLER = frozenset(("a", "an", "the", "really", "also", "just", "please"))

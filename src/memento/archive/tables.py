@@ -304,7 +304,7 @@ NOT_GUARANTEED = (
 
 _TELLING = re.compile(
     r"(?P<Date>\b\d{4}-\d{2}-\d{2}(?:[T ][\d:.]+(?:Z|[+-]\d{2}:\d{2})?)?)|(?P<Iri>urn:memento:[\w:.%-]+)|(?P<Url>\bhttps?://[^\s<>\"']+)"
-    r"|(?P<Email>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)|(?P<Handle>(?<!\w)@\w{2,})|(?P<Number>\+?\d(?:[ ()/.-]{0,2}\d){6,})"
+    r"|(?P<Email>(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)++)|(?P<Handle>(?<!\w)@\w{2,})|(?P<Number>\+?\d(?:[ ()/.-]{0,2}\d){6,})"
 )
 """What tells somebody beside names, and IRIs of ours within texts."""
 _PART = 3

@@ -129,7 +129,7 @@ class Oxigraph:
             quads = (*change.removes, *change.adds)
             ends = (quad[2] for quad in quads if quad[1] == MEM.to and isinstance(quad[2], IRI))
             self.before_write(dict.fromkeys([*(quad[0] for quad in quads), *ends]))
-        with self._writing((Delta(added=len(change.adds)) + change).pack):
+        with self._writing(lambda: (Delta(added=len(change.adds)) + change).pack()):
             if change.removes:
                 self._store.update(" ; ".join(_update_operations(change)))
             else:  # as atomic, in less time: nothing is to be parsed

@@ -198,7 +198,7 @@ def sort_turns(
     Return what of some turns is captured, and count why the others are not.
 
     Args:
-        deny: an expression of the user's; what it finds is not captured.
+        deny: words and phrases with commas between; a text with one of them is not captured.
     """
     kept, left_out = list[Captured](), Counter[str]()
     for turn in turns:
@@ -221,6 +221,12 @@ def _drop_block(text: str) -> str:
     return _BLOCK.sub("", text)
 
 
+def _is_denied(text: str, deny: str) -> bool:
+    """Tell whether a text has one of the words or phrases that the user wants to be kept nowhere."""
+    said = text.casefold()
+    return any(phrase in said for one in deny.split(",") if (phrase := one.strip().casefold()))
+
+
 def find_reason(turn: CapturedTurn, deny: str = "") -> str:
     """
     Say why a turn is not captured; nothing where it is.
@@ -237,7 +243,7 @@ def find_reason(turn: CapturedTurn, deny: str = "") -> str:
             return "its tool is passed over"
         if _find_rule("deny", "command", turn.command):
             return "its command only looks"
-    if _find_rule("deny", "text", turn.text) or (deny and re.search(deny, turn.text)):
+    if _find_rule("deny", "text", turn.text) or _is_denied(turn.text, deny):
         return "it is not to be kept"
     if turn.role == "user":
         from memento.intake.importers import find_noise  # with the rules, which no answer of a tool waits for

@@ -385,7 +385,7 @@ def _distance(place: _Place, asked: datetime) -> tuple[int, timedelta]:
 
 
 def _places(iris: list[IRI], graph: Store, readable: Sequence[IRI]) -> list[_Place]:
-    rows = graph.select("retrieval/rivals", readable, memory=iris)
+    rows = graph.select("retrieval/rivals", readable, memory=iris) if iris else []
     at_of = {iri: at for at, iri in enumerate(iris)}
     epoch = datetime(1, 1, 1, tzinfo=UTC)
     rows = [row for row in rows if str(row.get("slot")) not in _SEVERAL]

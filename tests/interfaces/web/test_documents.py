@@ -75,7 +75,7 @@ def test_errors_are_those_of_the_service_and_leave_no_file(client: Client, tmp_p
         "GRAPH <urn:memento:graph:local:main> { <urn:memento:memory:1> a <http://purl.org/memento/Memory> }"
     )
     with pytest.raises(NotAcceptable):
-        client.export(tmp_path / "all.ttl")
+        client.export(tmp_path / "all.rdf")
     with pytest.raises(InputError, match=r"bad\.trig line 2, column"):
         client.import_rdf(tmp_path / "bad.trig")
     with pytest.raises(ShapeViolation, match="exactly one mem:content"):

@@ -185,9 +185,10 @@ def say_in_shell_words(message: str, parameters: Iterable[click.Parameter]) -> s
     for one in parameters:
         names = sorted((name for name in one.opts if name.startswith("-")), key=len)
         word = names[-1] if names else (one.metavar or str(one.name).upper()).rstrip(".")
+        name = str(one.name)
         # A name of one word may be meant as a word where it does not begin the sentence.
-        begin = r"(?<![\w`'\"-])" if "_" in str(one.name) else "^"
-        message = re.sub(rf"{begin}{re.escape(str(one.name))}(?![\w-])", word.replace("\\", r"\\"), message)
+        begin = r"(?<![\w`'\"-])" if "_" in name else "^"
+        message = re.sub(begin + re.escape(name) + r"(?![\w-])", word.replace("\\", r"\\"), message)
     return message
 
 

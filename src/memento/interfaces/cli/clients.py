@@ -545,7 +545,7 @@ def _write_call(chosen: Chosen, client: str, does: str) -> str:
     return shlex.join(words)
 
 
-_OURS = re.compile(r"\bmemento\S* hook run \w+ --client\b")
+_OURS = re.compile(r"\bmemento\S{0,40} hook run \w{1,40} --client\b")
 
 
 def _edit_hooks(before: str, hooks: Hooks, calls: Mapping[str, str], path: Path) -> str:
