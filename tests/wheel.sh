@@ -15,5 +15,5 @@ where=$(PYTHONPATH="$work/site" "$python" -c 'import memento; print(memento.__fi
 case "$where" in "$work"/site/*) ;; *) echo "the wheel was not what ran: $where"; exit 1 ;; esac
 PYTHONPATH="$work/site" MEMENTO_EMBEDDING_MODEL=trigram "$python" -m memento check --home "$work/empty/home"
 PYTHONPATH="$work/site" "$python" -c 'from memento.consolidation.models import digest_prompts; print("prompts", digest_prompts()[:12])'
-PYTHONPATH="$work/site" "$python" -c 'from memento.interfaces.web.yasgui import digest; print("page", digest())'
+PYTHONPATH="$work/site" "$python" -c 'from memento.interfaces.web.yasgui import BUNDLE; print("page", BUNDLE.digest)'
 echo "the wheel is complete: $(($(wc -c < "$(ls "$work"/dist/*.whl)") / 1024)) KiB"
