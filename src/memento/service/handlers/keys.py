@@ -252,7 +252,7 @@ def _remember(item: ToRemember, scope: Scope, context: Context, marks: Marks) ->
 
 def _place_turn(item: ToRemember, written: Outcome, scope: Scope, context: Context) -> Change:
     """Return the change that makes a note the next turn of its conversation."""
-    if not item.session or written.note is None:
+    if not (item.session and item.session.strip()) or written.note is None:
         return Change()
     session = Session(iri=session_iri(scope.graph, item.session), name=item.session)
     note = replace(written.note, session=session.iri)
