@@ -33,9 +33,16 @@ if TYPE_CHECKING:
 @command("serve")
 @click.option("--host", help="Address to listen on; others than loopback take a token.  [default: 127.0.0.1]")
 @click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on; 0 picks a free one.  [default: 6366]")
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 64),
+    help="Processes that answer, over a store of its own process: for machines with several cores.  [default: 1]",
+)
 @click.option("--bare", is_flag=True, help="An empty plain dataset behind SPARQL instead, without memories.")
 @click.option("--encrypted", is_flag=True, help="Refuse a data folder that is not encrypted; a new one becomes so.")
-def serve_memory(chosen: Chosen, host: str | None, port: int | None, bare: bool, encrypted: bool) -> None:
+def serve_memory(
+    chosen: Chosen, host: str | None, port: int | None, workers: int | None, bare: bool, encrypted: bool
+) -> None:
     """Serve the memory over HTTP until stopped."""
     from memento.python import Client
     from memento.telemetry import configure_logging, trace_to
@@ -53,6 +60,9 @@ def serve_memory(chosen: Chosen, host: str | None, port: int | None, bare: bool,
         return
     if other := running(chosen):
         raise FolderInUse(f"{chosen.folder.path} is served already, at {other.address}")
+    if workers and workers > 1:
+        _serve_many(chosen, configured, workers, host or knobs.host, port)
+        return
     with open_memory(chosen, "serve", configured) as memento:
         if isinstance(memento, Client):
             raise FolderInUse(f"{chosen.folder.path} is served already, at {memento.address}")
@@ -60,6 +70,17 @@ def serve_memory(chosen: Chosen, host: str | None, port: int | None, bare: bool,
 
         memento.resume()
         serve(memento, lambda busy: asgi(memento.service, busy), host or knobs.host, port, _announce)
+
+
+def _serve_many(chosen: Chosen, configured: Settings, count: int, host: str, port: int) -> None:
+    from memento.interfaces.web.workers import serve_many
+
+    if chosen.namespace:
+        os.environ["MEMENTO_NAMESPACE"] = chosen.namespace
+    folder = chosen.folder
+    folder.acquire("memento serve", configured.server.lock_wait_s)
+    with folder:
+        serve_many(folder, configured, count, host, port, _announce)
 
 
 def _serve_bare(chosen: Chosen, configured: Settings, host: str, port: int) -> None:
