@@ -66,13 +66,15 @@ class Told:
     What an entry says of a write.
 
     `subjects` are the nodes whose indexes it outdates, in `graphs`; with `is_whole` anything in these may have changed, and with no
-    graphs anything at all. `forgets` tells that texts went, so that copies of them are to go too.
+    graphs anything at all. `forgets` tells that texts went, so that copies of them are to go too; `is_quiet` that nothing new is
+    said, as by a count of uses.
     """
 
     subjects: tuple[str, ...] = ()
     graphs: tuple[str, ...] = ()
     is_whole: bool = False
     forgets: bool = False
+    is_quiet: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -424,17 +426,23 @@ def _write_feed(said: Mapping[str, Value], node: str = f"<{FEED}>", graph: IRI =
 
 
 def _portion(quads: Iterable[ox.Quad]) -> list[str]:
-    """Write quads as templates of an update, each of so many quads and bytes that it is one operation."""
+    """
+    Write quads as templates of an update, each of so many quads and bytes that it is one operation; those with blank nodes are in
+    the first one, as a blank node is another one in each operation.
+    """
     portions: list[str] = []
     lines: list[str] = []
     size = count = 0
-    for quad in quads:
-        triple = f"{quad.subject} {quad.predicate} {quad.object}"
+    for quad in sorted(quads, key=lambda one: not _has_blank(one)):
         graph = graph_of(quad)
-        line = f"{triple} ." if graph == DEFAULT else f"GRAPH <{graph}> {{ {triple} }}"
+        line = f"{quad.triple} ." if graph == DEFAULT else f"GRAPH <{graph}> {{ {quad.triple} }}"
         size, count = size + len(line.encode()), count + 1
         lines.append(line)
-        if count >= SMALL or size >= SMALL_BYTES:
+        if (count >= SMALL or size >= SMALL_BYTES) and not _has_blank(quad):
             portions.append("\n".join(lines))
             lines, size, count = [], 0, 0
     return [*portions, "\n".join(lines)] if lines else portions
+
+
+def _has_blank(quad: ox.Quad) -> bool:
+    return isinstance(quad.subject, ox.BlankNode) or isinstance(quad.object, ox.BlankNode)
