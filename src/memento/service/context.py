@@ -111,8 +111,8 @@ class Service:
         """Taken before all other locks, by whoever brings in or takes out a whole memory."""
         self.understanding = threading.Lock()
         """Held while a note is being understood; taken before `writing`, never after it."""
-        self.writing = threading.Lock()
-        """Held by the one writer."""
+        self.writing = stores.make_write_lock()
+        """Held by the one writer: of this process, and of all nodes where they share a store."""
         self.put_off: set[IRI] = set()
         """The notes that this process has put off: a new one tries at once whatever an earlier one had put off."""
         self.reinforcement = Reinforcement(stores, self.writing)
