@@ -26,7 +26,7 @@ from memento.graph.backups import (
     use_fallback,
 )
 from memento.graph.endpoint import SparqlClient
-from memento.graph.feed import Entry
+from memento.graph.feed import Entry, Neighbours
 from memento.graph.inferences import Inferences
 from memento.graph.oxigraph import Oxigraph, finish_rewriting, rewrite, tidy, wait_until_released
 from memento.graph.ranges import Aside
@@ -269,6 +269,12 @@ class Backends:
         self._followers = [Worker(follow, "feed"), Worker(renew, "turn")]
         for worker in self._followers:
             worker.wake()
+
+    def catch_up(self) -> None:
+        """Follow at once what another process of this machine has written; nothing where the store is not shared."""
+        if isinstance(self.graph, RemoteStore) and self.graph.is_behind:
+            with suppress(BackendError):  # whoever asks is told of it by what it asks
+                self.graph.follow()
 
     def _follow_entries(self, entries: Sequence[Entry]) -> None:
         """Bring indexes, copies and answers up to what other nodes wrote."""
@@ -517,6 +523,8 @@ def _open_shared(
         aside,
     )
     datadir.erasure_mark.unlink(missing_ok=True)  # there are no files of a store to be rewritten
+    if datadir.neighbours is not None:
+        graph.neighbours = Neighbours(datadir.neighbours)
     parts.begin_following(graph, chosen.follow_ms / 1000)
     return parts
 

@@ -239,6 +239,11 @@ class DataFolder:
         return (self._shared or self.path) / "tokens.json"
 
     @property
+    def neighbours(self) -> Path | None:
+        """Where the processes that serve as one tell each other of writes."""
+        return self._shared / "workers" / "sequence" if self._shared else None
+
+    @property
     def settings(self) -> Path:
         return (self._shared or self.path) / "memento.toml"
 

@@ -19,12 +19,15 @@ node that has lost its turn has any effect, however late it comes.
 from __future__ import annotations
 
 import json
+import mmap
 import random
+import struct
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 from uuid import uuid4
@@ -54,6 +57,7 @@ TOLD = 5_000
 LOCAL_S = 0.1
 """Seconds for which the writers of one node may go on one after the other while others wait."""
 
+_NUMBER = struct.Struct("<q")
 _PART = 200_000  # characters of a noted write in one literal
 _TRIM_EVERY = 500
 _ASKED = 5  # times that an update without an answer is looked for, with rising waits
@@ -109,6 +113,29 @@ class Writing:
     adds: Sequence[ox.Quad] = ()
     cleared: tuple[str, ...] = ()
     told: Told = Told()
+
+
+class Neighbours:
+    """
+    The number of the last write of any process of this machine, in a file that all of them map: who is behind sees it without a
+    request. It may be behind the store, never ahead.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Raises `OSError` where the file cannot be made."""
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with path.open("a+b") as file:
+            file.truncate(_NUMBER.size)
+            self._map = mmap.mmap(file.fileno(), _NUMBER.size)
+
+    @property
+    def sequence(self) -> int:
+        """The number, as it was told last."""
+        return int(_NUMBER.unpack(self._map[:])[0])
+
+    def tell(self, sequence: int) -> None:
+        """Tell the others of a write; whoever writes has its turn, so that no two do it at once."""
+        self._map[:] = _NUMBER.pack(sequence)
 
 
 class Feed:

@@ -24,7 +24,7 @@ import pyoxigraph as ox
 from memento.errors import GraphError, LostTurn, TooMuch
 from memento.graph.binding import bind_query, load_query
 from memento.graph.endpoint import Solution, SparqlClient, Term
-from memento.graph.feed import FEED, TOLD, Entry, Feed, Told, Turn, Writing
+from memento.graph.feed import FEED, TOLD, Entry, Feed, Neighbours, Told, Turn, Writing
 from memento.graph.oxigraph import Oxigraph
 from memento.graph.store import DEFAULT, Delta, Row, graph_of, parse_quads, serialise_quads
 from memento.graph.terms import to_quads, to_term, to_value
@@ -84,6 +84,8 @@ class RemoteStore:
         self.turn = Turn(self.feed, node, lease_s, client.timeout_s if patience_s is None else patience_s)
         """Held by whoever writes, from before it reads what it decides by; each write takes it for itself where nobody does."""
         self.turn.on_take = self._catch_up
+        self.neighbours: Neighbours | None = None
+        """The other processes of this machine that share the store, where there are any."""
         self.on_follow: Callable[[Sequence[Entry]], None] = lambda entries: None
         """Told what others wrote, in their order, before it counts as known here; what it raises is tried again."""
         self._one_writer = threading.Lock()
@@ -102,6 +104,11 @@ class RemoteStore:
     def writes(self) -> int:
         """The number of the last write that this node knows of."""
         return self._sequence
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether another process of this machine has written what is not followed yet."""
+        return self.neighbours is not None and self.neighbours.sequence > self._sequence
 
     def follow(self) -> bool:
         """
@@ -321,6 +328,8 @@ class RemoteStore:
             entry = self.feed.write(writing, self._sequence, self.turn.lease)
             is_same = self._names is not None and not cleared and gone <= come <= {str(name) for name in self._names}
             self._sequence = entry.sequence
+            if self.neighbours is not None:
+                self.neighbours.tell(entry.sequence)
             if not is_same:
                 self._names = None
 

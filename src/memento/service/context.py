@@ -144,7 +144,8 @@ class Service:
         return self.stores.degraded
 
     def context(self, access: Access = OWNER, progress: Progress | None = None) -> Context:
-        """Return the memory as a caller may use it: their tenant, their namespaces, their rights."""
+        """Return the memory as a caller may use it: their tenant, their namespaces, their rights; with all that neighbours wrote."""
+        self.stores.catch_up()
         return Context(self, access, progress)
 
 

@@ -34,7 +34,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from memento.access import new_token
+from memento.access import Tokens, new_token
 from memento.datadir import DataFolder, Owner
 from memento.errors import BackendError, MissingPart, SettingsError
 from memento.interfaces.web.server import address_of, asgi, listening, serve_on
@@ -49,7 +49,6 @@ logger = logging.getLogger(__name__)
 _STORE_S, _READY_S, _STOP_S = 60.0, 900.0, 15.0
 _AGAIN_S = (0.2, 30.0)
 """How long a process that died is waited with before it is started again: at first, and at most."""
-_TOKEN = "MEMENTO_OWNER_TOKEN"
 
 
 def serve_many(
@@ -77,7 +76,9 @@ def serve_many(
         )
     program = find_program()
     token = new_token()
-    has_tokens = folder.tokens.is_file()
+    has_tokens = bool(Tokens(folder.tokens).list_issued())
+    sequence = folder.path / "workers" / "sequence"
+    sequence.unlink(missing_ok=True)  # of an earlier store, if that was put back
     with contextlib.ExitStack() as opened:
         listener = opened.enter_context(listening(host, port, has_tokens=has_tokens))
         address = address_of(host, listener.getsockname()[1])
@@ -194,19 +195,21 @@ def _find_free_port() -> int:
 
 def _start_store(program: str, folder: Path, port: int) -> subprocess.Popen[bytes]:
     words = [program, "serve", "--location", str(folder), "--bind", f"127.0.0.1:{port}"]
-    return _start(words, stdout=subprocess.DEVNULL)
+    return _start(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def _start_worker(home: Path, number: int, listener: socket.socket, store: str, token: str) -> subprocess.Popen[bytes]:
     words = [sys.executable, "-m", __name__, str(home), str(number), str(listener.fileno()), store]
-    return _start(words, stdout=subprocess.PIPE, pass_fds=[listener.fileno()], env={**os.environ, _TOKEN: token})
+    process = _start(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=[listener.fileno()])
+    assert process.stdin is not None
+    with contextlib.suppress(OSError), process.stdin as told:  # one that has ended already says so itself
+        told.write(f"{token}\n".encode())
+    return process
 
 
 def _start(words: Sequence[str], **options: Any) -> subprocess.Popen[bytes]:
     """Start a process that ends when we do, and that the terminal's Ctrl-C does not reach: the workers end before the store."""
-    return subprocess.Popen(
-        words, stdin=subprocess.DEVNULL, start_new_session=True, preexec_fn=_end_with_parent, **options
-    )
+    return subprocess.Popen(words, start_new_session=True, preexec_fn=_end_with_parent, **options)
 
 
 _LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
@@ -235,6 +238,7 @@ def _wait_for_store(url: str, store: _Supervised) -> None:
 def work(home: Path, number: int, listener: socket.socket, store: str) -> None:
     """Answer requests as one of the workers, until SIGTERM; writes a line when it answers at full speed."""
     configure_logging()
+    token = sys.stdin.readline().strip()
     settings = load(home / "memento.toml")
     namespace = home_and_namespace()[1] or settings.scope.namespace
     if settings.telemetry.otlp_endpoint:
@@ -244,7 +248,7 @@ def work(home: Path, number: int, listener: socket.socket, store: str) -> None:
     own.acquire("memento serve", settings.server.lock_wait_s)
     scope = Scope(namespace=resolve_namespace(namespace))
     with Memento(open_service(own, scope, replace(settings, store=where))) as memento:
-        memento.tokens.lent = os.environ.pop(_TOKEN)
+        memento.tokens.lent = token
         memento.resume()
         address = address_of(*listener.getsockname()[:2])
         serve_on(listener, memento, lambda busy: asgi(memento.service, busy), address, lambda _: print("ready", flush=True))

@@ -1,0 +1,166 @@
+"""Several processes answer for one folder as one does: what one has written all know, and whoever dies comes back."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.request import Request, urlopen
+
+import pytest
+
+from memento import open_memento
+from memento.datadir import DataFolder
+from memento.errors import SettingsError
+from memento.interfaces.web.workers import serve_many
+from memento.python import Memento
+from memento.settings import Settings, StoreSettings
+
+pytestmark = pytest.mark.skipif(shutil.which("ps") is None, reason="no `ps` to find the processes by")
+
+ENVIRONMENT = {**os.environ, "MEMENTO_EMBEDDING_MODEL": "trigram", "MEMENTO_EMBEDDING_CACHE": "false"}
+PATIENCE_S = 60.0
+
+
+class Served:
+    """`memento serve --workers 2` over a folder."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "memento", "--home", str(home), "serve", "--port", "0", "--workers", "2"],
+            stdout=subprocess.PIPE,
+            text=True,
+            env=ENVIRONMENT,
+        )
+        assert self.process.stdout is not None
+        first = self.process.stdout.readline()
+        assert "ready at " in first
+        self.address = first.split("ready at ")[1].strip()
+
+    def ask(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """Ask over a connection of its own, which any of the workers may take."""
+        head = {"Content-Type": "application/json"}
+        with urlopen(Request(f"{self.address}{path}", json.dumps(body).encode(), head), timeout=60) as answer:
+            found: dict[str, Any] = json.load(answer)
+            return found
+
+    def knows(self, question: str, word: str) -> bool:
+        """Tell whether a memory with a word comes back."""
+        found = self.ask("/memory/recall", {"question": question})
+        return any(word in one["content"] for one in found["memories"])
+
+    def processes(self, mark: str) -> list[int]:
+        """Return the numbers of our child processes whose command line has a word."""
+        told = subprocess.run(["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True, check=True).stdout
+        rows = [line.split(None, 2) for line in told.splitlines()[1:]]
+        return [int(pid) for pid, parent, args in rows if int(parent) == self.process.pid and mark in args]
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    home = tmp_path_factory.mktemp("workers")
+    with open_memento(home, configured=Settings()) as memento:
+        memento.note("My dentist is Dr. Okafor.")
+    service = Served(home)
+    yield service
+    service.process.terminate()
+    service.process.wait(timeout=60)
+
+
+def test_what_one_worker_has_written_the_next_connection_knows_at_once(served: Served) -> None:
+    assert served.knows("Who is my dentist?", "Okafor")
+    for number in range(12):
+        served.ask("/memory/note", {"content": f"The locker {number} belongs to Tamsin{number} Vale."})
+        assert all(served.knows(f"Whose is locker {number}?", f"Tamsin{number}") for _ in range(3))
+
+
+def test_two_notes_at_once_about_one_thing_leave_one_that_holds(served: Served) -> None:
+    words = [f"I moved to {city}." for city in ("Porto", "Bergen", "Utrecht", "Graz", "Cork", "Lyon")]
+    with subprocess.Popen([sys.executable, "-c", WRITERS, served.address, json.dumps(words)]) as writers:
+        assert writers.wait(timeout=120) == 0
+    held = [
+        one["content"]
+        for one in served.ask("/memory/recall", {"question": "Where do I live?"})["memories"]
+        if any(word.split()[-1] in one["content"] for word in words) and one["invalid_at"] is None
+    ]
+    assert len(held) == 1
+
+
+WRITERS = """
+import json, sys, threading, urllib.request
+def tell(content):
+    body = json.dumps({"content": content}).encode()
+    request = urllib.request.Request(sys.argv[1] + "/memory/note", body, {"Content-Type": "application/json"})
+    urllib.request.urlopen(request, timeout=60).read()
+threads = [threading.Thread(target=tell, args=(content,)) for content in json.loads(sys.argv[2])]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+"""
+
+
+def test_a_token_made_while_it_runs_is_good_for_all_workers(served: Served) -> None:
+    words = [sys.executable, "-m", "memento", "--home", str(served.home), "token", "create", "reader", "--scope", "read"]
+    token = subprocess.run(words, capture_output=True, text=True, check=True, env=ENVIRONMENT).stdout.split()
+    [good] = [word for word in token if word.startswith("mem_")]
+    for _ in range(6):
+        request = Request(f"{served.address}/memory/status", headers={"Authorization": f"Bearer {good}"})
+        with urlopen(request, timeout=60) as answer:
+            assert answer.status == 200
+
+
+@pytest.mark.parametrize("mark", ["web.workers", "oxigraph"])
+def test_a_process_that_is_killed_is_started_again_and_nothing_is_lost(served: Served, mark: str) -> None:
+    told = f"The {mark.replace('.', ' ')} badge is number 77."
+    served.ask("/memory/note", {"content": told})
+    [victim, *_] = served.processes(mark)
+    os.kill(victim, signal.SIGKILL)
+    until = time.monotonic() + PATIENCE_S
+    while victim in served.processes(mark) or not served.processes(mark):
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    while True:
+        try:
+            assert served.knows(f"What number is the {mark.replace('.', ' ')} badge?", "77")
+            served.ask("/memory/note", {"content": f"After the end of {mark} all went on."})
+            break
+        except OSError:
+            assert time.monotonic() < until
+            time.sleep(0.2)
+
+
+def test_the_end_of_the_service_is_the_end_of_all_its_processes(tmp_path: Path) -> None:
+    service = Served(tmp_path)
+    service.ask("/memory/note", {"content": "My bike is a blue Brompton."})
+    children = [*service.processes("web.workers"), *service.processes("oxigraph")]
+    assert len(children) == 3
+    service.process.terminate()
+    assert service.process.wait(timeout=60) == 0
+    assert not any(Path(f"/proc/{child}").exists() for child in children)
+    with open_memento(tmp_path, configured=Settings()) as memento:
+        assert isinstance(memento, Memento)
+        assert "Brompton" in memento.recall("What is my bike?").memories[0].content
+
+
+def test_a_parent_that_is_killed_leaves_nothing_running(tmp_path: Path) -> None:
+    service = Served(tmp_path)
+    children = [*service.processes("web.workers"), *service.processes("oxigraph")]
+    service.process.kill()
+    service.process.wait(timeout=60)
+    until = time.monotonic() + PATIENCE_S
+    while any(Path(f"/proc/{child}").exists() for child in children):
+        assert time.monotonic() < until
+        time.sleep(0.1)
+
+
+def test_a_store_of_somebody_else_is_not_served_by_workers(tmp_path: Path) -> None:
+    settings = Settings(store=StoreSettings(kind="sparql", query_url="http://127.0.0.1:1/query"))
+    with pytest.raises(SettingsError, match="store of its own"):
+        serve_many(DataFolder(tmp_path), settings, 2, "127.0.0.1", 0, print)
