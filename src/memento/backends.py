@@ -93,6 +93,8 @@ class Backends:
     forget_listeners: list[Callable[[], None]] = field(default_factory=list)
     """Called when something is forgotten, by whoever keeps what was made of several memories."""
     warm: bool = field(default=False)
+    followed: int = 0
+    """How often other nodes wrote something new: what was decided before, and is not written yet, may be outdated."""
     is_following: bool = False
     """Whether what another node wrote is being followed: it has done already what whoever writes would do to the graph."""
     is_migrating: bool = False
@@ -285,9 +287,8 @@ class Backends:
         forgets = any(entry.told.forgets for entry in entries)
         self.is_following = True
         try:
-            if everything or any(
-                entry.told.is_whole and any(is_indexed(IRI(one)) for one in entry.told.graphs) for entry in entries
-            ):
+            whole = (IRI(graph) for entry in entries if entry.told.is_whole for graph in entry.told.graphs)
+            if everything or any(map(is_indexed, whole)):
                 self.indexes.reconcile()
                 self.aside.look()
             elif indexed:
@@ -308,6 +309,7 @@ class Backends:
                 for listener in self.change_listeners:
                     listener(None)
             if everything or not all(entry.told.is_quiet for entry in entries):
+                self.followed += 1
                 self.tell_writing(None if everything else graphs)
         finally:
             self.is_following = False

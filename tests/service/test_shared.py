@@ -54,7 +54,7 @@ def test_a_memory_is_noted_recalled_corrected_forgotten_and_erased(nodes: tuple[
     assert noted.memories
     assert any("flowerpot" in text for text in contents(one, "Where is the spare key of the boathouse?"))
 
-    one.correct(noted.memories[0].iri, "The spare key of the boathouse is on the hook behind the door.")
+    one.correct(noted.memories[0], "The spare key of the boathouse is on the hook behind the door.")
     found = contents(one, "Where is the spare key of the boathouse?")
     assert any("hook" in text for text in found)
     assert not any("flowerpot" in text for text in found)
@@ -63,8 +63,8 @@ def test_a_memory_is_noted_recalled_corrected_forgotten_and_erased(nodes: tuple[
     one.forget(now.iri)
     assert not any("hook" in text for text in contents(one, "Where is the spare key of the boathouse?"))
     second = one.note("The winter tyres are stored at the garage of Otto.").memories[0]
-    one.forget(second.iri, erase=True)
-    rows = one.sparql('SELECT ?s WHERE { ?s ?p ?text FILTER (CONTAINS(STR(?text), "winter tyres")) }')
+    one.forget(second, erase=True)
+    rows = one.query('SELECT ?s WHERE { ?s ?p ?text FILTER (CONTAINS(STR(?text), "winter tyres")) }')
     assert "urn:memento" not in str(rows)
 
 
@@ -82,7 +82,7 @@ def test_what_one_node_forgets_the_other_does_not_recall(nodes: tuple[Memento, M
     one, two = nodes
     memory = one.note("The password hint for the attic chest is marmalade.").memories[0]
     wait_until(lambda: any("marmalade" in text for text in contents(two, "What is the hint for the attic chest?")))
-    two.forget(memory.iri, erase=True)
+    two.forget(memory, erase=True)
 
     wait_until(lambda: not any("marmalade" in text for text in contents(one, "What is the hint for the attic chest?")))
     assert not [one for one in one.check() if one.what != "shape"]
@@ -116,13 +116,14 @@ def test_sparql_reads_and_writes_what_both_nodes_have(nodes: tuple[Memento, Meme
     one.update(
         f'INSERT DATA {{ GRAPH <{graph}> {{ <urn:boat:1> <urn:name> "Tern" ; <urn:part> [ <urn:name> "mast" ] }} }}'
     )
-    asked = f"SELECT ?name WHERE {{ GRAPH <{graph}> {{ ?boat <urn:part> ?part . ?part <urn:name> ?name FILTER (isBlank(?part)) }} }}"
-    wait_until(lambda: "mast" in str(two.sparql(asked)))
-    two.update(f"DELETE WHERE {{ GRAPH <{graph}> {{ ?boat <urn:part> ?part . ?part <urn:name> ?name }} }}")
+    parts = "?boat <urn:part> ?part . ?part <urn:name> ?name"
+    asked = f"SELECT ?name WHERE {{ GRAPH <{graph}> {{ {parts} FILTER (isBlank(?part)) }} }}"
+    wait_until(lambda: "mast" in str(two.query(asked)))
+    two.update(f"DELETE WHERE {{ GRAPH <{graph}> {{ {parts} }} }}")
 
-    wait_until(lambda: "mast" not in str(one.sparql(asked)))
-    assert "Tern" in str(one.sparql(f"SELECT ?name WHERE {{ GRAPH <{graph}> {{ ?boat <urn:name> ?name }} }}"))
-    assert "feed" not in str(one.sparql("SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } }"))
+    wait_until(lambda: "mast" not in str(one.query(asked)))
+    assert "Tern" in str(one.query(f"SELECT ?name WHERE {{ GRAPH <{graph}> {{ ?boat <urn:name> ?name }} }}"))
+    assert "feed" not in str(one.query("SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } }"))
 
 
 def test_what_needs_files_is_refused_with_what_to_do_instead(nodes: tuple[Memento, Memento]) -> None:
@@ -137,7 +138,7 @@ def test_more_statements_than_may_be_copied_are_refused_by_name_of_the_setting(s
         open_node(server, tmp_path, snapshot_quads=3) as node,
         pytest.raises(Exception, match=r"store\.snapshot_quads"),
     ):
-        node.sparql("SELECT * WHERE { ?s ?p ?o }")
+        node.query("SELECT * WHERE { ?s ?p ?o }")
 
 
 def test_an_endpoint_that_is_away_is_an_error_and_used_again_when_it_is_back(tmp_path: Path) -> None:

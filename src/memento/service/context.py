@@ -224,6 +224,14 @@ class Context:
         if self.stores.graph.failure:
             raise GraphError(explain_failure(self.stores.graph.failure))
 
+    def require_files(self) -> None:
+        """Raise `InputError` where the store has no files here, as one behind an endpoint, that could be copied or replaced."""
+        if not self.stores.graph.is_on_disk:
+            raise InputError(
+                "the store is behind an endpoint (store.kind = sparql): use the backups of its engine, or `memento export` and "
+                "`memento import`; for another embedder set it on each node and start that again"
+            )
+
     def require_owner(self, why: str = "this concerns the whole data folder") -> None:
         """Raise `Forbidden` when the caller may not care for the whole folder, in which other tenants have memories too."""
         if not self.access.may("admin"):

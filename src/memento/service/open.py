@@ -96,7 +96,7 @@ def _keep_vectors(graph: Store, made_by: str, datadir: DataFolder) -> None:
 
 def _upgrade(service: Service, progress: Progress | None) -> None:
     """Write what a folder of an earlier version lacks, after a backup; where none can be made, it stays as it is."""
-    if service.degraded:
+    if service.degraded or not service.stores.graph.is_on_disk:
         return
 
     def prepare(memories: int) -> None:
