@@ -81,7 +81,7 @@ def ask_for(seconds: float, port: int, questions: Sequence[str], connections: in
         while (begin := time.perf_counter()) < until:
             at += 1
             body = json.dumps({"question": questions[at % len(questions)]})
-            connection.request("POST", "/memory/recall", body, {"Content-Type": "application/json"})
+            connection.request("POST", "/recall", body, {"Content-Type": "application/json"})
             answer = connection.getresponse()
             text = answer.read()
             if answer.status != 200:

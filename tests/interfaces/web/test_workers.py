@@ -11,21 +11,20 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-from urllib.request import Request, urlopen
 
 import pytest
 
 from memento import open_memento
 from memento.datadir import DataFolder
-from memento.errors import SettingsError
+from memento.errors import MementoError, SettingsError
 from memento.interfaces.web.workers import serve_many
-from memento.python import Memento
-from memento.settings import Settings, StoreSettings
+from memento.python import Client, Memento
+from memento.settings import EmbeddingSettings, Settings, StoreSettings
 
 pytestmark = pytest.mark.skipif(shutil.which("ps") is None, reason="no `ps` to find the processes by")
 
 ENVIRONMENT = {**os.environ, "MEMENTO_EMBEDDING_MODEL": "trigram", "MEMENTO_EMBEDDING_CACHE": "false"}
+OFFLINE = Settings(embedding=EmbeddingSettings(model="trigram", cache=False))
 PATIENCE_S = 60.0
 
 
@@ -45,17 +44,24 @@ class Served:
         assert "ready at " in first
         self.address = first.split("ready at ")[1].strip()
 
-    def ask(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        """Ask over a connection of its own, which any of the workers may take."""
-        head = {"Content-Type": "application/json"}
-        with urlopen(Request(f"{self.address}{path}", json.dumps(body).encode(), head), timeout=60) as answer:
-            found: dict[str, Any] = json.load(answer)
-            return found
+    def end(self) -> int:
+        """Stop it and return its exit code."""
+        assert self.process.stdout is not None
+        self.process.terminate()
+        code = self.process.wait(timeout=60)
+        self.process.stdout.close()
+        return code
+
+    def connect(self) -> Client:
+        """Return a client with a connection of its own, which any of the workers may take."""
+        return Client(self.address)
+
+    def note(self, content: str) -> None:
+        self.connect().note(content)
 
     def knows(self, question: str, word: str) -> bool:
         """Tell whether a memory with a word comes back."""
-        found = self.ask("/memory/recall", {"question": question})
-        return any(word in one["content"] for one in found["memories"])
+        return any(word in one.content for one in self.connect().recall(question).memories)
 
     def processes(self, mark: str) -> list[int]:
         """Return the numbers of our child processes whose command line has a word."""
@@ -67,40 +73,37 @@ class Served:
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     home = tmp_path_factory.mktemp("workers")
-    with open_memento(home, configured=Settings()) as memento:
+    with open_memento(home, configured=OFFLINE) as memento:
         memento.note("My dentist is Dr. Okafor.")
     service = Served(home)
     yield service
-    service.process.terminate()
-    service.process.wait(timeout=60)
+    service.end()
 
 
 def test_what_one_worker_has_written_the_next_connection_knows_at_once(served: Served) -> None:
     assert served.knows("Who is my dentist?", "Okafor")
     for number in range(12):
-        served.ask("/memory/note", {"content": f"The locker {number} belongs to Tamsin{number} Vale."})
+        served.note(f"The locker {number} belongs to Tamsin{number} Vale.")
         assert all(served.knows(f"Whose is locker {number}?", f"Tamsin{number}") for _ in range(3))
 
 
-def test_two_notes_at_once_about_one_thing_leave_one_that_holds(served: Served) -> None:
-    words = [f"I moved to {city}." for city in ("Porto", "Bergen", "Utrecht", "Graz", "Cork", "Lyon")]
-    with subprocess.Popen([sys.executable, "-c", WRITERS, served.address, json.dumps(words)]) as writers:
+def test_notes_at_once_about_one_thing_leave_the_latest_as_they_would_in_one_process(served: Served) -> None:
+    told = {f"I moved to {city}.": f"2026-03-0{day}" for day, city in enumerate(CITIES, 1)}
+    with subprocess.Popen([sys.executable, "-c", WRITERS, served.address, json.dumps(told)]) as writers:
         assert writers.wait(timeout=120) == 0
-    held = [
-        one["content"]
-        for one in served.ask("/memory/recall", {"question": "Where do I live?"})["memories"]
-        if any(word.split()[-1] in one["content"] for word in words) and one["invalid_at"] is None
-    ]
-    assert len(held) == 1
+    lived = [one for one in served.connect().list(limit=100, past=True) if any(city in one.content for city in CITIES)]
+    assert [one.content for one in lived if one.invalid_at is None] == [f"USER moved to {CITIES[-1]}."]
+    ends = {one.content: (one.valid_at.day, one.invalid_at and one.invalid_at.day) for one in lived}
+    assert [ends[f"USER moved to {city}."] for city in CITIES[:-1]] == [(day, day + 1) for day in range(1, len(CITIES))]
 
+
+CITIES = ("Porto", "Bergen", "Utrecht", "Graz", "Cork", "Lyon")
 
 WRITERS = """
-import json, sys, threading, urllib.request
-def tell(content):
-    body = json.dumps({"content": content}).encode()
-    request = urllib.request.Request(sys.argv[1] + "/memory/note", body, {"Content-Type": "application/json"})
-    urllib.request.urlopen(request, timeout=60).read()
-threads = [threading.Thread(target=tell, args=(content,)) for content in json.loads(sys.argv[2])]
+import json, sys, threading
+from memento.python import Client
+told = json.loads(sys.argv[2])
+threads = [threading.Thread(target=Client(sys.argv[1]).note, args=(one,), kwargs={"at": at}) for one, at in told.items()]
 [thread.start() for thread in threads]
 [thread.join() for thread in threads]
 """
@@ -111,15 +114,13 @@ def test_a_token_made_while_it_runs_is_good_for_all_workers(served: Served) -> N
     token = subprocess.run(words, capture_output=True, text=True, check=True, env=ENVIRONMENT).stdout.split()
     [good] = [word for word in token if word.startswith("mem_")]
     for _ in range(6):
-        request = Request(f"{served.address}/memory/status", headers={"Authorization": f"Bearer {good}"})
-        with urlopen(request, timeout=60) as answer:
-            assert answer.status == 200
+        assert Client(served.address, token=good).status().memories
 
 
 @pytest.mark.parametrize("mark", ["web.workers", "oxigraph"])
 def test_a_process_that_is_killed_is_started_again_and_nothing_is_lost(served: Served, mark: str) -> None:
     told = f"The {mark.replace('.', ' ')} badge is number 77."
-    served.ask("/memory/note", {"content": told})
+    served.note(told)
     [victim, *_] = served.processes(mark)
     os.kill(victim, signal.SIGKILL)
     until = time.monotonic() + PATIENCE_S
@@ -129,22 +130,21 @@ def test_a_process_that_is_killed_is_started_again_and_nothing_is_lost(served: S
     while True:
         try:
             assert served.knows(f"What number is the {mark.replace('.', ' ')} badge?", "77")
-            served.ask("/memory/note", {"content": f"After the end of {mark} all went on."})
+            served.note(f"After the end of {mark} all went on.")
             break
-        except OSError:
+        except MementoError:
             assert time.monotonic() < until
             time.sleep(0.2)
 
 
 def test_the_end_of_the_service_is_the_end_of_all_its_processes(tmp_path: Path) -> None:
     service = Served(tmp_path)
-    service.ask("/memory/note", {"content": "My bike is a blue Brompton."})
+    service.note("My bike is a blue Brompton.")
     children = [*service.processes("web.workers"), *service.processes("oxigraph")]
     assert len(children) == 3
-    service.process.terminate()
-    assert service.process.wait(timeout=60) == 0
+    assert service.end() == 0
     assert not any(Path(f"/proc/{child}").exists() for child in children)
-    with open_memento(tmp_path, configured=Settings()) as memento:
+    with open_memento(tmp_path, configured=OFFLINE) as memento:
         assert isinstance(memento, Memento)
         assert "Brompton" in memento.recall("What is my bike?").memories[0].content
 
@@ -153,7 +153,7 @@ def test_a_parent_that_is_killed_leaves_nothing_running(tmp_path: Path) -> None:
     service = Served(tmp_path)
     children = [*service.processes("web.workers"), *service.processes("oxigraph")]
     service.process.kill()
-    service.process.wait(timeout=60)
+    service.end()
     until = time.monotonic() + PATIENCE_S
     while any(Path(f"/proc/{child}").exists() for child in children):
         assert time.monotonic() < until

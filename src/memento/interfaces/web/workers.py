@@ -171,7 +171,7 @@ class _Supervised:
             lived_s = now - self._began
             self._wait_s = _AGAIN_S[0] if lived_s > 60 else min(2 * self._wait_s, _AGAIN_S[1])
             self._due = now + self._wait_s
-            logger.error("process.ended", extra={"process": self.name, "code": self._process.returncode})
+            logger.error("process.ended", extra={"which": self.name, "code": self._process.returncode})
         if now >= self._due:
             self._due = 0.0
             self.start()
