@@ -24,7 +24,7 @@ import pyoxigraph as ox
 from memento.errors import GraphError, LostTurn, TooMuch
 from memento.graph.binding import bind_query, load_query
 from memento.graph.endpoint import Solution, SparqlClient, Term
-from memento.graph.feed import FEED, TOLD, Entry, Feed, Told, Turn, Writing
+from memento.graph.feed import FEED, TOLD, Entry, Feed, Head, Told, Turn, Writing
 from memento.graph.oxigraph import Oxigraph
 from memento.graph.store import DEFAULT, Delta, Row, graph_of, parse_quads, serialise_quads
 from memento.graph.terms import to_quads, to_term, to_value
@@ -324,16 +324,15 @@ class RemoteStore:
             if not is_same:
                 self._names = None
 
-    def _catch_up(self, lease: str) -> None:
+    def _catch_up(self, head: Head) -> None:
         """Finish what another node has left, and follow what others wrote: the turn is this node's."""
         with self._following:
-            head = self.feed.read()
             if head.sequence == self._sequence:
                 return
             entries = self.changes(self._sequence)
             for entry in entries:
                 if entry.journal is not None:
-                    self.feed.finish(entry, lease)
+                    self.feed.finish(entry, head.lease)
             self._follow(entries)
 
     def _follow(self, entries: Sequence[Entry]) -> None:
