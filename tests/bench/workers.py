@@ -58,7 +58,11 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
         "notes": chosen.notes,
         "one_per_s": round(sum(rates[ports[0]]) / chosen.blocks, 1),
         "many_per_s": round(sum(rates[ports[1]]) / chosen.blocks, 1),
-        "ratio": {"least": round(ratios[0], 2), "median": round(ratios[len(ratios) // 2], 2), "most": round(ratios[-1], 2)},
+        "ratio": {
+            "least": round(ratios[0], 2),
+            "median": round(ratios[len(ratios) // 2], 2),
+            "most": round(ratios[-1], 2),
+        },
         "one_ms": spread([s for block in found[ports[0]] for s in block]),
         "many_ms": spread([s for block in found[ports[1]] for s in block]),
     }

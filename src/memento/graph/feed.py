@@ -169,7 +169,7 @@ class Feed:
             LostTurn: there is no feed, as of a store that somebody has emptied.
             GraphError: the endpoint failed, or the feed has two heads.
         """
-        rows = list(self._select("head"))
+        rows = list(self._select("feed/head"))
         if not rows:
             raise LostTurn(f"the store has no graph <{FEED}>: it was emptied; start again")
         if len(rows) > 1:
@@ -183,7 +183,7 @@ class Feed:
         Where some of them are not kept any more, there is one entry alone, with the last number: anything may have changed.
         """
         entries = []
-        for row in self._select("entries", after=after):
+        for row in self._select("feed/entries", after=after):
             journal = row.get("journal")
             told: dict[str, Any] = {
                 name: tuple(one) if isinstance(one, list) else one for name, one in json.loads(row["told"]).items()
@@ -196,12 +196,13 @@ class Feed:
             return [Entry(sequence=last.sequence, token=last.token, told=Told(is_whole=True), journal=last.journal)]
         return entries
 
-    def take(self, head: Head, lease: str, holder: str) -> bool:
-        """Take the turn from who has it in `head`, or from nobody; False where it is not as it was then."""
+    def take(self, head: Head, lease: str, holder: str) -> Head | None:
+        """Take the turn from who has it in `head`, or from nobody; return how it is then, or None where it was not as in `head`."""
         old: dict[str, Value] = {"lease": head.lease, "holder": head.holder, "beat": head.beat}
         new: dict[str, Value] = {"lease": lease, "holder": holder, "beat": 0}
         self._swap(old, new)
-        return self.read().lease == lease
+        taken = self.read()
+        return taken if taken.lease == lease else None
 
     def renew(self, lease: str) -> bool:
         """Show that whoever has the turn is alive; False where it was lost."""
@@ -245,7 +246,7 @@ class Feed:
             self._trim(entry.sequence, lease)
         return entry
 
-    def finish(self, entry: Entry, lease: str) -> None:
+    def finish_entry(self, entry: Entry, lease: str) -> None:
         """
         Apply a write that another node has entered and not finished, from its beginning.
 
@@ -253,7 +254,9 @@ class Feed:
             GraphError: it could not be finished.
         """
         assert entry.journal is not None
-        text = "".join(str(row["text"]) for row in self._select("parts", graph=entry.journal, journal=entry.journal))
+        text = "".join(
+            str(row["text"]) for row in self._select("feed/parts", graph=entry.journal, journal=entry.journal)
+        )
         if not text:  # finished by another one, which has let the journal go
             raise LostTurn("another node has finished the write meanwhile")
         delta = Delta.unpack(text.encode())
@@ -340,7 +343,7 @@ class Feed:
         self._client.update(f"DELETE {{ {old_text} }} INSERT {{ {_write_feed(new)} }} WHERE {{ {old_text} }}")
 
     def _select(self, query: str, graph: IRI = FEED, **slots: Value) -> Iterator[dict[str, Any]]:
-        for row in self._client.select(bind_query(f"feed/{query}", slots), [graph], [graph]):
+        for row in self._client.select(bind_query(query, slots), [graph], [graph]):
             yield {name: to_value(term) for name, term in row.items()}
 
 
@@ -364,8 +367,8 @@ class Turn:
         self._taken = 0
         self.lease: str | None = None
         """The token by which this node has the turn; None while it does not."""
-        self.on_take: Callable[[str], None] = lambda lease: None
-        """Called with the token whenever the turn was taken, before anybody writes: to follow what others wrote."""
+        self.on_take: Callable[[Head], None] = lambda head: None
+        """Called whenever the turn was taken, before anybody writes: to follow what others wrote."""
         self.waiting = 0
         """How many threads of this node wait for their own turn, so that it is kept for them."""
         self._lock = threading.Lock()
@@ -378,7 +381,7 @@ class Turn:
             if self._is_lost and not self._holders:
                 self.lease = None
             if self.lease is None:
-                self._take()
+                self._wait_for_turn()
             self._holders += 1
         return self
 
@@ -417,7 +420,7 @@ class Turn:
             time.sleep(random.uniform(*_POLL_S))  # those of other nodes have waited too, and look only now and then
         self._is_lost = False
 
-    def _take(self) -> None:
+    def _wait_for_turn(self) -> None:
         until = time.monotonic() + self._patience_s
         seen: tuple[str, int, int] | None = None
         seen_at = 0.0
@@ -429,7 +432,7 @@ class Turn:
             is_free = not head.lease or head.lease.startswith(self._node) or now - seen_at >= self.lease_s
             self._taken += is_free
             lease = f"{self._node}.{self._taken}"
-            if is_free and self._feed.take(head, lease, self._name):
+            if is_free and (taken := self._feed.take(head, lease, self._name)):
                 break
             if now > until:
                 raise LostTurn(f"the node {head.holder} has been writing for {self._patience_s:g} s: ask again")
@@ -437,7 +440,7 @@ class Turn:
         self._since = self._renewed = time.monotonic()
         self.lease, self._is_lost = lease, False
         try:
-            self.on_take(lease)
+            self.on_take(taken)
         except BaseException:
             self._let_go()
             raise

@@ -24,7 +24,7 @@ import pyoxigraph as ox
 from memento.errors import GraphError, LostTurn, TooMuch
 from memento.graph.binding import bind_query, load_query
 from memento.graph.endpoint import Solution, SparqlClient, Term
-from memento.graph.feed import FEED, TOLD, Entry, Feed, Neighbours, Told, Turn, Writing
+from memento.graph.feed import FEED, TOLD, Entry, Feed, Head, Neighbours, Told, Turn, Writing
 from memento.graph.oxigraph import Oxigraph
 from memento.graph.store import DEFAULT, Delta, Row, graph_of, parse_quads, serialise_quads
 from memento.graph.terms import to_quads, to_term, to_value
@@ -110,7 +110,7 @@ class RemoteStore:
         """Whether another process of this machine has written what is not followed yet."""
         return self.neighbours is not None and self.neighbours.sequence > self._sequence
 
-    def follow(self) -> bool:
+    def follow_feed(self) -> bool:
         """
         Follow what others wrote, unless this node is writing; return whether there was any.
 
@@ -139,7 +139,10 @@ class RemoteStore:
 
     def select(self, query: str, readable: Sequence[IRI], /, **slots: Value | Sequence[Value]) -> list[Row]:
         text, readable_part = bind_query(query, dict(slots)), load_query(query).drop_unreadable
-        rows = ({name: to_value(_to_blank(term)) for name, term in row.items()} for row in self._ask(text, readable))
+        rows = (
+            {name: to_value(_to_blank(term)) for name, term in row.items()}
+            for row in self._select_within(text, readable)
+        )
         return [row for found in rows if (row := readable_part(found)) is not None]
 
     def apply(self, change: Change) -> None:
@@ -251,7 +254,7 @@ class RemoteStore:
             text = f"SELECT * WHERE {{ VALUES ?s {{ {nodes} }} GRAPH {to_term(graph)} {{ ?s ?p ?o }} }}"
             yield from _yield_quads(self._select(text), {"g": ox.NamedNode(graph)})
 
-    def count(self, graph: IRI) -> int:
+    def count_graph(self, graph: IRI) -> int:
         """Count the quads of one named graph."""
         [row] = self._select(f"SELECT (COUNT(*) AS ?n) WHERE {{ GRAPH {to_term(graph)} {{ ?s ?p ?o }} }}")
         return int(str(to_value(row["n"])))
@@ -260,7 +263,7 @@ class RemoteStore:
         self._raise_if_closed()
         return self.client.select(text)
 
-    def _ask(self, text: str, readable: Sequence[IRI]) -> Iterator[Solution]:
+    def _select_within(self, text: str, readable: Sequence[IRI]) -> Iterator[Solution]:
         self._raise_if_closed()
         names = [name for name in readable if not _is_feed(name)]
         return self.client.select(text, names, names)
@@ -333,16 +336,15 @@ class RemoteStore:
             if not is_same:
                 self._names = None
 
-    def _catch_up(self, lease: str) -> None:
+    def _catch_up(self, head: Head) -> None:
         """Finish what another node has left, and follow what others wrote: the turn is this node's."""
         with self._following:
-            head = self.feed.read()
             if head.sequence == self._sequence:
                 return
             entries = self.changes(self._sequence)
             for entry in entries:
                 if entry.journal is not None:
-                    self.feed.finish(entry, lease)
+                    self.feed.finish_entry(entry, head.lease)
             self._follow(entries)
 
     def _follow(self, entries: Sequence[Entry]) -> None:
@@ -420,7 +422,7 @@ class Mirror:
             if self._local is None:
                 self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 self._local, self._sequence = Oxigraph(self._folder), self._store.feed.read().sequence
-            self._follow(self._local)
+            self._refresh_graphs(self._local)
             self._bring(self._local, wanted)
             self._local.backup(folder)
         except OSError as error:
@@ -437,7 +439,7 @@ class Mirror:
         self._local, self._counts = None, {}
         rmtree(self._folder, ignore_errors=True)
 
-    def _follow(self, local: Oxigraph) -> None:
+    def _refresh_graphs(self, local: Oxigraph) -> None:
         for entry in self._store.changes(self._sequence):
             if entry.journal is not None:  # which is being applied
                 break
@@ -455,7 +457,7 @@ class Mirror:
             self._sequence = entry.sequence
 
     def _bring(self, local: Oxigraph, wanted: Sequence[IRI]) -> None:
-        missing = {graph: self._store.count(graph) for graph in wanted if graph not in self._counts}
+        missing = {graph: self._store.count_graph(graph) for graph in wanted if graph not in self._counts}
         if missing and sum(missing.values()) + sum(self._counts.values()) > self._most:
             for graph in [
                 graph for graph in self._counts if graph not in wanted
@@ -493,7 +495,7 @@ def _refuse_files(what: str) -> NoReturn:
 def _to_named(quad: ox.Quad, *, is_removed: bool = False) -> ox.Quad:
     """Return a quad as it is kept at an endpoint: with IRIs for its blank nodes."""
 
-    def name(term: Term) -> Term:
+    def to_name(term: Term) -> Term:
         if isinstance(term, ox.BlankNode):
             if is_removed and term.value.startswith(_FOREIGN):
                 raise GraphError(
@@ -502,10 +504,10 @@ def _to_named(quad: ox.Quad, *, is_removed: bool = False) -> ox.Quad:
                 )
             return ox.NamedNode(BLANK + term.value)
         if isinstance(term, ox.Triple):
-            return ox.Triple(name(term.subject), term.predicate, name(term.object))  # type: ignore[arg-type]
+            return ox.Triple(to_name(term.subject), term.predicate, to_name(term.object))  # type: ignore[arg-type]
         return term
 
-    return ox.Quad(name(quad.subject), quad.predicate, name(quad.object), quad.graph_name)  # type: ignore[arg-type]
+    return ox.Quad(to_name(quad.subject), quad.predicate, to_name(quad.object), quad.graph_name)  # type: ignore[arg-type]
 
 
 def _to_blank(term: Term) -> Term:

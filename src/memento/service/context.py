@@ -144,7 +144,7 @@ class Service:
         return self.stores.degraded
 
     def context(self, access: Access = OWNER, progress: Progress | None = None) -> Context:
-        """Return the memory as a caller may use it: their tenant, their namespaces, their rights; with all that neighbours wrote."""
+        """Return the memory as a caller may use it: their tenant, namespaces and rights; with all that neighbours wrote."""
         self.stores.catch_up()
         return Context(self, access, progress)
 

@@ -110,7 +110,18 @@ threads = [threading.Thread(target=Client(sys.argv[1]).note, args=(one,), kwargs
 
 
 def test_a_token_made_while_it_runs_is_good_for_all_workers(served: Served) -> None:
-    words = [sys.executable, "-m", "memento", "--home", str(served.home), "token", "create", "reader", "--scope", "read"]
+    words = [
+        sys.executable,
+        "-m",
+        "memento",
+        "--home",
+        str(served.home),
+        "token",
+        "create",
+        "reader",
+        "--scope",
+        "read",
+    ]
     token = subprocess.run(words, capture_output=True, text=True, check=True, env=ENVIRONMENT).stdout.split()
     [good] = [word for word in token if word.startswith("mem_")]
     for _ in range(6):
@@ -149,18 +160,17 @@ def test_the_end_of_the_service_is_the_end_of_all_its_processes(tmp_path: Path) 
         assert "Brompton" in memento.recall("What is my bike?").memories[0].content
 
 
-def test_a_parent_that_is_killed_leaves_nothing_running(tmp_path: Path) -> None:
-    service = Served(tmp_path)
-    children = [*service.processes("web.workers"), *service.processes("oxigraph")]
-    service.process.kill()
-    service.end()
-    until = time.monotonic() + PATIENCE_S
-    while any(Path(f"/proc/{child}").exists() for child in children):
-        assert time.monotonic() < until
-        time.sleep(0.1)
-
-
 def test_a_store_of_somebody_else_is_not_served_by_workers(tmp_path: Path) -> None:
     settings = Settings(store=StoreSettings(kind="sparql", query_url="http://127.0.0.1:1/query"))
     with pytest.raises(SettingsError, match="store of its own"):
         serve_many(DataFolder(tmp_path), settings, 2, "127.0.0.1", 0, print)
+
+
+def test_a_parent_that_is_killed_leaves_nothing_running(served: Served) -> None:
+    children = [*served.processes("web.workers"), *served.processes("oxigraph")]
+    served.process.kill()
+    served.end()
+    until = time.monotonic() + PATIENCE_S
+    while any(Path(f"/proc/{child}").exists() for child in children):
+        assert time.monotonic() < until
+        time.sleep(0.1)

@@ -10,8 +10,8 @@ port. `memento serve --workers N`.
 *Guarantees:* whoever dies is started again, the store too; what was acknowledged is in the store. Nothing is announced before every
 worker answers at full speed.
 
-*But:* every program of this user's machine reaches the port of the store, as it reaches Memento's own; a machine that several people
-share is no place for it.
+*But:* every program of this machine reaches the port of the store, as it reaches Memento's own; a machine that several people share
+is no place for it.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def serve_many(
         raise SettingsError("an encrypted folder is served by one process: leave --workers out")
     if settings.store.kind != "embedded":
         raise SettingsError(
-            "--workers starts a store of its own over the folder: with store.kind = \"sparql\" start a service on each port"
+            '--workers starts a store of its own over the folder: with store.kind = "sparql" start a service on each port'
         )
     program = find_program()
     token = new_token()
@@ -157,7 +157,9 @@ class _Supervised:
         timer.start()
         try:
             if not self._process.stdout.readline():
-                raise BackendError(f"{self.name} ended with {self._process.wait()} before it answered: see what it logged")
+                raise BackendError(
+                    f"{self.name} ended with {self._process.wait()} before it answered: see what it logged"
+                )
         finally:
             timer.cancel()
 
@@ -251,7 +253,13 @@ def work(home: Path, number: int, listener: socket.socket, store: str) -> None:
         memento.tokens.lent = token
         memento.resume()
         address = address_of(*listener.getsockname()[:2])
-        serve_on(listener, memento, lambda busy: asgi(memento.service, busy), address, lambda _: print("ready", flush=True))
+        serve_on(listener, memento, lambda busy: asgi(memento.service, busy), address, _announce)
+
+
+def _announce(address: str) -> None:
+    """Tell the parent that this worker answers at full speed."""
+    sys.stdout.write(f"{address}\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":
