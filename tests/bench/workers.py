@@ -8,7 +8,6 @@ both. Run: `.venv/bin/python tests/bench/workers.py [--workers 2] [--record]`, s
 from __future__ import annotations
 
 import http.client
-import json
 import os
 import shutil
 import subprocess
@@ -18,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from urllib.parse import quote
 
 from measure import arguments, memory_in, record, shown, spread
 from people import Life
@@ -84,8 +84,7 @@ def ask_for(seconds: float, port: int, questions: Sequence[str], connections: in
         at = number * 61
         while (begin := time.perf_counter()) < until:
             at += 1
-            body = json.dumps({"question": questions[at % len(questions)]})
-            connection.request("POST", "/recall", body, {"Content-Type": "application/json"})
+            connection.request("GET", f"/memory/recall?question={quote(questions[at % len(questions)])}")
             answer = connection.getresponse()
             text = answer.read()
             if answer.status != 200:

@@ -151,10 +151,15 @@ def test_a_process_that_is_killed_is_started_again_and_nothing_is_lost(served: S
 def test_the_end_of_the_service_is_the_end_of_all_its_processes(tmp_path: Path) -> None:
     service = Served(tmp_path)
     service.note("My bike is a blue Brompton.")
+    service.note("My safe opens with zanzibarquartz.")
+    [secret] = [one for one in service.connect().list(limit=9) if "zanzibar" in one.content]
+    service.connect().forget(secret.iri, erase=True)
     children = [*service.processes("web.workers"), *service.processes("oxigraph")]
     assert len(children) == 3
     assert service.end() == 0
     assert not any(Path(f"/proc/{child}").exists() for child in children)
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert not any(b"zanzibarquartz" in path.read_bytes() for path in files)
     with open_memento(tmp_path, configured=OFFLINE) as memento:
         assert isinstance(memento, Memento)
         assert "Brompton" in memento.recall("What is my bike?").memories[0].content

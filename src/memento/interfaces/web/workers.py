@@ -31,12 +31,16 @@ import time
 import urllib.request
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 from memento.access import Tokens, new_token
 from memento.datadir import DataFolder, Owner
-from memento.errors import BackendError, MissingPart, SettingsError
+from memento.errors import BackendError, MementoError, MissingPart, SettingsError
+from memento.graph.backups import discard_backups, finish_restore
+from memento.graph.oxigraph import finish_rewriting, rewrite, wait_until_released
 from memento.interfaces.web.server import address_of, asgi, listening, serve_on
 from memento.model import Scope
 from memento.python.memento import Memento
@@ -46,7 +50,8 @@ from memento.telemetry import configure_logging, trace_to
 
 logger = logging.getLogger(__name__)
 
-_STORE_S, _READY_S, _STOP_S = 60.0, 900.0, 15.0
+_PLACE = "workers"
+_STORE_S, _READY_S, _STOP_S, _LOOK_S = 60.0, 900.0, 15.0, 0.2
 _AGAIN_S = (0.2, 30.0)
 """How long a process that died is waited with before it is started again: at first, and at most."""
 
@@ -68,35 +73,35 @@ def serve_many(
         SettingsError: the port cannot be had, or the folder is one that only a single process can serve.
         BackendError: the store or a worker does not start; says what it said.
     """
-    if folder.is_encrypted:
+    if sys.platform == "win32":
+        raise SettingsError("--workers shares a socket among processes, which Windows has not: leave it out")
+    if folder.is_encrypted or settings.encryption.on:
         raise SettingsError("an encrypted folder is served by one process: leave --workers out")
     if settings.store.kind != "embedded":
         raise SettingsError(
             '--workers starts a store of its own over the folder: with store.kind = "sparql" start a service on each port'
         )
+    if settings.inference.on:
+        raise SettingsError(
+            "inference.on must be false with --workers: nothing is inferred in a store behind an endpoint"
+        )
     program = find_program()
-    token = new_token()
+    rewrite_erased(folder)
+    (folder.path / _PLACE / "sequence").unlink(missing_ok=True)  # of an earlier store, if that was put back
     has_tokens = bool(Tokens(folder.tokens).list_issued())
-    sequence = folder.path / "workers" / "sequence"
-    sequence.unlink(missing_ok=True)  # of an earlier store, if that was put back
     with contextlib.ExitStack() as opened:
         listener = opened.enter_context(listening(host, port, has_tokens=has_tokens))
         address = address_of(host, listener.getsockname()[1])
-        stopping = threading.Event()
         before = signal.signal(signal.SIGTERM, signal.default_int_handler)
         opened.callback(signal.signal, signal.SIGTERM, before)
-        opened.callback(stopping.set)
-        store = _Supervised("store", lambda: _start_store(program, folder.store, store_port))
-        store_port = _find_free_port()
+        opened.callback(rewrite_erased, folder)
+        url, token = f"http://127.0.0.1:{_find_free_port()}", new_token()
+        store = _Supervised("store", partial(_start_store, program, folder.store, url))
         opened.callback(store.stop)
         store.start()
-        url = f"http://127.0.0.1:{store_port}"
         _wait_for_store(url, store)
         workers = [
-            _Supervised(
-                f"worker {number}",
-                lambda number=number: _start_worker(folder.path, number, listener, url, token),  # type: ignore[misc]
-            )
+            _Supervised(f"worker {number}", partial(_start_worker, folder.path, number, listener, url, token))
             for number in range(1, count + 1)
         ]
         for worker in workers:
@@ -110,9 +115,29 @@ def serve_many(
             while True:
                 for one in (store, *workers):
                     one.revive()
-                stopping.wait(0.2)
+                time.sleep(_LOOK_S)
         except KeyboardInterrupt:
             pass
+
+
+def rewrite_erased(folder: DataFolder) -> None:
+    """
+    Let what workers erased be gone from the files of the store and from checkpoints, which only their owner can see to; finish what
+    an earlier owner of the folder left to be done.
+
+    Raises:
+        GraphError: the store is open, or the disk has no room; the next start tries again.
+    """
+    finish_restore(folder)
+    finish_rewriting(folder.store)
+    marks = [*folder.path.glob(f"{_PLACE}/*/{folder.erasure_mark.name}"), folder.erasure_mark]
+    if any(mark.exists() for mark in marks):
+        discard_backups(folder.checkpoints)
+        rmtree(folder.indexes, ignore_errors=True)  # which have words of it
+        wait_until_released(folder.store, wait_s=_STOP_S)
+        rewrite(folder.store)
+        for mark in marks:
+            mark.unlink(missing_ok=True)
 
 
 def find_program() -> str:
@@ -195,8 +220,8 @@ def _find_free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _start_store(program: str, folder: Path, port: int) -> subprocess.Popen[bytes]:
-    words = [program, "serve", "--location", str(folder), "--bind", f"127.0.0.1:{port}"]
+def _start_store(program: str, folder: Path, url: str) -> subprocess.Popen[bytes]:
+    words = [program, "serve", "--location", str(folder), "--bind", url.removeprefix("http://")]
     return _start(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
@@ -246,7 +271,7 @@ def work(home: Path, number: int, listener: socket.socket, store: str) -> None:
     if settings.telemetry.otlp_endpoint:
         trace_to(settings.telemetry.otlp_endpoint)
     where = StoreSettings(kind="sparql", query_url=f"{store}/query", update_url=f"{store}/update")
-    own = DataFolder(home / "workers" / str(number), shared=home)
+    own = DataFolder(home / _PLACE / str(number), shared=home)
     own.acquire("memento serve", settings.server.lock_wait_s)
     scope = Scope(namespace=resolve_namespace(namespace))
     with Memento(open_service(own, scope, replace(settings, store=where))) as memento:
@@ -264,4 +289,7 @@ def _announce(address: str) -> None:
 
 if __name__ == "__main__":
     home, number, descriptor, store = sys.argv[1:]
-    work(Path(home), int(number), socket.socket(fileno=int(descriptor)), store)
+    try:
+        work(Path(home), int(number), socket.socket(fileno=int(descriptor)), store)
+    except MementoError as error:
+        sys.exit(f"memento: worker {number}: {error}")
