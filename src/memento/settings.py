@@ -1091,10 +1091,6 @@ def _check_store(settings: Settings, spelling: Spelling) -> None:
         if not getattr(settings.store, key):
             _refuse("store", key, "must be the address of the SPARQL endpoint", spelling)
         _check_url("store", key, getattr(settings.store, key), spelling)
-    if settings.inference.on:
-        _refuse(
-            "inference", "on", "must be false where the store is a SPARQL endpoint: nothing is inferred there", spelling
-        )
     if settings.encryption.on:
         _refuse("encryption", "on", "must be false where the store is a SPARQL endpoint: encrypt its disk", spelling)
 

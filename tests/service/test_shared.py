@@ -170,9 +170,7 @@ def test_settings_that_do_not_go_together_are_refused() -> None:
     urls = {"MEMENTO_STORE_KIND": "sparql", "MEMENTO_STORE_QUERY_URL": "http://s/query"}
     with pytest.raises(SettingsError, match="update_url"):
         load(environment=urls)
-    with pytest.raises(SettingsError, match=r"inference.*must be false"):
-        load(environment=urls | {"MEMENTO_STORE_UPDATE_URL": "http://s/update"})
-    chosen = load(
-        environment=urls | {"MEMENTO_STORE_UPDATE_URL": "http://s/update", "MEMENTO_INFERENCE_ON": "false"}
-    ).store
+    with pytest.raises(SettingsError, match=r"encryption.*must be false"):
+        load(environment=urls | {"MEMENTO_STORE_UPDATE_URL": "http://s/update", "MEMENTO_ENCRYPTION_ON": "true"})
+    chosen = load(environment=urls | {"MEMENTO_STORE_UPDATE_URL": "http://s/update"}).store
     assert (chosen.kind, chosen.query_url, chosen.update_url) == ("sparql", "http://s/query", "http://s/update")

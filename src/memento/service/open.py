@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from contextlib import ExitStack, closing, nullcontext, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from memento.archive.backup import BackupSource, make_backup
@@ -55,6 +56,11 @@ def open_service(
         changed.append(made_by)
         _keep_vectors(graph, made_by, datadir)
 
+    if (
+        settings.store.kind == "sparql" and settings.inference.on
+    ):  # what follows is written beside the memories, by one owner
+        logger.warning("inference.off", extra={"reason": "the store is behind an endpoint"})
+        settings = replace(settings, inference=replace(settings.inference, on=False))
     try:
         unlock_folder(datadir, settings.encryption)
         service = Service(

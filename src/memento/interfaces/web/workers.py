@@ -81,10 +81,6 @@ def serve_many(
         raise SettingsError(
             '--workers starts a store of its own over the folder: with store.kind = "sparql" start a service on each port'
         )
-    if settings.inference.on:
-        raise SettingsError(
-            "inference.on must be false with --workers: nothing is inferred in a store behind an endpoint"
-        )
     program = find_program()
     rewrite_erased(folder)
     (folder.path / _PLACE / "sequence").unlink(missing_ok=True)  # of an earlier store, if that was put back
