@@ -245,6 +245,11 @@ class Backends:
             notify(change)
         self.tell_writing({quad[3] for quad in (*change.removes, *change.adds)})
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether other nodes may write to the store."""
+        return isinstance(self.graph, RemoteStore)
+
     def make_write_lock(self) -> AbstractContextManager[object]:
         """Return the lock of all writers: of this process, and of all nodes where they share a store."""
         return WriteLock(self.graph.turn) if isinstance(self.graph, RemoteStore) else Lock()

@@ -7,15 +7,19 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from conftest import OFFLINE
 from endpoints import Server
+from memento.consolidation.queue import list_waiting
 from memento.errors import GraphError, InputError, SettingsError
 from memento.python import Memento, open_memento
+from memento.service.understanding import retry_note, take_up
 from memento.settings import InferenceSettings, Settings, StoreSettings, check, load
+from memento.time import now
 
 
 def shared(server: Server, **more: float) -> Settings:
@@ -162,6 +166,27 @@ def test_an_endpoint_that_is_away_is_an_error_and_used_again_when_it_is_back(tmp
             assert not [one for one in node.check() if one.what != "shape"]
     finally:
         server.kill()
+
+
+def test_a_note_that_waits_is_tried_by_one_node_and_by_the_other_when_that_has_died(
+    nodes: tuple[Memento, Memento], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = nodes
+    one.service.consolidator.stop(5)
+    two.service.consolidator.stop(5)
+    noted = one.note("The beehive stands behind the shed.", wait=False)
+    assert noted.pending
+    [waiting] = [found for found in list_waiting(two.service.stores) if found.note == noted.note]
+    assert take_up(waiting, two.service) is not None
+    one.service.stores.graph.follow_feed()  # type: ignore[attr-defined]
+    assert take_up(waiting, one.service) is None
+    monkeypatch.setattr("memento.service.understanding.now", lambda: now() + timedelta(hours=1))
+    taken = take_up(waiting, one.service)
+    assert taken is not None
+    assert retry_note(taken, one.service.new_agents(), one.service) is not None
+    assert take_up(waiting, two.service) is None
+    assert two.recall("Where is the beehive?").memories[0].content == "The beehive stands behind the shed."
+    assert two.note_status(str(noted.note)).state == "consolidated"
 
 
 def test_settings_that_do_not_go_together_are_refused() -> None:
