@@ -216,7 +216,8 @@ class Feed:
             except GraphError as error:
                 raise Unanswered(f"the write is noted, and whoever writes next finishes it: {error}") from error
         if not entry.sequence % _TRIM_EVERY:
-            self._trim(entry.sequence, lease)
+            with suppress(GraphError):  # the next time will do
+                self._trim(entry.sequence, lease)
         return entry
 
     def finish_entry(self, entry: Entry, lease: str) -> None:
@@ -253,24 +254,27 @@ class Feed:
             f"WHERE {{ {_write_feed(old | {'lease': lease})} }}"
         )
         mine = f"ASK {{ {_write_feed({'token': entry.token}, node)} }}"
+        is_made, is_open = False, False
         for attempt in range(_ASKED):
+            wait_s = 0.05 * 2**attempt
             try:
-                self._client.update(text)
-            except Unanswered as error:
-                time.sleep(0.05 * 2**attempt)  # it may still be under way there
-                try:
-                    if self._client.ask(mine):
-                        return
-                    head = self.read()
-                except GraphError:
-                    raise error from None
-                if head.sequence != entry.sequence - 1 or head.lease != lease:
-                    raise LostTurn("another node has written first: ask again") from error
+                if not is_made:
+                    self._client.update(text)
+                is_made = True
+            except GraphError as error:
+                if not (is_open or isinstance(error, Unanswered)):
+                    raise
+                is_open = True  # it may be under way: sent again it is made once, as the number is another one then
+                time.sleep(wait_s)
+            try:
+                if self._client.ask(mine):
+                    return
+            except GraphError:
+                time.sleep(wait_s)
                 continue
-            if self._client.ask(mine):
-                return
-            raise LostTurn("another node has written first: ask again")
-        raise Unanswered("the endpoint does not say whether it wrote")
+            if is_made:
+                raise LostTurn("another node has written first: ask again")
+        raise Unanswered("the endpoint does not say whether it wrote: look before you ask again")
 
     def _note(self, journal: IRI, writing: Writing) -> None:
         """Write the parts of a large write beside, where they mean nothing until it is entered."""
@@ -373,7 +377,8 @@ class Turn:
         lease = self.lease
         if lease is None or self._is_lost or time.monotonic() - self._renewed < self.lease_s / 4:
             return
-        if not self._feed.renew(lease):
+        is_ours = self._feed.renew(lease)
+        if not is_ours and self.lease == lease:
             self._is_lost = True
         self._renewed = time.monotonic()
 
