@@ -177,6 +177,13 @@ class Feed:
         taken = self.read()
         return taken if taken.lease == lease else None
 
+    def take_free(self, lease: str, holder: str) -> Head:
+        """Take the turn where nobody has it, and return how it is then."""
+        free = f'GRAPH <{FEED}> {{ <{FEED}> <{FEED}:lease> "" ; <{FEED}:holder> ?holder ; <{FEED}:beat> ?beat }}'
+        mine = _write_feed({"lease": lease, "holder": holder, "beat": 0})
+        self._client.update(f"DELETE {{ {free} }} INSERT {{ {mine} }} WHERE {{ {free} }}")
+        return self.read()
+
     def renew(self, lease: str) -> bool:
         """Show that whoever has the turn is alive; False where it was lost."""
         head = self.read()
@@ -402,19 +409,22 @@ class Turn:
         until = time.monotonic() + self._patience_s
         seen: tuple[str, int, int] | None = None
         seen_at = 0.0
-        while True:
-            head, now = self._feed.read(), time.monotonic()
-            sign = (head.lease, head.beat, head.sequence)
+        self._taken += 1
+        lease = f"{self._node}.{self._taken}"
+        taken: Head | None
+        taken = head = self._feed.take_free(lease, self._name)
+        while taken is None or taken.lease != lease:
+            now, sign = time.monotonic(), (head.lease, head.beat, head.sequence)
             if sign != seen:
                 seen, seen_at = sign, now
-            is_free = not head.lease or head.lease.startswith(self._node) or now - seen_at >= self.lease_s
-            self._taken += is_free
-            lease = f"{self._node}.{self._taken}"
-            if is_free and (taken := self._feed.take(head, lease, self._name)):
-                break
             if now > until:
                 raise LostTurn(f"the node {head.holder} has been writing for {self._patience_s:g} s: ask again")
-            time.sleep(random.uniform(*_POLL_S))
+            if not head.lease or head.lease.startswith(self._node) or now - seen_at >= self.lease_s:
+                taken = self._feed.take(head, lease, self._name)
+            else:
+                time.sleep(random.uniform(*_POLL_S))
+            if taken is None or taken.lease != lease:
+                head = self._feed.read()
         self._since = self._renewed = time.monotonic()
         self.lease, self._is_lost = lease, False
         try:
