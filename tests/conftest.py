@@ -13,6 +13,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from endpoints import BINARY, Server, free_port
 from memento import assets
 from memento.graph.oxigraph import Oxigraph
 from memento.model import Change
@@ -74,6 +75,17 @@ def world() -> Oxigraph:
     graph = Oxigraph()
     graph.apply(Change(tuple(parse_trig(assets.read("ontology/world.trig")))))
     return graph
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A SPARQL endpoint; whoever needs it empty empties it."""
+    if BINARY is None:
+        pytest.skip("oxigraph, the server, is not installed")
+    made = Server(tmp_path_factory.mktemp("endpoint"), free_port())
+    made.start()
+    yield made
+    made.kill()
 
 
 def at(text: str) -> datetime:

@@ -17,6 +17,7 @@ import threading
 import time
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from tempfile import SpooledTemporaryFile
 from typing import IO, TYPE_CHECKING
 from urllib.parse import urlencode, urlsplit
@@ -99,10 +100,11 @@ class SparqlClient:
 
     def ask(self, text: str, default: Sequence[str] | None = None, named: Sequence[str] = ()) -> bool:
         """Return the answer to an ASK; raises as `select`."""
-        found = self._parse(self._ask(text, default, named))
-        if not isinstance(found, ox.QueryBoolean):
-            raise GraphError(f"{self.shown(self.query_url)} did not answer an ASK with true or false")
-        return bool(found)
+        with self._ask(text, default, named) as answer:
+            found = self._parse(answer)
+            if not isinstance(found, ox.QueryBoolean):
+                raise GraphError(f"{self.shown(self.query_url)} did not answer an ASK with true or false")
+            return bool(found)
 
     def update(self, text: str, using: Sequence[str] | None = None, using_named: Sequence[str] = ()) -> None:
         """
@@ -175,8 +177,9 @@ class SparqlClient:
             if is_long:
                 count = sum(1 for _ in self._iterate(answer))
                 answer.seek(0)
-                return count, self._iterate(answer)
-            rows = list(self._iterate(answer))
+                return count, _close_after(self._iterate(answer), answer)
+            with answer:
+                rows = list(self._iterate(answer))
             return len(rows), iter(rows)
         except (SyntaxError, ValueError) as error:
             raise GraphError(f"{self.shown(self.query_url)} cut its answer off: it failed midway") from error
@@ -197,22 +200,27 @@ class SparqlClient:
         timeout = httpx2.Timeout(self.timeout_s, connect=min(_CONNECT_S, self.timeout_s))
         answer: IO[bytes] = SpooledTemporaryFile(_HELD)  # noqa: SIM115 — the caller reads it
         sent = {**self._headers, **headers}
-        try:
-            with self._open_client().stream("POST", url, content=body, headers=sent, timeout=timeout) as response:
-                for chunk in response.iter_bytes():
-                    answer.write(chunk)
-                    if time.monotonic() > until:
-                        raise httpx2.ReadTimeout("the answer took too long")
-                status = response.status_code
-        except httpx2.ConnectError as error:
-            raise GraphError(f"{self.shown(url)} cannot be reached: {_say(error)}") from None
-        except (httpx2.LocalProtocolError, httpx2.UnsupportedProtocol, httpx2.InvalidURL, UnicodeError) as error:
-            # What these say may be a header, and so the token.
-            raise GraphError(f"{self.shown(url)} cannot be asked ({type(error).__name__}): check store.token") from None
-        except httpx2.TimeoutException:
-            raise Unanswered(f"{self.shown(url)} did not answer within {self.timeout_s:g} s") from None
-        except httpx2.HTTPError as error:
-            raise Unanswered(f"{self.shown(url)} did not answer: {_say(error)}") from None
+        with ExitStack() as failing:
+            failing.callback(answer.close)
+            try:
+                with self._open_client().stream("POST", url, content=body, headers=sent, timeout=timeout) as response:
+                    for chunk in response.iter_bytes():
+                        answer.write(chunk)
+                        if time.monotonic() > until:
+                            raise httpx2.ReadTimeout("the answer took too long")
+                    status = response.status_code
+            except httpx2.ConnectError as error:
+                raise GraphError(f"{self.shown(url)} cannot be reached: {_say(error)}") from None
+            except (httpx2.LocalProtocolError, httpx2.UnsupportedProtocol, httpx2.InvalidURL, UnicodeError) as error:
+                # What these say may be a header, and so the token.
+                raise GraphError(
+                    f"{self.shown(url)} cannot be asked ({type(error).__name__}): check store.token"
+                ) from None
+            except httpx2.TimeoutException:
+                raise Unanswered(f"{self.shown(url)} did not answer within {self.timeout_s:g} s") from None
+            except httpx2.HTTPError as error:
+                raise Unanswered(f"{self.shown(url)} did not answer: {_say(error)}") from None
+            failing.pop_all()
         answer.seek(0)
         if 200 <= status < 300:
             return answer
@@ -247,6 +255,11 @@ def _write_form(
     if first:
         fields += [(first, name) for name in some or (NOTHING,)] + [(second, name) for name in others or (NOTHING,)]
     return {"Content-Type": "application/x-www-form-urlencoded"}, urlencode(fields).encode()
+
+
+def _close_after(rows: Iterator[Solution], answer: IO[bytes]) -> Iterator[Solution]:
+    with answer:
+        yield from rows
 
 
 def _say(error: Exception) -> str:
