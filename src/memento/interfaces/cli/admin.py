@@ -442,15 +442,17 @@ def probe_endpoint(
         raise InputError(
             "--kill-command and --start-command need each other: one kills the endpoint, the other starts it"
         )
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # the graphs are removed then too
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # the graphs are removed then too
 
     def restart() -> None:
         for line in (kill_command, start_command):
             subprocess.run(["/bin/sh", "-c", str(line)], check=False, stdout=subprocess.DEVNULL)
 
-    answer = plain(
-        probe_store(query_url, update_url, token=token, quick=quick, restart=restart if kill_command else None)
-    )
+    try:
+        found = probe_store(query_url, update_url, token=token, quick=quick, restart=restart if kill_command else None)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    answer = plain(found)
     click.echo(json.dumps(answer, ensure_ascii=False) if as_json else show_probe(answer))
     if not answer["fit"]:
         sys.exit(FAILED if answer["reachable"] else USAGE)
