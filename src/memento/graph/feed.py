@@ -66,13 +66,15 @@ class Told:
     What an entry says of a write.
 
     `subjects` are the nodes whose indexes it outdates, in `graphs`; with `is_whole` anything in these may have changed, and with no
-    graphs anything at all. `forgets` tells that texts went, so that copies of them are to go too.
+    graphs anything at all. `forgets` tells that texts went, so that copies of them are to go too; `is_quiet` that nothing new is
+    said, as by a count of uses.
     """
 
     subjects: tuple[str, ...] = ()
     graphs: tuple[str, ...] = ()
     is_whole: bool = False
     forgets: bool = False
+    is_quiet: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +142,7 @@ class Feed:
             LostTurn: there is no feed, as of a store that somebody has emptied.
             GraphError: the endpoint failed, or the feed has two heads.
         """
-        rows = list(self._select("head"))
+        rows = list(self._select("feed/head"))
         if not rows:
             raise LostTurn(f"the store has no graph <{FEED}>: it was emptied; start again")
         if len(rows) > 1:
@@ -154,7 +156,7 @@ class Feed:
         Where some of them are not kept any more, there is one entry alone, with the last number: anything may have changed.
         """
         entries = []
-        for row in self._select("entries", after=after):
+        for row in self._select("feed/entries", after=after):
             journal = row.get("journal")
             told: dict[str, Any] = {
                 name: tuple(one) if isinstance(one, list) else one for name, one in json.loads(row["told"]).items()
@@ -167,12 +169,13 @@ class Feed:
             return [Entry(sequence=last.sequence, token=last.token, told=Told(is_whole=True), journal=last.journal)]
         return entries
 
-    def take(self, head: Head, lease: str, holder: str) -> bool:
-        """Take the turn from who has it in `head`, or from nobody; False where it is not as it was then."""
+    def take(self, head: Head, lease: str, holder: str) -> Head | None:
+        """Take the turn from who has it in `head`, or from nobody; return how it is then, or None where it was not as in `head`."""
         old: dict[str, Value] = {"lease": head.lease, "holder": head.holder, "beat": head.beat}
         new: dict[str, Value] = {"lease": lease, "holder": holder, "beat": 0}
         self._swap(old, new)
-        return self.read().lease == lease
+        taken = self.read()
+        return taken if taken.lease == lease else None
 
     def renew(self, lease: str) -> bool:
         """Show that whoever has the turn is alive; False where it was lost."""
@@ -224,7 +227,9 @@ class Feed:
             GraphError: it could not be finished.
         """
         assert entry.journal is not None
-        text = "".join(str(row["text"]) for row in self._select("parts", graph=entry.journal, journal=entry.journal))
+        text = "".join(
+            str(row["text"]) for row in self._select("feed/parts", graph=entry.journal, journal=entry.journal)
+        )
         if not text:  # finished by another one, which has let the journal go
             raise LostTurn("another node has finished the write meanwhile")
         delta = Delta.unpack(text.encode())
@@ -311,7 +316,7 @@ class Feed:
         self._client.update(f"DELETE {{ {old_text} }} INSERT {{ {_write_feed(new)} }} WHERE {{ {old_text} }}")
 
     def _select(self, query: str, graph: IRI = FEED, **slots: Value) -> Iterator[dict[str, Any]]:
-        for row in self._client.select(bind_query(f"feed/{query}", slots), [graph], [graph]):
+        for row in self._client.select(bind_query(query, slots), [graph], [graph]):
             yield {name: to_value(term) for name, term in row.items()}
 
 
@@ -335,8 +340,8 @@ class Turn:
         self._taken = 0
         self.lease: str | None = None
         """The token by which this node has the turn; None while it does not."""
-        self.on_take: Callable[[str], None] = lambda lease: None
-        """Called with the token whenever the turn was taken, before anybody writes: to follow what others wrote."""
+        self.on_take: Callable[[Head], None] = lambda head: None
+        """Called whenever the turn was taken, before anybody writes: to follow what others wrote."""
         self.waiting = 0
         """How many threads of this node wait for their own turn, so that it is kept for them."""
         self._lock = threading.Lock()
@@ -400,7 +405,7 @@ class Turn:
             is_free = not head.lease or head.lease.startswith(self._node) or now - seen_at >= self.lease_s
             self._taken += is_free
             lease = f"{self._node}.{self._taken}"
-            if is_free and self._feed.take(head, lease, self._name):
+            if is_free and (taken := self._feed.take(head, lease, self._name)):
                 break
             if now > until:
                 raise LostTurn(f"the node {head.holder} has been writing for {self._patience_s:g} s: ask again")
@@ -408,7 +413,7 @@ class Turn:
         self._since = self._renewed = time.monotonic()
         self.lease, self._is_lost = lease, False
         try:
-            self.on_take(lease)
+            self.on_take(taken)
         except BaseException:
             self._let_go()
             raise
@@ -424,17 +429,23 @@ def _write_feed(said: Mapping[str, Value], node: str = f"<{FEED}>", graph: IRI =
 
 
 def _portion(quads: Iterable[ox.Quad]) -> list[str]:
-    """Write quads as templates of an update, each of so many quads and bytes that it is one operation."""
+    """
+    Write quads as templates of an update, each of so many quads and bytes that it is one operation; those with blank nodes are in
+    the first one, as a blank node is another one in each operation.
+    """
     portions: list[str] = []
     lines: list[str] = []
     size = count = 0
-    for quad in quads:
-        triple = f"{quad.subject} {quad.predicate} {quad.object}"
+    for quad in sorted(quads, key=lambda one: not _has_blank(one)):
         graph = graph_of(quad)
-        line = f"{triple} ." if graph == DEFAULT else f"GRAPH <{graph}> {{ {triple} }}"
+        line = f"{quad.triple} ." if graph == DEFAULT else f"GRAPH <{graph}> {{ {quad.triple} }}"
         size, count = size + len(line.encode()), count + 1
         lines.append(line)
-        if count >= SMALL or size >= SMALL_BYTES:
+        if (count >= SMALL or size >= SMALL_BYTES) and not _has_blank(quad):
             portions.append("\n".join(lines))
             lines, size, count = [], 0, 0
     return [*portions, "\n".join(lines)] if lines else portions
+
+
+def _has_blank(quad: ox.Quad) -> bool:
+    return isinstance(quad.subject, ox.BlankNode) or isinstance(quad.object, ox.BlankNode)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from itertools import islice
 from pathlib import Path
 from shutil import rmtree
@@ -25,7 +24,7 @@ import pyoxigraph as ox
 from memento.errors import GraphError, LostTurn, TooMuch
 from memento.graph.binding import bind_query, load_query
 from memento.graph.endpoint import Solution, SparqlClient, Term
-from memento.graph.feed import FEED, TOLD, Entry, Feed, Told, Turn, Writing
+from memento.graph.feed import FEED, TOLD, Entry, Feed, Head, Told, Turn, Writing
 from memento.graph.oxigraph import Oxigraph
 from memento.graph.store import DEFAULT, Delta, Row, graph_of, parse_quads, serialise_quads
 from memento.graph.terms import to_quads, to_term, to_value
@@ -42,6 +41,22 @@ _AT_ONCE = 1_000  # quads that are looked for, or nodes that are read, by one re
 _ENDS = (MEM.to, MEM.invalidated)
 """Where what a write says leads on: the indexes of what is there are outdated too."""
 _FORGETTING = (MEM.content, MEM.description)
+_QUIET = {
+    MEM.rendered,
+    MEM.renderedAt,
+    MEM.accessCount,
+    MEM.lastAccessedAt,
+    MEM.energy,
+    MEM.energyAt,
+    MEM.depth,
+    MEM.importance,
+    MEM.weight,
+    MEM.lastReinforcedAt,
+    MEM.usefulness,
+    MEM.successCount,
+    MEM.failureCount,
+}
+"""What use does to memories, and the answers of pages."""
 
 
 class RemoteStore:
@@ -159,7 +174,8 @@ class RemoteStore:
             raise GraphError(f"the store failed: {error}") from error
         into = ox.NamedNode(graph)
         adds = [ox.Quad(quad.subject, quad.predicate, quad.object, into) for quad in triples]
-        self._commit([], adds, cleared=(graph,))
+        # Nobody takes a statement out of a document: its blank nodes may stay what they are, for queries that look at it.
+        self._commit([], adds, cleared=(graph,), name=lambda quad: quad)
 
     def graphs(self) -> list[IRI]:
         known, sequence = self._names, self._sequence
@@ -254,7 +270,7 @@ class RemoteStore:
         found.update(
             quad
             for quad in nested
-            if self.client.ask(f"ASK {{ GRAPH {quad.graph_name} {{ {_write_triple(_to_named(quad))} }} }}")
+            if self.client.ask(f"ASK {{ GRAPH {quad.graph_name} {{ {_to_named(quad).triple} }} }}")
         )
         plain = [quad for quad in quads if not isinstance(quad.object, ox.Triple)]
         for begin in range(0, len(plain), _AT_ONCE):
@@ -275,6 +291,7 @@ class RemoteStore:
         cleared: tuple[str, ...] = (),
         touched: Iterable[IRI] = (),
         forgets: bool = False,
+        name: Callable[[ox.Quad], ox.Quad] | None = None,
     ) -> None:
         self._raise_if_closed()
         gone, come = {graph_of(quad) for quad in removes}, {graph_of(quad) for quad in adds}
@@ -286,11 +303,15 @@ class RemoteStore:
         subjects = dict.fromkeys([*touched, *_list_nodes([*removes, *adds])])
         is_whole = bool(cleared) or len(subjects) > TOLD
         told = Told(
-            subjects=() if is_whole else tuple(subjects), graphs=tuple(graphs), is_whole=is_whole, forgets=forgets
+            subjects=() if is_whole else tuple(subjects),
+            graphs=tuple(graphs),
+            is_whole=is_whole,
+            forgets=forgets,
+            is_quiet=not cleared and all(quad.predicate.value in _QUIET for quad in (*removes, *adds)),
         )
         writing = Writing(
             removes=[_to_named(quad, is_removed=True) for quad in removes],
-            adds=[_to_named(quad) for quad in adds],
+            adds=list(map(name or _to_named, adds)),
             cleared=cleared,
             told=told,
         )
@@ -303,16 +324,15 @@ class RemoteStore:
             if not is_same:
                 self._names = None
 
-    def _catch_up(self, lease: str) -> None:
+    def _catch_up(self, head: Head) -> None:
         """Finish what another node has left, and follow what others wrote: the turn is this node's."""
         with self._following:
-            head = self.feed.read()
             if head.sequence == self._sequence:
                 return
             entries = self.changes(self._sequence)
             for entry in entries:
                 if entry.journal is not None:
-                    self.feed.finish(entry, lease)
+                    self.feed.finish(entry, head.lease)
             self._follow(entries)
 
     def _follow(self, entries: Sequence[Entry]) -> None:
@@ -374,6 +394,7 @@ class Mirror:
         self._local: Oxigraph | None = None
         self._counts: dict[IRI, int] = {}
         self._sequence = -1
+        rmtree(folder, ignore_errors=True)
 
     def backup(self, folder: Path, graphs: Collection[str] | None) -> None:
         """
@@ -445,11 +466,6 @@ class Mirror:
                 self._counts[graph] += len(some)
 
 
-def write_lock(store: object) -> AbstractContextManager[object]:
-    """Return the lock of all writers of a store: of this process alone where it is embedded, of all nodes where they share it."""
-    return WriteLock(store.turn) if isinstance(store, RemoteStore) else threading.Lock()
-
-
 def _is_feed(graph: str) -> bool:
     return graph == FEED or graph.startswith(f"{FEED}:")
 
@@ -491,10 +507,6 @@ def _to_blank(term: Term) -> Term:
     if isinstance(term, ox.Triple):
         return ox.Triple(_to_blank(term.subject), term.predicate, _to_blank(term.object))  # type: ignore[arg-type]
     return term
-
-
-def _write_triple(quad: ox.Quad) -> str:
-    return f"{quad.subject} {quad.predicate} {quad.object}"
 
 
 def _yield_quads(rows: Iterable[Solution], known: dict[str, Term]) -> Iterator[ox.Quad]:

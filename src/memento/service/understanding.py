@@ -32,6 +32,9 @@ from memento.time import now
 
 logger = logging.getLogger(__name__)
 
+_TRIES = 2
+"""How often a model understands a note, where another node writes meanwhile."""
+
 
 def take_note(task: Task, service: Service, *, wait: bool) -> Noted:
     """
@@ -155,10 +158,22 @@ def consolidate(
         if task.run is None and (earlier := find_earlier_note(task.note, task.scope, service.stores)):
             return earlier
         means = _gather_resources(agents, service, batch)
-        understood = replace(pipeline.understand(task, means, extraction), keeps_skipped=keeps_skipped)
-        if agents.kind == "model" or service.settings.consolidation.check_rules:
-            raise_if_invalid(build_change(understood)[0], understood)
-        return _write(understood, service)
+
+        def understand() -> Understanding:
+            understood = replace(pipeline.understand(task, means, extraction), keeps_skipped=keeps_skipped)
+            if agents.kind == "model" or service.settings.consolidation.check_rules:
+                raise_if_invalid(build_change(understood)[0], understood)
+            return understood
+
+        for _ in range(_TRIES):
+            followed, understood = service.stores.followed, understand()
+            with service.writing:
+                if service.stores.followed != followed and agents.kind == "rules":
+                    followed, understood = service.stores.followed, understand()  # of what another node wrote meanwhile
+                if service.stores.followed == followed:
+                    return _write(understood, service)
+        with service.writing:  # a model takes too long to be asked while all nodes wait
+            return _write(understood, service)
 
 
 def retry_note(task: Task, agents: Agents, service: Service) -> Noted | None:
@@ -232,18 +247,17 @@ def resume(service: Service) -> None:
 
 
 def _write(understood: Understanding, service: Service) -> Noted | None:
-    """Write what was understood; what may have changed meanwhile is looked at once more."""
+    """Write what was understood; what may have changed meanwhile is looked at once more. The lock of all writers is held."""
     task = understood.task
-    with service.writing:
-        if task.run is not None and not queue.is_waiting(task, service.stores):
-            return None
-        if task.run is None and (earlier := find_earlier_note(task.note, task.scope, service.stores)):
-            return earlier
-        placed = replace(understood, task=place_in_session(link_to_whole(task, service.stores), service.stores))
-        written, noted = build_change(refresh_retirable(placed, service.stores))
-        if written.adds or written.removes:
-            service.stores.commit(written, task.scope)
-        return noted
+    if task.run is not None and not queue.is_waiting(task, service.stores):
+        return None
+    if task.run is None and (earlier := find_earlier_note(task.note, task.scope, service.stores)):
+        return earlier
+    placed = replace(understood, task=place_in_session(link_to_whole(task, service.stores), service.stores))
+    written, noted = build_change(refresh_retirable(placed, service.stores))
+    if written.adds or written.removes:
+        service.stores.commit(written, task.scope)
+    return noted
 
 
 def _recall_known(text: str, scope: Scope, service: Service) -> Recollection:

@@ -346,7 +346,7 @@ def back_up(
 def make_due_checkpoint(service: Service) -> float | None:
     """Make a checkpoint when one is due and anything was written since the last; return the seconds until the next may be."""
     options, folder = service.settings.checkpoints, service.datadir.checkpoints
-    if not options.hours or service.degraded:
+    if not options.hours or service.degraded or not service.stores.graph.is_on_disk:
         return None
     wait_s = _due_s(service)
     if wait_s > 0:
@@ -482,6 +482,7 @@ def migrate(operation: operations.Migrate, context: Context) -> Migrated:
         resumed = 0 if is_same or operation.force else count_kept(stores.datadir, embedder.fingerprint)
         return replace(answer, embedded=0 if is_same else answer.texts - resumed, resumed=resumed)
     context.require_writable()
+    context.require_files()
     settings = prepare_settings(service.datadir.settings, target)
     with Migration(stores, embedder, afresh=operation.force) as migration:
         with service.importing:
@@ -665,6 +666,7 @@ def _count_links(quads: Sequence[Quad]) -> int:
 @handles(operations.Backup)
 def backup(operation: operations.Backup, context: Context) -> BackedUp:
     """Make a backup of a memory in use."""
+    context.require_files()
     folder = _folder_of(operation.folder, context) or context.service.datadir.backups
     context.require_writable()
     with context.service.importing:
@@ -674,6 +676,7 @@ def backup(operation: operations.Backup, context: Context) -> BackedUp:
 @handles(operations.Restore)
 def restore(operation: operations.Restore, context: Context) -> Restored:
     """Put a backup in the place of the memory, while it is open."""
+    context.require_files()
     service, degraded = context.service, context.stores.degraded
     usual = Path(degraded.backup) if degraded else service.datadir.backups
     folder = _folder_of(operation.folder, context) or usual
