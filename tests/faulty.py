@@ -117,7 +117,11 @@ class Front:
                 kind = handler.path.strip("/")
                 is_form = handler.headers["Content-Type"] == _FORM
                 fields = parse_qsl(body.decode()) if is_form else [(kind, body.decode())]
-                status, answer = self._answer(kind, fields)
+                try:
+                    status, answer = self._answer(kind, fields)
+                except (OSError, http.client.HTTPException):  # nobody knows what became of it
+                    handler.close_connection = True
+                    return
                 handler.send_response(status)
                 handler.send_header("Content-Length", str(len(answer)))
                 handler.end_headers()
@@ -172,8 +176,8 @@ class Front:
             connection.request("POST", f"/{kind}", urlencode(fields), headers)
             response = connection.getresponse()
             return response.status, response.read()
-        except OSError:
-            return 502, b"the endpoint is away"
+        except ConnectionRefusedError:
+            return 503, b"the endpoint is away"
         finally:
             connection.close()
 

@@ -10,11 +10,13 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from conftest import OFFLINE
 from endpoints import BINARY, Server, free_port
 from faulty import FAULTS, open_front
 from memento.errors import GraphError, InputError, SettingsError
@@ -22,6 +24,8 @@ from memento.graph.endpoint import SparqlClient
 from memento.graph.probe import PROBE, probe_quickly, probe_store, raise_if_unfit
 from memento.interfaces.cli import main
 from memento.model import Probed
+from memento.python import open_memento
+from memento.settings import InferenceSettings, StoreSettings
 
 pytestmark = pytest.mark.skipif(BINARY is None, reason="there is no oxigraph: pip install oxigraph")
 
@@ -108,10 +112,23 @@ def test_oxigraph_is_fit_where_one_update_comes_at_a_time(oxigraph: Server) -> N
 
 
 def test_oxigraph_over_a_folder_is_refused_as_it_lets_two_writers_win(oxigraph: Server) -> None:
-    probed = probe_store(oxigraph.query_url, oxigraph.update_url, quick=True)
+    probed = probe_store(oxigraph.query_url, f"http://127.0.0.1:{oxigraph.port}/update", quick=True)
 
     assert failed(probed) == {"compare-and-set has one winner, 4 writers"}
     assert not probed.fit and "compare-and-set" in probed.verdict
+
+
+def test_a_node_refuses_to_start_over_a_store_that_is_not_fit_unless_it_has_it_alone(
+    oxigraph: Server, tmp_path: Path
+) -> None:
+    store = StoreSettings("sparql", oxigraph.query_url, f"http://127.0.0.1:{oxigraph.port}/update")
+    configured = replace(OFFLINE, store=store, inference=InferenceSettings(on=False))
+
+    with pytest.raises(SettingsError, match="compare-and-set has one winner"):
+        open_memento(tmp_path, configured=configured)
+    with open_memento(tmp_path, configured=replace(configured, store=replace(store, probe=False))) as memento:
+        assert memento.note("I live in Rome.").memories
+    oxigraph.empty()
 
 
 def test_oxigraph_in_memory_keeps_writers_apart() -> None:
@@ -210,10 +227,13 @@ def test_what_was_written_is_removed_after_an_interruption(oxigraph: Server, sen
         front.on_update = lambda text: is_racing.set() if "p:won 1 " in text else None
         command = [sys.executable, "-m", "memento", "store", "probe", *front.urls]
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-            assert is_racing.wait(20)
-            assert count_left(oxigraph) > 0
-            process.send_signal(sent)
-            assert process.wait(20) == 130
+            try:
+                assert is_racing.wait(20)
+                assert count_left(oxigraph) > 0
+                process.send_signal(sent)
+                assert process.wait(20) == 130
+            finally:
+                process.kill()
 
     assert count_left(oxigraph) == 0
 

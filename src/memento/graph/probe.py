@@ -146,8 +146,10 @@ def raise_if_unfit(client: SparqlClient) -> None:
     """
     found = probe_quickly(client)
     if not found.reachable:
+        client.close()
         raise GraphError(found.verdict)
     if not found.fit:
+        client.close()
         raise SettingsError(
             f"{found.query_url} cannot be the store: {found.verdict}; choose another with store.query_url, and see "
             f"`memento store probe {found.query_url} {found.update_url}`"
@@ -633,15 +635,19 @@ def _run_together(function: Callable[[int], None], many: int) -> int:
     barrier = threading.Barrier(many)
 
     def run(number: int) -> bool:
-        barrier.wait()
         try:
+            barrier.wait()
             function(number)
-        except GraphError:
+        except (GraphError, threading.BrokenBarrierError):
             return True
         return False
 
     with ThreadPoolExecutor(many) as pool:
-        return sum(pool.map(run, range(many)))
+        try:
+            return sum(pool.map(run, range(many)))
+        except BaseException:  # an interruption: some may wait for others that never begin
+            barrier.abort()
+            raise
 
 
 def _list_variables(query: str) -> list[str]:
