@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from memento.graph.oxigraph import Oxigraph
 from memento.model import Change
 from memento.python import Memento, open_memento
 from memento.search import minilm
-from memento.settings import EmbeddingSettings, Settings
+from memento.settings import EmbeddingSettings, InferenceSettings, Settings, StoreSettings
 from trig import parse_trig
 
 # How long an example may take is no property of what is tested: on a busy machine a right answer would be a failure.
@@ -60,10 +61,23 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("MEMENTO_EMBEDDING_RUNTIME", "torch")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--endpoint", action="store_true", help="have the memories of the fixture over a SPARQL endpoint")
+
+
 @pytest.fixture
-def memento(tmp_path: Path) -> Iterator[Memento]:
+def memento(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Memento]:
     """An empty memory."""
-    opened = open_memento(tmp_path / "home", configured=OFFLINE)
+    chosen = OFFLINE
+    if request.config.getoption("--endpoint"):
+        server: Server = request.getfixturevalue("server")
+        server.empty()
+        chosen = replace(
+            OFFLINE,
+            store=StoreSettings("sparql", server.query_url, server.update_url),
+            inference=InferenceSettings(on=False),
+        )
+    opened = open_memento(tmp_path / "home", configured=chosen)
     assert isinstance(opened, Memento)
     with opened:
         yield opened

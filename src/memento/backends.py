@@ -254,9 +254,9 @@ class Backends:
         """Let the indexes follow what other nodes write to a shared store, at most so many seconds behind, until `close`."""
         graph.on_follow = self._follow_entries
 
-        def follow() -> float:
+        def follow_others() -> float:
             try:
-                graph.follow()
+                graph.follow_feed()
             except (
                 BackendError
             ) as error:  # the endpoint is away, or the embedder: what was written is still there later
@@ -264,12 +264,12 @@ class Backends:
                 return 5 * wait_s
             return wait_s
 
-        def renew() -> float:
+        def renew_turn() -> float:
             with suppress(GraphError):
                 graph.turn.renew()
             return graph.turn.lease_s / 8
 
-        self._followers = [Worker(follow, "feed"), Worker(renew, "turn")]
+        self._followers = [Worker(follow_others, "feed"), Worker(renew_turn, "turn")]
         for worker in self._followers:
             worker.wake()
 

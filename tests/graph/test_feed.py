@@ -147,10 +147,10 @@ def test_a_large_write_of_a_node_that_dies_at_any_step_is_whole_or_not_there(emp
     client = Dying(empty.query_url, empty.update_url)
     one, two = RemoteStore(client, lease_s=0.2), empty.open("two", 0.2)
     two.apply(Change((quad(9_999),)))
-    one.follow()
+    one.follow_feed()
     client.left = steps
     with pytest.raises(GraphError):
-        one.extend(module.parse_quads(b""), ())  # nothing: takes no turn
+        one.extend([], ())  # nothing: takes no turn
         one.apply(Change(tuple(LARGE), (quad(9_999),)))
     followed: list[Entry] = []
     two.on_follow = followed.extend
@@ -168,7 +168,7 @@ def test_a_large_write_of_a_node_that_dies_at_any_step_is_whole_or_not_there(emp
 def test_a_portion_of_a_node_that_has_lost_its_turn_has_no_effect(pair: tuple[RemoteStore, RemoteStore]) -> None:
     one, two = pair
     two.apply(Change((quad(1),)))
-    one.follow()
+    one.follow_feed()
     with pytest.raises(LostTurn), one.turn:  # and hangs
         time.sleep(0.7)
         two.apply(Change((quad(2),)))
@@ -207,12 +207,12 @@ def test_what_others_wrote_is_followed_in_order_and_its_own_is_not(pair: tuple[R
     one.apply(Change((quad(1),)))
     one.apply(Change(((quad(2)[0], MEM.to, IRI("urn:end"), A),)))
     assert two.writes == 0
-    assert two.follow()
-    assert not two.follow()
+    assert two.follow_feed()
+    assert not two.follow_feed()
     assert [entry.told.subjects for entry in told] == [("urn:1",), ("urn:2", "urn:end")]
     assert two.writes == one.writes == 2
     two.apply(Change((quad(3),)))
-    assert not two.follow()
+    assert not two.follow_feed()
     assert len(told) == 2
 
 
@@ -227,7 +227,7 @@ def test_what_cannot_be_followed_is_tried_again_and_is_not_known_until_then(
 
     two.on_follow = fail
     with pytest.raises(GraphError, match="no embedder"):
-        two.follow()
+        two.follow_feed()
     with pytest.raises(GraphError, match="no embedder"):
         two.apply(Change((quad(2),)))
     assert two.writes == 0
@@ -309,7 +309,7 @@ def test_a_mirror_holds_what_is_wanted_and_follows_what_is_written(
         one.apply(Change((quad(number), (*quad(number)[:3], other))))
 
     def copy(name: str, graphs: list[IRI] | None) -> dict[str, int]:
-        two.follow()
+        two.follow_feed()
         mirror.backup(folder / name, graphs)
         held = Oxigraph.read_only(folder / name)
         return {str(graph): len(list(held.quads(graph))) for graph in held.graphs()}

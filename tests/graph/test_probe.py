@@ -19,7 +19,7 @@ from click.testing import CliRunner
 from conftest import OFFLINE
 from endpoints import BINARY, Server, free_port
 from faulty import FAULTS, open_front
-from memento.errors import GraphError, InputError, SettingsError
+from memento.errors import GraphError, InputError, SettingsError, Unanswered
 from memento.graph.endpoint import SparqlClient
 from memento.graph.probe import PROBE, probe_quickly, probe_store, raise_if_unfit
 from memento.interfaces.cli import main
@@ -185,8 +185,20 @@ def test_an_answer_that_breaks_off_is_noticed(oxigraph: Server) -> None:
     assert "cut its answer off" in found["doubles keep 17 digits"]
 
 
+def test_what_a_proxy_has_no_answer_to_may_be_written_all_the_same(oxigraph: Server) -> None:
+    with open_front(oxigraph.port, ["answers are lost"]) as front:
+        client = SparqlClient(*front.urls)
+        with pytest.raises(Unanswered, match="answered 502"):
+            client.update("INSERT DATA { GRAPH <urn:lost> { <urn:a> <urn:b> 1 } }")
+        assert client.ask("ASK { GRAPH <urn:lost> { <urn:a> <urn:b> 1 } }")
+        client.close()
+    oxigraph.empty()
+
+
 def test_every_fault_is_tried() -> None:
-    assert {*(fault for faults in QUICK for fault in faults), *SLOW, "answers are cut off"} == set(FAULTS)
+    assert {*(fault for faults in QUICK for fault in faults), *SLOW, "answers are cut off", "answers are lost"} == set(
+        FAULTS
+    )
 
 
 def test_what_cannot_be_reached_is_said_to_be_so_and_what_is_no_address_refused() -> None:

@@ -44,6 +44,8 @@ _ENDS = re.compile(rb"[\]}]\s*\}\s*\}\s*$|(?:true|false)\s*\}\s*$")
 _LIMITED = re.compile(r"\bLIMIT\s+\d+\s*$|\bOFFSET\s+\d+\s*$", re.IGNORECASE)
 _MOST_SHOWN = 200
 _CONNECT_S = 5.0
+_LOST = (502, 504)
+"""What a proxy says where it has sent the request on and has no answer."""
 
 Term = ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple
 Solution = Mapping[str, Term]
@@ -91,16 +93,16 @@ class SparqlClient:
         Raises:
             GraphError: the endpoint refused, could not be reached, took too long, or its answer is cut off.
         """
-        answer = self._ask(text, default, named)
-        count, rows = self._read(answer)
+        answer = self._query(text, default, named)
+        count, rows = self._read_rows(answer)
         is_suspicious = count in self._cuts and not _LIMITED.search(text)
-        if is_suspicious and self._read(self._ask(f"{text}\nOFFSET {count} LIMIT 1", default, named))[0]:
+        if is_suspicious and self._read_rows(self._query(f"{text}\nOFFSET {count} LIMIT 1", default, named))[0]:
             raise GraphError(f"{self.shown(self.query_url)} cut its answer off after {count} rows: raise its limit")
         return rows
 
     def ask(self, text: str, default: Sequence[str] | None = None, named: Sequence[str] = ()) -> bool:
         """Return the answer to an ASK; raises as `select`."""
-        with self._ask(text, default, named) as answer:
+        with self._query(text, default, named) as answer:
             found = self._parse(answer)
             if not isinstance(found, ox.QueryBoolean):
                 raise GraphError(f"{self.shown(self.query_url)} did not answer an ASK with true or false")
@@ -143,7 +145,7 @@ class SparqlClient:
         parts = urlsplit(url)
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
-    def _ask(self, text: str, default: Sequence[str] | None, named: Sequence[str]) -> IO[bytes]:
+    def _query(self, text: str, default: Sequence[str] | None, named: Sequence[str]) -> IO[bytes]:
         if default is None:
             headers, body = _write_form("query", text)
         else:
@@ -169,7 +171,7 @@ class SparqlClient:
             raise GraphError(f"{self.shown(self.query_url)} did not answer with SPARQL results")
         return found
 
-    def _read(self, answer: IO[bytes]) -> tuple[int, Iterator[Solution]]:
+    def _read_rows(self, answer: IO[bytes]) -> tuple[int, Iterator[Solution]]:
         """Return how many solutions there are, and the solutions: those of a long answer are read twice, and never all held."""
         is_long = answer.seek(0, 2) > _HELD
         answer.seek(0)
@@ -228,6 +230,8 @@ class SparqlClient:
             said = " ".join(answer.read(4 * _MOST_SHOWN).decode("utf-8", "replace").split())[:_MOST_SHOWN]
         if self._token:
             said = said.replace(self._token, "***")
+        if status in _LOST:
+            raise Unanswered(f"{self.shown(url)} answered {status}: {said}")
         fix = "; check store.token" if status in (401, 403) else ""
         raise GraphError(f"{self.shown(url)} answered {status}: {said}{fix}")
 

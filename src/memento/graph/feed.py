@@ -219,7 +219,7 @@ class Feed:
             self._trim(entry.sequence, lease)
         return entry
 
-    def finish(self, entry: Entry, lease: str) -> None:
+    def finish_entry(self, entry: Entry, lease: str) -> None:
         """
         Apply a write that another node has entered and not finished, from its beginning.
 
@@ -354,7 +354,7 @@ class Turn:
             if self._is_lost and not self._holders:
                 self.lease = None
             if self.lease is None:
-                self._take()
+                self._wait_for_turn()
             self._holders += 1
         return self
 
@@ -393,7 +393,7 @@ class Turn:
             time.sleep(random.uniform(*_POLL_S))  # those of other nodes have waited too, and look only now and then
         self._is_lost = False
 
-    def _take(self) -> None:
+    def _wait_for_turn(self) -> None:
         until = time.monotonic() + self._patience_s
         seen: tuple[str, int, int] | None = None
         seen_at = 0.0

@@ -103,7 +103,7 @@ class RemoteStore:
         """The number of the last write that this node knows of."""
         return self._sequence
 
-    def follow(self) -> bool:
+    def follow_feed(self) -> bool:
         """
         Follow what others wrote, unless this node is writing; return whether there was any.
 
@@ -132,7 +132,10 @@ class RemoteStore:
 
     def select(self, query: str, readable: Sequence[IRI], /, **slots: Value | Sequence[Value]) -> list[Row]:
         text, readable_part = bind_query(query, dict(slots)), load_query(query).drop_unreadable
-        rows = ({name: to_value(_to_blank(term)) for name, term in row.items()} for row in self._ask(text, readable))
+        rows = (
+            {name: to_value(_to_blank(term)) for name, term in row.items()}
+            for row in self._select_within(text, readable)
+        )
         return [row for found in rows if (row := readable_part(found)) is not None]
 
     def apply(self, change: Change) -> None:
@@ -244,7 +247,7 @@ class RemoteStore:
             text = f"SELECT * WHERE {{ VALUES ?s {{ {nodes} }} GRAPH {to_term(graph)} {{ ?s ?p ?o }} }}"
             yield from _yield_quads(self._select(text), {"g": ox.NamedNode(graph)})
 
-    def count(self, graph: IRI) -> int:
+    def count_graph(self, graph: IRI) -> int:
         """Count the quads of one named graph."""
         [row] = self._select(f"SELECT (COUNT(*) AS ?n) WHERE {{ GRAPH {to_term(graph)} {{ ?s ?p ?o }} }}")
         return int(str(to_value(row["n"])))
@@ -253,7 +256,7 @@ class RemoteStore:
         self._raise_if_closed()
         return self.client.select(text)
 
-    def _ask(self, text: str, readable: Sequence[IRI]) -> Iterator[Solution]:
+    def _select_within(self, text: str, readable: Sequence[IRI]) -> Iterator[Solution]:
         self._raise_if_closed()
         names = [name for name in readable if not _is_feed(name)]
         return self.client.select(text, names, names)
@@ -332,7 +335,7 @@ class RemoteStore:
             entries = self.changes(self._sequence)
             for entry in entries:
                 if entry.journal is not None:
-                    self.feed.finish(entry, head.lease)
+                    self.feed.finish_entry(entry, head.lease)
             self._follow(entries)
 
     def _follow(self, entries: Sequence[Entry]) -> None:
@@ -410,7 +413,7 @@ class Mirror:
             if self._local is None:
                 self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 self._local, self._sequence = Oxigraph(self._folder), self._store.feed.read().sequence
-            self._follow(self._local)
+            self._refresh_graphs(self._local)
             self._bring(self._local, wanted)
             self._local.backup(folder)
         except OSError as error:
@@ -427,7 +430,7 @@ class Mirror:
         self._local, self._counts = None, {}
         rmtree(self._folder, ignore_errors=True)
 
-    def _follow(self, local: Oxigraph) -> None:
+    def _refresh_graphs(self, local: Oxigraph) -> None:
         for entry in self._store.changes(self._sequence):
             if entry.journal is not None:  # which is being applied
                 break
@@ -445,7 +448,7 @@ class Mirror:
             self._sequence = entry.sequence
 
     def _bring(self, local: Oxigraph, wanted: Sequence[IRI]) -> None:
-        missing = {graph: self._store.count(graph) for graph in wanted if graph not in self._counts}
+        missing = {graph: self._store.count_graph(graph) for graph in wanted if graph not in self._counts}
         if missing and sum(missing.values()) + sum(self._counts.values()) > self._most:
             for graph in [
                 graph for graph in self._counts if graph not in wanted
@@ -483,7 +486,7 @@ def _refuse_files(what: str) -> NoReturn:
 def _to_named(quad: ox.Quad, *, is_removed: bool = False) -> ox.Quad:
     """Return a quad as it is kept at an endpoint: with IRIs for its blank nodes."""
 
-    def name(term: Term) -> Term:
+    def to_name(term: Term) -> Term:
         if isinstance(term, ox.BlankNode):
             if is_removed and term.value.startswith(_FOREIGN):
                 raise GraphError(
@@ -492,10 +495,10 @@ def _to_named(quad: ox.Quad, *, is_removed: bool = False) -> ox.Quad:
                 )
             return ox.NamedNode(BLANK + term.value)
         if isinstance(term, ox.Triple):
-            return ox.Triple(name(term.subject), term.predicate, name(term.object))  # type: ignore[arg-type]
+            return ox.Triple(to_name(term.subject), term.predicate, to_name(term.object))  # type: ignore[arg-type]
         return term
 
-    return ox.Quad(name(quad.subject), quad.predicate, name(quad.object), quad.graph_name)  # type: ignore[arg-type]
+    return ox.Quad(to_name(quad.subject), quad.predicate, to_name(quad.object), quad.graph_name)  # type: ignore[arg-type]
 
 
 def _to_blank(term: Term) -> Term:
