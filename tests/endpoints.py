@@ -41,12 +41,11 @@ class Server:
 
     @property
     def update_url(self) -> str:
-        assert self.front is not None
+        self.front = self.front or Front(self.port)
         return self.front.urls[1]
 
     def start(self) -> None:
         assert BINARY
-        self.front = self.front or Front(self.port)
         words = [BINARY, "serve", "-l", str(self.folder), "-b", f"127.0.0.1:{self.port}", "--timeout-s", "60"]
         self.process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         client = self.client()
