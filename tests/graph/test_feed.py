@@ -276,6 +276,23 @@ def test_a_write_whose_answer_did_not_come_is_looked_for_and_not_made_twice(empt
     store.close()
 
 
+def test_an_endpoint_that_was_put_back_to_an_earlier_state_is_looked_at_as_a_whole(
+    pair: tuple[RemoteStore, RemoteStore],
+) -> None:
+    one, two = pair
+    for number in range(3):
+        one.apply(Change((quad(number),)))
+    two.follow_feed()
+    before = f"GRAPH <{FEED}> {{ <{FEED}> <{FEED}:head> 3 }}"
+    one.client.update(f"DELETE DATA {{ {before} }} ; INSERT DATA {{ {before.replace('> 3', '> 1')} }}")
+    followed: list[Entry] = []
+    two.on_follow = followed.extend
+
+    two.apply(Change((quad(7),)))
+    assert [(entry.sequence, entry.told.is_whole, entry.told.graphs) for entry in followed] == [(1, True, ())]
+    assert two.writes == 2
+
+
 def test_a_blank_node_that_was_written_at_the_endpoint_is_read_and_not_taken_out(empty: Server) -> None:
     store = empty.open()
     store.client.update(f'INSERT DATA {{ GRAPH <{A}> {{ [] <urn:p> "theirs" }} }}')

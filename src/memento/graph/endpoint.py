@@ -44,8 +44,7 @@ _ENDS = re.compile(rb"[\]}]\s*\}\s*\}\s*$|(?:true|false)\s*\}\s*$")
 _LIMITED = re.compile(r"\bLIMIT\s+\d+\s*$|\bOFFSET\s+\d+\s*$", re.IGNORECASE)
 _MOST_SHOWN = 200
 _CONNECT_S = 5.0
-_LOST = (502, 504)
-"""What a proxy says where it has sent the request on and has no answer."""
+_ON_THE_WAY = (502, 503, 504)  # what a gateway says of the endpoint behind it
 
 Term = ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple
 Solution = Mapping[str, Term]
@@ -228,10 +227,10 @@ class SparqlClient:
             return answer
         with answer:
             said = " ".join(answer.read(4 * _MOST_SHOWN).decode("utf-8", "replace").split())[:_MOST_SHOWN]
+        if status in _ON_THE_WAY:
+            raise Unanswered(f"{self.shown(url)} answered {status}: who is between may have sent it on")
         if self._token:
             said = said.replace(self._token, "***")
-        if status in _LOST:
-            raise Unanswered(f"{self.shown(url)} answered {status}: {said}")
         fix = "; check store.token" if status in (401, 403) else ""
         raise GraphError(f"{self.shown(url)} answered {status}: {said}{fix}")
 

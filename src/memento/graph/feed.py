@@ -177,6 +177,13 @@ class Feed:
         taken = self.read()
         return taken if taken.lease == lease else None
 
+    def take_free(self, lease: str, holder: str) -> Head:
+        """Take the turn where nobody has it, and return how it is then."""
+        free = f'GRAPH <{FEED}> {{ <{FEED}> <{FEED}:lease> "" ; <{FEED}:holder> ?holder ; <{FEED}:beat> ?beat }}'
+        mine = _write_feed({"lease": lease, "holder": holder, "beat": 0})
+        self._client.update(f"DELETE {{ {free} }} INSERT {{ {mine} }} WHERE {{ {free} }}")
+        return self.read()
+
     def renew(self, lease: str) -> bool:
         """Show that whoever has the turn is alive; False where it was lost."""
         head = self.read()
@@ -216,7 +223,8 @@ class Feed:
             except GraphError as error:
                 raise Unanswered(f"the write is noted, and whoever writes next finishes it: {error}") from error
         if not entry.sequence % _TRIM_EVERY:
-            self._trim(entry.sequence, lease)
+            with suppress(GraphError):  # the next time will do
+                self._trim(entry.sequence, lease)
         return entry
 
     def finish_entry(self, entry: Entry, lease: str) -> None:
@@ -253,24 +261,27 @@ class Feed:
             f"WHERE {{ {_write_feed(old | {'lease': lease})} }}"
         )
         mine = f"ASK {{ {_write_feed({'token': entry.token}, node)} }}"
+        is_made, is_open = False, False
         for attempt in range(_ASKED):
+            wait_s = 0.05 * 2**attempt
             try:
-                self._client.update(text)
-            except Unanswered as error:
-                time.sleep(0.05 * 2**attempt)  # it may still be under way there
-                try:
-                    if self._client.ask(mine):
-                        return
-                    head = self.read()
-                except GraphError:
-                    raise error from None
-                if head.sequence != entry.sequence - 1 or head.lease != lease:
-                    raise LostTurn("another node has written first: ask again") from error
+                if not is_made:
+                    self._client.update(text)
+                is_made = True
+            except GraphError as error:
+                if not (is_open or isinstance(error, Unanswered)):
+                    raise
+                is_open = True  # it may be under way: sent again it is made once, as the number is another one then
+                time.sleep(wait_s)
+            try:
+                if self._client.ask(mine):
+                    return
+            except GraphError:
+                time.sleep(wait_s)
                 continue
-            if self._client.ask(mine):
-                return
-            raise LostTurn("another node has written first: ask again")
-        raise Unanswered("the endpoint does not say whether it wrote")
+            if is_made:
+                raise LostTurn("another node has written first: ask again")
+        raise Unanswered("the endpoint does not say whether it wrote: look before you ask again")
 
     def _note(self, journal: IRI, writing: Writing) -> None:
         """Write the parts of a large write beside, where they mean nothing until it is entered."""
@@ -373,7 +384,8 @@ class Turn:
         lease = self.lease
         if lease is None or self._is_lost or time.monotonic() - self._renewed < self.lease_s / 4:
             return
-        if not self._feed.renew(lease):
+        is_ours = self._feed.renew(lease)
+        if not is_ours and self.lease == lease:
             self._is_lost = True
         self._renewed = time.monotonic()
 
@@ -397,19 +409,22 @@ class Turn:
         until = time.monotonic() + self._patience_s
         seen: tuple[str, int, int] | None = None
         seen_at = 0.0
-        while True:
-            head, now = self._feed.read(), time.monotonic()
-            sign = (head.lease, head.beat, head.sequence)
+        self._taken += 1
+        lease = f"{self._node}.{self._taken}"
+        taken: Head | None
+        taken = head = self._feed.take_free(lease, self._name)
+        while taken is None or taken.lease != lease:
+            now, sign = time.monotonic(), (head.lease, head.beat, head.sequence)
             if sign != seen:
                 seen, seen_at = sign, now
-            is_free = not head.lease or head.lease.startswith(self._node) or now - seen_at >= self.lease_s
-            self._taken += is_free
-            lease = f"{self._node}.{self._taken}"
-            if is_free and (taken := self._feed.take(head, lease, self._name)):
-                break
             if now > until:
                 raise LostTurn(f"the node {head.holder} has been writing for {self._patience_s:g} s: ask again")
-            time.sleep(random.uniform(*_POLL_S))
+            if not head.lease or head.lease.startswith(self._node) or now - seen_at >= self.lease_s:
+                taken = self._feed.take(head, lease, self._name)
+            else:
+                time.sleep(random.uniform(*_POLL_S))
+            if taken is None or taken.lease != lease:
+                head = self._feed.read()
         self._since = self._renewed = time.monotonic()
         self.lease, self._is_lost = lease, False
         try:

@@ -113,7 +113,7 @@ class RemoteStore:
         with self._following:
             if self.turn.lease is not None or self._is_closed:  # a writer has followed, and nobody else writes now
                 return False
-            entries = self.changes(self._sequence) if self.feed.read().sequence != self._sequence else []
+            entries = self._list_new(self.feed.read())
             if not any(entry.journal for entry in entries):
                 self._follow(entries)
                 return bool(entries)
@@ -330,13 +330,18 @@ class RemoteStore:
     def _catch_up(self, head: Head) -> None:
         """Finish what another node has left, and follow what others wrote: the turn is this node's."""
         with self._following:
-            if head.sequence == self._sequence:
-                return
-            entries = self.changes(self._sequence)
+            entries = self._list_new(head)
             for entry in entries:
                 if entry.journal is not None:
                     self.feed.finish_entry(entry, head.lease)
             self._follow(entries)
+
+    def _list_new(self, head: Head) -> list[Entry]:
+        """List what was written since; anything at all where the endpoint was put back to an earlier state, or emptied."""
+        if head.sequence < self._sequence or head.id != self.id:
+            self.id = head.id
+            return [Entry(sequence=head.sequence, told=Told(is_whole=True))]
+        return self.changes(self._sequence) if head.sequence != self._sequence else []
 
     def _follow(self, entries: Sequence[Entry]) -> None:
         if entries:
