@@ -279,23 +279,23 @@ class _Probe:
     def _write_request(self, name: str, **words: str) -> str:
         return Template(_read_request(name)).safe_substitute(words)
 
-    def _name(self, graph: str) -> str:
+    def _name_graph(self, graph: str) -> str:
         return self._base + graph
 
     def _select(
         self, text: str, default: Sequence[str] = (), named: Sequence[str] = (), pragma: str = ""
     ) -> list[Solution]:
         """Ask in some graphs of the probe."""
-        graphs, others = [self._name(one) for one in default], [self._name(one) for one in named]
-        request = f"{Template(pragma).substitute(hidden=self._name('hidden'))}\n" if pragma else ""
+        graphs, others = [self._name_graph(one) for one in default], [self._name_graph(one) for one in named]
+        request = f"{Template(pragma).substitute(hidden=self._name_graph('hidden'))}\n" if pragma else ""
         request += self._prologue + text
         self._asked = " ".join([request, *(f"default-graph-uri={one}" for one in graphs)])
         self._asked = " ".join([self._asked, *(f"named-graph-uri={one}" for one in others)])
         return list(self._client.select(request, graphs, others))
 
     def _update(self, text: str, using: Sequence[str] | None = None, using_named: Sequence[str] = ()) -> None:
-        graphs = None if using is None else [self._name(one) for one in using]
-        others = [self._name(one) for one in using_named]
+        graphs = None if using is None else [self._name_graph(one) for one in using]
+        others = [self._name_graph(one) for one in using_named]
         request = self._prologue + text
         self._asked = " ".join([request, *(f"using-graph-uri={one}" for one in graphs or ())])
         self._asked = " ".join([self._asked, *(f"using-named-graph-uri={one}" for one in others)])
@@ -477,10 +477,10 @@ class _Probe:
         name = "GRAPH ?g sees nothing without named-graph-uri"
         with self._look_for(name, why, is_needed=False) as answer:
             url, text = self._client.query_url, self._prologue + _read_request("unnamed")
-            url += f"{'&' if '?' in url else '?'}default-graph-uri={self._name('a')}"
+            url += f"{'&' if '?' in url else '?'}default-graph-uri={self._name_graph('a')}"
             client = SparqlClient(url, self._client.update_url, token=self._token, timeout_s=_TIMEOUT_S)
             try:
-                self._asked = f"{text} default-graph-uri={self._name('a')}"
+                self._asked = f"{text} default-graph-uri={self._name_graph('a')}"
                 rows = list(client.select(text))
             finally:
                 client.close()
