@@ -10,6 +10,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from faulty import Front
 from memento.graph.endpoint import SparqlClient
 from memento.graph.remote import RemoteStore
 
@@ -24,11 +25,15 @@ def free_port() -> int:
 
 @dataclass
 class Server:
-    """One server over a folder, which may be killed and started again."""
+    """
+    One server over a folder, which may be killed and started again. Updates come to it through a front, one at a time: over a
+    folder it lets two writers win.
+    """
 
     folder: Path
     port: int
     process: subprocess.Popen[bytes] | None = None
+    front: Front | None = None
 
     @property
     def query_url(self) -> str:
@@ -36,7 +41,8 @@ class Server:
 
     @property
     def update_url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/update"
+        self.front = self.front or Front(self.port)
+        return self.front.urls[1]
 
     def start(self) -> None:
         assert BINARY

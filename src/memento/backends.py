@@ -29,6 +29,7 @@ from memento.graph.endpoint import SparqlClient
 from memento.graph.feed import Entry, Neighbours
 from memento.graph.inferences import Inferences
 from memento.graph.oxigraph import Oxigraph, finish_rewriting, rewrite, tidy, wait_until_released
+from memento.graph.probe import raise_if_unfit
 from memento.graph.ranges import Aside
 from memento.graph.remote import Mirror, RemoteStore, WriteLock
 from memento.graph.snapshot import Snapshots, delete_snapshots
@@ -508,6 +509,8 @@ def _open_shared(
         )
     chosen, land = settings.store, settings.land
     client = SparqlClient(chosen.query_url, chosen.update_url, token=chosen.token, timeout_s=chosen.timeout_s)
+    if chosen.probe:
+        raise_if_unfit(client)
     graph = RemoteStore(client, node=f"{gethostname()}:{os.getpid()}", lease_s=chosen.lease_s)
     try:
         file = open_vector_file(datadir.vectors, embedder.fingerprint)

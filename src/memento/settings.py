@@ -738,6 +738,10 @@ class StoreSettings:
     query_url: str = knob("", "address of that endpoint for queries, as http://store:7878/query")
     update_url: str = knob("", "its address for updates, as http://store:7878/update")
     token: str = knob("", "sent to both as a bearer token", secret=True)
+    probe: bool = knob(
+        True,
+        "refuse at the start a store that would lose memories or show them to others; off only for a node that has it alone",
+    )
     timeout_s: Span = knob(60.0, "seconds that one request to it may take, and that a writer waits for its turn")
     lease_s: Annotated[float, Meta(ge=0.5)] = knob(
         10.0, "seconds without a sign of life after which another node takes the turn to write"

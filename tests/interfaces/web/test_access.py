@@ -126,6 +126,10 @@ TABLE: Mapping[tuple[str, str], tuple[tuple[int, ...], dict[str, Any]]] = {
     ("GET", "/memory/notes/waiting"): (READ, {}),
     ("GET", "/memory/neighbours"): (READ, {"query_string": {"nodes": "me"}}),
     ("GET", "/memory/path"): (READ, {"query_string": {"start": "me", "end": "me"}}),
+    ("POST", "/memory/store/probe"): (
+        (401, 403, 403, 403, 403),
+        {"json": {"query_url": "http://127.0.0.1:9/", "update_url": "http://127.0.0.1:9/"}},
+    ),
     ("GET", "/memory/tokens"): (CARE, {}),
     ("POST", "/memory/tokens"): ((401, 403, 403, 403, 403), {"json": {"name": "phone"}}),
     ("DELETE", "/memory/tokens/<path:name>"): ((401, 403, 403, 404, 403), {}),

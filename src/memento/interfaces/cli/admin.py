@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ import click
 from memento.errors import FolderInUse, InputError
 from memento.interfaces.cli.base import (
     FAILED,
+    USAGE,
     Chosen,
     command,
     common,
@@ -422,6 +424,59 @@ def _announce(address: str) -> None:
     console.print(f"  memory  {address}/memory")
     console.print(f"  SPARQL  {address}/sparql")
     console.print(f"  health  {address}/health")
+
+
+@main.group("store")
+def store_group() -> None:
+    """The store that memories are kept in, where it is not that of the data folder."""
+
+
+@store_group.command("probe")
+@click.argument("query_url", metavar="QUERY_URL")
+@click.argument("update_url", metavar="UPDATE_URL")
+@click.option("--token", default="", help="Sent as bearer to both.")
+@click.option("--quick", is_flag=True, help="Only what loses memories or shows them to others, in a second.")
+@click.option("--kill-command", metavar="COMMAND", help="Kills the endpoint, while it writes; with --start-command.")
+@click.option("--start-command", metavar="COMMAND", help="Starts it again, and returns.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def probe_endpoint(
+    query_url: str,
+    update_url: str,
+    token: str,
+    quick: bool,
+    kill_command: str | None,
+    start_command: str | None,
+    as_json: bool,
+) -> None:
+    """
+    Say whether a memory can be kept in a SPARQL endpoint; exit code 1 when not, 2 when it cannot be reached.
+
+    It takes about 10 s. It writes only to graphs below urn:memento:probe:, which it removes at the end.
+    """
+    import signal
+
+    from memento.codec import plain
+    from memento.graph.probe import probe_store
+    from memento.interfaces.cli.views import show_probe
+
+    if (kill_command is None) != (start_command is None):
+        raise InputError(
+            "--kill-command and --start-command need each other: one kills the endpoint, the other starts it"
+        )
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # the graphs are removed then too
+
+    def restart() -> None:
+        for line in (kill_command, start_command):
+            subprocess.run(["/bin/sh", "-c", str(line)], check=False, stdout=subprocess.DEVNULL)
+
+    try:
+        found = probe_store(query_url, update_url, token=token, quick=quick, restart=restart if kill_command else None)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    answer = plain(found)
+    click.echo(json.dumps(answer, ensure_ascii=False) if as_json else show_probe(answer))
+    if not answer["fit"]:
+        sys.exit(FAILED if answer["reachable"] else USAGE)
 
 
 @main.group("token")

@@ -194,7 +194,7 @@ def say_in_shell_words(message: str, parameters: Iterable[click.Parameter]) -> s
 
 MEANT = {
     **dict.fromkeys(("search", "find", "ask"), "recall QUESTION"),
-    **dict.fromkeys(("add", "save", "store", "write"), "note TEXT"),
+    **dict.fromkeys(("add", "save", "write"), "note TEXT"),
     **dict.fromkeys(("delete", "remove", "rm"), "forget ID"),
     **dict.fromkeys(("edit", "fix", "change"), "correct ID TEXT"),
     **dict.fromkeys(("history", "log"), "timeline SUBJECT"),
