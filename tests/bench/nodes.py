@@ -23,13 +23,12 @@ import numpy as np
 from measure import arguments, record, shown, spread, timed
 from memento.graph.endpoint import SparqlClient
 from memento.graph.remote import RemoteStore
-from memento.interfaces.web.workers import find_program
 from memento.iris import IRI, MEM
 from memento.model import Change, NoteRow
 from memento.python import Memento, open_memento
 from memento.settings import AnswersSettings, EmbeddingSettings, Settings, StoreSettings
 from people import Life
-from startup import free_port
+from startup import command, free_port
 
 WRITERS = 4
 GRAPH = IRI("urn:memento:data:local:bench")
@@ -44,7 +43,8 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
     parser.add_argument("--write", nargs=3, metavar=("NUMBER", "QUERY_URL", "UPDATE_URL"), help="be one of the writers")
     chosen = parser.parse_args(argv)
     if chosen.write:
-        return write(*chosen.write, chosen.changes)
+        number, query_url, update_url = chosen.write
+        return write(number, query_url, update_url, chosen.changes)
     life = Life(names=30)
     rows: list[NoteRow] = list(life.notes(chosen.notes))
     base = Settings(embedding=EmbeddingSettings(model=chosen.model, cache=False), answers=AnswersSettings(cached=0))
@@ -139,7 +139,7 @@ def write(number: str, query_url: str, update_url: str, changes: int) -> dict[st
 def serving_store(folder: Path) -> Iterator[tuple[str, str]]:
     """A running store; gives its addresses."""
     port = free_port()
-    words = [find_program(), "serve", "--location", str(folder), "--bind", f"127.0.0.1:{port}"]
+    words = [command(), "store", "serve", str(folder), "--port", str(port)]
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     urls = (f"http://127.0.0.1:{port}/query", f"http://127.0.0.1:{port}/update")
     try:

@@ -431,6 +431,22 @@ def store_group() -> None:
     """The store that memories are kept in, where it is not that of the data folder."""
 
 
+@store_group.command("serve")
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; others take a token.")
+@click.option("--port", type=click.IntRange(0, 65535), default=7878, show_default=True, help="0 picks a free one.")
+@click.option(
+    "--token", envvar="MEMENTO_STORE_TOKEN", default="", help="What nodes must bring.  [env: MEMENTO_STORE_TOKEN]"
+)
+def serve_shared_store(folder: Path, host: str, port: int, token: str) -> None:
+    """Serve the graphs of a folder to several nodes, until stopped: `oxigraph serve`, and one update at a time."""
+    from memento.interfaces.web.store import serve_store
+    from memento.telemetry import configure_logging
+
+    configure_logging()
+    serve_store(folder, host, port, token, lambda address: click.echo(f"The store is ready at {address}"))
+
+
 @store_group.command("probe")
 @click.argument("query_url", metavar="QUERY_URL")
 @click.argument("update_url", metavar="UPDATE_URL")
