@@ -25,6 +25,9 @@ The data folder and who owns it.
 An encrypted folder has `encryption.json`, `memory.sealed` and `journal-N.sealed` instead (`memento.vault`): there the store, the
 snapshots and all else that is in plain text are in a folder in memory, `work`; tokens and backups are sealed.
 
+Where the store is behind an endpoint (`store.kind = "sparql"`), there is no `store/`; `mirror/` has copies of graphs for SPARQL,
+and goes at the next start (docs/scale.md).
+
 *Guarantees:* one owner at a time; the lock goes with the process that holds it, however that ends.
 """
 
