@@ -555,7 +555,8 @@ def _describe_tool(tool: Tool) -> Iterator[str]:
         "openWorldHint": "reaches beyond the memory",
     }
     facts = [words for name, words in hints.items() if listed["annotations"][name]]
-    yield from ("", f"### {tool.name}", "", *(line.rstrip() for line in tool.description.splitlines()), "")
+    said = tool.description.replace("[", "\\[").splitlines()  # a bracket would begin a link
+    yield from ("", f"### {tool.name}", "", *(line.rstrip() for line in said), "")
     needed = listed["inputSchema"].get("required", ())
     rows = [
         (f"`{name}`", _name_schema(one), "needed" if name in needed else _json_default(one), one.get("description", ""))
