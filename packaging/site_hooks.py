@@ -25,6 +25,7 @@ ALIASES = {"README.md": "index.md", "queries": "reference/queries.md", "queries/
 _LINK = re.compile(r"(?<!!)\[([^\[\]]*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
 _FENCE = re.compile(r"^( *)(`{3,}).*?^\1\2 *$", re.M | re.S)
 _SCRIPT = re.compile(r"<script>(.*?)</script>", re.S)
+_DIAGRAM = "*Drawn at `/ontology` of a running service.*"
 _scripts: dict[str, str] = {}
 
 
@@ -46,13 +47,14 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
     written = next((source for source, target in PAGES.items() if target == here), f"docs/{here}")
     pieces, end = [], 0
     for fence in _FENCE.finditer(markdown):
-        pieces += [_redirect(markdown[end : fence.start()], written, here, files), fence[0]]
+        drawn = _DIAGRAM if fence[0].startswith("```mermaid") else fence[0]  # which would take a script of 3 MB
+        pieces += [_redirect(markdown[end : fence.start()], written, here, files), drawn]
         end = fence.end()
     return "".join([*pieces, _redirect(markdown[end:], written, here, files)])
 
 
 def on_post_page(output: str, page: Any, config: Any) -> str:
-    """Take the scripts out of a page into files."""
+    """Take the scripts out of a page into files, and name its dialog for screen readers."""
     base = posixpath.relpath("assets/scripts", posixpath.dirname(page.file.dest_uri) or ".")
 
     def replace(found: re.Match[str]) -> str:
@@ -60,7 +62,8 @@ def on_post_page(output: str, page: Any, config: Any) -> str:
         _scripts[name] = found[1]
         return f'<script src="{base}/{name}"></script>'
 
-    return _SCRIPT.sub(replace, output)
+    named = output.replace('data-md-component="search" role="dialog"', 'data-md-component="search" role="dialog" aria-label="Search"')
+    return _SCRIPT.sub(replace, named)
 
 
 def on_post_build(config: Any) -> None:

@@ -23,6 +23,9 @@ from memento.python import Memento, open_memento
 
 ROOT = Path(__file__).parents[3]
 HTML = {"Accept": "text/html"}
+AXE = Path(__file__).with_name("axe.min.js").read_text(encoding="utf-8")
+VIOLATIONS = """axe.run().then(found => found.violations.filter(one => ["serious", "critical"].includes(one.impact))
+.map(one => `${one.id}: ${one.nodes[0].html.slice(0, 200)}`))"""
 ELSEWHERE = {"REMOTE_ADDR": "10.0.0.7"}
 
 
@@ -150,6 +153,7 @@ def test_a_browser_shows_the_site_without_a_complaint_and_its_search_finds_a_wor
 ) -> None:
     monkeypatch.setattr(site, "find_site", lambda: built)
     complaints: list[str] = []
+    faults: list[str] = []
     hosts: set[str] = set()
     with serving(memento) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox", "--disable-gpu"])
@@ -161,6 +165,8 @@ def test_a_browser_shows_the_site_without_a_complaint_and_its_search_finds_a_wor
         for path in ("", "start/app.html", "reference/api.html", "ontology.html", "explanation/architecture.html"):
             page.goto(f"/docs/{path}")
             expect(page.locator("article h1")).to_be_visible()
+            page.evaluate(AXE)
+            faults += [f"{path}: {one}" for one in page.evaluate(VIOLATIONS)]
         page.goto("/docs")
         page.keyboard.press("/")
         page.keyboard.type("bitemporal")
@@ -176,4 +182,5 @@ def test_a_browser_shows_the_site_without_a_complaint_and_its_search_finds_a_wor
         browser.close()
         host = urlsplit(address).netloc
     assert complaints == []
+    assert faults == []
     assert hosts == {host}
