@@ -62,7 +62,9 @@ def on_post_page(output: str, page: Any, config: Any) -> str:
         _scripts[name] = found[1]
         return f'<script src="{base}/{name}"></script>'
 
-    named = output.replace('data-md-component="search" role="dialog"', 'data-md-component="search" role="dialog" aria-label="Search"')
+    named = output.replace(
+        'data-md-component="search" role="dialog"', 'data-md-component="search" role="dialog" aria-label="Search"'
+    )
     return _SCRIPT.sub(replace, named)
 
 

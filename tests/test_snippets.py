@@ -1,6 +1,6 @@
 """
-What the pages show is true: quickstarts and tutorials run as they stand, from the first snippet to the last, against a real service;
-the snippets of every other page are read as whoever takes them would read them.
+What the pages show is true: quickstarts and tutorials run as they stand, from the first snippet to the last, against a service on a
+real socket; the snippets of every other page are read as whoever takes them would read them.
 
 A snippet that cannot run has a comment above it, `<!-- not run: why -->`, and is a skipped test with that reason. A block of `text`
 below a snippet is what it prints: each line of the block, in this order, where `…` stands for anything.
@@ -275,7 +275,9 @@ def test_every_command_of_a_page_is_there_with_its_options(page: Path) -> None:
         command = main.get_command(click.Context(main), first)
         if command is None:
             faults.append(f"`memento {first}` is no command")
-        elif second and isinstance(command, click.Group) and second not in command.list_commands(click.Context(command)):
+        elif (
+            second and isinstance(command, click.Group) and second not in command.list_commands(click.Context(command))
+        ):
             faults.append(f"`memento {called}` is no command")
     assert faults == []
 

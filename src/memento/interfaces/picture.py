@@ -303,7 +303,7 @@ def draw_floors(floors: Sequence[Mapping[str, str]]) -> str:
             pieces.append(_draw_room(room, what, left, top, wide - 6))
         y += height
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {y + 4}" font-family="sans-serif" fill="#1f2430" role="img">\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {y + 4}" font-family="sans-serif" fill="#1f2430">\n'
         "<title>The rooms of the code by floor; a file imports from its own room or from a lower floor</title>\n"
         f'<rect width="{width}" height="{y + 4}" fill="#ffffff"/>\n' + "\n".join(pieces) + "\n</svg>\n"
     )

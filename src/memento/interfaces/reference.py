@@ -354,9 +354,7 @@ def write_rooms() -> str:
 def list_floors() -> list[dict[str, str]]:
     """Return the floors from the bottom: what each room that there is makes, by how the room is written."""
     package = Path(__file__).parents[1]
-    return [
-        {room: what for name, what in floor.items() if what and (room := _room(package, name))} for floor in FLOORS
-    ]
+    return [{room: what for name, what in floor.items() if what and (room := _room(package, name))} for floor in FLOORS]
 
 
 def write_signals() -> str | None:

@@ -1,4 +1,4 @@
-"""The documentation as a site: it builds without a warning, and `/docs` serves it under the policy of pages, to who may see them."""
+"""The documentation as a site: it builds without a warning; `/docs` serves it under the policy of pages, to who may see them."""
 
 from __future__ import annotations
 
