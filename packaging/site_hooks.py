@@ -47,7 +47,8 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
     written = next((source for source, target in PAGES.items() if target == here), f"docs/{here}")
     pieces, end = [], 0
     for fence in _FENCE.finditer(markdown):
-        drawn = _DIAGRAM if fence[0].startswith("```mermaid") else fence[0]  # which would take a script of 3 MB
+        is_class_diagram = fence[0].startswith("```mermaid\nclassDiagram")
+        drawn = _DIAGRAM if is_class_diagram else fence[0]  # which would take a script of 3 MB
         pieces += [_redirect(markdown[end : fence.start()], written, here, files), drawn]
         end = fence.end()
     return "".join([*pieces, _redirect(markdown[end:], written, here, files)])

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from flask import Response, request
 from werkzeug.exceptions import NotFound
-from werkzeug.utils import safe_join
+from werkzeug.security import safe_join
 
 from memento import assets
 from memento.errors import MissingPart
