@@ -366,3 +366,65 @@ def test_a_wrong_snippet_is_noticed() -> None:
             read_snippet(Snippet(page, 1, kind, text, (), None))
     with pytest.raises(AssertionError):
         require_printed(Snippet(page, 1, "sh", "", ("a … c", "b"), None), "b\na b c\n")
+
+
+def test_every_setting_that_a_page_names_is_one() -> None:
+    known, code = Settings(), read_code()
+    faults = []
+    for page in EVERY:
+        for section, name in re.findall(r"`([a-z]+)\.([a-z_]+)`", page.read_text(encoding="utf-8")):
+            group = getattr(known, section, None)
+            # The name of a file, or of an event, may look the same.
+            is_other = name in ENDINGS or any(f"{quote}{section}.{name}" in code for quote in "\"'{")
+            if group is not None and not is_other and not hasattr(group, name):
+                faults.append(f"{page.relative_to(ROOT)}: {section}.{name}")
+    assert faults == []
+
+
+def read_code() -> str:
+    return "".join(path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py"))
+
+
+ENDINGS = ("py", "toml", "json", "jsonl", "md", "ttl", "db", "onnx", "safetensors")
+UNITS = {"MiB": 1024 * 1024, "KiB": 1024, "s": 1, "": 1}
+
+
+def test_the_numbers_of_the_page_of_limits_are_the_defaults() -> None:
+    page = (ROOT / "docs" / "limits.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| [^|]+ \| ([^|]+) \| ((?:`\w+\.\w+`(?:, )?)+) \|$", page, re.M)
+    assert len(rows) > 8
+    for limit, names in rows:
+        said = [
+            (float(number.replace(",", "")), unit)
+            for number, unit in re.findall(r"(\d[\d,]*)(?: (MiB|KiB|s)\b)?", limit)
+        ]
+        for (number, unit), (section, name) in zip(said, re.findall(r"`(\w+)\.(\w+)`", names), strict=True):
+            default = getattr(getattr(Settings(), section), name)
+            assert number * UNITS[unit] == default or (name.endswith("_mb") and number == default), f"{section}.{name}"
+
+
+def test_the_errors_of_the_page_of_troubles_are_those_of_the_code() -> None:
+    page = (ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
+    code = read_code()
+    said = re.findall(r"^\| `([^`]+)`", page, re.M)
+    pieces = [piece.strip(" :,[]") for one in said for piece in one.split("…")]
+    spoken = [re.sub(r"(?<!\S)\d+(?:\.\d+)*", "", piece) for piece in pieces]
+    missing = [
+        words
+        for piece in spoken
+        for words in re.split(r"\s{2,}|port  of", piece)
+        if len(words.strip()) > 7 and words.strip() not in code
+    ]
+    assert len(said) > 12
+    assert missing == []
+
+
+def test_every_fact_about_another_project_has_a_source() -> None:
+    page = (ROOT / "docs" / "comparison.md").read_text(encoding="utf-8")
+    rows = [
+        line
+        for line in page.splitlines()
+        if line.startswith("| ") and not line.startswith(("| project", "| report", "| ---"))
+    ]
+    assert len(rows) > 15
+    assert [row for row in rows if "https://github.com/" not in row and not row.startswith("| Memento ")] == []
