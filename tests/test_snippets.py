@@ -215,13 +215,16 @@ def test_a_snippet_that_does_not_run_says_why(snippet: Snippet) -> None:
 
 def list_commands(text: str) -> Iterator[list[str]]:
     """Yield the words of each call of `memento` in a script."""
+    open_line = ""
     for line in re.sub(r"\\\n\s*", " ", text).splitlines():
         try:
-            lexer = shlex.shlex(line, posix=True, punctuation_chars="|&;<>()")
+            lexer = shlex.shlex(open_line + line, posix=True, punctuation_chars="|&;<>()")
             lexer.whitespace_split = True
             words = list(lexer)
-        except ValueError:  # a text over several lines, or an apostrophe in what is printed
-            words = line.partition("'")[0].partition('"')[0].split()
+        except ValueError:  # a text over several lines
+            open_line += f"{line} "
+            continue
+        open_line = ""
         command: list[str] | None = None
         previous = ""
         for word in [*words, ";"]:
@@ -234,6 +237,7 @@ def list_commands(text: str) -> Iterator[list[str]]:
             elif word == "memento" and previous not in ("exec",):  # which is a container's name
                 command = []
             previous = word
+    assert not open_line, f"a quotation never ends: {open_line[:80]}"
 
 
 def require_command(words: list[str]) -> None:
