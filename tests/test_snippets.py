@@ -31,6 +31,7 @@ import httpx2
 import openai
 import pytest
 import yaml  # type: ignore[import-untyped]  # its types are a package of their own
+from click.testing import CliRunner
 from rdflib.plugins.sparql.parser import parseQuery, parseUpdate
 
 from memento.interfaces.cli import main
@@ -53,7 +54,7 @@ FENCE = re.compile(
 PORT = "6366"
 
 REAL = "operator.md"
-"""The page whose service is a process of its own; the others are served from here, which takes a tenth of the time."""
+"""The page whose service and commands are processes; those of others run in here, which takes a tenth of the time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +99,13 @@ def require_printed(snippet: Snippet, output: str) -> None:
         at = found.end()
 
 
+def split_commands(text: str) -> list[list[str]]:
+    """Return the words of each command of a script of `memento` alone; nothing where it takes a shell."""
+    lines = re.sub(r"\\\n\s*", " ", text).splitlines()
+    is_plain = all(line.startswith("memento ") for line in lines) and not re.search(r"[|&;$`<>*]", text)
+    return [shlex.split(line, comments=True)[1:] for line in lines] if is_plain else []
+
+
 class Reader:
     """Somebody who follows a page in an empty folder: with a shell, a Python, and a provider that answers everything."""
 
@@ -129,7 +137,8 @@ class Reader:
         if snippet.kind == "sh":
             if text.startswith("memento serve"):
                 return self._serve_alone() if snippet.page.name == REAL else self._serve_here()
-            return self._run_shell(text)
+            commands = [] if snippet.page.name == REAL else split_commands(text)
+            return "".join(map(self._run_command, commands)) if commands else self._run_shell(text)
         if snippet.kind == "python":
             return self._run_python(text)
         assert snippet.kind == "sparql", f"{snippet.name}: a page that runs has no place for {snippet.kind!r}"
@@ -169,6 +178,11 @@ class Reader:
             assert service.poll() is None, log.read_text()
             time.sleep(0.1)
         raise AssertionError("the service did not start in a minute")
+
+    def _run_command(self, words: list[str]) -> str:
+        done = CliRunner().invoke(main, words, prog_name="memento")
+        assert done.exit_code == 0, done.output
+        return done.output
 
     def _run_shell(self, text: str) -> str:
         done = subprocess.run(["bash", "-euo", "pipefail", "-c", text], capture_output=True, text=True)
