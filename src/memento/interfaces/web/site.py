@@ -21,7 +21,6 @@ TYPES = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
     ".inv": "application/octet-stream",
-    ".ipynb": "application/json",
     ".js": "text/javascript; charset=utf-8",
     ".json": "application/json",
     ".jsonld": "application/ld+json",
