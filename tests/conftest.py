@@ -17,6 +17,7 @@ import pytest
 from endpoints import BINARY, Server, free_port
 from memento import assets
 from memento.graph.oxigraph import Oxigraph
+from memento.interfaces.web import site
 from memento.model import Change
 from memento.python import Memento, open_memento
 from memento.search import minilm
@@ -47,6 +48,14 @@ def model_loaded_once() -> Iterator[None]:
     """The model takes seconds to load and is the same in every test."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(minilm, "load_torch_model", functools.cache(minilm.load_torch_model))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def site_not_built() -> Iterator[None]:
+    """What `/docs` shows depends on no `make site` of the person who runs the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(site, "find_site", lambda: None)
         yield
 
 

@@ -3,13 +3,14 @@ Pictures as SVG: the map of a memory, a circle for each region with its best kno
 from when it came true to when it ended.
 
 *Guarantees:* every text is escaped; nothing is fetched and nothing runs; drawn in the colour of the text around it, so that it is
-seen on light and dark. The same map gives the same picture.
+seen on light and dark. The same map gives the same picture. The floors of the code are drawn on white, as they are a file.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
@@ -184,6 +185,51 @@ def _frame(
 
 
 _WIDE, _ROW, _BAR, _AXIS = 760.0, 34.0, 7.0, 26.0  # pixels
+_ROOM_WIDTH, _ROOM_HEIGHT, _ROOMS_IN_ROW, _FLOOR_EDGE = 226, 58, 4, 8  # pixels, but for the number
+_FLOOR_LEFT = 44
+
+
+def draw_floors(floors: Sequence[Mapping[str, str]]) -> str:
+    """
+    Draw the floors of the code, the highest at the top, as an SVG document.
+
+    Args:
+        floors: from the bottom: what each room is, by how the room is written.
+    """
+    pieces, y = list[str](), _FLOOR_EDGE
+    width = _FLOOR_LEFT + _ROOMS_IN_ROW * _ROOM_WIDTH + _FLOOR_EDGE
+    for number, rooms in reversed(list(enumerate(floors))):
+        rows = -(-len(rooms) // _ROOMS_IN_ROW)
+        height = rows * _ROOM_HEIGHT + _FLOOR_EDGE
+        colour = f"hsl({_HUES[number % len(_HUES)]}, 45%, 93%)"
+        pieces.append(f'<rect x="4" y="{y}" width="{width - 8}" height="{height - 3}" rx="6" fill="{colour}"/>')
+        pieces.append(f'<text x="24" y="{y + height / 2 + 4:g}" font-size="16" text-anchor="middle">{number}</text>')
+        for at, (room, what) in enumerate(rooms.items()):
+            in_row = min(_ROOMS_IN_ROW, len(rooms) - at // _ROOMS_IN_ROW * _ROOMS_IN_ROW)
+            wide = _ROOMS_IN_ROW * _ROOM_WIDTH / in_row
+            left = _FLOOR_LEFT + at % _ROOMS_IN_ROW * wide
+            top = y + at // _ROOMS_IN_ROW * _ROOM_HEIGHT + 4
+            pieces.append(_draw_room(room, what, left, top, wide - 6))
+        y += height
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {y + 4}" font-family="sans-serif" fill="#1f2430">\n'
+        "<title>The rooms of the code by floor; a file imports from its own room or from a lower floor</title>\n"
+        f'<rect width="{width}" height="{y + 4}" fill="#ffffff"/>\n' + "\n".join(pieces) + "\n</svg>\n"
+    )
+
+
+def _draw_room(room: str, what: str, left: float, top: float, width: float) -> str:
+    lines = textwrap.wrap(what.replace("`", ""), max(20, int(width / 6.1)))
+    said = "".join(
+        f'<text x="{left + 8:g}" y="{top + 31 + 12 * at:g}" font-size="10.5">{escape(line)}</text>'
+        for at, line in enumerate(lines[:2])
+    )
+    return (
+        f'<rect x="{left:g}" y="{top:g}" width="{width:g}" height="{_ROOM_HEIGHT - 6}" rx="4" fill="#ffffff" stroke="#8a93a6"/>'
+        f'<text x="{left + 8:g}" y="{top + 17:g}" font-size="13" font-weight="bold">{escape(room)}</text>{said}'
+    )
+
+
 _TICKS = 8
 _CHARS_OF_ROW = 110
 _DAY_S = 86_400.0

@@ -55,6 +55,7 @@ TABLE: Mapping[tuple[str, str], tuple[tuple[int, ...], dict[str, Any]]] = {
     ("GET", "/tokens"): (CARE, {}),
     ("GET", "/system"): (READ, {}),
     ("GET", "/docs"): (READ, {}),
+    ("GET", "/docs/<path:name>"): ((401, 404, 404, 404, 404), {}),
     ("POST", "/do/<name>"): ((401, 403, 403, 403, 403), {}),
     ("POST", "/sign-in"): ((401,) * 5, {}),
     ("POST", "/sign-out"): ((401, 403, 403, 403, 403), {}),

@@ -31,6 +31,7 @@ from memento import __version__, telemetry
 from memento.errors import Forbidden, MementoError, NotFound
 from memento.interfaces.picture import draw_manifest
 from memento.interfaces.proxy.routes import Proxy
+from memento.interfaces.web import site
 from memento.interfaces.web.requests import context, namespace
 from memento.interfaces.web.rest import build, read_form, respond
 from memento.interfaces.web.yasgui import Bundle
@@ -179,6 +180,7 @@ class Pages:
             ("/tokens", self.show_tokens),
             ("/system", self.show_system),
             ("/docs", self.show_docs),
+            ("/docs/<path:name>", self.send_docs),
         ):
             routes.add_url_rule(path, view_func=view, methods=["GET"])
         routes.post("/do/<name>")(self.perform)
@@ -344,12 +346,20 @@ class Pages:
         health = health_of(context(), self._proxy.origins)
         return self._render("system.html", status=self._call(Status), health=health)
 
-    def show_docs(self) -> str:
-        """Show the addresses, and where to read on."""
+    def show_docs(self) -> ResponseReturnValue:
+        """Show the documentation; where it is not built, the addresses, and how to build it."""
+        if folder := site.find_site():
+            return site.send_file(folder, "") if request.path.endswith("/") else redirect("/docs/")
         routes = sorted(
             (one.route.partition(" ")[::-1], summary_of(one)) for one in TABLE.values() if "rest" not in one.absent
         )
         return self._render("docs.html", routes=routes)
+
+    def send_docs(self, name: str) -> Response:
+        """Send a file of the documentation."""
+        if folder := site.find_site():
+            return site.send_file(folder, name)
+        raise NoPage
 
     # What is done
 
@@ -431,7 +441,7 @@ _NOTHING = Neighbourhood(nodes=(), links=())
 def _finish(response: Response) -> Response:
     """Give pages their headers, and who begins a session its cookie."""
     if is_page() and not request.path.startswith(BUNDLE.address):
-        response.headers.update(HEADERS)
+        response.headers.update(HEADERS | {"Cache-Control": response.headers.get("Cache-Control", "no-store")})
         if nonce := g.get("nonce"):
             response.set_cookie(NONCE, nonce, httponly=True, samesite="Strict", secure=_is_secure(), path="/")
     return response
