@@ -86,7 +86,7 @@ class Document:
         found = self._store.quads_for_pattern(None, ox.NamedNode(predicate), ox.NamedNode(value))
         return sorted(_name_of(quad.subject) for quad in found)
 
-    def describe(self, subject: IRI | None = None) -> Iterator[ox.Triple]:
+    def describe_subject(self, subject: IRI | None = None) -> Iterator[ox.Triple]:
         """Yield what the document says of a subject, with the nodes without a name that it leads to; of all without one."""
         waiting: list[ox.NamedNode | ox.BlankNode | None] = [ox.NamedNode(subject) if subject else None]
         while waiting:
@@ -114,7 +114,7 @@ def serialize_documents(names: tuple[str, ...], of: ox.RdfFormat, subject: IRI |
     """Write documents of ours as one graph, or what they say of a subject; empty where they say nothing of it."""
     stated = "".join(document(name).text for name in names)
     prefixes = dict(sorted(set(re.findall(r"^@prefix (\w+):\s+<([^>\s]++)> \.", stated, flags=re.M))))
-    triples = sorted(set(chain(*(document(name).describe(subject) for name in names))), key=str)
+    triples = sorted(set(chain(*(document(name).describe_subject(subject) for name in names))), key=str)
     return (ox.serialize(triples, format=of, prefixes=prefixes) or b"") if triples else b""
 
 

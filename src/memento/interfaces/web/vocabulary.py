@@ -94,8 +94,8 @@ def blueprint(show: Callable[[], str]) -> Blueprint:
 
     @routes.get(ADDRESS)
     @routes.get(f"{ADDRESS}/<path:name>")
-    def answer(name: str = "") -> ResponseReturnValue:
-        return _answer(show, name)
+    def send_vocabulary(name: str = "") -> ResponseReturnValue:
+        return _respond_to(show, name)
 
     @routes.after_request
     def add_headers(response: Response) -> Response:
@@ -106,7 +106,7 @@ def blueprint(show: Callable[[], str]) -> Blueprint:
     return routes
 
 
-def _answer(show: Callable[[], str], name: str) -> ResponseReturnValue:
+def _respond_to(show: Callable[[], str], name: str) -> ResponseReturnValue:
     if found := _VERSION.fullmatch(name):
         if found["version"] != (current := describe_ontology(OWL.versionInfo)):
             raise NotFound(
@@ -121,14 +121,11 @@ def _answer(show: Callable[[], str], name: str) -> ResponseReturnValue:
         return _send(show(), HTML) if media == HTML else _send_document((DOCUMENTS[name],), media, name or "memento")
     term = next((one for one in load_terms() if one.name == name), None)
     if term is None:
-        near = get_close_matches(name, [*DOCUMENTS, *(one.name for one in load_terms())], n=3)
+        known = [*DOCUMENTS, *(one.name for one in load_terms())]
+        near = [f"{ADDRESS}/{one}" for one in get_close_matches(name, known)]
         raise NotFound(
             f"the vocabulary has no term and no document {name[:80]!r}: "
-            + (
-                f"did you mean {' or '.join(f'{ADDRESS}/{one}' for one in near)}?"
-                if near
-                else f"{ADDRESS} lists all of them"
-            )
+            + (f"did you mean {' or '.join(near)}?" if near else f"{ADDRESS} lists all of them")
         )
     if media == HTML:
         return redirect(f"{ADDRESS}#{quote(name)}", 303)
@@ -162,9 +159,8 @@ def _send_document(names: tuple[str, ...], media: str, name: str, subject: IRI |
 def _send(body: str | bytes, media: str) -> Response:
     response = Response(body, content_type=f"{media}; charset=utf-8" if media.startswith("text/") else media)
     stated = "".join(document(one).text for one in DOCUMENTS.values()) if media != HTML else str(body)
-    response.set_etag(
-        sha256(f"{request.path} {media}\n{stated}".encode()).hexdigest()[:32], weak=media != "text/turtle"
-    )
+    # Weak: nodes without a name go by another one in each process.
+    response.set_etag(sha256(f"{request.path} {media}\n{stated}".encode()).hexdigest()[:32], weak=True)
     response.headers["Cache-Control"] = "no-cache"
     response.make_conditional(request)
     return response
