@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PORT   ?= 6366
 
-.PHONY: run test install format lint types unit wheel bench crash soak fuzz mutants coverage docs site notebooks lab dist bundle check-image release yasgui pages-files test-pages screenshots clean
+.PHONY: run test install format lint types unit wheel bench crash soak fuzz mutants coverage docs site notebooks lab dist bundle check-image release yasgui pages-files test-pages newcomer screenshots clean
 
 run: $(VENV)/.installed
 	$(BIN)/memento serve --port $(PORT)
@@ -109,6 +109,10 @@ pages-files:
 # The pages for people alone, over HTTP and in a browser; `make unit` runs them too.
 test-pages: $(VENV)/.installed
 	$(BIN)/python -m pytest -n 0 tests/interfaces/web/test_pages.py tests/interfaces/web/test_pages_browser.py
+
+# Ten tasks of somebody who installs the wheel into a fresh environment: prints steps, seconds and outcome of each. Needs an index.
+newcomer: dist
+	$(BIN)/python tests/newcomer.py dist/*.whl
 
 # The pictures of docs/pages.md; needs a Chromium.
 screenshots: $(VENV)/.installed

@@ -56,6 +56,9 @@ TABLE: Mapping[tuple[str, str], tuple[tuple[int, ...], dict[str, Any]]] = {
     ("GET", "/system"): (READ, {}),
     ("GET", "/docs"): (READ, {}),
     ("GET", "/docs/<path:name>"): ((401, 404, 404, 404, 404), {}),
+    # Published text: a stranger may read it, and learns nothing of the memory.
+    ("GET", "/ontology"): ((200,) * 5, {}),
+    ("GET", "/ontology/<path:name>"): ((404,) * 5, {}),
     ("POST", "/do/<name>"): ((401, 403, 403, 403, 403), {}),
     ("POST", "/sign-in"): ((401,) * 5, {}),
     ("POST", "/sign-out"): ((401, 403, 403, 403, 403), {}),

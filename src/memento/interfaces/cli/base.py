@@ -202,7 +202,7 @@ MEANT = {
     **dict.fromkeys(("show", "cat"), "get ID"),
     **dict.fromkeys(("sparql", "select"), "query SPARQL"),
     **dict.fromkeys(("stats", "info"), "status"),
-    "why": "recall QUESTION --explain",
+    **dict.fromkeys(("why", "explain"), "recall QUESTION --explain"),
     "ls": "list",
     "load": "import PATH",
     "dump": "export FILE",

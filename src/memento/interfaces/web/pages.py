@@ -34,6 +34,7 @@ from memento.interfaces.proxy.routes import Proxy
 from memento.interfaces.web import site
 from memento.interfaces.web.requests import context, namespace
 from memento.interfaces.web.rest import build, read_form, respond
+from memento.interfaces.web.vocabulary import describe_page, wants_page
 from memento.interfaces.web.yasgui import Bundle
 from memento.iris import shorten
 from memento.model import Described, GraphNode, Neighbourhood, Region, Timeline
@@ -130,7 +131,7 @@ class Link:
 def is_page() -> bool:
     """Whether the request is for a page, or comes from one."""
     path = request.path
-    if path == "/" or path.startswith("/do/"):
+    if path == "/" or path.startswith("/do/") or wants_page():
         return True
     if any(path == own or path.startswith(f"{own}/") for own in OWN):
         return True
@@ -360,6 +361,10 @@ class Pages:
         if folder := site.find_site():
             return site.send_file(folder, name)
         raise NoPage
+
+    def show_ontology(self) -> str:
+        """Show the vocabulary."""
+        return self._render("ontology.html", **describe_page())
 
     # What is done
 
