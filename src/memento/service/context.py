@@ -545,7 +545,7 @@ def handle(operation: Operation[A], context: Context) -> A:
     check(operation)
     operation = spell_out(operation, context)
     answer = _answer(operation, context)
-    if operation.right == "read" and (notice := _note_unknown(operation.namespace, context)):
+    if operation.right == "read" and (notice := describe_unknown(operation.namespace, context)):
         if hasattr(answer, "notice"):
             answer = replace(answer, notice=notice)
         elif notice not in context.notices:
@@ -568,7 +568,7 @@ def _answer(operation: Operation[Any], context: Context) -> Any:
     return handler(operation, context) if is_stale else answer
 
 
-def _note_unknown(namespace: str | None, context: Context) -> str | None:
+def describe_unknown(namespace: str | None, context: Context) -> str | None:
     """Say that a namespace which the caller has named holds nothing: its name may be misspelt."""
     # Whoever opens the folder may have named it as well; what the settings name is nobody's slip.
     namespace = namespace or context.service.default_scope.namespace

@@ -11,17 +11,18 @@ this address alone. Stored text is text: templates escape it, and a page allows 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from hashlib import sha256
 from hmac import compare_digest
 from secrets import token_urlsafe
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
-from flask import Blueprint, Flask, Response, g, redirect, render_template, request
+from flask import Blueprint, Flask, Response, g, make_response, redirect, render_template, request
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 from werkzeug.datastructures import MultiDict
@@ -30,12 +31,13 @@ from werkzeug.exceptions import NotFound as NoPage
 from memento import __version__, telemetry
 from memento.errors import Forbidden, MementoError, NotFound
 from memento.interfaces.picture import draw_manifest
-from memento.interfaces.proxy.routes import Proxy
-from memento.interfaces.web.requests import context, namespace
+from memento.interfaces.proxy.routes import PROXIED, Proxy
+from memento.interfaces.web.requests import Parameters, context, namespace
 from memento.interfaces.web.rest import build, read_form, respond
 from memento.interfaces.web.yasgui import Bundle
 from memento.iris import shorten
 from memento.model import Described, GraphNode, Neighbourhood, Region, Timeline
+from memento.ontology import load_terms
 from memento.operations import TABLE, Operation
 from memento.operations.base import FILTERS, summary_of
 from memento.operations.care import ListTokens, Status
@@ -55,7 +57,7 @@ from memento.operations.recall import (
 from memento.operations.recall import Timeline as ShowTimeline
 from memento.operations.strength import Strength
 from memento.retrieval.render import count_tokens
-from memento.service import Service, handle
+from memento.service import Service, describe_unknown, handle
 from memento.service.handlers.recall import health as health_of
 
 TOKEN, NONCE = "memento_token", "memento_session"
@@ -102,6 +104,7 @@ SHARED = ("/memory", "/cases")
 PHASES = ("land", "anchor", "expand", "distill", "trace")
 PAGE = 50
 LATEST = 12
+AROUND = 6
 BUNDLE = Bundle("pages")
 
 HEADERS = {
@@ -138,7 +141,9 @@ def is_page() -> bool:
 
 
 def prefers_html() -> bool:
-    """Whether whoever asks would rather show HTML than read JSON, or any one as much as another."""
+    """Whether whoever asks would rather show HTML than read JSON, or any one as much as another; a part of a page would."""
+    if request.headers.get("HX-Request"):
+        return True
     accepted = request.accept_mimetypes
     return accepted["text/html"] > max(accepted["application/json"], accepted["text/turtle"])
 
@@ -179,6 +184,7 @@ class Pages:
             ("/tokens", self.show_tokens),
             ("/system", self.show_system),
             ("/docs", self.show_docs),
+            ("/favicon.ico", send_icon),
         ):
             routes.add_url_rule(path, view_func=view, methods=["GET"])
         routes.post("/do/<name>")(self.perform)
@@ -192,6 +198,8 @@ class Pages:
             "moment": lambda at: _show_time(at, zone, "%-d %b %Y, %H:%M"),
             "short": lambda iri: str(iri).rpartition(":")[2][-8:],
             "name": lambda iri: str(iri).rpartition("/")[2].rpartition("#")[2].rpartition(":")[2],
+            "count": _count,
+            "relation": _label_relation,
         }
 
     def answer_shared(self) -> ResponseReturnValue | None:
@@ -207,8 +215,9 @@ class Pages:
         """Answer with a page that says what went wrong; to who needs a token, with a place to give it."""
         if request.headers.get("HX-Request"):
             return Response(render_template("_problem.html", message=message), status=status, mimetype="text/html")
-        shown = self._render("sign_in.html" if asks_token else "problem.html", status=status, message=message)
-        return Response(shown, status=status, mimetype="text/html")
+        template, back = ("sign_in.html", _find_wanted()) if asks_token else ("problem.html", _find_way_back())
+        shown = self._render(template, status=status, message=message, back=back)
+        return Response(shown, status=status, mimetype="text/html", headers=HEADERS)
 
     # What is seen
 
@@ -260,7 +269,11 @@ class Pages:
                 strength=self._try(Strength, iri=described.iri),
             )
         if kind in ("Note", "Turn"):
-            return self._render("note.html", **shown, sources=self._try(Sources, iri=described.iri) or ())
+            sources = self._try(Sources, iri=described.iri) or ()
+            read = [self._try(Get, iri=one) for one in dict.fromkeys(source.memory for source in sources)]
+            hidden = ["expiredAt" in _group_properties(one) for one in read if one]
+            states = {"is_forgotten": all(hidden) and bool(hidden), "some_forgotten": any(hidden) or not hidden}
+            return self._render("note.html", **shown, sources=sources, **states)
         if kind in ("Entity", "User"):
             history = self._try(ShowTimeline, subject=described.iri, limit=100)
             return self._render("entity.html", **shown, history=history)
@@ -286,7 +299,7 @@ class Pages:
     def send_graph(self) -> Response:
         """Answer with nodes and links: of a search, around a node, of a way, or of what is mentioned most."""
         asked = _read_arguments("q", "node", "start", "end", "limit")
-        limit = int(asked["limit"]) if asked.get("limit", "").isdigit() else 6
+        limit = Parameters("q", "node", "start", "end", "limit").number("limit")
         if asked.get("q"):
             found = self._call(Recall, question=asked["q"], k=12, counts=False)
             nodes = [one.iri for one in found.memories]
@@ -296,7 +309,9 @@ class Pages:
             return respond(self._call(FindPath, start=asked["start"], end=asked.get("end") or ""))
         else:
             nodes = [one.iri for one in self._call(Entities, limit=LATEST)]
-        return respond(self._call(Neighbours, nodes=nodes, limit=min(limit, 1_000)) if nodes else _NOTHING)
+        return respond(
+            self._call(Neighbours, nodes=nodes, limit=AROUND if limit is None else limit) if nodes else _NOTHING
+        )
 
     def show_map(self) -> str:
         """Show what belongs together, each region a link."""
@@ -367,7 +382,10 @@ class Pages:
         answer = handle(call, context())
         known = {"name": name, "call": call, "answer": answer}
         if request.headers.get("HX-Request"):
-            return self._render("_receipt.html", **known)
+            response = make_response(self._render("_receipt.html", **known))
+            if not getattr(call, "dry_run", False):
+                response.headers["HX-Trigger-After-Swap"] = "changed"  # what the page shows of it is loaded again
+            return response
         return self._render("receipt.html", **known, back=_own_path(request.form.get("back")))
 
     def sign_in(self) -> ResponseReturnValue:
@@ -410,6 +428,7 @@ class Pages:
             may=lambda right: access is not None and access.may(right),
             namespace=namespace(),
             used_namespace=_name_namespace() if access is not None else "",
+            unknown_namespace=_describe_unknown() if access is not None else None,
             path=request.full_path.rstrip("?"),
             here=request.path,
             is_signed_in=TOKEN in request.cookies,
@@ -423,6 +442,19 @@ def _name_namespace() -> str:
         return context().scope(namespace()).namespace
     except MementoError:
         return namespace() or ""
+
+
+def _describe_unknown() -> str | None:
+    """Say that nothing is remembered in the namespace of the page, whose name may be misspelt."""
+    try:
+        return describe_unknown(namespace(), context())
+    except MementoError:
+        return None
+
+
+def send_icon() -> Response:
+    """Send the picture that browsers ask for beside what is no page and names none."""
+    return Response(BUNDLE.files["icon.svg"], mimetype="image/svg+xml", headers={"Cache-Control": "max-age=86400"})
 
 
 _NOTHING = Neighbourhood(nodes=(), links=())
@@ -470,6 +502,19 @@ def _own_path(path: str | None) -> str:
     """Return a path of this address, whatever was sent."""
     is_own = path and path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable()
     return path if is_own and path else "/"
+
+
+def _find_wanted() -> str:
+    """Return the page that whoever is to sign in wants to see."""
+    return _own_path(request.form.get("back")) if request.path == "/sign-in" else request.full_path.rstrip("?")
+
+
+def _find_way_back() -> str | None:
+    """Return the page of ours that led to this request; None where none did."""
+    came_from = urlsplit(request.referrer or "")
+    path = came_from._replace(scheme="", netloc="", fragment="").geturl()
+    is_own = came_from.netloc == request.host and path != request.full_path.rstrip("?")
+    return _own_path(path) if is_own else None
 
 
 def _read_arguments(*names: str) -> dict[str, str]:
@@ -526,7 +571,7 @@ def _list_links(described: Described, around: Neighbourhood) -> list[Link]:
     """List what a node is linked with, each relation together."""
     nodes = {one.iri: one for one in around.nodes}
     links = [
-        Link(relation=one.relation, is_back=one.target == described.iri, node=nodes[other])
+        Link(relation=_label_relation(one.relation), is_back=one.target == described.iri, node=nodes[other])
         for one in around.links
         if described.iri in (one.source, one.target)
         for other in [one.target if one.source == described.iri else one.source]
@@ -534,7 +579,24 @@ def _list_links(described: Described, around: Neighbourhood) -> list[Link]:
     return sorted(links, key=lambda one: (one.relation, one.is_back))
 
 
-def failure_of(pages: Pages, error: MementoError) -> Response | None:
-    """Return a failure as a page where a page was wanted; None for programs."""
-    is_wanted = is_page() and (prefers_html() or request.headers.get("HX-Request"))
-    return pages.answer_failure(error.status, str(error), asks_token=error.status == 401) if is_wanted else None
+@cache
+def _labels() -> Mapping[str, str]:
+    return {term.name: term.label for term in load_terms()}
+
+
+def _label_relation(name: str) -> str:
+    """Return a relation in words: as the ontology calls it, else the words of its name."""
+    return _labels().get(name) or re.sub(r"(?<=[a-z\d])(?=[A-Z])", " ", name).replace("_", " ").lower()
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    """Return a number with the noun that goes with it; without `many`, the plural adds an s."""
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
+def show_failure(pages: Pages, status: int, message: str) -> Response | None:
+    """Return a failure as a page where a page was wanted; None for programs. Where nothing is, a browser wants a page."""
+    is_wanted = is_page() or (status == 404 and not request.path.startswith(PROXIED))
+    if not is_wanted or not prefers_html():
+        return None
+    return pages.answer_failure(status, message, asks_token=status == 401)

@@ -9,6 +9,7 @@ const COLOURS = { Memory: "#5b9bd5", Note: "#98a4b3", User: "#d55e00", Tag: "#b3
 
 const QUIET = new Set(["about", "mentions", "tagged", "extractedFrom"]); // what nearly every line says has no name on it
 const withNotes = document.getElementById("with-notes");
+const spell = (relation) => relation.replace(/([a-z\d])([A-Z])/g, "$1 $2").replaceAll("_", " ").toLowerCase();
 const shorten = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 const address = (path, values) => {
   const query = new URLSearchParams({ ...values, ...(NAMESPACE && { namespace: NAMESPACE }) }).toString();
@@ -25,7 +26,7 @@ function style() {
     { selector: "node[kind = 'Note']", style: { shape: "rectangle", width: 14, height: 17 } },
     { selector: "node[?isPast]", style: { "background-opacity": 0.35, "border-width": 1, "border-style": "dashed", "border-color": ink } },
     { selector: "node:selected", style: { "border-width": 3, "border-color": ink, "border-style": "solid" } },
-    { selector: "edge", style: { width: 1.2, "line-color": line, "target-arrow-color": line, "target-arrow-shape": "triangle", "arrow-scale": 0.7, "curve-style": "bezier", label: (edge) => (QUIET.has(edge.data("relation")) ? "" : edge.data("relation")), color: ink, "font-size": 10, "text-opacity": 0.75, "text-rotation": "autorotate", "text-outline-color": ground, "text-outline-width": 2, "min-zoomed-font-size": 9 } },
+    { selector: "edge", style: { width: 1.2, "line-color": line, "target-arrow-color": line, "target-arrow-shape": "triangle", "arrow-scale": 0.7, "curve-style": "bezier", label: (edge) => (QUIET.has(edge.data("relation")) ? "" : spell(edge.data("relation"))), color: ink, "font-size": 10, "text-opacity": 0.75, "text-rotation": "autorotate", "text-outline-color": ground, "text-outline-width": 2, "min-zoomed-font-size": 9 } },
     { selector: "edge[relation = 'rival'], edge[relation = 'contradicts']", style: { "line-color": "#c0392b", "target-arrow-color": "#c0392b" } },
     { selector: "edge[relation = 'invalidates']", style: { "line-style": "dashed" } },
   ];
@@ -83,12 +84,14 @@ function refill(leftOut = 0) {
       kind.textContent = ` ${node.data("kind")}`;
       button.type = "button";
       button.dataset.id = node.id();
+      button.dir = "auto";
       button.append(shorten(node.data("label"), 70), kind);
       item.append(button);
       return item;
     }),
   );
-  said.textContent = nodes.length ? `${nodes.length} nodes, ${graph.edges().length} links${leftOut ? `, ${leftOut} more neighbours` : ""}.` : "Nothing was found.";
+  const count = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
+  said.textContent = nodes.length ? `${count(nodes.length, "node")}, ${count(graph.edges().length, "link")}${leftOut ? `, ${count(leftOut, "more neighbour")}` : ""}.` : "Nothing was found.";
 }
 
 function choose(node) {
