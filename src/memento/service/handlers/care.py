@@ -541,7 +541,7 @@ class Exchange:
         if not self._is_trial:
             blank_patches(self._folder, ledger)
         return Synced(
-            machine=ledger.machine,
+            machine="" if joined and self._is_trial else ledger.machine,  # a trial gives none
             sent=self._sent,
             withdrawn=self._withdrawn,
             patches=len(patches),
