@@ -109,6 +109,8 @@ class Service:
         self.new_agents: Callable[[], Agents] = self.models or self.new_rules
         self.importing = threading.Lock()
         """Taken before all other locks, by whoever brings in or takes out a whole memory."""
+        self.editing = threading.Lock()
+        """Held while a file of the memory tool is edited: nobody else edits one between its reading and its writing."""
         self.understanding = threading.Lock()
         """Held while a note is being understood; taken before `writing`, never after it."""
         self.writing = threading.Lock()
