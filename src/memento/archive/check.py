@@ -14,11 +14,11 @@ from typing import Literal
 from memento import settings
 from memento.access import Access
 from memento.assets import VERSION
-from memento.backends import Backends
+from memento.backends import Backends, raise_if_store_is_missing
 from memento.datadir import DataFolder
 from memento.errors import BackendError, Damaged, GraphError, MementoError, SettingsError
 from memento.graph import shapes
-from memento.graph.backups import list_backups, raise_if_store_is_missing, verify_backup
+from memento.graph.backups import explain_way_out, list_all_backups, list_backups, verify_backup
 from memento.graph.oxigraph import Oxigraph, find_damage
 from memento.iris import IRI, MEM, graph_iri, namespace_of, parse_graph_name
 from memento.model import Difference, Health, Scope, SetAside, Status
@@ -224,9 +224,9 @@ def _examine_store(datadir: DataFolder, at: datetime) -> Iterator[Finding]:
     try:
         raise_if_store_is_missing(datadir)
     except Damaged as damage:
-        yield Finding(
-            kind="missing-store", found=str(damage), remedy="`memento restore` puts the latest backup in its place."
-        )
+        usual = "`memento restore` puts the latest backup in its place."
+        remedy = usual if list_all_backups(datadir) else f"{explain_way_out(datadir)}."
+        yield Finding(kind="missing-store", found=str(damage), remedy=remedy)
         return
     if not datadir.store.is_dir():
         return

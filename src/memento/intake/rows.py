@@ -3,7 +3,7 @@ Rows from somewhere else: JSON lines, a JSON array, CSV or plain text become `No
 
 Keys of an object: `content` or `text`; `at` or `timestamp`; `title`; `speaker`; `session`; `turn` or `position`;
 `idempotency_key`; `tags`, a list or words with commas between; `container`; `priority`; `source`; `ttl_s`, seconds. Unknown keys
-are ignored; of CSV these are the columns, and without a `content` the last one is. Text and Markdown give one note for each paragraph.
+are ignored; of CSV these are the columns, and without a `content` the last one is. Text and Markdown give a note a paragraph.
 
 *Guarantees:* all or nothing: the first unusable row is an `InputError` that names file, line and field.
 
