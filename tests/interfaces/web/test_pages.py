@@ -108,7 +108,8 @@ def test_a_page_has_no_code_and_no_style_but_files_of_this_address(web: FlaskCli
 def test_stored_markup_is_shown_as_it_was_written(web: FlaskClient, memento: Memento) -> None:
     nodes = [f"/memory/{quote(one.iri)}" for one in memento.neighbours([find(memento, "attack is")]).nodes]
     shown = [
-        web.get(path, headers=BROWSER) for path in (*PAGES, *nodes, f"/cases/{quote(memento.list_cases()[0].iri)}")
+        web.get(path, headers=BROWSER, buffered=True)
+        for path in (*PAGES, *nodes, f"/cases/{quote(memento.list_cases()[0].iri)}")
     ]
     assert {page.status_code for page in shown} == {200}
     for page in shown:
@@ -281,6 +282,16 @@ def test_one_memory_is_counted_as_one(web: FlaskClient, memento: Memento) -> Non
     assert "Bring it back" in shown and ">Forget<" not in shown
     note = web.get(f"/memory/{quote(memento.sources(iri)[0].note.iri)}", headers=BROWSER).text
     assert "Bring it back" in note and "Forget all of it" not in note
+
+
+def test_what_stands_above_the_results_is_sent_before_anything_is_recalled(web: FlaskClient, memento: Memento) -> None:
+    answer = web.get("/search?q=Where+do+I+live", headers=BROWSER)
+    first = next(iter(answer.iter_encoded())).decode()
+    answer.close()
+    assert 'value="Where do I live"' in first and "Lisbon" not in first and "</html>" not in first
+    whole = web.get("/search?q=Where+do+I+live", headers=BROWSER, buffered=True)
+    assert "Lisbon" in whole.text and "</html>" in whole.text and 'name="csrf"' in whole.text
+    assert whole.mimetype == "text/html" and "default-src 'none'" in whole.headers["Content-Security-Policy"]
 
 
 def test_a_narrow_token_sees_its_namespace_and_gets_no_buttons_it_may_not_press(

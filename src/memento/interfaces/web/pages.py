@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache, partial
@@ -22,7 +22,7 @@ from secrets import token_urlsafe
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
-from flask import Blueprint, Flask, Response, g, make_response, redirect, render_template, request
+from flask import Blueprint, Flask, Response, g, make_response, redirect, render_template, request, stream_template
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 from werkzeug.datastructures import MultiDict
@@ -106,6 +106,7 @@ PAGE = 50
 LATEST = 12
 AROUND = 6
 BUNDLE = Bundle("pages")
+MARK = "<!-- what follows takes longer -->"
 
 HEADERS = {
     # Cytoscape and htmx need neither styles nor code of the page; a form goes nowhere else, and nobody frames it.
@@ -230,18 +231,28 @@ class Pages:
             entities=self._call(Entities, limit=LATEST),
         )
 
-    def show_search(self) -> str:
-        """Show what a question brings back, by which phases, and why."""
+    def show_search(self) -> ResponseReturnValue:
+        """Show what a question brings back, by which phases, and why. What stands above that is sent while it is looked for."""
         asked = _read_arguments("q", "as_of", "believed_at", "k", *FILTERS)
         if not asked.get("q"):
-            return self._render("search.html", asked=asked, found=None)
+            return self._render("search.html", asked=asked)
         values = {**asked, "question": asked["q"], "explain": "true"}
-        found = handle(read_form(Recall, _to_form(values, without=("q",))), context())
-        phases = [(name, found.timings_ms.get(name, 0.0)) for name in PHASES]
-        most = max((sum(one.why.values()) for one in found.memories), default=1.0) or 1.0
-        return self._render(
-            "search.html", asked=asked, found=found, phases=phases, most=most, longest=max(ms for _, ms in phases)
-        )
+        question, held = read_form(Recall, _to_form(values, without=("q",))), context()
+        held.read_filter(question)  # what is wrong with it is known before anything is sent
+        held.scope(question.namespace)
+
+        def recall() -> dict[str, Any]:
+            try:
+                found = handle(question, held)
+            except MementoError as error:
+                return {"problem": str(error)}
+            phases = [(name, found.timings_ms.get(name, 0.0)) for name in PHASES]
+            most = max((sum(one.why.values()) for one in found.memories), default=1.0) or 1.0
+            return {"found": found, "phases": phases, "most": most, "longest": max(ms for _, ms in phases)}
+
+        name, shown = self._prepare("search.html", asked=asked, recall=recall)
+        _secret_of_forms()  # the cookie that goes with it is sent before the forms are
+        return Response(_join_pieces(stream_template(name, **shown)), mimetype="text/html")
 
     def show_memories(self) -> str:
         """List memories by filters, the newest first."""
@@ -415,25 +426,40 @@ class Pages:
             return None
 
     def _render(self, template: str, **shown: Any) -> str:
+        name, values = self._prepare(template, **shown)
+        return render_template(name, **values)
+
+    def _prepare(self, template: str, **shown: Any) -> tuple[str, dict[str, Any]]:
+        """Return a template, and what it shows with what every page needs."""
         access = context().access if "context" in g else None
-        return render_template(
-            template,
-            version=__version__,
-            notice=self._notice(),
-            file=BUNDLE.locate,
-            locate=_locate,
-            locate_node=_locate_node,
-            csrf=_secret_of_forms,
-            access=access,
-            may=lambda right: access is not None and access.may(right),
-            namespace=namespace(),
-            used_namespace=_name_namespace() if access is not None else "",
-            unknown_namespace=_describe_unknown() if access is not None else None,
-            path=request.full_path.rstrip("?"),
-            here=request.path,
-            is_signed_in=TOKEN in request.cookies,
+        return template, {
+            "version": __version__,
+            "notice": self._notice(),
+            "file": BUNDLE.locate,
+            "locate": _locate,
+            "locate_node": _locate_node,
+            "csrf": _secret_of_forms,
+            "access": access,
+            "may": lambda right: access is not None and access.may(right),
+            "namespace": namespace(),
+            "used_namespace": _name_namespace() if access is not None else "",
+            "unknown_namespace": _describe_unknown() if access is not None else None,
+            "path": request.full_path.rstrip("?"),
+            "here": request.path,
+            "is_signed_in": TOKEN in request.cookies,
             **shown,
-        )
+        }
+
+
+def _join_pieces(pieces: Iterator[str]) -> Iterator[str]:
+    """Join what a template yields into what stands above `MARK`, which can be shown at once, and the rest."""
+    held: list[str] = []
+    for piece in pieces:
+        held.append(piece)
+        if MARK in piece:
+            yield "".join(held)
+            held = []
+    yield "".join(held)
 
 
 def _name_namespace() -> str:

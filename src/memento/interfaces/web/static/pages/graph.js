@@ -70,8 +70,12 @@ function arrange(isFirst) {
     graph.layout({ name: "preset", positions: (node) => { const place = graph.nodes().indexOf(node); return { x: 170 * place, y: 90 * (place % 2) }; }, padding: 60 }).run();
     return;
   }
-  const many = graph.nodes().length > 150;
-  graph.layout({ name: "cose", animate: false, randomize: isFirst, fit: true, padding: 30, nodeDimensionsIncludeLabels: true, nodeRepulsion: () => 6000, idealEdgeLength: () => 50, nodeOverlap: 16, gravity: 1.5, numIter: many ? 250 : 900, componentSpacing: 70 }).run();
+  if (graph.nodes().length > 150) {
+    // Forces between all pairs would hold the page up for seconds: rings around what is linked most are there at once. What is added later is put beside its node.
+    if (isFirst) graph.layout({ name: "concentric", animate: false, fit: true, padding: 30, minNodeSpacing: 14, equidistant: false, concentric: (node) => node.degree(), levelWidth: (nodes) => Math.max(1, nodes.maxDegree() / 8) }).run();
+    return;
+  }
+  graph.layout({ name: "cose", animate: false, randomize: isFirst, fit: true, padding: 30, nodeDimensionsIncludeLabels: true, nodeRepulsion: () => 6000, idealEdgeLength: () => 50, nodeOverlap: 16, gravity: 1.5, numIter: 900, componentSpacing: 70 }).run();
 }
 
 function refill(leftOut = 0) {
