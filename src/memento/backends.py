@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from shutil import rmtree
@@ -38,7 +39,6 @@ from memento.search.nearest import KindVectors
 from memento.search.vectors import (
     UPGRADED,
     VectorFile,
-    count_nodes,
     delete_vector_file,
     finish_replacing,
     open_vector_file,
@@ -535,7 +535,10 @@ def raise_if_store_is_missing(datadir: DataFolder) -> None:
             f"the store {datadir.store} is not there, but {found[0]} is a backup of it; "
             f"move {datadir.checkpoints} and {datadir.backups} away to begin with an empty memory"
         )
-    texts, kept = count_nodes(datadir.vectors), datadir.indexes.is_dir() and any(datadir.indexes.iterdir())
+    texts, kept = 0, datadir.indexes.is_dir() and any(datadir.indexes.iterdir())
+    if datadir.vectors.is_file():
+        with suppress(GraphError):  # a damaged file tells nothing
+            texts = VectorFile.count_nodes(datadir.vectors)
     if texts or kept:
         left = " and ".join(map(str, [*([datadir.vectors] if texts else []), *([datadir.indexes] if kept else [])]))
         raise Damaged(f"the store {datadir.store} is not there, but what is derived from it is ({left})")

@@ -437,14 +437,6 @@ def read_marks(path: Path) -> dict[str, str]:
     return {}
 
 
-def count_nodes(path: Path) -> int:
-    """Count the nodes in a vector file that nobody has open; 0 where there is none, or it is damaged."""
-    if path.is_file():
-        with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as db:
-            return int(db.execute("SELECT count(*) FROM node").fetchone()[0])
-    return 0
-
-
 def replace_vector_file(path: Path, beside: Path) -> None:
     """Put the file that was made beside in the place of another; nobody has either open."""
     with closing(sqlite3.connect(beside)) as db:  # what a kill has left in its log

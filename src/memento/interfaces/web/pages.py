@@ -19,7 +19,7 @@ from functools import cache, partial
 from hashlib import sha256
 from hmac import compare_digest
 from secrets import token_urlsafe
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote, urlencode, urlsplit
 
 from flask import Blueprint, Flask, Response, g, make_response, redirect, render_template, request, stream_template
@@ -237,7 +237,7 @@ class Pages:
         if not asked.get("q"):
             return self._render("search.html", asked=asked)
         values = {**asked, "question": asked["q"], "explain": "true"}
-        question, held = read_form(Recall, _to_form(values, without=("q",))), context()
+        question, held = cast(Recall, read_form(Recall, _to_form(values, without=("q",)))), context()
         held.read_filter(question)  # what is wrong with it is known before anything is sent
         held.scope(question.namespace)
 

@@ -21,7 +21,7 @@ function style() {
   const ground = getComputedStyle(box).backgroundColor;
   const line = dark.matches ? "#4a5665" : "#b9c2cc";
   return [
-    { selector: "node", style: { "background-color": (node) => COLOURS[node.data("kind")] ?? "#8aa0b4", label: (node) => shorten(node.data("label"), 34), color: ink, "font-size": 13, "font-family": "system-ui, sans-serif", "text-wrap": "wrap", "text-max-width": 150, "text-valign": "bottom", "text-margin-y": 4, "text-outline-color": ground, "text-outline-width": 2, width: 20, height: 20, "min-zoomed-font-size": 6 } },
+    { selector: "node", style: { "background-color": (node) => COLOURS[node.data("kind")] ?? "#8aa0b4", label: (node) => shorten(node.data("label"), 34), color: ink, "font-size": 13, "font-family": "system-ui, sans-serif", "text-wrap": "wrap", "text-max-width": 150, "text-valign": "bottom", "text-margin-y": 4, "text-outline-color": ground, "text-outline-width": 2, width: 20, height: 20, "min-zoomed-font-size": 8 } },
     { selector: "node[kind = 'Memory']", style: { shape: "round-rectangle", width: 22, height: 17 } },
     { selector: "node[kind = 'Note']", style: { shape: "rectangle", width: 14, height: 17 } },
     { selector: "node[?isPast]", style: { "background-opacity": 0.35, "border-width": 1, "border-style": "dashed", "border-color": ink } },
@@ -64,6 +64,20 @@ function add({ nodes, links }, near) {
   return fresh.length;
 }
 
+// The places of all nodes in a spiral, as seeds stand in a sunflower: what has the most links in the middle, and what is near it around it.
+function spiral() {
+  const order = new Map();
+  const roots = graph.nodes().sort((one, other) => other.degree() - one.degree());
+  for (const root of roots) {
+    if (order.has(root.id())) continue;
+    graph.elements().breadthFirstSearch({ roots: root, directed: false, visit: (node) => void (order.has(node.id()) || order.set(node.id(), order.size)) });
+  }
+  return (node) => {
+    const place = order.get(node.id());
+    return { x: 44 * Math.sqrt(place) * Math.cos(2.39996 * place), y: 44 * Math.sqrt(place) * Math.sin(2.39996 * place) };
+  };
+}
+
 function arrange(isFirst) {
   if (query.start && isFirst) {
     // A way is read from left to right.
@@ -71,8 +85,8 @@ function arrange(isFirst) {
     return;
   }
   if (graph.nodes().length > 150) {
-    // Forces between all pairs would hold the page up for seconds: rings around what is linked most are there at once. What is added later is put beside its node.
-    if (isFirst) graph.layout({ name: "concentric", animate: false, fit: true, padding: 30, minNodeSpacing: 14, equidistant: false, concentric: (node) => node.degree(), levelWidth: (nodes) => Math.max(1, nodes.maxDegree() / 8) }).run();
+    // Forces between all pairs would hold the page up for seconds. What is added later is put beside its node.
+    if (isFirst) graph.layout({ name: "preset", positions: spiral(), fit: true, padding: 30 }).run();
     return;
   }
   graph.layout({ name: "cose", animate: false, randomize: isFirst, fit: true, padding: 30, nodeDimensionsIncludeLabels: true, nodeRepulsion: () => 6000, idealEdgeLength: () => 50, nodeOverlap: 16, gravity: 1.5, numIter: 900, componentSpacing: 70 }).run();
