@@ -20,7 +20,7 @@ from hashlib import sha256
 from hmac import compare_digest
 from secrets import token_urlsafe
 from typing import Any, cast
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 
 from flask import Blueprint, Flask, Response, g, make_response, redirect, render_template, request, stream_template
 from flask.typing import ResponseReturnValue
@@ -538,7 +538,7 @@ def _find_wanted() -> str:
 def _find_way_back() -> str | None:
     """Return the page of ours that led to this request; None where none did."""
     came_from = urlsplit(request.referrer or "")
-    path = came_from._replace(scheme="", netloc="", fragment="").geturl()
+    path = urlunsplit(("", "", came_from.path, came_from.query, ""))
     is_own = came_from.netloc == request.host and path != request.full_path.rstrip("?")
     return _own_path(path) if is_own else None
 
