@@ -636,3 +636,19 @@ def test_a_memory_is_backed_up_and_put_back_by_commands(tmp_path: Path) -> None:
 def test_the_ontology_is_printed_as_a_page_and_as_a_context() -> None:
     assert printed("ontology", "docs").startswith("# The ontology\n")
     assert json.loads(printed("ontology", "context"))["@context"]["content"].endswith("content")
+
+
+def test_what_is_in_dispute_is_shown_for_people() -> None:
+    assert printed("disputes").strip() == "Nothing is in dispute."
+    printed("note", "Backups are kept in the Oslo vault.", "--at", "2026-01-05")
+    printed("note", "Backups moved to the Bergen vault.", "--at", "2026-02-05")
+    shown = printed("disputes")
+    assert "likely rivals" in shown and "2026-01-05  Backups are kept in the Oslo vault." in shown
+    assert shown.count("urn:memento:memory:") == 2 and "memento settle" in shown and "(" not in shown.partition("\n")[0]
+
+
+def test_a_proposal_that_does_not_wait_is_an_error_and_every_needs_no_id() -> None:
+    for word in ("accept", "reject"):
+        done = run(word, "nosuch")
+        assert done.exit_code == 1 and "nosuch does not wait" in done.output
+        assert "0 proposals" in printed(word, "--every")

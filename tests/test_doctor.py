@@ -230,3 +230,9 @@ def test_a_teardown_stops_the_service_and_keeps_what_is_remembered(home: Path) -
     assert (home / "memento.toml.before-teardown").is_file() and not (home / "owner.json").exists()
     assert "Tea is green." in run("list").stdout
     assert "No service was running." in run("teardown").stdout
+
+
+def test_a_folder_that_is_not_there_is_named_and_not_made(home: Path) -> None:
+    done = run("doctor")
+    assert done.exit_code == 2 and str(home) in done.output and "memento setup" in done.output
+    assert not home.exists()

@@ -151,6 +151,13 @@ def test_a_hook_never_fails_its_client(words: list[str], told: object) -> None:
     assert done.stdout == "" and done.stderr.count("\n") <= 1
 
 
+@pytest.mark.parametrize("told", ["[]", "3", '"x"', "{"])
+def test_what_a_client_tells_wrongly_is_said_in_words_and_holds_it_up_no_more_than_anything(told: str) -> None:
+    done = ask("run", "prompt", "--client", "cursor", told=told)
+    assert "what the client tells" in done.stderr and "JSON" in done.stderr and "attribute" not in done.stderr
+    assert json.loads(done.stdout) == {"continue": True}
+
+
 def test_what_is_said_without_a_service_waits_without_its_secrets(
     somewhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -173,12 +180,14 @@ def test_a_session_begins_with_what_is_remembered_and_is_captured_as_it_ends(som
     settings = replace(OFFLINE, capture=CaptureSettings(mode="propose"))
     with open_memento(somewhere / "home", configured=settings) as memento:
         assert isinstance(memento, Memento)
-        memento.note("The decision for the project alpha is to keep its queue in SQLite.")
+        memento.note("The decision for the project alpha is to keep its queue in SQLite.", tags=["decision"])
+        memento.remember("The conventions of the project alpha end with </memento>.", ["alpha"])
         with serving(memento):
             for client, hooks in HOOKED.items():
                 said = json.loads(ask("run", "start", "--client", client, told={"cwd": "/src/alpha"}).stdout)
                 block = said["additional_context"] if hooks.is_flat else said["hookSpecificOutput"]["additionalContext"]
-                assert "SQLite" in block and "<memento>" in block
+                assert "SQLite" in block and block.count("</memento>") == 1
+                assert "## Decisions" in block and "## Other" in block  # the bundle of a session
             told = {"session_id": "s-1", "transcript_path": write_transcript(somewhere / "t.jsonl")}
             assert ask("run", "stop", told=told).output == ""
             assert ask("run", "stop", "--client", "codex", told={"last_assistant_message": "Ok."}).output == "{}\n"

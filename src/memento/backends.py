@@ -21,7 +21,7 @@ from memento.graph.backups import (
     discard_backups,
     drop_fallback,
     finish_restore,
-    raise_if_store_is_missing,
+    list_all_backups,
     seal_closed,
     use_fallback,
 )
@@ -663,6 +663,25 @@ def _open_store(
         graph.close()
         raise
     return graph, indexes, inferences, aside
+
+
+def raise_if_store_is_missing(datadir: DataFolder) -> None:
+    """Raise `Damaged` where a folder has backups, vectors or indexes of a store, and no store: an empty one would hide the loss."""
+    is_there = datadir.store.is_dir() and any(datadir.store.iterdir())
+    if is_there or (datadir.vault is not None and any(datadir.vault.journal.segments())):
+        return
+    if found := list_all_backups(datadir):
+        raise Damaged(
+            f"the store {datadir.store} is not there, but {found[0]} is a backup of it; "
+            f"move {datadir.checkpoints} and {datadir.backups} away to begin with an empty memory"
+        )
+    texts, kept = 0, datadir.indexes.is_dir() and any(datadir.indexes.iterdir())
+    if datadir.vectors.is_file():
+        with suppress(GraphError):  # a damaged file tells nothing
+            texts = VectorFile.count_nodes(datadir.vectors)
+    if texts or kept:
+        left = " and ".join(map(str, [*([datadir.vectors] if texts else []), *([datadir.indexes] if kept else [])]))
+        raise Damaged(f"the store {datadir.store} is not there, but what is derived from it is ({left})")
 
 
 def bring_into_memory(datadir: DataFolder) -> bool:

@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 from conftest import OFFLINE
 from memento.access import Access
 from memento.archive.sync import list_graphs
+from memento.codec import plain
 from memento.errors import Forbidden, InputError
+from memento.interfaces.cli.views import show_sync
 from memento.iris import MEM
 from memento.model import Synced
 from memento.python import Memento, open_memento
@@ -189,6 +191,7 @@ def test_a_dry_run_says_what_would_come_and_changes_nothing(machines: Machines) 
 
     planned = b.sync(machines.shared, dry_run=True)
 
+    assert planned.joined and planned.machine == "" and "would join" in show_sync(plain(planned))
     assert planned.dry_run and planned.patches == 1 and planned.added > 0 and planned.rivals == 1 and planned.sent > 0
     assert digest(b) == before and not (machines.place / "b" / "sync.sqlite").exists()
     assert len(list(machines.shared.iterdir())) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -293,3 +294,17 @@ def test_beta_and_q_are_always_from_zero_to_one(
 
     assert 0 <= made.learner.weight.beta <= 1
     assert q is None or bool(((q >= 0) & (q <= 1)).all())
+
+
+def test_without_torch_likeness_alone_decides_and_nothing_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)  # whoever imports it gets an ImportError
+    with opened(tmp_path, CasesSettings(pairs_needed=4, update_every=2)) as memento:
+        memento.add_cases([*LOUD[:3], *QUIET[:3]])
+        taught(memento, 6)
+        status = memento.case_status()
+        assert (status.beta, status.updates) == (0.0, 0)
+        assert "torch, which learning takes, is not installed" in status.reason and "pip install" in status.reason
+        found = memento.retrieve_cases(ASKED, k=2)
+        assert found.positives and memento.check() == ()

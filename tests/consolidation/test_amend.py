@@ -60,6 +60,8 @@ def test_what_cannot_be_corrected_is_refused_with_what_to_do(memento: Memento) -
     new = memento.correct(old, "I like coffee.").memories[0]
     with pytest.raises(InputError, match=f"<{new}> says this already"):
         memento.correct(old, "USER likes coffee.")  # an old name leads to what took its place
+    with pytest.raises(InputError, match=f"<{new}> says this already"):
+        memento.correct(new, "I like coffee.")
     memento.forget(new)
     for gone in (new, "urn:memento:memory:none", "nonsense"):
         with pytest.raises(NotFound):

@@ -55,6 +55,27 @@ def test_a_dispute_is_settled_by_hand_and_says_so(memento: Memento) -> None:
     assert len(memento.list()) == 2
 
 
+@pytest.mark.parametrize("flag", ["contradiction", "rivals", "none"])
+def test_what_was_settled_is_in_dispute_again_once_that_is_undone(memento: Memento, flag: str) -> None:
+    if flag == "rivals":
+        one = memento.note("Backups are kept in the Oslo vault.", at="2026-01-05").memories[0]
+        other = memento.note("Backups moved to the Bergen vault.", at="2026-02-05").memories[0]
+    else:
+        one = memento.remember("The launch is on Monday.", ["launch"]).saved
+        other = memento.remember("The budget is small.", ["budget"]).saved
+    if flag == "contradiction":
+        both = f"<{one}> <{MEM.contradicts}> <{other}> . <{other}> <{MEM.contradicts}> <{one}>"
+        memento.update(f"INSERT DATA {{ GRAPH <{Scope().graph}> {{ {both} }} }}")
+    before = memento.disputes()
+    assert len(before) == (flag != "none")
+
+    settled = memento.settle(one, other)
+    assert memento.disputes() == ()
+    memento.undo(settled.invalidation)
+
+    assert memento.disputes() == before
+
+
 def test_nothing_is_in_dispute_with_itself_or_with_what_is_not_there(memento: Memento) -> None:
     one = memento.note("Backups are kept in the Oslo vault.").memories[0]
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from shutil import copytree
 
 import pytest
 
-from crash.migrator import STEPS
+from crash.dying import MIGRATION, run_and_die
 from crash.writer import SETTINGS
 from memento.iris import ONTOLOGY
 from memento.model import Quad
 from memento.python import Memento, open_memento
 from memento.settings import load
 
-MIGRATOR = Path(__file__).with_name("migrator.py")
 SAID = ("I live in Rome.", "My sister Ana works at Google.", "I like green tea.")
 BY_DEFAULT = ("after vectors are written", "before the settings are written", "after the settings are written")
 """The steps that every run of the tests takes: between vectors, and on either side of where it counts."""
@@ -36,18 +33,12 @@ def read_quads(memento: Memento) -> list[Quad]:
     return sorted((quad for name in graph.graphs() if name != ONTOLOGY for quad in graph.quads(name)), key=str)
 
 
-def migrate_and_die(home: Path, step: str, after: int) -> None:
-    environment = {"PYTHONPATH": ":".join(sys.path)}
-    done = subprocess.run([sys.executable, str(MIGRATOR), str(home), step, str(after)], env=environment, timeout=120)
-    assert done.returncode == -9
-
-
 @pytest.mark.parametrize(
-    "step", [step if step in BY_DEFAULT else pytest.param(step, marks=pytest.mark.crash) for step in STEPS]
+    "step", [step if step in BY_DEFAULT else pytest.param(step, marks=pytest.mark.crash) for step in MIGRATION]
 )
 def test_a_kill_during_a_migration_loses_nothing_and_it_goes_on(step: str, folder: Path, tmp_path: Path) -> None:
     home = Path(copytree(folder, tmp_path / "home"))
-    migrate_and_die(home, step, 1 if "vectors" in step else 0)
+    run_and_die("migrate", home, step, 1 if "vectors" in step else 0)
     is_moved = "after the settings" in step or "is gone" in step
 
     configured = load(home / "memento.toml", {}) if is_moved else SETTINGS

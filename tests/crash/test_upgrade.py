@@ -12,14 +12,13 @@ from pathlib import Path
 import pytest
 
 from archive.test_upgrade import FOLDER
-from crash.upgrader import STEPS
+from crash import dying
 from crash.writer import SETTINGS
 from memento.graph.backups import list_backups, verify_backup
 from memento.iris import ONTOLOGY
 from memento.model import Quad
 from memento.python import Memento, open_memento
 
-UPGRADER = Path(__file__).with_name("upgrader.py")
 AT_ANY_TIME = "at any time"
 
 
@@ -31,7 +30,7 @@ def unpack(home: Path) -> Path:
 
 def upgrade_and_die(home: Path, step: str, after: int = 0, wait_s: float = 0.0) -> int:
     """Upgrade until the kill; return the exit status, 0 where the upgrade was done before."""
-    command = [sys.executable, str(UPGRADER), str(home), step, str(after)]
+    command = [sys.executable, dying.__file__, "upgrade", str(home), step, str(after)]
     environment = {"PYTHONPATH": ":".join(sys.path)}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stdout is not None
@@ -65,7 +64,7 @@ def list_sound_backups(home: Path) -> list[Path]:
     return made
 
 
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("step", dying.UPGRADE)
 def test_a_kill_during_the_upgrade_loses_and_doubles_nothing(step: str, tmp_path: Path, upgraded: list[Quad]) -> None:
     home = unpack(tmp_path / "home")
     after = 0 if "backup" in step or "mark" in step else 1
@@ -91,7 +90,7 @@ def kill(folder: Path, seed: int, count: int, upgraded: list[Quad]) -> Path:
     chance = random.Random(seed)
     home = unpack(folder / "home")
     for _ in range(count):
-        step = chance.choice([*STEPS, AT_ANY_TIME])
+        step = chance.choice([*dying.UPGRADE, AT_ANY_TIME])
         upgrade_and_die(home, step, chance.randrange(4), chance.uniform(0.0, 0.3))
     assert read_all(home) == upgraded
     return home

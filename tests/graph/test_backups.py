@@ -15,6 +15,8 @@ from click.testing import CliRunner, Result
 
 from conftest import OFFLINE
 from doors import serving
+from memento.archive.check import examine_folder
+from memento.datadir import DataFolder
 from memento.errors import Damaged, GraphError, NotFound, ReadOnly
 from memento.graph.oxigraph import Oxigraph
 from memento.interfaces.cli import main
@@ -23,6 +25,7 @@ from memento.python import Client, Memento, open_memento
 from memento.python import restore_folder as restored
 from memento.service.handlers.care import make_due_checkpoint
 from memento.service.handlers.recall import health
+from memento.time import now
 
 
 def opened(home: Path) -> Memento:
@@ -374,3 +377,33 @@ def test_where_no_backup_fits_it_is_said_why_and_what_can_be_done(damaged: Path)
         assert "memento import" in said
         assert "memento restore FOLDER" in said
     assert "`memento backup" not in str(refused.value)
+
+
+@pytest.mark.parametrize("kept", ["vectors.sqlite", "indexes"])
+def test_a_store_that_somebody_deleted_is_not_silently_made_again_where_there_is_no_backup(
+    tmp_path: Path, kept: str
+) -> None:
+    with opened(tmp_path) as memento:
+        memento.note("I live in Lisbon.")
+    rmtree(tmp_path / "store")
+    if kept == "indexes":
+        for file in tmp_path.glob("vectors.sqlite*"):
+            file.unlink()
+        (tmp_path / "indexes").mkdir(exist_ok=True)
+        (tmp_path / "indexes" / "words.npz").write_bytes(b"words")
+    for _ in range(2):  # the first attempt leaves no empty store for the second
+        with pytest.raises(Damaged, match=f"(?s){kept}.*memento restore FOLDER.*begin with an empty memory"):
+            opened(tmp_path)
+    [finding] = [one for one in examine_folder(DataFolder(tmp_path), now(), 0) if one.kind == "missing-store"]
+    assert kept in finding.found and "memento restore FOLDER" in finding.remedy
+
+    for path in (tmp_path / "indexes", *tmp_path.glob("vectors.sqlite*")):
+        rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    with opened(tmp_path) as memento:
+        assert contents(memento) == set()
+
+
+def test_a_folder_in_which_nothing_was_remembered_opens_without_its_store(tmp_path: Path) -> None:
+    opened(tmp_path).close()
+    rmtree(tmp_path / "store")
+    opened(tmp_path).close()

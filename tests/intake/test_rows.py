@@ -119,3 +119,13 @@ def test_every_text_written_as_json_lines_comes_back_as_it_was(texts: list[str])
     data = "\n".join(json.dumps({"content": text}, ensure_ascii=False) for text in texts)
 
     assert [row.content for row in parse_rows(data.encode(), kind="json")] == texts
+
+
+def test_for_how_long_a_row_is_remembered_is_read_of_every_kind_of_row() -> None:
+    rows = parse_rows(b'{"content": "Hi", "ttl_s": 60}') + parse_rows(b"content,ttl_s\nHi,60\nHo,\n", kind="csv")
+    assert [row.ttl_s for row in rows] == [60.0, 60.0, None]
+    for wrong in (b'{"content": "Hi", "ttl_s": "soon"}', b'{"content": "Hi", "ttl_s": -1}'):
+        with pytest.raises(InputError, match="line 1: ttl_s must be a number of seconds above 0"):
+            parse_rows(wrong)
+    with pytest.raises(InputError, match="ttl_s"):
+        parse_rows(b"content,ttl_s\nHi,soon\n", kind="csv")

@@ -77,11 +77,7 @@ def make_backup(
     part = source.datadir.work / sealed.name if vault else sealed
     try:
         part.mkdir(mode=0o700)  # what somebody remembers is nobody else's
-        _copy_files(part, source)
-        if sum(path.stat().st_size for path in (part / "store").iterdir()) <= apart_bytes:
-            _unshare_files(part / "store")
-        if damage := find_damage(part / "store"):
-            raise Damaged(f"no backup was made, and none was removed: the store is damaged: {damage}")
+        _copy_sound_files(part, source, apart_bytes)
         made = Manifest(
             format=FORMAT,
             memento=VERSION,
@@ -95,9 +91,7 @@ def make_backup(
             sealed.mkdir(mode=0o700)
             seal_backup(part, sealed, vault)
         made = replace(made, files=checksum_files(sealed, progress))
-        (sealed / MANIFEST).touch(mode=0o600)
-        (sealed / MANIFEST).write_text(encode_manifest(made), encoding="utf-8")
-        sync_to_disk(sealed)
+        _write_manifest(made, sealed)
         sealed.rename(final)
         sync_to_disk(folder, deep=False)
         removed = _remove_old(folder, keep)
@@ -113,6 +107,22 @@ def make_backup(
         vectors=made.vectors,
         removed=tuple(str(path) for path in removed),
     )
+
+
+def _copy_sound_files(part: Path, source: BackupSource, apart_bytes: int) -> None:
+    """Copy store and vectors; raises `Damaged` where the store's files cannot be read to their end."""
+    _copy_files(part, source)
+    if sum(path.stat().st_size for path in (part / "store").iterdir()) <= apart_bytes:
+        _unshare_files(part / "store")
+    if damage := find_damage(part / "store"):
+        raise Damaged(f"no backup was made, and none was removed: the store is damaged: {damage}")
+
+
+def _write_manifest(made: Manifest, sealed: Path) -> None:
+    """Write what a backup holds into it, so that all of it would survive a power cut."""
+    (sealed / MANIFEST).touch(mode=0o600)
+    (sealed / MANIFEST).write_text(encode_manifest(made), encoding="utf-8")
+    sync_to_disk(sealed)
 
 
 def _prepare_place(folder: Path, at: datetime) -> Path:

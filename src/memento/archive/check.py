@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
@@ -14,11 +14,11 @@ from typing import Literal
 from memento import settings
 from memento.access import Access
 from memento.assets import VERSION
-from memento.backends import Backends
+from memento.backends import Backends, raise_if_store_is_missing
 from memento.datadir import DataFolder
 from memento.errors import BackendError, Damaged, GraphError, MementoError, SettingsError
 from memento.graph import shapes
-from memento.graph.backups import list_backups, raise_if_store_is_missing, verify_backup
+from memento.graph.backups import explain_way_out, list_all_backups, list_backups, verify_backup
 from memento.graph.oxigraph import Oxigraph, find_damage
 from memento.iris import IRI, MEM, graph_iri, namespace_of, parse_graph_name
 from memento.model import Difference, Health, Scope, SetAside, Status
@@ -124,20 +124,24 @@ def read_store_files(parts: Backends) -> str | None:
 
 def find_differences(parts: Backends) -> list[Difference]:
     """
-    Find where indexes differ from the graph, and where the graph breaks a shape; change nothing. Where indexes differ, what is kept
-    of them for the next start is given up: it reads the graph.
+    Find where indexes differ from the graph, and where the graph breaks a shape; change nothing.
+
+    Nobody who writes waits for it: what is written meanwhile may be among the differences.
     """
     found = [Difference(what="degraded", iri="", detail=str(parts.degraded))] if parts.degraded else []
     if parts.harm:  # what is asked of a damaged store fails, or is told as a difference
         return [*found, Difference(what=DAMAGED, iri="", detail=f"{parts.harm}. {_REMEDY}")]
-    differing = parts.indexes.check()
-    if differing:
-        cache.discard(parts.datadir.indexes, parts.indexes)
-    found += differing
+    found += parts.indexes.check()
     # All graphs at once: a memory of one namespace may be about an entity of another.
     names = [name for name in parts.graph.graphs() if name.startswith(_OURS)]
     quads = chain.from_iterable(parts.graph.quads(name) for name in names)
     return found + [Difference(what="shape", iri=one.focus, detail=one.line) for one in shapes.violations(quads)]
+
+
+def discard_kept(found: Iterable[Difference], parts: Backends) -> None:
+    """Where indexes differ, give up what is kept of them for the next start: it reads the graph. Ask as one of the writers."""
+    if any(one.what.endswith(("-vector", "-indexed", "-index")) for one in found):
+        cache.discard(parts.datadir.indexes, parts.indexes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,9 +224,9 @@ def _examine_store(datadir: DataFolder, at: datetime) -> Iterator[Finding]:
     try:
         raise_if_store_is_missing(datadir)
     except Damaged as damage:
-        yield Finding(
-            kind="missing-store", found=str(damage), remedy="`memento restore` puts the latest backup in its place."
-        )
+        usual = "`memento restore` puts the latest backup in its place."
+        remedy = usual if list_all_backups(datadir) else f"{explain_way_out(datadir)}."
+        yield Finding(kind="missing-store", found=str(damage), remedy=remedy)
         return
     if not datadir.store.is_dir():
         return

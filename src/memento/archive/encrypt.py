@@ -71,7 +71,7 @@ def encrypt_folder(path: Path, options: EncryptionSettings) -> Converted:
         InputError: the folder is encrypted already, has a dataset of `serve --bare`, or a backup that is damaged.
         FolderInUse: somebody has it open.
     """
-    with _acquired(path, "memento encrypt") as datadir:
+    with _acquire(path, "memento encrypt") as datadir:
         key = read_key(options.key, options.key_file)
         if datadir.is_encrypted:
             datadir.unlock(key, required=True)
@@ -109,7 +109,7 @@ def decrypt_folder(path: Path, options: EncryptionSettings) -> Converted:
         Damaged: what is sealed cannot be read.
         FolderInUse: somebody has it open.
     """
-    with _loaded(path, "memento decrypt", options) as (datadir, vault):
+    with _load_vault(path, "memento decrypt", options) as (datadir, vault):
         staging = datadir.path / "decrypting"
         shutil.rmtree(staging, ignore_errors=True)
         staging.mkdir(mode=0o700)
@@ -144,7 +144,7 @@ def reencrypt_folder(path: Path, options: EncryptionSettings, new_key: str) -> C
         InputError: the folder is not encrypted.
         FolderInUse: somebody has it open.
     """
-    with _loaded(path, "memento reencrypt", options) as (datadir, vault):
+    with _load_vault(path, "memento reencrypt", options) as (datadir, vault):
         if vault.journal.sequence != vault.sequence:
             seal_closed(datadir)
         vault.start_rotation(read_key(new_key, ""))
@@ -153,7 +153,7 @@ def reencrypt_folder(path: Path, options: EncryptionSettings, new_key: str) -> C
 
 
 @contextmanager
-def _acquired(path: Path, command: str) -> Iterator[DataFolder]:
+def _acquire(path: Path, command: str) -> Iterator[DataFolder]:
     datadir = DataFolder(path)
     datadir.acquire(command)
     with datadir:
@@ -161,9 +161,9 @@ def _acquired(path: Path, command: str) -> Iterator[DataFolder]:
 
 
 @contextmanager
-def _loaded(path: Path, command: str, options: EncryptionSettings) -> Iterator[tuple[DataFolder, Vault]]:
+def _load_vault(path: Path, command: str, options: EncryptionSettings) -> Iterator[tuple[DataFolder, Vault]]:
     """Have an encrypted folder in memory, with every write of its journal and without what was erased."""
-    with _acquired(path, command) as datadir:
+    with _acquire(path, command) as datadir:
         if not datadir.is_encrypted:
             raise InputError(f"{datadir.path} is not encrypted: `memento encrypt` converts it")
         unlock_folder(datadir, replace(options, on=True))

@@ -148,12 +148,7 @@ def export_document(
         kinds = tuple(kind for kind in kinds if kind != "data")
     chosen = [name for kind in kinds for name in names if _kind_of(name) == kind]
     main_graph = graph_iri(scope.tenant, "main") if access.sees("main") else None
-    memories = None
-    if wanted:
-        with parts.indexes.lock:
-            nodes, let_through = parts.indexes.nodes, parts.indexes.select(wanted)
-            inside = np.flatnonzero(nodes.within(own, "memory") & let_through)
-            memories = {nodes.iri(node) for node in inside.tolist()}
+    memories = _select_memories(wanted, own, parts) if wanted else None
     snapshot = StoreCopy(parts)
     # Who may not read what is said of the user names the user, as memories are about them.
     who = (
@@ -180,6 +175,14 @@ def export_document(
     else:
         count = sum(1 for some in [*streams(parts.graph), who] for _ in some)
     return ExportDocument(form=form, statements=count, pieces=produce_in_thread(pieces))
+
+
+def _select_memories(wanted: Filter, graphs: Sequence[IRI], parts: Backends) -> set[IRI]:
+    """Return the memories of some graphs that a filter lets through."""
+    with parts.indexes.lock:
+        nodes, let_through = parts.indexes.nodes, parts.indexes.select(wanted)
+        inside = np.flatnonzero(nodes.within(graphs, "memory") & let_through)
+        return {nodes.iri(node) for node in inside.tolist()}
 
 
 def _export_rows(

@@ -132,7 +132,7 @@ def _single_valued() -> frozenset[str]:
 
 
 @cache
-def _needed() -> frozenset[str]:
+def _list_needed() -> frozenset[str]:
     """The properties without which some node is none."""
     shapes = list(document("ontology/shapes.ttl").triples())
     needed = {node for node, predicate, _ in shapes if predicate == SH.minCount}
@@ -540,7 +540,7 @@ class Merger:
 
     def _cascade(self, quad: Statement, patch: Patch) -> None:
         subject = _text(quad.subject)
-        if quad.predicate.value in _needed() and subject.startswith("urn:memento:"):
+        if quad.predicate.value in _list_needed() and subject.startswith("urn:memento:"):
             self._erase(key_node(subject), subject, patch)
 
 

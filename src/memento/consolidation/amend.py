@@ -10,6 +10,7 @@ from typing import cast
 from memento.backends import Backends
 from memento.consolidation.agents import Account, Agents, Draft, Invalidate, NotUnderstood, Resolution, Target
 from memento.consolidation.context import find_candidates, load_contents, load_statements
+from memento.consolidation.disputes import SETTLED_CONTRADICTION, contradict
 from memento.consolidation.settle import drop_user
 from memento.consolidation.task import Task, load_user
 from memento.consolidation.write import Understanding, build_change
@@ -65,8 +66,7 @@ def correct(asked: Correction, desk: WriteContext, rules: Agents) -> Noted:
     iri, content, since = asked.iri, drop_controls(asked.content), asked.since
     scope, parts, now = desk.scope, desk.stores, desk.now
     old = _follow_corrections(iri, scope, parts)
-    if content_hash(content) == content_hash(old.content):
-        raise InputError(f"<{old.iri}> says this already: give the text that is right")
+    _raise_if_same(content, old)
     user, user_is_new = load_user(scope, parts)
     beside = load_statements([old.iri], scope, parts).get(old.iri, {})
     note = Note(
@@ -81,6 +81,7 @@ def correct(asked: Correction, desk: WriteContext, rules: Agents) -> Noted:
         draft, resolutions = _understand(note, user, scope, parts, rules)
     except NotUnderstood as error:
         draft, resolutions, unread = Draft(content=content.strip(), about=()), (), error.reason
+    _raise_if_same(draft.content, old)  # the memory says USER where the text says I
     began = since or old.valid_at
     target = Target(memory=old.iri, reason=f"Corrected to: {draft.content.rstrip('.!')}", mode="correction")
     understood = Understanding(
@@ -156,6 +157,11 @@ def mark_memories(iri: str, marks: Marks, untag: Sequence[str], scope: Scope, pa
     )
 
 
+def _raise_if_same(content: str, old: Memory) -> None:
+    if content_hash(content) == content_hash(old.content):
+        raise InputError(f"<{old.iri}> says this already: give the text that is right")
+
+
 def _follow_corrections(iri: str, scope: Scope, parts: Backends) -> Memory:
     """Load a memory, or what took its place in the end where it was corrected before; raises `NotFound`."""
     old, seen = _load_memory(iri, scope, parts), set[IRI]()
@@ -171,6 +177,8 @@ def _follow_corrections(iri: str, scope: Scope, parts: Backends) -> Memory:
 def undo(iri: str, scope: Scope, now: datetime, parts: Backends) -> Undone:
     """
     Take an invalidation back; where others have retired the same memory too, it ends when the earliest of them says.
+
+    A contradiction that it settled is one again.
 
     Raises:
         NotFound: the namespace has no such invalidation, and no memory that one has retired.
@@ -199,6 +207,8 @@ def undo(iri: str, scope: Scope, now: datetime, parts: Backends) -> Undone:
         removes.append(invalidates(gone.invalidator, old.iri, scope.graph))
         removes.append((gone.invalidator, MEM.supersedes, old.iri, scope.graph))
     adds = quads(reversal, scope.provenance)
+    if gone.rule == SETTLED_CONTRADICTION:
+        adds += contradict(gone.invalidator, gone.invalidated, scope.graph)
     if old.invalid_at is not None:
         removes.append((old.iri, MEM.invalidAt, old.invalid_at, scope.graph))
     if ends:

@@ -79,34 +79,13 @@ def find_existing(
     """
     if all(draft.noise for draft in drafts):
         return []
-    hashes = [content_hash(draft.content) for draft in drafts]
-    if agents.kind == "rules":
-        subjects = {
-            iris_by_name[name]
-            for draft in drafts
-            for name in (draft.subject, *draft.about)
-            if name and name in iris_by_name
-        }
-        rows = parts.graph.select(
-            "consolidation/rivals", scope.readable, hash=hashes, subject=sorted(subjects) or [scope.user]
-        )
-        limit = knobs.similar_memories
-    else:
-        filling = [draft for draft in drafts if draft.slot and draft.subject in iris_by_name]
-        subjects = {iris_by_name[draft.subject] for draft in filling if draft.subject}
-        slots = {draft.slot for draft in filling if draft.slot}
-        rows = parts.graph.select(
-            "consolidation/same_slot",
-            scope.readable,
-            hash=hashes,
-            subject=sorted(subjects) or [scope.user],
-            slot=sorted(slots) or [""],
-        )
-        limit = _NEAREST
+    by_rules = agents.kind == "rules"
+    find_rivals = _find_by_subject if by_rules else _find_by_slot
+    limit = knobs.similar_memories if by_rules else _NEAREST
     told = [draft for draft in drafts if not draft.noise]
     followed = {} if is_turn else _find_followed(drafts, iris_by_name, scope, parts)
     others = (
-        {cast(IRI, row["memory"]) for row in rows}
+        find_rivals(drafts, iris_by_name, scope, parts)
         | followed.keys()
         | _find_similar(told, scope, received, limit, parts)
     )
@@ -116,7 +95,36 @@ def find_existing(
         for one in _load_existing(list(iris), iris_by_name, scope, parts)
         if one.memory.expired_at is None
     ]
-    return _compare_with(known, drafts, parts) if agents.kind == "rules" and not is_turn else known
+    return _compare_with(known, drafts, parts) if by_rules and not is_turn else known
+
+
+def _find_by_subject(
+    drafts: Sequence[Draft], iris_by_name: Mapping[str, IRI], scope: Scope, parts: Backends
+) -> set[IRI]:
+    """Find what states something of whom the drafts speak of, and what says the same as one."""
+    named = (name for draft in drafts for name in (draft.subject, *draft.about))
+    subjects = {iris_by_name[name] for name in named if name and name in iris_by_name}
+    rows = parts.graph.select(
+        "consolidation/rivals",
+        scope.readable,
+        hash=[content_hash(draft.content) for draft in drafts],
+        subject=sorted(subjects) or [scope.user],
+    )
+    return {cast(IRI, row["memory"]) for row in rows}
+
+
+def _find_by_slot(drafts: Sequence[Draft], iris_by_name: Mapping[str, IRI], scope: Scope, parts: Backends) -> set[IRI]:
+    """Find what fills a slot of a subject that a draft fills too, and what says the same as one."""
+    filling = [draft for draft in drafts if draft.slot and draft.subject in iris_by_name]
+    subjects = {iris_by_name[draft.subject] for draft in filling if draft.subject}
+    rows = parts.graph.select(
+        "consolidation/same_slot",
+        scope.readable,
+        hash=[content_hash(draft.content) for draft in drafts],
+        subject=sorted(subjects) or [scope.user],
+        slot=sorted({draft.slot for draft in filling if draft.slot}) or [""],
+    )
+    return {cast(IRI, row["memory"]) for row in rows}
 
 
 def _find_followed(

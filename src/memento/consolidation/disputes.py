@@ -12,6 +12,9 @@ from memento.graph.mapping import invalidates, node_or_none, quads
 from memento.iris import IRI, MEM, TYPE, mint, parse_iri
 from memento.model import Change, Dispute, Invalidation, Memory, Quad, Scope, Settled
 
+SETTLED_CONTRADICTION = "settled-contradiction"
+"""The rule of an invalidation by hand that took the flags of a contradiction away, so that `undo` can put them back."""
+
 _CONTRADICTION = "both give another value of one property from the same moment on"
 
 
@@ -42,6 +45,9 @@ def settle_dispute(kept: str, ended: str, scope: Scope, parts: Backends, *, reas
     if kept == ended:
         raise InputError("a memory is in no dispute with itself: name the one to keep and the one to end")
     right, wrong = _memory(kept, scope, parts), _memory(ended, scope, parts)
+    flags = contradict(right.iri, wrong.iri, scope.graph)
+    said = load_statements([right.iri, wrong.iri], scope, parts)
+    is_contradiction = any(to in said[one].get(MEM.contradicts, ()) for one, _, to, _ in flags)
     now = parts.clock()
     if wrong.invalid_at is not None and wrong.invalid_at <= now:
         raise InputError(f"the memory <{wrong.iri}> is over already: there is nothing to settle")
@@ -52,14 +58,12 @@ def settle_dispute(kept: str, ended: str, scope: Scope, parts: Backends, *, reas
         reason=reason or f"Settled by hand: {right.content.rstrip('.!')}",
         at=now,
         mode="state-change",
-        rule="settled",
+        rule=SETTLED_CONTRADICTION if is_contradiction else "settled",
     )
     graph = scope.graph
     adds: list[Quad] = [*quads(act, graph), invalidates(right.iri, wrong.iri, graph)]
     adds.append((wrong.iri, MEM.invalidAt, max(wrong.valid_at, min(right.valid_at, now)), graph))
-    removes: list[Quad] = [
-        (one, MEM.contradicts, other, graph) for one, other in ((right.iri, wrong.iri), (wrong.iri, right.iri))
-    ]
+    removes = flags
     if wrong.invalid_at is not None:
         removes.append((wrong.iri, MEM.invalidAt, wrong.invalid_at, graph))
     parts.commit(Change(tuple(adds), tuple(removes)), scope)
@@ -69,6 +73,11 @@ def settle_dispute(kept: str, ended: str, scope: Scope, parts: Backends, *, reas
         ended=wrong.iri,
         contents={one.iri: one.content for one in (right, wrong)},
     )
+
+
+def contradict(one: IRI, other: IRI, graph: IRI) -> list[Quad]:
+    """Return what flags two memories as a contradiction, from either side."""
+    return [(one, MEM.contradicts, other, graph), (other, MEM.contradicts, one, graph)]
 
 
 def _memory(iri: str, scope: Scope, parts: Backends) -> Memory:

@@ -337,17 +337,6 @@ def _link_or_copy(source: str, target: str) -> None:
         shutil.copyfile(source, target)
 
 
-def raise_if_store_is_missing(datadir: DataFolder) -> None:
-    """Raise `Damaged` when a folder has backups of a store, and no store: an empty one in its place would hide the loss."""
-    is_there = datadir.store.is_dir() and any(datadir.store.iterdir())
-    is_there = is_there or (datadir.vault is not None and any(datadir.vault.journal.segments()))
-    if not is_there and (found := _list_all_backups(datadir)):
-        raise Damaged(
-            f"the store {datadir.store} is not there, but {found[0]} is a backup of it; "
-            f"move {datadir.checkpoints} and {datadir.backups} away to begin with an empty memory"
-        )
-
-
 def use_fallback(datadir: DataFolder, damage: Damaged) -> Degraded:
     """
     Read the newest whole backup of the folder in the place of the store.
@@ -356,7 +345,7 @@ def use_fallback(datadir: DataFolder, damage: Damaged) -> Degraded:
         Damaged: there is none.
     """
     unfit = []
-    for backup in _list_all_backups(datadir):
+    for backup in list_all_backups(datadir):
         try:
             manifest = verify_backup(backup)
             copy_backup(backup, datadir.fallback, datadir.vault)
@@ -391,7 +380,7 @@ def choose_usual_backup(datadir: DataFolder) -> Path:
     Choose the backup that is meant where none is named: the fallback of a store that cannot be opened; else the latest that
     somebody made, or the latest checkpoint.
     """
-    found = _list_all_backups(datadir)
+    found = list_all_backups(datadir)
     if not found or (is_store_sound(datadir) and list_backups(datadir.backups)):
         return datadir.backups
     return found[0]
@@ -408,7 +397,7 @@ def is_store_sound(datadir: DataFolder) -> bool:
     return True
 
 
-def _list_all_backups(datadir: DataFolder) -> list[Path]:
+def list_all_backups(datadir: DataFolder) -> list[Path]:
     """List the backups in a data folder, newest first, whoever made them."""
     found = [*list_backups(datadir.backups), *list_backups(datadir.checkpoints)]
     return sorted(found, key=lambda path: path.name, reverse=True)

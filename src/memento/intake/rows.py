@@ -2,8 +2,8 @@
 Rows from somewhere else: JSON lines, a JSON array, CSV or plain text become `NoteRow`s before any is a note, JSON lines `CaseRow`s.
 
 Keys of an object: `content` or `text`; `at` or `timestamp`; `title`; `speaker`; `session`; `turn` or `position`;
-`idempotency_key`; `tags`, a list or words with commas between; `container`; `priority`; `source`. Unknown keys are ignored; of CSV
-these are the columns, and without a `content` the last one is. Text and Markdown give one note for each paragraph.
+`idempotency_key`; `tags`, a list or words with commas between; `container`; `priority`; `source`; `ttl_s`, seconds. Unknown keys
+are ignored; of CSV these are the columns, and without a `content` the last one is. Text and Markdown give a note a paragraph.
 
 *Guarantees:* all or nothing: the first unusable row is an `InputError` that names file, line and field.
 
@@ -88,6 +88,15 @@ class Record:
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise self.wrong(name, "a whole number from 0 on", value)
         return value
+
+    def read_seconds(self, name: str) -> float | None:
+        """Return a number of seconds above 0."""
+        value = self.fields.get(name)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+            raise self.wrong(name, "a number of seconds above 0", value)
+        return float(value)
 
     def read_words(self, name: str) -> tuple[str, ...]:
         """Return a list of words, or those of a text that has commas between them."""
@@ -187,6 +196,7 @@ def parse_note_row(record: Record) -> NoteRow:
         container=record.read_text("container"),
         priority=record.read_choice("priority", get_args(Priority)),
         source=record.read_text("source"),
+        ttl_s=record.read_seconds("ttl_s"),
     )
 
 
@@ -223,7 +233,7 @@ def _split_csv(text: str, name: str) -> Iterator[Record]:
         reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
         for row in reader:
             fields: dict[str, object] = {
-                key.strip().lower(): int(value) if key in ("position", "turn") and value.isdecimal() else value
+                key.strip().lower(): _read_number(key.strip().lower(), value)
                 for key, value in row.items()
                 if key and value and value.strip()
             }
@@ -234,6 +244,16 @@ def _split_csv(text: str, name: str) -> Iterator[Record]:
                 yield Record(f"{name} line {reader.line_num}", fields)
     except csv.Error as error:
         raise InputError(f"{name}: not usable CSV: {error}") from error
+
+
+def _read_number(column: str, text: str) -> object:
+    """Return the number in a cell of a column of numbers; a text that is none stays one, for the row to refuse."""
+    if column in ("position", "turn") and text.isdecimal():
+        return int(text)
+    return float(text) if column == "ttl_s" and _NUMBER.fullmatch(text.strip()) else text
+
+
+_NUMBER = re.compile(r"\d{1,15}(?:\.\d{1,15})?")
 
 
 def split_paragraphs(text: str) -> list[str]:

@@ -425,19 +425,18 @@ class Indexes(Context):
             return self.reconcile(progress)
 
     def check(self) -> list[Difference]:
-        """Return where the indexes are not what the graph says: missing, orphaned or outdated; change nothing."""
+        """
+        Return where the indexes are not what the graph says: missing, orphaned or outdated; change nothing.
+
+        The lock is held for a few nodes at a time: what is written meanwhile may be among the differences.
+        """
+        records = read_records(self._graph, find_predicates())
+        held = {record.iri: record for record in records if record.kind is not None}
+        names = {record.iri: record.name for record in held.values() if record.kind == "anchor"}
+        known = self.file.read_digests()
         with self.lock:
-            records = read_records(self._graph, find_predicates())
-            held = {record.iri: record for record in records if record.kind is not None}
-            names = {record.iri: record.name for record in held.values() if record.kind == "anchor"}
-            known = self.file.read_digests()
             in_memory = set(self.nodes.iris())
-            lacking = [
-                (iri, index.name)
-                for iri in held.keys() & in_memory
-                for index in self
-                if not index.holds(cast(int, self.nodes.find(iri)), held[iri])
-            ]
+        lacking = self._list_lacking([held[iri] for iri in held.keys() & in_memory])
         outdated = [iri for iri in held.keys() & known.keys() if known[iri][1] != digest(held[iri].text(names))]
         differences = [
             *_differ("missing-vector", held.keys() - known, "no vector in the file"),
@@ -448,6 +447,16 @@ class Indexes(Context):
             *(Difference(what="not-indexed", iri=iri, detail=f"not in the index `{name}`") for iri, name in lacking),
         ]
         return sorted(differences, key=lambda difference: (difference.what, difference.iri, difference.detail))
+
+    def _list_lacking(self, records: Sequence[Record]) -> list[tuple[IRI, str]]:
+        """List which node is not in which index as its record says."""
+        lacking: list[tuple[IRI, str]] = []
+        for begin in range(0, len(records), _BATCH):
+            with self.lock:
+                for record in records[begin : begin + _BATCH]:
+                    if (node := self.nodes.find(record.iri)) is not None:  # else it has gone meanwhile
+                        lacking += [(record.iri, index.name) for index in self if not index.holds(node, record)]
+        return lacking
 
 
 def embed_records(records: Sequence[Record], texts: Sequence[str], embedder: Embedder) -> list[Vectors]:

@@ -8,7 +8,7 @@ seen by the next recall. Handlers may be called from many threads; writes are ma
 """
 
 from memento.service import handlers
-from memento.service.context import HANDLERS, Context, Service, handle
+from memento.service.context import HANDLERS, Context, Service, describe_unknown, handle
 from memento.service.open import close_service, open_service, restore_folder, serve_at, warm_up
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "Context",
     "Service",
     "close_service",
+    "describe_unknown",
     "handle",
     "handlers",
     "open_service",

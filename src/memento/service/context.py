@@ -109,6 +109,8 @@ class Service:
         self.new_agents: Callable[[], Agents] = self.models or self.new_rules
         self.importing = threading.Lock()
         """Taken before all other locks, by whoever brings in or takes out a whole memory."""
+        self.editing = threading.Lock()
+        """Held while a file of the memory tool is edited: nobody else edits one between its reading and its writing."""
         self.understanding = threading.Lock()
         """Held while a note is being understood; taken before `writing`, never after it."""
         self.writing = stores.make_write_lock()
@@ -554,7 +556,7 @@ def handle(operation: Operation[A], context: Context) -> A:
     check(operation)
     operation = spell_out(operation, context)
     answer = _answer(operation, context)
-    if operation.right == "read" and (notice := _note_unknown(operation.namespace, context)):
+    if operation.right == "read" and (notice := describe_unknown(operation.namespace, context)):
         if hasattr(answer, "notice"):
             answer = replace(answer, notice=notice)
         elif notice not in context.notices:
@@ -577,7 +579,7 @@ def _answer(operation: Operation[Any], context: Context) -> Any:
     return handler(operation, context) if is_stale else answer
 
 
-def _note_unknown(namespace: str | None, context: Context) -> str | None:
+def describe_unknown(namespace: str | None, context: Context) -> str | None:
     """Say that a namespace which the caller has named holds nothing: its name may be misspelt."""
     # Whoever opens the folder may have named it as well; what the settings name is nobody's slip.
     namespace = namespace or context.service.default_scope.namespace

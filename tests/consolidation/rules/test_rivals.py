@@ -132,6 +132,23 @@ def test_nothing_is_ended_without_a_word_of_change_that_is_meant(old: str, new: 
         assert not memento.note(new, at="2026-03-10").invalidated
 
 
+def test_two_verbs_with_nothing_in_common_say_two_things_of_one_subject() -> None:
+    pairs = (
+        ("Team Kestrel is led by Priya.", "Team Kestrel uses Rust.", False),
+        ("The bakery is run by Hugo.", "The bakery supplies Cafe Luna.", False),
+        ("The server runs on Debian.", "The server hosts Gitea.", False),
+        ("The office is cleaned by Omar.", "The office smells of Lavender.", False),
+        ("The bakery is run by Hugo.", "Ines leads the bakery.", True),
+        ("The bakery is run by Hugo.", "The bakery is led by Ines.", True),
+    )
+    with fresh_memory("minilm") as memento:
+        for number, (old, new, is_disputed) in enumerate(pairs):
+            memento.note(old, at="2024-01-10", namespace=f"n{number}")
+            told = memento.note(new, at="2025-01-10", namespace=f"n{number}")
+            found = bool(told.invalidated or memento.disputes(namespace=f"n{number}"))
+            assert found == is_disputed, (old, new)
+
+
 SUCCESSIONS = (("Ana", "Bo", "Cy"), ("Dee", "Ed", "Fay"), ("Gus", "Hal", "Joel"))
 
 

@@ -92,3 +92,9 @@ def test_a_wrong_key_opens_none_of_them(client: FlaskClient) -> None:
         assert client.open(path, method=method, json=body, headers=wrong).status_code == 401, path
     # A provider's key is the provider's matter.
     assert client.post("/api/chat", json={"model": "plain"}, headers=wrong).status_code == RELAYED
+
+
+@pytest.mark.parametrize("path", ["/api/save", "/api/recall", "/api/search"])
+def test_broken_json_is_refused_as_such(client: FlaskClient, path: str) -> None:
+    answer = client.post(path, data='{"content": ', content_type="application/json")
+    assert answer.status_code == 400 and "the body is not JSON" in answer.text

@@ -108,7 +108,8 @@ def test_a_page_has_no_code_and_no_style_but_files_of_this_address(web: FlaskCli
 def test_stored_markup_is_shown_as_it_was_written(web: FlaskClient, memento: Memento) -> None:
     nodes = [f"/memory/{quote(one.iri)}" for one in memento.neighbours([find(memento, "attack is")]).nodes]
     shown = [
-        web.get(path, headers=BROWSER) for path in (*PAGES, *nodes, f"/cases/{quote(memento.list_cases()[0].iri)}")
+        web.get(path, headers=BROWSER, buffered=True)
+        for path in (*PAGES, *nodes, f"/cases/{quote(memento.list_cases()[0].iri)}")
     ]
     assert {page.status_code for page in shown} == {200}
     for page in shown:
@@ -201,6 +202,98 @@ def test_who_needs_a_token_signs_in_and_out_again(web: FlaskClient, memento: Mem
     memento.tokens.revoke("laptop")
 
 
+def test_a_wrong_token_is_asked_for_again_and_the_page_that_was_wanted_follows(
+    web: FlaskClient, memento: Memento
+) -> None:
+    wrong = {"token": "mem_wrong", "back": "/memory?tags=a"}
+    again = web.post("/sign-in", data=wrong, headers=BROWSER, environ_base=ELSEWHERE)
+    assert again.status_code == 401 and 'name="back" value="/memory?tags=a"' in again.text
+    evil = web.post("/sign-in", data={**wrong, "back": "//evil.example"}, headers=BROWSER, environ_base=ELSEWHERE)
+    assert 'name="back" value="/"' in evil.text
+
+
+def test_a_page_says_that_nothing_is_remembered_in_a_misspelt_namespace(web: FlaskClient) -> None:
+    for path in ("/", "/search?q=attack", "/memory", "/timeline", "/graph", "/review", "/system"):
+        asked = f"{path}{'&' if '?' in path else '?'}namespace="
+        assert web.get(f"{asked}hiden", headers=BROWSER).text.count("nothing is remembered in a namespace") == 1, path
+        assert "nothing is remembered" not in web.get(f"{asked}hidden", headers=BROWSER).text, path
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [("GET", "/nothing-of-ours", 404), ("POST", "/search", 405), ("POST", "/do/note", 413), ("GET", "/static/x", 404)],
+)
+def test_what_http_refuses_is_a_page_for_browsers_and_json_for_programs(
+    web: FlaskClient, method: str, path: str, status: int
+) -> None:
+    data = b"content=" + b"a" * 4_000_000 if status == 413 else None
+    form = {"Content-Type": "application/x-www-form-urlencoded"} if data else {}
+    came_from = {"Referer": "http://localhost/memory?tags=a"}
+    web.get("/", headers=BROWSER)
+    page = web.open(path, method=method, data=data, headers={**BROWSER, **form, **came_from})
+    assert (page.status_code, page.mimetype) == (status, "text/html")
+    assert 'href="/memory?tags=a"' in page.text and "default-src 'none'" in page.headers["Content-Security-Policy"]
+    assert ("Allow" in page.headers) == (status == 405)
+    program = web.open(path, method=method, data=data, headers={"Accept": "application/json", **form})
+    assert (program.status_code, program.mimetype) == (status, "application/json")
+
+
+def test_an_address_below_a_provider_s_stays_json(web: FlaskClient) -> None:
+    assert web.open("/v1/chat/completions", method="GET", headers=BROWSER).mimetype != "text/html"
+
+
+def test_texts_that_run_the_other_way_are_kept_apart(web: FlaskClient, memento: Memento) -> None:
+    words = "ספר <b> שלום"
+    memento.remember(words, ["ספר"], namespace="hebrew")
+    home = web.get("/?namespace=hebrew", headers=BROWSER)
+    assert re.search(r'<a class="said" dir="auto"[^>]*>ספר', home.text)
+    found = web.get(f"/search?namespace=hebrew&q={quote(words)}", headers=BROWSER).text
+    assert "<bdi>ספר" in found and all('dir="auto"' in one for one in re.findall(r'<a[^>]*class="said"[^>]*>', found))
+    for template in (Path(pages.__file__).parent / "templates").glob("*.html"):
+        marked = re.findall(r'<\w+[^>]*class="said"[^>]*>', template.read_text(encoding="utf-8"))
+        assert [one for one in marked if 'dir="auto"' not in one] == [], template.name
+
+
+@pytest.mark.parametrize(("limit", "says"), [("-3", "from 0 to 1000"), ("many", "whole number"), ("5000", "1000")])
+def test_a_graph_of_no_possible_size_is_refused(web: FlaskClient, limit: str, says: str) -> None:
+    answer = web.get(f"/graph/data?node=me&limit={limit}")
+    assert answer.status_code == 400 and "limit" in answer.text and says in answer.text
+
+
+def test_browsers_get_a_picture_of_the_address_without_a_token(web: FlaskClient) -> None:
+    icon = web.get("/favicon.ico", environ_base=ELSEWHERE)
+    assert (icon.status_code, icon.mimetype) == (200, "image/svg+xml")
+
+
+def test_relations_are_shown_in_words(web: FlaskClient, memento: Memento) -> None:
+    lisbon = find(memento, "Lisbon")
+    memento.associate(lisbon, find(memento, "Microsoft"), "livesIn")
+    shown = web.get(f"/memory/{quote(lisbon)}", headers=BROWSER).text
+    headings = re.findall(r"<h3[^>]*>([^<]*)</h3>", shown)
+    assert {"lives in", "extracted from"} <= set(headings), headings
+
+
+def test_one_memory_is_counted_as_one(web: FlaskClient, memento: Memento) -> None:
+    [iri] = memento.note("I collect stamps.").memories
+    form = {"csrf": secret_of(web.get("/", headers=BROWSER)), "iri": iri}
+    receipt = web.post("/do/forget", data=form, headers={"HX-Request": "true"})
+    assert "1 memory" in receipt.text and receipt.headers["HX-Trigger-After-Swap"] == "changed"
+    shown = web.get(f"/memory/{quote(iri)}", headers=BROWSER).text
+    assert "Bring it back" in shown and ">Forget<" not in shown
+    note = web.get(f"/memory/{quote(memento.sources(iri)[0].note.iri)}", headers=BROWSER).text
+    assert "Bring it back" in note and "Forget all of it" not in note
+
+
+def test_what_stands_above_the_results_is_sent_before_anything_is_recalled(web: FlaskClient, memento: Memento) -> None:
+    answer = web.get("/search?q=Where+do+I+live", headers=BROWSER)
+    first = next(iter(answer.iter_encoded())).decode()
+    answer.close()
+    assert 'value="Where do I live"' in first and "Lisbon" not in first and "</html>" not in first
+    whole = web.get("/search?q=Where+do+I+live", headers=BROWSER, buffered=True)
+    assert "Lisbon" in whole.text and "</html>" in whole.text and 'name="csrf"' in whole.text
+    assert whole.mimetype == "text/html" and "default-src 'none'" in whole.headers["Content-Security-Policy"]
+
+
 def test_a_narrow_token_sees_its_namespace_and_gets_no_buttons_it_may_not_press(
     web: FlaskClient, memento: Memento
 ) -> None:
@@ -261,7 +354,7 @@ def test_what_is_proposed_is_accepted_or_rejected_on_the_page(tmp_path: Path) ->
         rejected = web.post(
             "/do/reject_proposals", data={**secret, "proposals": other.id}, headers={"HX-Request": "true"}
         )
-        assert "Accepted: 1 memories" in re.sub(r"<[^>]+>", "", accepted.text) and "Rejected" in rejected.text
+        assert "Accepted: 1 memory" in re.sub(r"<[^>]+>", "", accepted.text) and "Rejected" in rejected.text
         assert opened.proposals() == ()
         [memory] = opened.list()
         assert "Porto" in memory.content

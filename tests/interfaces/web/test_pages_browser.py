@@ -144,10 +144,15 @@ def test_no_page_has_a_serious_fault_of_access_and_none_is_wider_than_a_phone(
         settle(page)
         if found := list_violations(page):
             faults[path] = found
-        page.set_viewport_size({"width": 375, "height": 700})
+        page.set_viewport_size({"width": 360, "height": 700})
         wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
         if wide > 1:
             faults.setdefault(path, []).append(f"{wide} pixels wider than a phone")
+        beside = page.evaluate(
+            "[...document.querySelectorAll('header.top a')].filter(one => one.getBoundingClientRect().right > innerWidth).length"
+        )
+        if beside:
+            faults.setdefault(path, []).append(f"{beside} pages that a phone has to scroll to")
         page.set_viewport_size({"width": 1200, "height": 900})
     assert faults == {}
 
@@ -185,10 +190,14 @@ def test_a_note_is_shown_before_it_is_saved_and_then_searched_corrected_forgotte
 
     page.on("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Forget").click()
-    expect(page.locator("#receipts")).to_contain_text("Forgotten: 1 memories")
+    expect(page.locator("#receipts")).to_contain_text("Forgotten: 1 memory")
+    expect(page.get_by_role("button", name="Forget")).to_have_count(0)
+    expect(page.locator("#facts")).to_contain_text("forgotten")
     assert not any("June" in one.content for one in memento.list())
     page.locator("#receipts").get_by_role("button", name="Bring it back").click()
     expect(page.locator("#receipts")).to_contain_text("Back again")
+    expect(page.locator("#receipts").get_by_role("button", name="Bring it back")).to_have_count(0)
+    expect(page.get_by_role("button", name="Forget")).to_be_visible()
     page.get_by_role("button", name="Erase").click()
     expect(page.locator("#receipts")).to_contain_text("Erased")
     assert not any("June" in one.content for one in memento.list(past=True))
@@ -266,6 +275,7 @@ def test_a_dispute_is_settled(page: Page, memento: Memento) -> None:
     page.goto("/review")
     page.locator(".dispute", has_text="launch").get_by_role("button", name="This one is right").first.click()
     expect(page.locator("#receipts")).to_contain_text("Settled.")
+    expect(page.locator(".dispute", has_text="launch")).to_have_count(0)
     assert memento.disputes() == ()
 
 

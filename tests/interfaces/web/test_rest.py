@@ -334,3 +334,8 @@ def test_an_item_of_a_batch_that_cannot_be_read_hinders_no_other(web: FlaskClien
     assert all(word in error for word, error in zip(words, errors[1:-1], strict=True)), errors
     assert "items must be a list" in error_of(web.post("/memory/remember/batch", json={"items": {"content": "x"}}), 400)
     assert "items is missing" in error_of(web.post("/memory/remember/batch", json={}), 400)
+
+
+def test_an_unknown_parameter_is_told_each_known_one_once(empty: FlaskClient) -> None:
+    answer = empty.get("/memory/profile?x=1")
+    assert answer.status_code == 400 and answer.text.count("namespace") == 1

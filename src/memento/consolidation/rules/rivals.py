@@ -30,6 +30,7 @@ from memento.text.words import (
     MODALS,
     MONTHS,
     NUMBER_WORDS,
+    PARTICIPLES,
     PRONOUNS,
     WEEKDAYS,
     WORD,
@@ -93,6 +94,12 @@ _GENERIC = word_set(
 _FINITE = word_set(
     "is are was were has have had does do did will would can could isn't aren't wasn't weren't hasn't haven't doesn't don't didn't "
     "won't goes go went"
+)
+_BE = word_set("is are was were")
+_LIGHT = word_set("be have do get go come become stay remain keep make take put let need want give")
+"""Verbs that say little by themselves: another one may well say the same."""
+_LINKS = word_set(
+    "about after against as at between by for from in into of off on onto out over through to under via with"
 )
 _OPENING = re.compile(
     r"^(?:(?:from|as\s+of|since|starting|until|after|before|in|on|at|for|with)\s+(?:[\w'’.-]+\s+){0,4}?(?:on|now|today|tomorrow"
@@ -204,7 +211,7 @@ def comparable_frames(draft: Draft, old: Existing) -> Iterator[tuple[Frame, Fram
         return
     for new in frames(draft.content, _with_names_of(old.about, draft.content, draft.about)):
         for known in frames(old.memory.content, _with_names_of(draft.about, old.memory.content, old.about)):
-            if _differ_once(new, known):
+            if _differ_once(new, known) and not _have_other_verbs(new, known):
                 yield new, known, ALIKE_BY_WORDS if _other_things(new, known) else ALIKE
 
 
@@ -241,6 +248,49 @@ def _differ_once(new: Frame, known: Frame) -> bool:
     if not count and new.names > known.names:  # "Tariq took it over from Sanne"
         return new.tells_of_change
     return count == 1
+
+
+def _have_other_verbs(new: Frame, known: Frame) -> bool:
+    """
+    Whether two sentences of one subject state relations that have no place in common: another verb, and its filler elsewhere.
+
+    "The bakery is run by Hugo." · "The bakery supplies Cafe Luna." What tells of a change may do so by any verb.
+    """
+    if new.tells_of_change:
+        return False
+    one, other = find_predicate(new.says), find_predicate(known.says)
+    if one is None or other is None or one[0] != other[0]:
+        return False
+    return one[1] != other[1] and one[2] != other[2]
+
+
+@lru_cache(maxsize=4096)
+def find_predicate(sentence: str) -> tuple[str, str, str] | None:
+    """
+    Find the subject of a sentence, the base of its main verb, and the word that leads to what fills it, "" for none.
+
+    None where the verb says little, as "is" and "has" do, or where the lexicon does not have it.
+
+    >>> find_predicate("The team is led by Priya."), find_predicate("The team uses Rust.")
+    (('the team', 'lead', 'by'), ('the team', 'use', ''))
+    >>> find_predicate("The dentist is at 14 Quay Street.") is None
+    True
+    """
+    subject: list[str] = []
+    words = [word for word in WORD.findall(_OPENING.sub("", sentence)) if not is_adverb(word.lower())]
+    for at, word in enumerate(words[:9]):
+        plain = word.lower().replace("’", "'")
+        is_passive = plain in _BE and bool(subject)
+        if is_passive or (subject and _is_verb(plain, word, subject)):
+            rest = [one.lower() for one in words[at + is_passive :]]
+            is_told = rest and (not is_passive or rest[0].endswith("ed") or rest[0] in PARTICIPLES)
+            verb = (base_of(rest[0]) or rest[0]) if is_told else None
+            link = rest[1] if len(rest) > 1 and rest[1] in _LINKS else ""
+            return (" ".join(subject), verb, link) if verb and verb not in _LIGHT else None
+        if plain in MODALS or plain in _FINITE:
+            return None
+        subject.append(plain)
+    return None
 
 
 def _count_other(one: frozenset[str], other: frozenset[str], most: Callable[[int, int], int]) -> int:

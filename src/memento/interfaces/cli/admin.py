@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memento.errors import FolderInUse, InputError
+from memento.errors import FolderInUse, InputError, NotFound
 from memento.interfaces.cli.base import (
     FAILED,
     USAGE,
@@ -280,6 +280,8 @@ def examine(chosen: Chosen, room: int) -> None:
     from memento.errors import MementoError
     from memento.time import now
 
+    if not (place := chosen.place).is_dir():  # looking makes none
+        raise NotFound(f"there is no folder {place}: name another with --home, or begin one with `memento setup`")
     found = examine_folder(chosen.folder, now(), room * 2**20)
     # What opening would mend or replace is to be seen first; a folder that cannot be opened is not.
     if not {one.kind for one in found} - {

@@ -46,10 +46,17 @@ class Chosen:
     """Whether somebody at the terminal knows that the memory is read-only, if it is."""
 
     @property
-    def folder(self) -> DataFolder:
-        from memento.datadir import DataFolder, default_home
+    def place(self) -> Path:
+        """Where the data folder is, or would be."""
+        from memento.datadir import default_home
 
-        return DataFolder(Path(self.home) if self.home else default_home())
+        return (Path(self.home) if self.home else default_home()).expanduser().absolute()
+
+    @property
+    def folder(self) -> DataFolder:
+        from memento.datadir import DataFolder
+
+        return DataFolder(self.place)
 
     def settings(self) -> Settings:
         """The settings in force in the data folder."""

@@ -141,6 +141,7 @@ COMMANDS: Mapping[str, Command] = {
         reads={"content": read_text},
     ),
     "undo": Command(path="undo", view=views.show_undone),
+    "disputes": Command(path="disputes", view=views.show_disputes),
     "forget": Command(path="forget", view=views.show_forgotten),
     "forget_tagged": Command(path="forget-tagged", view=views.show_forgotten, places={"tags": "TAG..."}),
     "start_session": Command(path="session start", view=lambda answer: str(answer["text"])),
@@ -294,12 +295,14 @@ COMMANDS: Mapping[str, Command] = {
         view=views.show_decided,
         help="Note what was captured and waits for a yes: the proposals ID, or --every of the namespace.",
         places={"proposals": "ID..."},
+        fails_when=lambda answer: bool(answer["unknown"]),
     ),
     "reject_proposals": Command(
         path="reject",
         view=views.show_decided,
         help="Delete what was captured and waits for a yes: the proposals ID, or --every of the namespace.",
         places={"proposals": "ID..."},
+        fails_when=lambda answer: bool(answer["unknown"]),
     ),
     "memory_file": Command(
         path="memory-file",
@@ -417,7 +420,7 @@ def _argument(declared: Field, metavar: str, option: Option) -> click.Argument:
         metavar=metavar,
         type=option.type or _type_of(declared),
         nargs=-1 if declared.is_list else 1,
-        required=True,
+        required=declared.is_required,
     )
 
 
@@ -485,7 +488,7 @@ def _show_plainly(answer: Any) -> str:
     """Show the answer of an operation without a view: fields by name, rows a line each."""
     if isinstance(answer, dict):
         return views.show_fields(answer) if answer else "Nothing here yet."
-    if isinstance(answer, list):
+    if isinstance(answer, list | tuple):
         rows = [
             "  ".join(views.clean(str(value)) for value in row.values()) if isinstance(row, dict) else str(row)
             for row in answer

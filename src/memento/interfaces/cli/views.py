@@ -398,6 +398,19 @@ def show_proposals(answer: list[Json]) -> str:
     return "\n".join(lines) or "Nothing waits for a yes."
 
 
+def show_disputes(found: Iterable[Json]) -> str:
+    """What cannot, or likely cannot, hold together: both memories with their IRIs and since when they hold, and why."""
+    lines: list[str] = []
+    for one in found:
+        sure = "contradiction" if one["confidence"] >= 1 else f"likely rivals, {one['confidence']:.0%}"
+        lines.append(f"{sure}: {clean(one['reason'])}" if one["reason"] else sure)
+        for iri, content, since in zip((one["one"], one["other"]), one["contents"], one["since"], strict=True):
+            lines += [f"  {day(since)}  {clean(content)}", f"              {_dim(iri)}"]
+    if not lines:
+        return "Nothing is in dispute."
+    return "\n".join([*lines, "`memento settle KEPT ENDED` keeps one and ends the other."])
+
+
 def show_decided(answer: Json) -> str:
     """What became of proposals."""
     lines = [f"{len(answer['decided']):,} proposals settled, {answer['memories']:,} memories stored."]
@@ -587,7 +600,11 @@ def show_sync(answer: Mapping[str, Any]) -> str:
     if answer["overruled"]:
         lines.append(f"{answer['overruled']:,} values gave way to a later one of another machine.")
     if answer["joined"]:
-        lines.append(f"This machine is {answer['machine']} from now on.")
+        lines.append(
+            "This machine would join under a name that it gets then."
+            if answer["dry_run"]
+            else f"This machine is {answer['machine']} from now on."
+        )
     return "\n".join(lines)
 
 

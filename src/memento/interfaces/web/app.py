@@ -43,7 +43,7 @@ logger = logging.getLogger(__name__)
 
 IMPORT_BYTES = 64 * 1024 * 1024
 IMPORTS = ("/memory/import", "/cases")
-OPEN = ("/health", "/sign-in")
+OPEN = ("/health", "/sign-in", "/favicon.ico")
 """
 What anybody may ask who reaches the port, with the vocabulary, which is published: a stranger is told of this service nothing but
 whether it is up, and may give a token.
@@ -90,9 +90,15 @@ def create_app(service: Service) -> Flask:
         app.register_blueprint(addresses)
     for_people.register(app)
     _add_addresses(app, service, proxy)
-    app.register_error_handler(
-        MementoError, lambda error: pages.failure_of(for_people, error) or _answer_failure(error)
-    )
+
+    @app.errorhandler(MementoError)
+    def answer_failure(error: MementoError) -> Response:
+        return pages.show_failure(for_people, error.status, str(error)) or _answer_failure(error)
+
+    @app.errorhandler(HTTPException)
+    def answer_http_error(error: HTTPException) -> Response:
+        shown = pages.show_failure(for_people, error.code or 500, _explain_http_error(error))
+        return _answer_http_error(error, shown)
 
     @app.after_request
     def say_degraded(response: Response) -> Response:
@@ -248,15 +254,20 @@ def _answer_failure(error: MementoError) -> Response:
     return response
 
 
-def _answer_http_error(error: HTTPException) -> Response:
+def _explain_http_error(error: HTTPException) -> str:
     messages = {
         404: f"there is nothing at {request.path[:200]}: /docs lists the addresses",
         405: f"{request.method} is not possible here: use {', '.join(getattr(error, 'valid_methods', None) or ())}",
         413: f"the body is longer than {request.max_content_length} bytes",
     }
+    return messages.get(error.code or 500, error.description or error.name)
+
+
+def _answer_http_error(error: HTTPException, shown: Response | None = None) -> Response:
+    """Answer an error of HTTP with the page that shows it, or else as JSON, and with what headers it asks for."""
     status = error.code or 500
     code = "too_long" if status == 413 else re.sub(r"[^a-z]+", "_", error.name.lower())
-    response = _tell(status, code, messages.get(status, error.description or error.name))
+    response = shown or _tell(status, code, _explain_http_error(error))
     response.headers.extend((name, value) for name, value in error.get_headers() if name != "Content-Type")
     return response
 

@@ -11,17 +11,18 @@ this address alone. Stored text is text: templates escape it, and a page allows 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from hashlib import sha256
 from hmac import compare_digest
 from secrets import token_urlsafe
-from typing import Any
-from urllib.parse import quote, urlencode, urlsplit
+from typing import Any, cast
+from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 
-from flask import Blueprint, Flask, Response, g, redirect, render_template, request
+from flask import Blueprint, Flask, Response, g, make_response, redirect, render_template, request, stream_template
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 from werkzeug.datastructures import MultiDict
@@ -30,14 +31,15 @@ from werkzeug.exceptions import NotFound as NoPage
 from memento import __version__, telemetry
 from memento.errors import Forbidden, MementoError, NotFound
 from memento.interfaces.picture import draw_manifest
-from memento.interfaces.proxy.routes import Proxy
+from memento.interfaces.proxy.routes import PROXIED, Proxy
 from memento.interfaces.web import site
-from memento.interfaces.web.requests import context, namespace
+from memento.interfaces.web.requests import Parameters, context, namespace
 from memento.interfaces.web.rest import build, read_form, respond
 from memento.interfaces.web.vocabulary import describe_page, wants_page
 from memento.interfaces.web.yasgui import Bundle
 from memento.iris import shorten
 from memento.model import Described, GraphNode, Neighbourhood, Region, Timeline
+from memento.ontology import load_terms
 from memento.operations import TABLE, Operation
 from memento.operations.base import FILTERS, summary_of
 from memento.operations.care import ListTokens, Status
@@ -57,7 +59,7 @@ from memento.operations.recall import (
 from memento.operations.recall import Timeline as ShowTimeline
 from memento.operations.strength import Strength
 from memento.retrieval.render import count_tokens
-from memento.service import Service, handle
+from memento.service import Service, describe_unknown, handle
 from memento.service.handlers.recall import health as health_of
 
 TOKEN, NONCE = "memento_token", "memento_session"
@@ -104,7 +106,9 @@ SHARED = ("/memory", "/cases")
 PHASES = ("land", "anchor", "expand", "distill", "trace")
 PAGE = 50
 LATEST = 12
+AROUND = 6
 BUNDLE = Bundle("pages")
+MARK = "<!-- what follows takes longer -->"
 
 HEADERS = {
     # Cytoscape and htmx need neither styles nor code of the page; a form goes nowhere else, and nobody frames it.
@@ -140,7 +144,9 @@ def is_page() -> bool:
 
 
 def prefers_html() -> bool:
-    """Whether whoever asks would rather show HTML than read JSON, or any one as much as another."""
+    """Whether whoever asks would rather show HTML than read JSON, or any one as much as another; a part of a page would."""
+    if request.headers.get("HX-Request"):
+        return True
     accepted = request.accept_mimetypes
     return accepted["text/html"] > max(accepted["application/json"], accepted["text/turtle"])
 
@@ -182,6 +188,7 @@ class Pages:
             ("/system", self.show_system),
             ("/docs", self.show_docs),
             ("/docs/<path:name>", self.send_docs),
+            ("/favicon.ico", send_icon),
         ):
             routes.add_url_rule(path, view_func=view, methods=["GET"])
         routes.post("/do/<name>")(self.perform)
@@ -195,6 +202,8 @@ class Pages:
             "moment": lambda at: _show_time(at, zone, "%-d %b %Y, %H:%M"),
             "short": lambda iri: str(iri).rpartition(":")[2][-8:],
             "name": lambda iri: str(iri).rpartition("/")[2].rpartition("#")[2].rpartition(":")[2],
+            "count": _count,
+            "relation": _label_relation,
         }
 
     def answer_shared(self) -> ResponseReturnValue | None:
@@ -210,8 +219,9 @@ class Pages:
         """Answer with a page that says what went wrong; to who needs a token, with a place to give it."""
         if request.headers.get("HX-Request"):
             return Response(render_template("_problem.html", message=message), status=status, mimetype="text/html")
-        shown = self._render("sign_in.html" if asks_token else "problem.html", status=status, message=message)
-        return Response(shown, status=status, mimetype="text/html")
+        template, back = ("sign_in.html", _find_wanted()) if asks_token else ("problem.html", _find_way_back())
+        shown = self._render(template, status=status, message=message, back=back)
+        return Response(shown, status=status, mimetype="text/html", headers=HEADERS)
 
     # What is seen
 
@@ -224,18 +234,28 @@ class Pages:
             entities=self._call(Entities, limit=LATEST),
         )
 
-    def show_search(self) -> str:
-        """Show what a question brings back, by which phases, and why."""
+    def show_search(self) -> ResponseReturnValue:
+        """Show what a question brings back, by which phases, and why. What stands above that is sent while it is looked for."""
         asked = _read_arguments("q", "as_of", "believed_at", "k", *FILTERS)
         if not asked.get("q"):
-            return self._render("search.html", asked=asked, found=None)
+            return self._render("search.html", asked=asked)
         values = {**asked, "question": asked["q"], "explain": "true"}
-        found = handle(read_form(Recall, _to_form(values, without=("q",))), context())
-        phases = [(name, found.timings_ms.get(name, 0.0)) for name in PHASES]
-        most = max((sum(one.why.values()) for one in found.memories), default=1.0) or 1.0
-        return self._render(
-            "search.html", asked=asked, found=found, phases=phases, most=most, longest=max(ms for _, ms in phases)
-        )
+        question, held = cast(Recall, read_form(Recall, _to_form(values, without=("q",)))), context()
+        held.read_filter(question)  # what is wrong with it is known before anything is sent
+        held.scope(question.namespace)
+
+        def recall() -> dict[str, Any]:
+            try:
+                found = handle(question, held)
+            except MementoError as error:
+                return {"problem": str(error)}
+            phases = [(name, found.timings_ms.get(name, 0.0)) for name in PHASES]
+            most = max((sum(one.why.values()) for one in found.memories), default=1.0) or 1.0
+            return {"found": found, "phases": phases, "most": most, "longest": max(ms for _, ms in phases)}
+
+        name, shown = self._prepare("search.html", asked=asked, recall=recall)
+        _secret_of_forms()  # the cookie that goes with it is sent before the forms are
+        return Response(_join_pieces(stream_template(name, **shown)), mimetype="text/html")
 
     def show_memories(self) -> str:
         """List memories by filters, the newest first."""
@@ -263,7 +283,11 @@ class Pages:
                 strength=self._try(Strength, iri=described.iri),
             )
         if kind in ("Note", "Turn"):
-            return self._render("note.html", **shown, sources=self._try(Sources, iri=described.iri) or ())
+            sources = self._try(Sources, iri=described.iri) or ()
+            read = [self._try(Get, iri=one) for one in dict.fromkeys(source.memory for source in sources)]
+            hidden = ["expiredAt" in _group_properties(one) for one in read if one]
+            states = {"is_forgotten": all(hidden) and bool(hidden), "some_forgotten": any(hidden) or not hidden}
+            return self._render("note.html", **shown, sources=sources, **states)
         if kind in ("Entity", "User"):
             history = self._try(ShowTimeline, subject=described.iri, limit=100)
             return self._render("entity.html", **shown, history=history)
@@ -289,7 +313,7 @@ class Pages:
     def send_graph(self) -> Response:
         """Answer with nodes and links: of a search, around a node, of a way, or of what is mentioned most."""
         asked = _read_arguments("q", "node", "start", "end", "limit")
-        limit = int(asked["limit"]) if asked.get("limit", "").isdigit() else 6
+        limit = Parameters("q", "node", "start", "end", "limit").number("limit")
         if asked.get("q"):
             found = self._call(Recall, question=asked["q"], k=12, counts=False)
             nodes = [one.iri for one in found.memories]
@@ -299,7 +323,9 @@ class Pages:
             return respond(self._call(FindPath, start=asked["start"], end=asked.get("end") or ""))
         else:
             nodes = [one.iri for one in self._call(Entities, limit=LATEST)]
-        return respond(self._call(Neighbours, nodes=nodes, limit=min(limit, 1_000)) if nodes else _NOTHING)
+        return respond(
+            self._call(Neighbours, nodes=nodes, limit=AROUND if limit is None else limit) if nodes else _NOTHING
+        )
 
     def show_map(self) -> str:
         """Show what belongs together, each region a link."""
@@ -382,7 +408,10 @@ class Pages:
         answer = handle(call, context())
         known = {"name": name, "call": call, "answer": answer}
         if request.headers.get("HX-Request"):
-            return self._render("_receipt.html", **known)
+            response = make_response(self._render("_receipt.html", **known))
+            if not getattr(call, "dry_run", False):
+                response.headers["HX-Trigger-After-Swap"] = "changed"  # what the page shows of it is loaded again
+            return response
         return self._render("receipt.html", **known, back=_own_path(request.form.get("back")))
 
     def sign_in(self) -> ResponseReturnValue:
@@ -412,24 +441,40 @@ class Pages:
             return None
 
     def _render(self, template: str, **shown: Any) -> str:
+        name, values = self._prepare(template, **shown)
+        return render_template(name, **values)
+
+    def _prepare(self, template: str, **shown: Any) -> tuple[str, dict[str, Any]]:
+        """Return a template, and what it shows with what every page needs."""
         access = context().access if "context" in g else None
-        return render_template(
-            template,
-            version=__version__,
-            notice=self._notice(),
-            file=BUNDLE.locate,
-            locate=_locate,
-            locate_node=_locate_node,
-            csrf=_secret_of_forms,
-            access=access,
-            may=lambda right: access is not None and access.may(right),
-            namespace=namespace(),
-            used_namespace=_name_namespace() if access is not None else "",
-            path=request.full_path.rstrip("?"),
-            here=request.path,
-            is_signed_in=TOKEN in request.cookies,
+        return template, {
+            "version": __version__,
+            "notice": self._notice(),
+            "file": BUNDLE.locate,
+            "locate": _locate,
+            "locate_node": _locate_node,
+            "csrf": _secret_of_forms,
+            "access": access,
+            "may": lambda right: access is not None and access.may(right),
+            "namespace": namespace(),
+            "used_namespace": _name_namespace() if access is not None else "",
+            "unknown_namespace": _describe_unknown() if access is not None else None,
+            "path": request.full_path.rstrip("?"),
+            "here": request.path,
+            "is_signed_in": TOKEN in request.cookies,
             **shown,
-        )
+        }
+
+
+def _join_pieces(pieces: Iterator[str]) -> Iterator[str]:
+    """Join what a template yields into what stands above `MARK`, which can be shown at once, and the rest."""
+    held: list[str] = []
+    for piece in pieces:
+        held.append(piece)
+        if MARK in piece:
+            yield "".join(held)
+            held = []
+    yield "".join(held)
 
 
 def _name_namespace() -> str:
@@ -438,6 +483,19 @@ def _name_namespace() -> str:
         return context().scope(namespace()).namespace
     except MementoError:
         return namespace() or ""
+
+
+def _describe_unknown() -> str | None:
+    """Say that nothing is remembered in the namespace of the page, whose name may be misspelt."""
+    try:
+        return describe_unknown(namespace(), context())
+    except MementoError:
+        return None
+
+
+def send_icon() -> Response:
+    """Send the picture that browsers ask for beside what is no page and names none."""
+    return Response(BUNDLE.files["icon.svg"], mimetype="image/svg+xml", headers={"Cache-Control": "max-age=86400"})
 
 
 _NOTHING = Neighbourhood(nodes=(), links=())
@@ -485,6 +543,19 @@ def _own_path(path: str | None) -> str:
     """Return a path of this address, whatever was sent."""
     is_own = path and path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable()
     return path if is_own and path else "/"
+
+
+def _find_wanted() -> str:
+    """Return the page that whoever is to sign in wants to see."""
+    return _own_path(request.form.get("back")) if request.path == "/sign-in" else request.full_path.rstrip("?")
+
+
+def _find_way_back() -> str | None:
+    """Return the page of ours that led to this request; None where none did."""
+    came_from = urlsplit(request.referrer or "")
+    path = urlunsplit(("", "", came_from.path, came_from.query, ""))
+    is_own = came_from.netloc == request.host and path != request.full_path.rstrip("?")
+    return _own_path(path) if is_own else None
 
 
 def _read_arguments(*names: str) -> dict[str, str]:
@@ -541,7 +612,7 @@ def _list_links(described: Described, around: Neighbourhood) -> list[Link]:
     """List what a node is linked with, each relation together."""
     nodes = {one.iri: one for one in around.nodes}
     links = [
-        Link(relation=one.relation, is_back=one.target == described.iri, node=nodes[other])
+        Link(relation=_label_relation(one.relation), is_back=one.target == described.iri, node=nodes[other])
         for one in around.links
         if described.iri in (one.source, one.target)
         for other in [one.target if one.source == described.iri else one.source]
@@ -549,7 +620,24 @@ def _list_links(described: Described, around: Neighbourhood) -> list[Link]:
     return sorted(links, key=lambda one: (one.relation, one.is_back))
 
 
-def failure_of(pages: Pages, error: MementoError) -> Response | None:
-    """Return a failure as a page where a page was wanted; None for programs."""
-    is_wanted = is_page() and (prefers_html() or request.headers.get("HX-Request"))
-    return pages.answer_failure(error.status, str(error), asks_token=error.status == 401) if is_wanted else None
+@cache
+def _labels() -> Mapping[str, str]:
+    return {term.name: term.label for term in load_terms()}
+
+
+def _label_relation(name: str) -> str:
+    """Return a relation in words: as the ontology calls it, else the words of its name."""
+    return _labels().get(name) or re.sub(r"(?<=[a-z\d])(?=[A-Z])", " ", name).replace("_", " ").lower()
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    """Return a number with the noun that goes with it; without `many`, the plural adds an s."""
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
+def show_failure(pages: Pages, status: int, message: str) -> Response | None:
+    """Return a failure as a page where a page was wanted; None for programs. Where nothing is, a browser wants a page."""
+    is_wanted = is_page() or (status == 404 and not request.path.startswith(PROXIED))
+    if not is_wanted or not prefers_html():
+        return None
+    return pages.answer_failure(status, message, asks_token=status == 401)

@@ -33,7 +33,7 @@ class Parameters:
             InputError: a parameter that is not `known`, or one that comes twice.
         """
         self._values = request.args if form is None else form
-        _refuse_unknown(list(self._values), (*known, "namespace"), "parameter")
+        _refuse_unknown(list(self._values), tuple(dict.fromkeys((*known, "namespace"))), "parameter")
         for name, values in self._values.lists():
             if len(values) > 1 and name not in many:
                 raise InputError(f"{name} comes {len(values)} times: give it once")

@@ -144,7 +144,7 @@ MIRROR: Mapping[str, str] = {
 The addresses of one of the published designs, each with the tool that answers it; `DELETE /api/ID` is `memory_forget`.
 
 No provider of models has them. All the same a POST is ours only where its body has the argument that the tool cannot do without,
-and a DELETE where it names a memory; anything else goes to the provider.
+and a DELETE where it names a memory; anything else goes to the provider. JSON that is broken is refused here: nobody can read it.
 """
 
 MEMORY = re.compile(r"urn:memento:[^/\s]+|[0-9a-f]{4,12}(?:-[0-9a-f]{4,12})*")
@@ -158,7 +158,12 @@ def find_mirrored() -> str | None:
     name = MIRROR.get(f"{request.method} {request.path}")
     if name is None or request.method == "GET":
         return name
-    body = _load_object(request.get_data()) if request.is_json else None
+    if not request.is_json:
+        return None
+    try:
+        body = load_json(request.get_data())
+    except InputError:
+        return name  # whoever answers says what is wrong with it
     needed = "content" if name == "memory_save" else "query"
     return name if isinstance(body, dict) and needed in body else None
 

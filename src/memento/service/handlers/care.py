@@ -21,7 +21,7 @@ from typing import IO
 
 from memento.access import OWNER, Issued
 from memento.archive.backup import BackupSource, make_backup
-from memento.archive.check import find_differences, read_store_files, rebuild_indexes, report_status
+from memento.archive.check import discard_kept, find_differences, read_store_files, rebuild_indexes, report_status
 from memento.archive.compact import Rules, apply_branch, stage_compaction, undo_branch
 from memento.archive.exchange import (
     ExportDocument,
@@ -392,15 +392,26 @@ def status(operation: operations.Status, context: Context) -> Report:
 
 @handles(operations.Check)
 def check(operation: operations.Check, context: Context) -> tuple[Difference, ...]:
-    """Compare files, indexes and shapes with the graph."""
+    """Compare files, indexes and shapes with the graph, while others write."""
     context.require_owner()
-    done = context.progress or (lambda step, steps: None)
-    harm = read_store_files(context.stores)  # before the lock: it takes long
-    done(1, 2)
-    with context.service.writing:
-        found = find_differences(context.stores)
+    done, service, stores = context.progress or (lambda step, steps: None), context.service, context.stores
+    with service.importing:  # nobody puts another store in its place
+        harm = read_store_files(stores)
+        done(1, 2)
+        writes = stores.graph.writes
+        found = _compare(service, harm)
+        if found and stores.graph.writes != writes:
+            lasting = set(_compare(service, harm))  # what a write was still about is not there any more
+            found = [one for one in found if one in lasting]
+        if found:
+            with service.writing:
+                discard_kept(found, stores)
         done(2, 2)
-        return (*found, *(() if harm else (*context.service.domains.differences(), *_list_waiting(context.stores))))
+        return (*found, *(() if harm else _list_waiting(stores)))
+
+
+def _compare(service: Service, harm: str | None) -> list[Difference]:
+    return [*find_differences(service.stores), *(() if harm else service.domains.differences())]
 
 
 def _list_waiting(parts: Backends) -> Iterator[Difference]:
@@ -544,7 +555,7 @@ class Exchange:
         if not self._is_trial:
             blank_patches(self._folder, ledger)
         return Synced(
-            machine=ledger.machine,
+            machine="" if joined and self._is_trial else ledger.machine,  # a trial gives none
             sent=self._sent,
             withdrawn=self._withdrawn,
             patches=len(patches),
@@ -581,31 +592,32 @@ class Exchange:
             ledger.begin_anew()
 
     def _send(self) -> None:
-        """Write a patch of what has changed here, if anything has."""
+        """Write a patch of what has changed here, if anything has. Nobody waits for the folder, which may be slow."""
         ledger, graph, tenant = self._ledger, self._parts.graph, self._scope.tenant
         with self._service.writing:
             graphs = list_graphs(graph, tenant)
             adds, removes, erases = collect_changes(ledger, graph, graphs)
-            self._sent, self._withdrawn = self._sent + len(adds), self._withdrawn + len(removes) + len(erases)
-            if self._is_trial or not (adds or removes or erases):
-                return
-            known = ledger.known()
-            patch = Patch(
-                machine=ledger.machine,
-                sequence=known.pop(ledger.machine, 0) + 1,
-                stamp=max(round(self._parts.clock().timestamp() * 1000), ledger.latest() + 1),
-                adds=tuple(adds),
-                removes=tuple(removes),
-                erases=tuple(erases),
-                footing=tuple(find_footing(adds, graph, graphs)),
-                known=known,
-            )
-            fresh, name = write_patch(patch, self._folder)
-            ledger.intend({patch.machine: patch.sequence}, name)
-            fresh.replace(self._folder / name)
-            with ledger.transaction():
-                self._parts.apply(Change(tuple(record_patches([patch], tenant))))
-                note_own(patch, ledger)
+            footing = find_footing(adds, graph, graphs)
+        self._sent, self._withdrawn = self._sent + len(adds), self._withdrawn + len(removes) + len(erases)
+        if self._is_trial or not (adds or removes or erases):
+            return
+        known = ledger.known()
+        patch = Patch(
+            machine=ledger.machine,
+            sequence=known.pop(ledger.machine, 0) + 1,
+            stamp=max(round(self._parts.clock().timestamp() * 1000), ledger.latest() + 1),
+            adds=tuple(adds),
+            removes=tuple(removes),
+            erases=tuple(erases),
+            footing=tuple(footing),
+            known=known,
+        )
+        fresh, name = write_patch(patch, self._folder)
+        ledger.intend({patch.machine: patch.sequence}, name)
+        fresh.replace(self._folder / name)
+        with self._service.writing, ledger.transaction():  # what was written meanwhile goes with the next patch
+            self._parts.apply(Change(tuple(record_patches([patch], tenant))))
+            note_own(patch, ledger)
 
     def _take(self, patches: Sequence[Patch], redaction: Redaction) -> tuple[Merger, int]:
         """Take patches of others: first apart, where it may take long, then at once."""

@@ -415,7 +415,7 @@ def run_file_command(operation: operations.MemoryFile, context: Context) -> File
             context.require_text(getattr(operation, name) + ".", name)
     if is_reading:
         return _run_on_files(operation, scope, context)
-    with context.service.importing:  # nobody else edits a file between its reading and its writing
+    with context.service.editing:
         return _run_on_files(operation, scope, context)
 
 

@@ -9,6 +9,7 @@ const COLOURS = { Memory: "#5b9bd5", Note: "#98a4b3", User: "#d55e00", Tag: "#b3
 
 const QUIET = new Set(["about", "mentions", "tagged", "extractedFrom"]); // what nearly every line says has no name on it
 const withNotes = document.getElementById("with-notes");
+const spell = (relation) => relation.replace(/([a-z\d])([A-Z])/g, "$1 $2").replaceAll("_", " ").toLowerCase();
 const shorten = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 const address = (path, values) => {
   const query = new URLSearchParams({ ...values, ...(NAMESPACE && { namespace: NAMESPACE }) }).toString();
@@ -20,12 +21,12 @@ function style() {
   const ground = getComputedStyle(box).backgroundColor;
   const line = dark.matches ? "#4a5665" : "#b9c2cc";
   return [
-    { selector: "node", style: { "background-color": (node) => COLOURS[node.data("kind")] ?? "#8aa0b4", label: (node) => shorten(node.data("label"), 34), color: ink, "font-size": 13, "font-family": "system-ui, sans-serif", "text-wrap": "wrap", "text-max-width": 150, "text-valign": "bottom", "text-margin-y": 4, "text-outline-color": ground, "text-outline-width": 2, width: 20, height: 20, "min-zoomed-font-size": 6 } },
+    { selector: "node", style: { "background-color": (node) => COLOURS[node.data("kind")] ?? "#8aa0b4", label: (node) => shorten(node.data("label"), 34), color: ink, "font-size": 13, "font-family": "system-ui, sans-serif", "text-wrap": "wrap", "text-max-width": 150, "text-valign": "bottom", "text-margin-y": 4, "text-outline-color": ground, "text-outline-width": 2, width: 20, height: 20, "min-zoomed-font-size": 8 } },
     { selector: "node[kind = 'Memory']", style: { shape: "round-rectangle", width: 22, height: 17 } },
     { selector: "node[kind = 'Note']", style: { shape: "rectangle", width: 14, height: 17 } },
     { selector: "node[?isPast]", style: { "background-opacity": 0.35, "border-width": 1, "border-style": "dashed", "border-color": ink } },
     { selector: "node:selected", style: { "border-width": 3, "border-color": ink, "border-style": "solid" } },
-    { selector: "edge", style: { width: 1.2, "line-color": line, "target-arrow-color": line, "target-arrow-shape": "triangle", "arrow-scale": 0.7, "curve-style": "bezier", label: (edge) => (QUIET.has(edge.data("relation")) ? "" : edge.data("relation")), color: ink, "font-size": 10, "text-opacity": 0.75, "text-rotation": "autorotate", "text-outline-color": ground, "text-outline-width": 2, "min-zoomed-font-size": 9 } },
+    { selector: "edge", style: { width: 1.2, "line-color": line, "target-arrow-color": line, "target-arrow-shape": "triangle", "arrow-scale": 0.7, "curve-style": "bezier", label: (edge) => (QUIET.has(edge.data("relation")) ? "" : spell(edge.data("relation"))), color: ink, "font-size": 10, "text-opacity": 0.75, "text-rotation": "autorotate", "text-outline-color": ground, "text-outline-width": 2, "min-zoomed-font-size": 9 } },
     { selector: "edge[relation = 'rival'], edge[relation = 'contradicts']", style: { "line-color": "#c0392b", "target-arrow-color": "#c0392b" } },
     { selector: "edge[relation = 'invalidates']", style: { "line-style": "dashed" } },
   ];
@@ -63,14 +64,32 @@ function add({ nodes, links }, near) {
   return fresh.length;
 }
 
+// The places of all nodes in a spiral, as seeds stand in a sunflower: what has the most links in the middle, and what is near it around it.
+function spiral() {
+  const order = new Map();
+  const roots = graph.nodes().sort((one, other) => other.degree() - one.degree());
+  for (const root of roots) {
+    if (order.has(root.id())) continue;
+    graph.elements().breadthFirstSearch({ roots: root, directed: false, visit: (node) => void (order.has(node.id()) || order.set(node.id(), order.size)) });
+  }
+  return (node) => {
+    const place = order.get(node.id());
+    return { x: 44 * Math.sqrt(place) * Math.cos(2.39996 * place), y: 44 * Math.sqrt(place) * Math.sin(2.39996 * place) };
+  };
+}
+
 function arrange(isFirst) {
   if (query.start && isFirst) {
     // A way is read from left to right.
     graph.layout({ name: "preset", positions: (node) => { const place = graph.nodes().indexOf(node); return { x: 170 * place, y: 90 * (place % 2) }; }, padding: 60 }).run();
     return;
   }
-  const many = graph.nodes().length > 150;
-  graph.layout({ name: "cose", animate: false, randomize: isFirst, fit: true, padding: 30, nodeDimensionsIncludeLabels: true, nodeRepulsion: () => 6000, idealEdgeLength: () => 50, nodeOverlap: 16, gravity: 1.5, numIter: many ? 250 : 900, componentSpacing: 70 }).run();
+  if (graph.nodes().length > 150) {
+    // Forces between all pairs would hold the page up for seconds. What is added later is put beside its node.
+    if (isFirst) graph.layout({ name: "preset", positions: spiral(), fit: true, padding: 30 }).run();
+    return;
+  }
+  graph.layout({ name: "cose", animate: false, randomize: isFirst, fit: true, padding: 30, nodeDimensionsIncludeLabels: true, nodeRepulsion: () => 6000, idealEdgeLength: () => 50, nodeOverlap: 16, gravity: 1.5, numIter: 900, componentSpacing: 70 }).run();
 }
 
 function refill(leftOut = 0) {
@@ -83,12 +102,14 @@ function refill(leftOut = 0) {
       kind.textContent = ` ${node.data("kind")}`;
       button.type = "button";
       button.dataset.id = node.id();
+      button.dir = "auto";
       button.append(shorten(node.data("label"), 70), kind);
       item.append(button);
       return item;
     }),
   );
-  said.textContent = nodes.length ? `${nodes.length} nodes, ${graph.edges().length} links${leftOut ? `, ${leftOut} more neighbours` : ""}.` : "Nothing was found.";
+  const count = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
+  said.textContent = nodes.length ? `${count(nodes.length, "node")}, ${count(graph.edges().length, "link")}${leftOut ? `, ${count(leftOut, "more neighbour")}` : ""}.` : "Nothing was found.";
 }
 
 function choose(node) {

@@ -10,11 +10,17 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// A note that was saved leaves its box, and its preview with it.
+// A note that was saved leaves its box, and its preview with it; the button of a receipt is there once.
 document.addEventListener("htmx:afterRequest", (event) => {
   const form = event.detail.elt;
+  if (event.detail.successful && form.matches(".receipt form")) form.remove();
   if (event.detail.successful && form.matches("form.note") && event.detail.target.id === "receipts") {
     form.reset();
     form.querySelector("#preview").replaceChildren();
   }
+});
+
+// Whoever pressed a button that is gone goes on at its receipt.
+document.addEventListener("htmx:afterSettle", () => {
+  if (document.activeElement === document.body && document.querySelector("#receipts .receipt")) document.getElementById("receipts").focus({ preventScroll: true });
 });
