@@ -141,7 +141,7 @@ def test_a_question_sees_only_its_graphs_its_kind_and_what_holds(opened: Opener)
     assert seen(Where(graphs=[G], current=NOW)) == {ids[1], ids[6]}
     assert seen(Where(graphs=[G])) == {ids[1], ids[4], ids[5], ids[6]}
     assert seen(Where(graphs=[G, OTHER], current=NOW)) == {ids[1], ids[2], ids[6]}
-    assert seen(Where(graphs=[G], kind="anchor")) == {ids[3]}
+    assert seen(Where(graphs=[G], kinds=("anchor",))) == {ids[3]}
     assert engine.records([ids[1], ids[2]], [OTHER])[0].iri == ids[2]
     assert (engine.count(Where(graphs=[OTHER])), engine.count(Where(graphs=[]))) == (1, 5)
 

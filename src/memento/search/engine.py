@@ -61,7 +61,8 @@ class Where:
     """Which entries an engine is asked about."""
 
     graphs: Sequence[IRI]
-    kind: str = "memory"
+    kinds: tuple[str, ...] = ("memory",)
+    """Empty for any."""
     current: int | None = None
     """Of memories only those that hold and are believed at this instant, in ms since 1970."""
 
@@ -104,8 +105,8 @@ class Engine(Protocol):
         """Return at most `most` entries that have one of some keys, in no order."""
         ...
 
-    def records(self, iris: Sequence[IRI], graphs: Sequence[IRI]) -> list[Entry]:
-        """Return some entries of some graphs, in no order; one that is not here is left out."""
+    def records(self, iris: Sequence[IRI] | None, graphs: Sequence[IRI]) -> list[Entry]:
+        """Return some entries of some graphs, in no order, or all of them; one that is not here is left out."""
         ...
 
     def sample(self, most: int, where: Where) -> list[str]:
@@ -238,8 +239,9 @@ class MemoryEngine:
             found = {node for key in keys for node in self._keys.get(key, ()) if inside[node]}
             return [self._entries[node].iri for node in sorted(found)[:most]]
 
-    def records(self, iris: Sequence[IRI], graphs: Sequence[IRI]) -> list[Entry]:
+    def records(self, iris: Sequence[IRI] | None, graphs: Sequence[IRI]) -> list[Entry]:
         with self._lock:
+            iris = [one.iri for one in self._entries.values()] if iris is None else iris
             known = (self._entries.get(self._ids[iri]) for iri in dict.fromkeys(iris) if iri in self._ids)
             return [one for one in known if one is not None and one.graph in graphs]
 
@@ -256,7 +258,7 @@ class MemoryEngine:
         inside = np.zeros(len(self._ids), dtype=np.bool_)
         for node, one in self._entries.items():
             inside[node] = (
-                one.kind == where.kind
+                (not where.kinds or one.kind in where.kinds)
                 and (not where.graphs or one.graph in where.graphs)
                 and (where.current is None or is_current(one.times, where.current))
             )

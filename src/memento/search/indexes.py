@@ -15,8 +15,8 @@ from __future__ import annotations
 import gc
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Generic, cast
@@ -94,6 +94,41 @@ class Indexes(Context):
     def blank(self) -> Indexes:
         """Return indexes of the same kind with nothing in them, and a vector file in memory."""
         return Indexes(self._graph, self.embedder, VectorFile(None, self.embedder.fingerprint), self.flat, self.above)
+
+    def bring(
+        self,
+        graphs: Sequence[IRI],
+        *,
+        texts: Sequence[str] = (),
+        iris: Sequence[IRI] = (),
+        keys: Sequence[str] = (),
+        now: datetime | None = None,
+    ) -> None:
+        """Let what may bear on some texts or keys be here, and some nodes: here everything is; see `search/pool.py`."""
+
+    def pool(self) -> AbstractContextManager[None]:
+        """Let `bring` begin with nothing until the block ends; here everything stays."""
+        return nullcontext()
+
+    def whole(self, graphs: Callable[[], Sequence[IRI]]) -> AbstractContextManager[None]:
+        """Let the whole of some graphs be here until the block ends, as it is anyway."""
+        return nullcontext()
+
+    def knows(self, graph: IRI) -> bool:
+        """Tell whether a graph describes a node."""
+        return self.nodes.knows(graph)
+
+    def count_current(self, graphs: Sequence[IRI], now: datetime) -> int:
+        """Return how many memories of some graphs hold."""
+        with self.lock:
+            return int(self.nodes.current(graphs, now=now).sum())
+
+    def count_nodes(self) -> int:
+        """Return how many nodes there are, of all graphs."""
+        return len(self.nodes)
+
+    def note_followed(self) -> None:
+        """Take notice that all that was written is here."""
 
     def select(self, wanted: Filter) -> Mask:
         """Return (size,) the nodes that a filter lets through, whatever their graph and time."""
