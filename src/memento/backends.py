@@ -223,7 +223,9 @@ class Backends:
             GraphError: a file could not be moved; what is left to be done the next start does.
         """
         if isinstance(self.indexes, Pools):
-            raise InputError("the embedder is changed in one piece where an engine holds the index: start again, which rebuilds it")
+            raise InputError(
+                "the embedder is changed in one piece where an engine holds the index: start again, which rebuilds it"
+            )
         indexes, path = self.indexes, self.datadir.vectors
         with indexes.lock:
             vectors = KindVectors(indexes, embedder.dimensions)

@@ -19,7 +19,16 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from measure import record
-from memento.evaluation import METRICS, EvaluationSet, Report, Trial, format_difference, prepare_trial, read_set, show_progress
+from memento.evaluation import (
+    METRICS,
+    EvaluationSet,
+    Report,
+    Trial,
+    format_difference,
+    prepare_trial,
+    read_set,
+    show_progress,
+)
 from memento.settings import MODES, EmbeddingSettings, IndexSettings, Settings, with_mode
 
 SHOWN = ("recall@5", "recall@10", "all@5", "mrr@10", "ndcg@10")
@@ -69,7 +78,9 @@ def arguments() -> ArgumentParser:
     parser.add_argument("--exclude-type", action="append", default=["adversarial"], metavar="TYPE")
     parser.add_argument("--consolidate", action="store_true", help="let the rules retire memories")
     parser.add_argument("--model", default="minilm", choices=("minilm", "trigram"))
-    parser.add_argument("--index", choices=("lance", "milvus"), help="ask the same import once more through this engine")
+    parser.add_argument(
+        "--index", choices=("lance", "milvus"), help="ask the same import once more through this engine"
+    )
     parser.add_argument("--uri", default="", help="where the engine is; default a folder that is gone afterwards")
     parser.add_argument("--pool", type=int, default=300, help="memories that each search of the engine brings in")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where imports stay, and are found in a later run")

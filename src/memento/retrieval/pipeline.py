@@ -362,7 +362,9 @@ def read_question(query: Query, stores: Backends, settings: Settings, watch: Sto
 def _bring(query: Query, stores: Backends) -> None:
     """Let what may answer a question be in the indexes, where an engine holds it."""
     at = stores.clock()
-    looks_back = query.as_of or query.believed_at or timely.looks_back(query.question) or timely.asked_time(query.question, at)
+    looks_back = (
+        query.as_of or query.believed_at or timely.looks_back(query.question) or timely.asked_time(query.question, at)
+    )
     only = query.only or Filter()
     keys = [f"slot:{name}" for name in find_slots(query.question)]
     keys += [*(f"tag:{tag}" for tag in only.tags), *(f"about:{iri}" for iri in only.about)]

@@ -27,7 +27,7 @@ from memento.assets import install_line
 from memento.errors import EngineError, MissingPart
 from memento.iris import IRI
 from memento.ports import Vectors
-from memento.search.engine import Entry, Hit, Where
+from memento.search.engine import KINDS, Entry, Hit, Where
 
 T = TypeVar("T")
 
@@ -188,10 +188,10 @@ class Lance:
                 found.update(dict.fromkeys(map(IRI, rows["iri"].to_pylist())))
         return [*found][:most]
 
-    def records(self, iris: Sequence[IRI] | None, graphs: Sequence[IRI]) -> list[Entry]:
+    def records(self, iris: Sequence[IRI] | None, graphs: Sequence[IRI] = ()) -> list[Entry]:
         found: list[Any] = []
         with self._failing():
-            within = f"graph IN ({_quoted(graphs)})"
+            within = _condition(Where(graphs=graphs, kinds=()))
             for some in [None] if iris is None else _portions(dict.fromkeys(iris)):
                 condition = within if some is None else f"iri IN ({_quoted(some)}) AND {within}"
                 found.append(self._table.search().where(condition).limit(1_000_000).to_arrow())
@@ -371,12 +371,12 @@ class Milvus:
                 found.update(dict.fromkeys(IRI(row["iri"]) for row in rows))
         return [*found][:most]
 
-    def records(self, iris: Sequence[IRI] | None, graphs: Sequence[IRI]) -> list[Entry]:
+    def records(self, iris: Sequence[IRI] | None, graphs: Sequence[IRI] = ()) -> list[Entry]:
         columns: dict[str, list[Any]] = {name: [] for name in _STORED}
         names, vectors = [*_STORED, "vector"], []
         parts: list[Any] = []
         with self._failing():
-            within = f"graph in {_listed(graphs)}"
+            within = _condition(Where(graphs=graphs, kinds=("part", *KINDS)), _listed)
             for some in [None] if iris is None else _portions(dict.fromkeys(iris)):
                 condition = within if some is None else f"iri in {_listed(some)} AND {within}"
                 parts += self._client.query(_TABLE, filter=condition, output_fields=names, limit=_MOST)
@@ -472,10 +472,7 @@ def _seen_entry(seen: int, dimensions: int) -> Entry:
 def _condition(where: Where, several: Callable[[Iterable[str]], str] | None = None) -> str:
     """Return what an entry has to be, in the words that both databases know; they write `several` names each in its way."""
     several = several or (lambda names: f"({_quoted(names)})")
-    if where.kinds:
-        parts = [f"kind IN {several(where.kinds)}"]
-    else:
-        parts = [f"kind NOT IN {several(['seen', 'part'])}"]
+    parts = [f"kind IN {several(where.kinds or KINDS)}"]
     if where.graphs:
         parts.append(f"graph IN {several(where.graphs)}")
     if (now := where.current) is not None:

@@ -33,6 +33,8 @@ from memento.settings import IndexSettings
 
 K1, B = 1.2, 0.75
 """The constants of BM25 in every engine; what is brought in is ranked by those of the settings."""
+KINDS = ("memory", "anchor", "key", "name", "other")
+"""What `Entry.kind` may be."""
 _IRI = 1  # the code of an IRI among the packed values
 
 
@@ -105,8 +107,8 @@ class Engine(Protocol):
         """Return at most `most` entries that have one of some keys, in no order."""
         ...
 
-    def records(self, iris: Sequence[IRI] | None, graphs: Sequence[IRI]) -> list[Entry]:
-        """Return some entries of some graphs, in no order, or all of them; one that is not here is left out."""
+    def records(self, iris: Sequence[IRI] | None, graphs: Sequence[IRI] = ()) -> list[Entry]:
+        """Return some entries of some graphs, or of any, in no order, or all of them; one that is not here is left out."""
         ...
 
     def sample(self, most: int, where: Where) -> list[str]:
@@ -239,11 +241,11 @@ class MemoryEngine:
             found = {node for key in keys for node in self._keys.get(key, ()) if inside[node]}
             return [self._entries[node].iri for node in sorted(found)[:most]]
 
-    def records(self, iris: Sequence[IRI] | None, graphs: Sequence[IRI]) -> list[Entry]:
+    def records(self, iris: Sequence[IRI] | None, graphs: Sequence[IRI] = ()) -> list[Entry]:
         with self._lock:
             iris = [one.iri for one in self._entries.values()] if iris is None else iris
             known = (self._entries.get(self._ids[iri]) for iri in dict.fromkeys(iris) if iri in self._ids)
-            return [one for one in known if one is not None and one.graph in graphs]
+            return [one for one in known if one is not None and (not graphs or one.graph in graphs)]
 
     def sample(self, most: int, where: Where) -> list[str]:
         with self._lock:

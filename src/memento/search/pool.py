@@ -23,7 +23,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from memento.errors import InputError
+from memento.errors import EngineError, InputError
 from memento.graph.store import Store
 from memento.iris import IRI, MEM, TYPE, user_of
 from memento.model import Value
@@ -49,8 +49,19 @@ _NODES: tuple[Kind, ...] = ("memory", "anchor", "key")
 class PooledIndexes(Indexes):
     """Indexes that hold what was brought in from an engine. For one question or one write, in one thread."""
 
-    def __init__(self, graph: Store, embedder: Embedder, engine: Engine, settings: IndexSettings) -> None:
-        self._engine, self._settings = engine, settings
+    def __init__(
+        self,
+        graph: Store,
+        embedder: Embedder,
+        engine: Engine,
+        settings: IndexSettings,
+        on_failure: Callable[[], None] = lambda: None,
+    ) -> None:
+        """
+        Args:
+            on_failure: called when the engine has not taken what the store has.
+        """
+        self._engine, self._settings, self._on_failure = engine, settings, on_failure
         self._brought: set[IRI] = set()
         self._whole: tuple[IRI, ...] | None = None
         super().__init__(graph, embedder, VectorFile(None, embedder.fingerprint))
@@ -82,18 +93,21 @@ class PooledIndexes(Indexes):
         if keys:
             found.update(dict.fromkeys(self._engine.linked(keys, self._settings.pool, where)))
         found.update(dict.fromkeys(map(user_of, graphs)))
-        entries = self._fetch(found, graphs)
-        entries += self._fetch([iri for iri in self._neighbours(entries, where)], graphs)
-        entries += self._fetch([IRI(about) for one in entries for about in _subjects(one)], graphs)
+        entries = self._fetch(found)
+        entries += self._fetch(self._neighbours(entries, where))
+        entries += self._fetch(IRI(about) for one in entries for about in _subjects(one))
         settings = self._engine.linked(["setting"], self._settings.pool, Where(graphs=graphs, kinds=("other",)))
-        self._take(entries + self._fetch(settings, graphs))
+        self._take(entries + self._fetch(settings))
 
     def _bring_whole(self, graphs: tuple[IRI, ...]) -> bool:
         """Bring in everything of some graphs where that is little."""
         most = self._settings.whole
         if self._engine.count(Where(graphs=graphs, kinds=())) > most:
             return False
-        self._take([one for one in self._engine.records(None, graphs) if one.iri not in self._brought])
+        entries = [one for one in self._engine.records(None, graphs) if one.iri not in self._brought]
+        self._brought.update(one.iri for one in entries)
+        about = (IRI(about) for one in entries for about in _subjects(one))
+        self._take(entries + self._fetch([*about, *map(user_of, graphs)]))
         self._whole = (*(self._whole or ()), *graphs)
         return True
 
@@ -137,16 +151,25 @@ class PooledIndexes(Indexes):
             if step
         }
         seeds = [one for one in entries if one.kind == "memory"][:_SEEDS]
-        about = list(dict.fromkeys(f"about:{iri}" for one in seeds for iri in _subjects(one) if not iri.startswith("urn:memento:user:")))
+        about = list(
+            dict.fromkeys(
+                f"about:{iri}" for one in seeds for iri in _subjects(one) if not iri.startswith("urn:memento:user:")
+            )
+        )
         most = self._settings.pool
         found = self._engine.linked(sorted(beside), 4 * most, where) if beside else []
         return [*found, *(self._engine.linked(about, most, where) if about else [])]
 
-    def _fetch(self, iris: Iterable[IRI], graphs: Sequence[IRI]) -> list[Entry]:
-        """Return what is not brought in yet, in the order asked for."""
+    def _fetch(self, iris: Iterable[IRI]) -> list[Entry]:
+        """
+        Return what is not brought in yet, in the order asked for.
+
+        *Because:* a user, or what a memory is about, may be described in another graph than the memory; what a reader may see of
+        it the indexes know, as those of a whole memory do.
+        """
         wanted = [iri for iri in dict.fromkeys(iris) if iri not in self._brought]
         self._brought.update(wanted)
-        found = {one.iri: one for one in (self._engine.records(wanted, graphs) if wanted else [])}
+        found = {one.iri: one for one in (self._engine.records(wanted) if wanted else [])}
         return [found[iri] for iri in wanted if iri in found]
 
     def _take(self, entries: Sequence[Entry]) -> None:
@@ -162,7 +185,9 @@ class PooledIndexes(Indexes):
         others = [
             record
             for record in records.values()
-            if record.kind is None and not record.edge and any(kind in types for kind in record.statements.get(TYPE, ()))
+            if record.kind is None
+            and not record.edge
+            and any(kind in types for kind in record.statements.get(TYPE, ()))
         ]
         # By IRI, which is by age: ties in recall are as in a whole memory.
         held = [(of[iri], records[iri]) for iri in sorted(of) if records[iri].kind is not None]
@@ -174,7 +199,12 @@ class PooledIndexes(Indexes):
                     index.follow_edges([record.iri for _, record in held if record.kind == "memory"], edges)
                 return
             nodes = [(node, record) for node, (_, record) in enumerate(held, start=1)]
-            self.file.adopt([(node, one.iri, digest(self.text(record)), one.vectors) for node, (one, record) in enumerate(held, start=1)])
+            self.file.adopt(
+                [
+                    (node, one.iri, digest(self.text(record)), one.vectors)
+                    for node, (one, record) in enumerate(held, start=1)
+                ]
+            )
             self.fill(nodes, others, edges)
             for kind in _NODES:
                 some = [(node, one.vectors) for node, (one, record) in enumerate(held, start=1) if record.kind == kind]
@@ -225,7 +255,11 @@ class PooledIndexes(Indexes):
             vectors = stored[1] if stored else np.zeros((0, 0), dtype=np.float32)
             if one := self.entry(record, beside.get(iri, ()), vectors):
                 entries.append(one)
-        self._engine.put(entries, [iri for iri in iris if iri not in records])
+        try:
+            self._engine.put(entries, [iri for iri in iris if iri not in records])
+        except EngineError:
+            self._on_failure()
+            raise
 
     def _read_companions(self, iris: Sequence[IRI], graphs: Sequence[IRI]) -> dict[IRI, list[Record]]:
         """Return what belongs to some nodes beside what is said of them."""
@@ -276,11 +310,14 @@ class Pools:
     *Because:* what reads the index need not know where it is; a thread that asks outside of both is refused.
     """
 
-    def __init__(self, graph: Store, embedder: Embedder, file: VectorFile, engine: Engine, settings: IndexSettings) -> None:
+    def __init__(
+        self, graph: Store, embedder: Embedder, file: VectorFile, engine: Engine, settings: IndexSettings
+    ) -> None:
         self.graph, self.embedder, self.file, self.engine = graph, embedder, file, engine
         self._settings = settings
         self._current: ContextVar[PooledIndexes | Callable[[], PooledIndexes] | None] = ContextVar("pool", default=None)
         self._known: set[IRI] = set()
+        self._is_late = False  # whether something that the store has is not in the engine
         self._lock = RLock()
 
     def __getattr__(self, name: str) -> Any:
@@ -309,7 +346,10 @@ class Pools:
         return found
 
     def _create(self) -> PooledIndexes:
-        return PooledIndexes(self.graph, self.embedder, self.engine, self._settings)
+        return PooledIndexes(self.graph, self.embedder, self.engine, self._settings, self._note_late)
+
+    def _note_late(self) -> None:
+        self._is_late = True
 
     @contextmanager
     def pool(self) -> Iterator[None]:
@@ -368,15 +408,18 @@ class Pools:
         """
         if not is_ours or self.file.get_mark(_MARK) != "engine" or not self.engine.count(Where(graphs=(), kinds=())):
             return self.rebuild(progress)
-        if late := self.file.touched_since(0):
-            with self.pool():
-                self._find().refresh(late, [name for name in self.graph.graphs() if is_indexed(name)])
-            self.note_followed()
-        return len(late)
+        self._is_late = True
+        self.note_followed()
+        return 0
 
     def note_followed(self) -> None:
-        """Forget what was touched: the engine has it. The one writer calls it."""
-        self.file.forget_touches(self.file.last_touch())
+        """Forget what was touched, as the engine has it: also what it did not take earlier. The one writer calls it."""
+        last = self.file.last_touch()
+        if self._is_late and (late := self.file.touched_since(0)):
+            with self.pool():
+                self._find().refresh(late, [name for name in self.graph.graphs() if is_indexed(name)])
+        self._is_late = False
+        self.file.forget_touches(last)
 
     def rebuild(self, progress: Progress | None = None) -> int:
         """Make everything in the engine from the graph; return how many nodes were embedded."""
@@ -404,7 +447,13 @@ def _put_everything(pool: PooledIndexes, graph: Store, engine: Engine, progress:
     for begin in range(0, len(every), _AT_ONCE):
         some = every[begin : begin + _AT_ONCE]
         held = [record for record in some if record.kind is not None]
-        rows = dict(zip([one.iri for one in held], embed_records(held, [pool.text(one) for one in held], pool.embedder), strict=True))
+        rows = dict(
+            zip(
+                [one.iri for one in held],
+                embed_records(held, [pool.text(one) for one in held], pool.embedder),
+                strict=True,
+            )
+        )
         embedded += len(held)
         entries = []
         for record in some:
@@ -431,7 +480,9 @@ def _shorten(record: Record) -> Record:
         kept: Collection[IRI] = (TYPE, MEM.session, MEM.position, MEM.source)
     else:
         kept = find_predicates()
-    return Record(record.iri, record.graph, {name: values for name, values in record.statements.items() if name in kept})
+    return Record(
+        record.iri, record.graph, {name: values for name, values in record.statements.items() if name in kept}
+    )
 
 
 def _list_keys(record: Record, beside: Iterable[Record], place: tuple[IRI, int] | None) -> Iterator[str]:
@@ -459,7 +510,12 @@ def _subjects(entry: Entry) -> list[str]:
 
 
 def _turns(entry: Entry) -> list[tuple[str, str]]:
-    return [(session, place) for key in entry.keys if key.startswith("turn:") for session, _, place in [key[5:].rpartition("#")]]
+    return [
+        (session, place)
+        for key in entry.keys
+        if key.startswith("turn:")
+        for session, _, place in [key[5:].rpartition("#")]
+    ]
 
 
 def _list_labels(text: str) -> set[str]:
@@ -473,7 +529,9 @@ def _list_labels(text: str) -> set[str]:
         for length in range(1, LONGEST + 1)
         if begin + length <= len(some)
     }
-    return {run for run in runs if is_telling(run)} | {label for run in runs if (label := label_of(run)) and is_telling(label)}
+    return {run for run in runs if is_telling(run)} | {
+        label for run in runs if (label := label_of(run)) and is_telling(label)
+    }
 
 
 def _fuse(*rankings: Sequence[Hit]) -> list[IRI]:

@@ -195,8 +195,7 @@ class Context:
             self.access.tenant,
             check_namespace(chosen),
             with_main=self.access.sees("main"),
-            with_global=self.access.sees(GLOBAL)
-            and self.stores.indexes.knows(graph_iri(self.access.tenant, GLOBAL)),
+            with_global=self.access.sees(GLOBAL) and self.stores.indexes.knows(graph_iri(self.access.tenant, GLOBAL)),
             with_self=not self.access.namespaces,
         )
 
