@@ -275,7 +275,7 @@ def test_a_writer_that_is_killed_leaves_whole_entries_and_all_that_it_acknowledg
 
 def test_records_come_back_from_their_packed_form() -> None:
     record = Record(IRI("urn:a"), G, {MEM.about: [IRI("urn:b"), "text"], MEM.weight: [0.5], MEM.position: [3]})
-    assert unpack_records(pack_records([record])) == [record]
+    assert unpack_records(pack_records([record])) == (record,)
     assert isinstance(unpack_records(pack_records([record]))[0].statements[MEM.about][0], IRI)
 
 

@@ -80,7 +80,7 @@ def test_a_pool_answers_as_the_whole_index_does(question: str, told: tuple[Path,
 
 def test_what_is_over_is_found_by_a_question_about_then(told: tuple[Path, Memento, Memento]) -> None:
     _, pooled, plain = told
-    assert [one for one, _ in contents(pooled, "Where do I work?")][0] == "USER works at Zenith now."
+    assert contents(pooled, "Where do I work?")[0] == ("USER works at Zenith now.", True)
     status, other = pooled.status(), plain.status()
     assert (status.memories, status.current, status.vectors) == (other.memories, other.current, other.vectors)
 
@@ -121,9 +121,9 @@ def test_a_start_reads_the_engine_and_writes_nothing(tmp_path: Path) -> None:
     with opened(tmp_path / "home", over(tmp_path)) as memento:
         memento.note("Anna moved to Lisbon.")
         before = contents(memento, "Who moved?")
-    with patch.object(Lance, "put", side_effect=AssertionError("written")):
-        with opened(tmp_path / "home", over(tmp_path)) as memento:
-            assert contents(memento, "Who moved?") == before == [("Anna moved to Lisbon.", True)]
+    written = patch.object(Lance, "put", side_effect=AssertionError("written"))
+    with written, opened(tmp_path / "home", over(tmp_path)) as memento:
+        assert contents(memento, "Who moved?") == before == [("Anna moved to Lisbon.", True)]
 
 
 def test_an_index_in_memory_moves_to_an_engine_and_back(tmp_path: Path) -> None:

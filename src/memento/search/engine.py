@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from threading import RLock
 from typing import Protocol
 
@@ -157,12 +158,13 @@ def pack_records(records: Iterable[Record]) -> bytes:
     return msgspec.msgpack.encode([(str(iri), str(graph), said) for iri, graph, said in rows])
 
 
-def unpack_records(packed: bytes) -> list[Record]:
+@lru_cache(maxsize=20_000)  # the same memories answer many questions
+def unpack_records(packed: bytes) -> tuple[Record, ...]:
     """Return what `pack_records` was given."""
     rows = msgspec.msgpack.decode(packed, ext_hook=_unpack_value)
-    return [
+    return tuple(
         Record(IRI(iri), IRI(graph), {IRI(name): values for name, values in said.items()}) for iri, graph, said in rows
-    ]
+    )
 
 
 def _pack_value(value: Value) -> object:

@@ -34,14 +34,14 @@ from memento.search.indexes import Indexes, embed_records
 from memento.search.labels import normalise_label
 from memento.search.links import read_labels
 from memento.search.names import LONGEST, is_telling, label_of, read_names
-from memento.search.nodes import Edge, Kind, Record, column_of, is_indexed, milliseconds, read_records
+from memento.search.nodes import Kind, Record, column_of, is_indexed, milliseconds, read_records
 from memento.search.postings import tokens
 from memento.search.vectors import VectorFile, digest
 from memento.settings import IndexSettings
 
 _AT_ONCE = 256  # nodes that a rebuild puts together
 _SEEDS = 20  # memories whose subjects are followed, as EXPAND does
-_BESIDE = 2  # turns before and after one that is brought in
+_BESIDE = 1  # turns before and after one that is brought in
 _MARK = "archive"  # in the vector file: as long as it is set, every write notes what it touches
 _NODES: tuple[Kind, ...] = ("memory", "anchor", "key")
 
@@ -142,7 +142,7 @@ class PooledIndexes(Indexes):
         return self._engine.linked(sorted(labels), self._settings.pool, where) if labels else []
 
     def _neighbours(self, entries: Sequence[Entry], where: Where) -> list[IRI]:
-        """Return the turns beside those brought in, and what else is about the subjects of the best: at most `index.pool` of each."""
+        """Return the turns beside those brought in, and what else is about the subjects of the best, `index.pool` at most."""
         beside = {
             f"turn:{session}#{int(place) + step}"
             for one in entries

@@ -18,6 +18,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Self
 
 import numpy as np
@@ -51,6 +52,12 @@ def words(text: str) -> list[str]:
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)  # an accent is a part of its letter, a ligature two letters
     return _WORD.findall(text.lower())
+
+
+@lru_cache(maxsize=20_000)
+def _read_words(text: str) -> tuple[str, ...]:
+    """Return the words of a text, which the next pool reads again."""
+    return tuple(words(text))
 
 
 def stem_words(words: list[str]) -> list[str]:
@@ -160,7 +167,7 @@ class StemNumbers:
         [0, 0]
         """
         known = self._known
-        return [number for word in words(text) if (number := known[word]) >= 0]
+        return [number for word in _read_words(text) if (number := known[word]) >= 0]
 
 
 class _Known(dict[str, int]):
@@ -171,9 +178,14 @@ class _Known(dict[str, int]):
         self._vocabulary = vocabulary
 
     def __missing__(self, word: str) -> int:
-        (number,) = self._vocabulary.numbers(stem_words([word]))
+        (number,) = self._vocabulary.numbers([_stem_word(word)])
         self[word] = number
         return number
+
+
+@lru_cache(maxsize=100_000)  # a pool has the words that another had
+def _stem_word(word: str) -> str:
+    return stem_words([word])[0]
 
 
 def pair(first: int, second: int) -> int:
