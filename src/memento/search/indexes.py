@@ -89,6 +89,8 @@ class Indexes(Context):
         self.embedder = embedder
         self.file = file
         self.lock = threading.RLock()
+        self.beyond = 0
+        """How many memories there are, where these indexes hold a part of them."""
         super().__init__(embedder.dimensions, flat, above)
 
     def blank(self) -> Indexes:
@@ -541,6 +543,11 @@ class View:
     def count(self) -> int:
         """How many memories may come back."""
         return int(np.count_nonzero(self.visible))
+
+    @property
+    def population(self) -> int:
+        """How many there are, also beyond what an engine has brought in."""
+        return max(self.count, self.indexes.beyond)
 
     @classmethod
     def at(

@@ -6,17 +6,19 @@ The indexes of one question, where an engine holds the index: filled with what t
 what has changed is put into the engine, after the store has it.
 
 *Guarantees:* a namespace of at most `index.whole` nodes is brought in whole and ranked as ever. The engine is never ahead of the
-store: what a kill leaves behind is put at the next start. Frequencies of words are those of the whole memory, see `Statistics`.
+store: what a kill leaves behind is put at the next start. How rare words
+and names are is counted in the whole memory, see `Samples`.
 
 *But:* in a larger namespace a question sees what its searches bring in, and whatever asks for the whole of it is refused.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
 from datetime import datetime
 from threading import RLock
 from typing import Any, cast
@@ -35,13 +37,14 @@ from memento.search.labels import normalise_label
 from memento.search.links import read_labels
 from memento.search.names import LONGEST, is_telling, label_of, read_names
 from memento.search.nodes import Kind, Record, column_of, is_indexed, milliseconds, read_records
-from memento.search.postings import tokens
+from memento.search.postings import Frequencies, tokens
 from memento.search.vectors import VectorFile, digest
 from memento.settings import IndexSettings
 
 _AT_ONCE = 256  # nodes that a rebuild puts together
 _SEEDS = 20  # memories whose subjects are followed, as EXPAND does
 _BESIDE = 1  # turns before and after one that is brought in
+_SAMPLED, _CHANGED, _KEPT = 5_000, 0.1, 500  # texts of a sample, the growth after which it is old, and graphs kept
 _MARK = "archive"  # in the vector file: as long as it is set, every write notes what it touches
 _NODES: tuple[Kind, ...] = ("memory", "anchor", "key")
 
@@ -56,12 +59,15 @@ class PooledIndexes(Indexes):
         engine: Engine,
         settings: IndexSettings,
         on_failure: Callable[[], None] = lambda: None,
+        samples: Samples | None = None,
     ) -> None:
         """
         Args:
+            samples: what is known of the words of the whole memory.
             on_failure: called when the engine has not taken what the store has.
         """
         self._engine, self._settings, self._on_failure = engine, settings, on_failure
+        self._samples = samples or Samples(engine)
         self._brought: set[IRI] = set()
         self._whole: tuple[IRI, ...] | None = None
         super().__init__(graph, embedder, VectorFile(None, embedder.fingerprint))
@@ -98,6 +104,20 @@ class PooledIndexes(Indexes):
         entries += self._fetch(IRI(about) for one in entries for about in _subjects(one))
         settings = self._engine.linked(["setting"], self._settings.pool, Where(graphs=graphs, kinds=("other",)))
         self._take(entries + self._fetch(settings))
+        self._count(graphs)
+
+    def _count(self, graphs: Sequence[IRI]) -> None:
+        """Let what counts memories count those of the whole, so that a word or a name is as rare as it is there."""
+        self.beyond = 0
+        for graph in graphs:
+            known = self._samples.find(graph)
+            self.beyond += known.nodes
+            for words in self.words([graph], "memory"):
+                words.beyond = known
+            for passages in self.passages.among([graph]):
+                passages.context.beyond = known
+            for links in self.links.among([graph]):
+                links.beyond = known.nodes
 
     def _bring_whole(self, graphs: tuple[IRI, ...]) -> bool:
         """Bring in everything of some graphs where that is little."""
@@ -303,6 +323,29 @@ class PooledIndexes(Indexes):
         yield
 
 
+class Samples:
+    """How often words are in the memories of each graph, as a sample of them says; one for all questions."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._known: OrderedDict[IRI, Frequencies] = OrderedDict()
+
+    def find(self, graph: IRI) -> Frequencies:
+        """Return what is known of a graph; a sample is taken again when the graph has become a tenth larger or smaller."""
+        where = Where(graphs=[graph])
+        nodes, known = self._engine.count(where), self._known.get(graph)
+        if known is None or abs(nodes - known.nodes) > known.nodes * _CHANGED:
+            texts = self._engine.sample(_SAMPLED, where)
+            known = Frequencies(
+                nodes, max(len(texts), 1), Counter(word for text in texts for word in set(text.split()))
+            )
+            self._known[graph] = known
+        self._known.move_to_end(graph)
+        while len(self._known) > _KEPT:
+            self._known.popitem(last=False)
+        return replace(known, nodes=nodes)
+
+
 class Pools:
     """
     Stands where `Indexes` stand: whoever asks has the indexes of what they do, which `pool` or `whole` opens.
@@ -319,6 +362,7 @@ class Pools:
         self._known: set[IRI] = set()
         self._is_late = False  # whether something that the store has is not in the engine
         self._lock = RLock()
+        self._samples = Samples(engine)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -346,7 +390,7 @@ class Pools:
         return found
 
     def _create(self) -> PooledIndexes:
-        return PooledIndexes(self.graph, self.embedder, self.engine, self._settings, self._note_late)
+        return PooledIndexes(self.graph, self.embedder, self.engine, self._settings, self._note_late, self._samples)
 
     def _note_late(self) -> None:
         self._is_late = True

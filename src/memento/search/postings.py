@@ -385,6 +385,21 @@ class _Row:
                 column[place] = last
 
 
+@dataclass(frozen=True, slots=True)
+class Frequencies:
+    """What is known of many nodes of which postings hold a part: how many there are, and the terms of a sample of them."""
+
+    nodes: int
+    sampled: int
+    """At least 1."""
+    of: Mapping[str, int]
+    """How many of the sample have each stem."""
+
+    def estimate(self, term: str) -> int:
+        """Return about how many of all nodes have a stem; 0 where the sample lacks it."""
+        return round(self.of.get(term, 0) * self.nodes / self.sampled)
+
+
 class Postings:
     """
     The terms of the nodes of one named graph and kind. A term is a word, or two with a space between, or a number.
@@ -407,6 +422,19 @@ class Postings:
         self._terms: dict[int, tuple[int, ...]] = {}
         self._lengths: dict[int, int] = {}
         self._words = 0
+        self.beyond: Frequencies | None = None
+        """Set where these hold only a part of what is to be counted."""
+
+    @property
+    def population(self) -> int:
+        """How many nodes there are, also beyond what is here."""
+        return len(self) if self.beyond is None else max(len(self), self.beyond.nodes)
+
+    def document_frequency(self, term: str) -> int:
+        """
+        Return how many of the population have a term: what is rare is all here, what is not is estimated from the sample.
+        """
+        return self.frequency(term) if self.beyond is None else max(self.frequency(term), self.beyond.estimate(term))
 
     def __len__(self) -> int:
         """Count the nodes, also those without a word."""
