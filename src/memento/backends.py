@@ -202,6 +202,7 @@ class Backends:
         self.indexes.note_followed()
         self.aside.look_at(touched)
         if texts:
+            self.indexes.purge()
             self.snapshots.drop()
             self.embedder.discard(texts)
         self.tell_writing(None)
@@ -285,6 +286,7 @@ class Backends:
         """
         self.erasing()
         self.commit(change, scope)
+        self.indexes.purge()
         self.inferences.forget(scope.tenant)
         self.snapshots.drop()
         self.embedder.discard(texts)

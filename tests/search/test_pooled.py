@@ -112,6 +112,10 @@ def test_what_is_forgotten_is_gone_from_the_engine(tmp_path: Path) -> None:
         [found] = memento.recall("Who keeps a zebra?").memories
         memento.forget(found.iri, erase=True)
         assert contents(memento, "Who keeps a zebra?") == []
+        assert memento.check() == ()
+    files = [path for path in (tmp_path / "lance").rglob("*") if path.is_file()]
+    assert files
+    assert not [path for path in files if b"zebra" in path.read_bytes()]
     engine = Lance(str(tmp_path / "lance"), None, 256)
     assert engine.words(["zebra"], 5, Where(graphs=[])) == []
     assert engine.records([found.iri], [graph]) == []
@@ -152,6 +156,17 @@ def test_what_the_engine_did_not_take_it_has_after_the_next_write_and_after_a_st
             memento.note("Carla sings in Faro.")
     with opened(tmp_path / "home", over(tmp_path)) as memento:
         assert contents(memento, "Who sings?")[0][0] == "Carla sings in Faro."
+
+
+def test_check_finds_what_the_engine_lacks_and_a_rebuild_mends_it(tmp_path: Path) -> None:
+    with opened(tmp_path / "home", over(tmp_path)) as memento:
+        memento.note("Anna moved to Lisbon.")
+        assert memento.check() == ()
+        [found] = memento.recall("Who moved?").memories
+        Lance(str(tmp_path / "lance"), None, 256).put([], gone=[found.iri])
+        assert [one.iri for one in memento.check()] == [found.iri]
+        memento.rebuild()
+        assert memento.check() == ()
 
 
 def test_an_engine_needs_its_place_and_an_index_in_memory_has_none() -> None:

@@ -226,6 +226,12 @@ class Lance:
             if not has_index and self._table.count_rows("window >= 0") >= _INDEXED:
                 self._table.create_index("vector", config=HnswSq(distance_type="cosine", ef_construction=300, m=20))
 
+    def purge(self) -> None:
+        with self._failing(), self._lock:
+            # Twice: the first makes rows without what was dropped, the second lets go of the versions that had it.
+            for _ in range(2):
+                self._table.optimize(cleanup_older_than=timedelta(milliseconds=1))
+
     def clear(self) -> None:
         with self._failing():
             self._db.drop_table(_TABLE, ignore_missing=True)
@@ -406,6 +412,11 @@ class Milvus:
     def settle(self) -> None:
         with self._failing():
             self._client.flush(_TABLE)
+
+    def purge(self) -> None:
+        with self._failing():
+            self._client.flush(_TABLE)
+            self._client.compact(_TABLE)
 
     def clear(self) -> None:
         with self._failing():

@@ -124,6 +124,10 @@ class Engine(Protocol):
         """Make what is asked slowly since the last writes fast again; may take minutes. Harmless at any time."""
         ...
 
+    def purge(self) -> None:
+        """Leave nothing of what was dropped or replaced, in no file and no older version."""
+        ...
+
     def clear(self) -> None:
         """Forget everything, `seen` too: a rebuild begins with it."""
         ...
@@ -269,6 +273,9 @@ class MemoryEngine:
         return inside
 
     def settle(self) -> None:
+        return
+
+    def purge(self) -> None:
         return
 
     def clear(self) -> None:

@@ -129,6 +129,9 @@ class Indexes(Context):
         """Return how many nodes there are, of all graphs."""
         return len(self.nodes)
 
+    def purge(self) -> None:
+        """Leave nothing of what was erased in the files of an engine; here there are none."""
+
     def note_followed(self) -> None:
         """Take notice that all that was written is here."""
 

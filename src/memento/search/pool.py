@@ -28,7 +28,7 @@ import numpy as np
 from memento.errors import EngineError, InputError
 from memento.graph.store import Store
 from memento.iris import IRI, MEM, TYPE, user_of
-from memento.model import Value
+from memento.model import Difference, Value
 from memento.ports import Embedder, Progress, Vectors
 from memento.search.engine import Engine, Entry, Hit, Where, pack_records, unpack_records
 from memento.search.index import find_predicates, find_types
@@ -228,8 +228,9 @@ class PooledIndexes(Indexes):
             self.fill(nodes, others, edges)
             for kind in _NODES:
                 some = [(node, one.vectors) for node, (one, record) in enumerate(held, start=1) if record.kind == kind]
-                index = self.vectors[kind]
-                index.put([node for node, rows in some if len(rows)], [rows for _, rows in some if len(rows)])
+                self.vectors[kind].put(
+                    [node for node, rows in some if len(rows)], [rows for _, rows in some if len(rows)]
+                )
             self.vectors.forget_file()
 
     def refresh(
@@ -376,7 +377,7 @@ class Pools:
         return iter(self._find())
 
     @property
-    def lock(self) -> RLock:  # type: ignore[valid-type]  # a function of the interpreter
+    def lock(self) -> RLock:
         """What a thread holds while it reads several indexes: its own, as nobody else has its pool."""
         return self._lock if self._current.get() is None else self._find().lock
 
@@ -463,7 +464,37 @@ class Pools:
             with self.pool():
                 self._find().refresh(late, [name for name in self.graph.graphs() if is_indexed(name)])
         self._is_late = False
+        if self.file.get_mark(_MARK) is None:  # an erasure lets a kill rebuild everything
+            self.file.set_mark(_MARK, "engine")
         self.file.forget_touches(last)
+
+    def purge(self) -> None:
+        """Leave nothing of what was erased in the files of the engine."""
+        self.engine.purge()
+
+    def check(self) -> list[Difference]:
+        """Return where the engine is not what the graph says; change nothing."""
+        found: list[Difference] = []
+        reader = self._create()
+        records = {}
+        for record in read_records(self.graph, find_predicates()):
+            reader.learn(record)
+            if record.kind is not None:
+                records[record.iri] = record
+        iris, here = sorted(records), 0
+        for begin in range(0, len(iris), _AT_ONCE):
+            some = iris[begin : begin + _AT_ONCE]
+            entries = {one.iri: one for one in self.engine.records(some)}
+            here += len(entries)
+            for iri in some:
+                if iri not in entries:
+                    found.append(Difference(what="not-indexed", iri=iri, detail="in the graph, not in the engine"))
+                elif entries[iri].text != " ".join(tokens(reader.text(records[iri]))):
+                    found.append(Difference(what="outdated-vector", iri=iri, detail="the text has changed since"))
+        if (orphans := self.count_nodes() - here) > 0:
+            detail = f"{orphans} nodes are in the engine, not in the graph"
+            found.append(Difference(what="orphan-index", iri=IRI("urn:memento:index"), detail=detail))
+        return found
 
     def rebuild(self, progress: Progress | None = None) -> int:
         """Make everything in the engine from the graph; return how many nodes were embedded."""
@@ -503,8 +534,8 @@ def _put_everything(pool: PooledIndexes, graph: Store, engine: Engine, progress:
         for record in some:
             own = [one for name in (MEM.extractedFrom, MEM.saidBy) if (one := records.get(IRI(record.first(name))))]
             nothing = np.zeros((0, 0), dtype=np.float32)
-            if one := pool.entry(record, [*beside.get(record.iri, ()), *own], rows.get(record.iri, nothing)):
-                entries.append(one)
+            if made := pool.entry(record, [*beside.get(record.iri, ()), *own], rows.get(record.iri, nothing)):
+                entries.append(made)
         engine.put(entries)
         if progress:
             progress(begin + len(some), len(every))
