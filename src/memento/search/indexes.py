@@ -401,7 +401,7 @@ class Indexes(Context):
             edges: list[Edge] = []
             others: list[Record] = []
             types = find_types()
-            with _pause_collector():
+            with pause_collector():
                 for record in read_records(self._graph, find_predicates()):
                     self.learn(record)
                     self.learn_end(record)
@@ -416,7 +416,7 @@ class Indexes(Context):
             known = self.file.read_digests()
             if stale := self._embed_stale(held, known, progress) if mends else 0:
                 known = self.file.read_digests()
-            with _pause_collector():
+            with pause_collector():
                 ids = sorted((node, iri) for iri, (node, _) in known.items() if iri in held)
                 nodes = [(node, held.pop(iri)) for node, iri in ids]
                 self.fill(nodes, others, edges)
@@ -503,7 +503,7 @@ def _split_text(record: Record, text: str, embedder: Embedder) -> list[str]:
 
 
 @contextmanager
-def _pause_collector() -> Iterator[None]:
+def pause_collector() -> Iterator[None]:
     """Let Python not look for cycles: records have none, and to walk all of them again and again takes a fifth of a fill."""
     was_enabled = gc.isenabled()
     gc.disable()

@@ -28,11 +28,11 @@ import numpy as np
 from memento.errors import EngineError, InputError
 from memento.graph.store import Store
 from memento.iris import IRI, MEM, TYPE, user_of
-from memento.model import Difference, Value
+from memento.model import Change, Difference, Value
 from memento.ports import Embedder, Progress, Vectors
 from memento.search.engine import Engine, Entry, Hit, Where, pack_records, unpack_records
 from memento.search.index import find_predicates, find_types
-from memento.search.indexes import Indexes, embed_records
+from memento.search.indexes import Indexes, embed_records, pause_collector
 from memento.search.labels import normalise_label
 from memento.search.links import read_labels
 from memento.search.names import LONGEST, is_telling, label_of, read_names
@@ -69,6 +69,7 @@ class PooledIndexes(Indexes):
         self._engine, self._settings, self._on_failure = engine, settings, on_failure
         self._samples = samples or Samples(engine)
         self._brought: set[IRI] = set()
+        self._unkept: list[tuple[int, Entry, Record]] = []  # what the vector file has not yet
         self._whole: tuple[IRI, ...] | None = None
         super().__init__(graph, embedder, VectorFile(None, embedder.fingerprint))
 
@@ -211,7 +212,7 @@ class PooledIndexes(Indexes):
         ]
         # By IRI, which is by age: ties in recall are as in a whole memory.
         held = [(of[iri], records[iri]) for iri in sorted(of) if records[iri].kind is not None]
-        with self.lock:
+        with self.lock, pause_collector():
             if len(self.nodes):
                 vectors = {record.iri: one.vectors for one, record in held}
                 self.absorb([*(record for _, record in held), *others], [], vectors)
@@ -219,12 +220,7 @@ class PooledIndexes(Indexes):
                     index.follow_edges([record.iri for _, record in held if record.kind == "memory"], edges)
                 return
             nodes = [(node, record) for node, (_, record) in enumerate(held, start=1)]
-            self.file.adopt(
-                [
-                    (node, one.iri, digest(self.text(record)), one.vectors)
-                    for node, (one, record) in enumerate(held, start=1)
-                ]
-            )
+            self._unkept = [(node, one, record) for node, (one, record) in enumerate(held, start=1)]
             self.fill(nodes, others, edges)
             for kind in _NODES:
                 some = [(node, one.vectors) for node, (one, record) in enumerate(held, start=1) if record.kind == kind]
@@ -232,6 +228,23 @@ class PooledIndexes(Indexes):
                     [node for node, rows in some if len(rows)], [rows for _, rows in some if len(rows)]
                 )
             self.vectors.forget_file()
+
+    def _keep(self) -> None:
+        """Let the vector file have what was brought in first, before it is to give more ids: a question never asks it."""
+        self.file.adopt([(node, one.iri, digest(self.text(record)), one.vectors) for node, one, record in self._unkept])
+        self._unkept = []
+
+    def absorb(self, records: Sequence[Record], gone: Sequence[IRI], vectors: Mapping[IRI, Vectors]) -> None:
+        self._keep()
+        super().absorb(records, gone, vectors)
+
+    def find_made(self, change: Change, graphs: Sequence[IRI]) -> list[Record]:
+        self._keep()
+        return super().find_made(change, graphs)
+
+    def embed(self, records: Sequence[Record]) -> dict[IRI, Vectors]:
+        self._keep()
+        return super().embed(records)
 
     def refresh(
         self,
@@ -247,6 +260,7 @@ class PooledIndexes(Indexes):
 
     def revise(self, iris: Sequence[IRI], graphs: Sequence[IRI]) -> None:
         self.bring(graphs, iris=iris)
+        self._keep()
         super().revise(iris, graphs)
         self._put(iris, graphs)
 
@@ -262,6 +276,7 @@ class PooledIndexes(Indexes):
 
     def _put(self, iris: Sequence[IRI], graphs: Sequence[IRI]) -> None:
         """Put into the engine what the graph says of some nodes now, and of those that they belong to."""
+        self._keep()
         records = {record.iri: record for record in self.read(iris, graphs)}
         owners = [owner for record in records.values() for owner in _list_owners(record)]
         if unread := [iri for iri in dict.fromkeys(owners) if iri not in records]:
