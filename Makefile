@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PORT   ?= 6366
 
-.PHONY: run test install format lint types unit wheel bench crash soak fuzz mutants coverage docs notebooks lab dist bundle check-image release yasgui pages-files test-pages screenshots clean
+.PHONY: run test install format lint types unit wheel bench crash soak fuzz mutants coverage docs site notebooks lab dist bundle check-image release yasgui pages-files test-pages newcomer screenshots clean
 
 run: $(VENV)/.installed
 	$(BIN)/memento serve --port $(PORT)
@@ -67,6 +67,10 @@ coverage: $(VENV)/.installed
 docs: $(VENV)/.installed
 	$(BIN)/memento docs .
 
+# The documentation as a site in site/, which `memento serve` shows at /docs; a broken link or anchor is an error.
+site: $(VENV)/.installed
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet --clean
+
 # Runs every notebook and keeps what it shows; `make lab` opens them in JupyterLab.
 notebooks: $(VENV)/.installed
 	MEMENTO_HOME=$$(mktemp -d) $(BIN)/jupyter-execute --inplace notebooks/*.ipynb
@@ -106,9 +110,13 @@ pages-files:
 test-pages: $(VENV)/.installed
 	$(BIN)/python -m pytest -n 0 tests/interfaces/web/test_pages.py tests/interfaces/web/test_pages_browser.py
 
+# Ten tasks of somebody who installs the wheel into a fresh environment: prints steps, seconds and outcome of each. Needs an index.
+newcomer: dist
+	$(BIN)/python tests/newcomer.py dist/*.whl
+
 # The pictures of docs/pages.md; needs a Chromium.
 screenshots: $(VENV)/.installed
 	PYTHONPATH=tests $(BIN)/python tests/interfaces/web/screenshots.py
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) build dist site .mypy_cache .ruff_cache .pytest_cache

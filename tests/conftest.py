@@ -7,18 +7,21 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import hypothesis
 import pytest
 
+from endpoints import BINARY, Server, free_port
 from memento import assets
 from memento.graph.oxigraph import Oxigraph
+from memento.interfaces.web import site
 from memento.model import Change
 from memento.python import Memento, open_memento
 from memento.search import minilm
-from memento.settings import EmbeddingSettings, Settings
+from memento.settings import EmbeddingSettings, InferenceSettings, Settings, StoreSettings
 from trig import parse_trig
 
 # How long an example may take is no property of what is tested: on a busy machine a right answer would be a failure.
@@ -48,6 +51,14 @@ def model_loaded_once() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def site_not_built() -> Iterator[None]:
+    """What `/docs` shows depends on no `make site` of the person who runs the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(site, "find_site", lambda: None)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No setting and no folder of the person who runs the tests reaches them."""
@@ -59,10 +70,23 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("MEMENTO_EMBEDDING_RUNTIME", "torch")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--endpoint", action="store_true", help="have the memories of the fixture over a SPARQL endpoint")
+
+
 @pytest.fixture
-def memento(tmp_path: Path) -> Iterator[Memento]:
+def memento(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Memento]:
     """An empty memory."""
-    opened = open_memento(tmp_path / "home", configured=OFFLINE)
+    chosen = OFFLINE
+    if request.config.getoption("--endpoint"):
+        server: Server = request.getfixturevalue("server")
+        server.empty()
+        chosen = replace(
+            OFFLINE,
+            store=StoreSettings("sparql", server.query_url, server.update_url),
+            inference=InferenceSettings(on=False),
+        )
+    opened = open_memento(tmp_path / "home", configured=chosen)
     assert isinstance(opened, Memento)
     with opened:
         yield opened
@@ -74,6 +98,17 @@ def world() -> Oxigraph:
     graph = Oxigraph()
     graph.apply(Change(tuple(parse_trig(assets.read("ontology/world.trig")))))
     return graph
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A SPARQL endpoint; whoever needs it empty empties it."""
+    if BINARY is None:
+        pytest.skip("oxigraph, the server, is not installed")
+    made = Server(tmp_path_factory.mktemp("endpoint"), free_port())
+    made.start()
+    yield made
+    made.kill()
 
 
 def at(text: str) -> datetime:

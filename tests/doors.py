@@ -17,9 +17,9 @@ from memento.python import Memento
 
 
 @contextmanager
-def serving(memento: Memento) -> Iterator[str]:
+def serving(memento: Memento, port: int = 0) -> Iterator[str]:
     """The address of a memory that answers until the end of the block; other processes find it in its folder."""
-    with listening("127.0.0.1", 0, has_tokens=False) as listener:
+    with listening("127.0.0.1", port, has_tokens=False) as listener:
         server = Server(configuration(asgi(memento.service, Busy()), memento.settings.server))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()

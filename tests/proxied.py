@@ -42,9 +42,10 @@ def in_front_of(upstream: Upstream, folder: Path, **knobs: Any) -> Iterator[Prox
     """
     Memento in front of a provider, with the settings of a proxy; a recall may take long, as the machine may be slow.
 
-    All other settings are those of `settings`, if it is given.
+    All other settings are those of `settings`, if it is given; `port` is where it answers.
     """
     settings: Settings = knobs.pop("settings", OFFLINE)
+    port: int = knobs.pop("port", 0)
     given: dict[str, Any] = {
         "openai_base_url": f"{upstream.url}/v1",
         "anthropic_base_url": upstream.url,
@@ -54,5 +55,5 @@ def in_front_of(upstream: Upstream, folder: Path, **knobs: Any) -> Iterator[Prox
     }
     memento = open_memento(folder, configured=replace(settings, proxy=ProxySettings(**given)))
     assert isinstance(memento, Memento)
-    with memento, serving(memento) as url, httpx2.Client(timeout=10) as client:
+    with memento, serving(memento, port) as url, httpx2.Client(timeout=10) as client:
         yield Proxied(url, memento, upstream, client)

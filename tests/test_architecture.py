@@ -92,7 +92,7 @@ def test_a_file_says_first_what_comes_out_of_it(path: Path) -> None:
         ("pypdf", {"intake"}),
         ("trafilatura", {"intake"}),
         ("watchfiles", {"intake"}),
-        ("httpx2", {"llm", "interfaces"}),
+        ("httpx2", {"llm", "interfaces", "graph"}),
         ("sknetwork", {"manifest"}),
         ("scipy", {"manifest"}),
         ("dotenv", {"settings"}),

@@ -1,5 +1,5 @@
 # Builds the wheel, installs it without its dependencies beside those of the virtual environment, and lets it check itself in an
-# empty folder: proves that the ontology, the queries, the prompts and the page at /sparql are inside.
+# empty folder: proves that the ontology, the queries, the prompts, the page at /sparql and the documentation are inside.
 set -eu
 python=$(cd "$(dirname "${PYTHON:-.venv/bin/python}")" && pwd)/$(basename "${PYTHON:-python}")
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -16,4 +16,6 @@ case "$where" in "$work"/site/*) ;; *) echo "the wheel was not what ran: $where"
 PYTHONPATH="$work/site" MEMENTO_EMBEDDING_MODEL=trigram "$python" -m memento check --home "$work/empty/home"
 PYTHONPATH="$work/site" "$python" -c 'from memento.consolidation.models import digest_prompts; print("prompts", digest_prompts()[:12])'
 PYTHONPATH="$work/site" "$python" -c 'from memento.interfaces.web.yasgui import BUNDLE; print("page", BUNDLE.digest)'
+PYTHONPATH="$work/site" "$python" -c 'from memento.interfaces.web.site import find_site; print("site", len(list(find_site().rglob("*.html"))), "pages")'
+[ "$(wc -c < "$(ls "$work"/dist/*.whl)")" -le 5000000 ] || { echo "the wheel is larger than 5 MB"; exit 1; }
 echo "the wheel is complete: $(($(wc -c < "$(ls "$work"/dist/*.whl)") / 1024)) KiB"

@@ -108,6 +108,8 @@ class Tokens:
         """
         self._file, self._vault = file, vault
         self._owner = ""  # the digest of the token that is good as long as this process serves
+        self.lent = ""
+        """A token that is to be the owner's, where several processes serve as one."""
         self._read: tuple[tuple[int, int], list[Issued]] = ((0, 0), [])
 
     def create(self, name: str, *, tenant: str, namespaces: Sequence[str], right: Right, at: datetime) -> str:
@@ -125,7 +127,7 @@ class Tokens:
         issued = self.list_issued()
         if any(one.name == name for one in issued):
             raise Conflict(f"there is a token {name!r} already: revoke it first, or choose another name")
-        token = f"{PREFIX}{secrets.token_urlsafe(32)}"
+        token = new_token()
         fresh = Issued(
             name=name,
             tenant=tenant,
@@ -163,7 +165,7 @@ class Tokens:
 
     def for_owner(self) -> str:
         """Create a token with every right that is good until this process ends; one made earlier is good no more."""
-        token = f"{PREFIX}{secrets.token_urlsafe(32)}"
+        token = self.lent or new_token()
         self._owner = _digest(token)
         return token
 
@@ -198,6 +200,11 @@ class Tokens:
         fresh.touch(mode=0o600)
         fresh.write_text(json.dumps([asdict(one) for one in issued], indent=1), encoding="utf-8")
         fresh.replace(self._file)
+
+
+def new_token() -> str:
+    """Return a token that nobody can guess."""
+    return f"{PREFIX}{secrets.token_urlsafe(32)}"
 
 
 def bearer(header: str | None) -> str | None:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from shutil import rmtree
+from socket import gethostname
 from threading import Lock
 
 import faiss
 
 from memento.datadir import DataFolder, cache_folder
-from memento.errors import Damaged, GraphError, SettingsError
+from memento.errors import BackendError, Damaged, GraphError, SettingsError
 from memento.graph.backups import (
     discard_backups,
     drop_fallback,
@@ -23,12 +25,16 @@ from memento.graph.backups import (
     seal_closed,
     use_fallback,
 )
+from memento.graph.endpoint import SparqlClient
+from memento.graph.feed import Entry, Neighbours
 from memento.graph.inferences import Inferences
 from memento.graph.oxigraph import Oxigraph, finish_rewriting, rewrite, tidy, wait_until_released
+from memento.graph.probe import raise_if_unfit
 from memento.graph.ranges import Aside
+from memento.graph.remote import Mirror, RemoteStore, WriteLock
 from memento.graph.snapshot import Snapshots, delete_snapshots
 from memento.graph.store import Delta, Store, load_ontology
-from memento.iris import IRI, MEM, TYPE
+from memento.iris import CASES, IRI, MEM, TYPE, self_iri, tenant_of
 from memento.model import Change, Degraded, Scope
 from memento.ports import Progress
 from memento.search import cache
@@ -36,6 +42,7 @@ from memento.search.embedders import Cached, embedder_of
 from memento.search.indexes import Indexes
 from memento.search.mentions import find_mentions
 from memento.search.nearest import KindVectors
+from memento.search.nodes import is_indexed
 from memento.search.vectors import (
     UPGRADED,
     VectorFile,
@@ -87,6 +94,10 @@ class Backends:
     forget_listeners: list[Callable[[], None]] = field(default_factory=list)
     """Called when something is forgotten, by whoever keeps what was made of several memories."""
     warm: bool = field(default=False)
+    followed: int = 0
+    """How often other nodes wrote something new: what was decided before, and is not written yet, may be outdated."""
+    is_following: bool = False
+    """Whether what another node wrote is being followed: it has done already what whoever writes would do to the graph."""
     is_migrating: bool = False
     """Whether vectors of another embedder are being made beside those in use."""
     _is_erased: bool = field(default=False)
@@ -101,6 +112,7 @@ class Backends:
     _sealing: Lock = field(default_factory=Lock)
     _sealer: Worker | None = None
     _has_erased_text: bool = False
+    _followers: list[Worker] = field(default_factory=list)
 
     def load_embedder(self) -> None:
         """Load the embedder; raises `MissingPart` or `EmbeddingError` when it cannot be."""
@@ -234,6 +246,80 @@ class Backends:
             notify(change)
         self.tell_writing({quad[3] for quad in (*change.removes, *change.adds)})
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether other nodes may write to the store."""
+        return isinstance(self.graph, RemoteStore)
+
+    def make_write_lock(self) -> AbstractContextManager[object]:
+        """Return the lock of all writers: of this process, and of all nodes where they share a store."""
+        return WriteLock(self.graph.turn) if isinstance(self.graph, RemoteStore) else Lock()
+
+    def begin_following(self, graph: RemoteStore, wait_s: float) -> None:
+        """Let the indexes follow what other nodes write to a shared store, at most so many seconds behind, until `close`."""
+        graph.on_follow = self._follow_entries
+
+        def follow_others() -> float:
+            try:
+                graph.follow_feed()
+            except (
+                BackendError
+            ) as error:  # the endpoint is away, or the embedder: what was written is still there later
+                logger.warning("feed.not-followed", extra={"error": type(error).__name__})
+                return 5 * wait_s
+            return wait_s
+
+        def renew_turn() -> float:
+            with suppress(GraphError):
+                graph.turn.renew()
+            return graph.turn.lease_s / 8
+
+        self._followers = [Worker(follow_others, "feed"), Worker(renew_turn, "turn")]
+        for worker in self._followers:
+            worker.wake()
+
+    def catch_up(self) -> None:
+        """Follow at once what another process of this machine has written; nothing where the store is not shared."""
+        if isinstance(self.graph, RemoteStore) and self.graph.is_behind:
+            with suppress(BackendError):  # whoever asks is told of it by what it asks
+                self.graph.follow_feed()
+
+    def _follow_entries(self, entries: Sequence[Entry]) -> None:
+        """Bring indexes, copies and answers up to what other nodes wrote."""
+        everything = any(entry.told.is_whole and not entry.told.graphs for entry in entries)
+        graphs = list(dict.fromkeys(IRI(graph) for entry in entries for graph in entry.told.graphs))
+        indexed = list(dict.fromkeys([one for name in filter(is_indexed, graphs) for one in _list_described(name)]))
+        nodes = list(dict.fromkeys(IRI(one) for entry in entries for one in entry.told.subjects))
+        forgets = any(entry.told.forgets for entry in entries)
+        self.is_following = True
+        try:
+            whole = (IRI(graph) for entry in entries if entry.told.is_whole for graph in entry.told.graphs)
+            if everything or any(map(is_indexed, whole)):
+                self.indexes.reconcile()
+                self.aside.look()
+            elif indexed:
+                for begin in range(0, len(nodes), _PORTION):
+                    some = nodes[begin : begin + _PORTION]
+                    rows = self.graph.select("feed/pointing", indexed, node=some)
+                    self.indexes.revise(
+                        list(dict.fromkeys([*some, *(IRI(str(row["subject"])) for row in rows)])), indexed
+                    )
+                self.aside.look_at(nodes)
+            if forgets or everything:
+                self.snapshots.drop()
+                for copies in self.caches:
+                    copies.forget(nodes)
+                for notify in self.forget_listeners:
+                    notify()
+            if everything or any(graph.startswith(CASES) for graph in graphs):
+                for listener in self.change_listeners:
+                    listener(None)
+            if everything or not all(entry.told.is_quiet for entry in entries):
+                self.followed += 1
+                self.tell_writing(None if everything else graphs)
+        finally:
+            self.is_following = False
+
     def invalidate_copies(self, iris: Sequence[IRI]) -> None:
         """
         Let those who keep copies of what memories and notes say give them up; where none runs, their file goes.
@@ -339,18 +425,21 @@ class Backends:
         self._is_closed = True
         if self._sealer is not None:
             self._sealer.stop(_AT_MOST_S)
+        for worker in self._followers:
+            worker.stop(_PATIENCE_S)
         for copies in self.caches:
             copies.close()
         try:
-            if not self._is_erased:  # words of what was erased are still in them
+            if not self._is_erased and self.graph.is_on_disk:  # words of what was erased are still in them
                 _save_indexes(self.datadir, self.indexes)
         finally:
             self.snapshots.close()
             self.inferences.close()
             self.graph.close()
-            self._rewrite_erased()
-            _tidy_store(self.datadir, self.indexes)
-            cache.note_closed(self.indexes, cache.fingerprint_files(self.datadir.store))
+            if self.graph.is_on_disk:
+                self._rewrite_erased()
+                _tidy_store(self.datadir, self.indexes)
+                cache.note_closed(self.indexes, cache.fingerprint_files(self.datadir.store))
             self.indexes.file.close()
             self._seal_closed()
             drop_fallback(self.datadir)
@@ -385,9 +474,12 @@ def open_backends(
     )  # a kill leaves them; before the rewrite, which must leave nothing of the old files
     drop_fallback(datadir)  # a kill leaves a copy
     finish_restore(datadir)
-    # What is known of texts outside the folder would tell of an encrypted one.
-    keeps = settings.embedding.cache and datadir.vault is None
+    is_shared = settings.store.kind == "sparql"
+    # What is known of texts outside the folder would tell of an encrypted one, and of what another node erases.
+    keeps = settings.embedding.cache and datadir.vault is None and not is_shared
     embedder = _choose_embedder(datadir, replace(settings.embedding, cache=keeps))
+    if is_shared:
+        return _open_shared(datadir, settings, embedder, mends=mends, progress=progress)
     degraded = None
     try:
         graph, indexes, inferences, aside = _open_store(
@@ -401,6 +493,49 @@ def open_backends(
     )
     parts._is_erased = not mends  # what may not fit the graph is not kept
     parts.seal_when_long()
+    return parts
+
+
+def _open_shared(
+    datadir: DataFolder, settings: Settings, embedder: Cached, *, mends: bool, progress: Progress | None
+) -> Backends:
+    """Open the parts over a store behind an endpoint: what the data folder has of them is derived."""
+    if datadir.vault is not None:
+        raise SettingsError(f"{datadir.path} is encrypted, and holds its store itself: choose another --home")
+    if datadir.store.is_dir() and any(datadir.store.iterdir()):
+        raise SettingsError(
+            f"{datadir.path} has a store of its own, which store.kind = sparql would pass over: choose another --home, and bring "
+            "its memory there with `memento export` and `memento import`"
+        )
+    chosen, land = settings.store, settings.land
+    client = SparqlClient(chosen.query_url, chosen.update_url, token=chosen.token, timeout_s=chosen.timeout_s)
+    if chosen.probe:
+        raise_if_unfit(client)
+    graph = RemoteStore(client, node=f"{gethostname()}:{os.getpid()}", lease_s=chosen.lease_s)
+    try:
+        file = open_vector_file(datadir.vectors, embedder.fingerprint)
+        indexes = Indexes(graph, embedder, file, land.flat, land.above)
+        note_embedding(file, embedder)
+        load_ontology(graph)
+        indexes.reconcile(progress, mends=mends)
+        aside = _set_aside(graph, indexes, is_ours=False)
+    except BaseException:
+        graph.close()
+        raise
+    mirror = Mirror(graph, datadir.work / "mirror", chosen.snapshot_quads)
+    parts = Backends(
+        graph,
+        embedder,
+        indexes,
+        datadir,
+        Snapshots(graph, datadir.snapshots, mirror),
+        Inferences(Oxigraph(), settings.inference.most),  # of nothing: they are refused by the settings
+        aside,
+    )
+    datadir.erasure_mark.unlink(missing_ok=True)  # there are no files of a store to be rewritten
+    if datadir.neighbours is not None:
+        graph.neighbours = Neighbours(datadir.neighbours)
+    parts.begin_following(graph, chosen.follow_ms / 1000)
     return parts
 
 
@@ -426,6 +561,11 @@ def _choose_embedder(datadir: DataFolder, settings: EmbeddingSettings) -> Cached
         f"the vectors were made by {made_by}, the settings say {chosen.fingerprint}, and auto_migrate of [embedding] is off: "
         "set the model of the vectors again, or auto_migrate = true"
     )
+
+
+def _list_described(graph: IRI) -> tuple[IRI, ...]:
+    """List the graphs in which what a graph of memories names may be described: itself, and that of the user."""
+    return (graph, self_iri(tenant_of(graph)))
 
 
 def note_embedding(file: VectorFile, embedder: Cached) -> None:

@@ -18,11 +18,15 @@ The data folder and who owns it.
     {home}/standing-in/   a copy of one of them, read while the store cannot be opened; deleted at the end and at the next start
     {home}/before-restore-… what was here before a backup was put in its place
     {home}/erased         there when the store's files still hold text that was erased: rewritten at the next start
+    {home}/workers/       what each worker of `memento serve --workers` derives from the store; may be deleted
     {home}/memento.lock   held by the owner as long as it lives
     {home}/owner.json     who that is, and where its service answers
 
 An encrypted folder has `encryption.json`, `memory.sealed` and `journal-N.sealed` instead (`memento.vault`): there the store, the
 snapshots and all else that is in plain text are in a folder in memory, `work`; tokens and backups are sealed.
+
+Where the store is behind an endpoint (`store.kind = "sparql"`), there is no `store/`; `mirror/` has copies of graphs for SPARQL,
+and goes at the next start (docs/scale.md).
 
 *Guarantees:* one owner at a time; the lock goes with the process that holds it, however that ends.
 """
@@ -78,12 +82,16 @@ class Owner:
 class DataFolder:
     """One data folder. As a context manager it is owned from entry to exit."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, shared: Path | None = None) -> None:
         """
+        Args:
+            shared: the folder whose settings, tokens, blocks and captures are used, where several processes serve as one.
+
         Raises:
             SettingsError: the path cannot be a folder, or cannot be written.
         """
         self.path = path.expanduser().absolute()
+        self._shared = shared
         self.work = self.path
         """Where what is in plain text is: the folder itself, or a folder in memory where it is encrypted."""
         self.vault: Vault | None = None
@@ -198,7 +206,7 @@ class DataFolder:
 
     @property
     def blocks(self) -> Path:
-        return self.work / "blocks.sqlite"
+        return (self._shared or self.work) / "blocks.sqlite"
 
     def delete_blocks(self) -> None:
         """Delete what the proxy keeps; raises `OSError`."""
@@ -227,15 +235,20 @@ class DataFolder:
 
     @property
     def captures(self) -> Path:
-        return self.work / "captures.jsonl"
+        return (self._shared or self.work) / "captures.jsonl"
 
     @property
     def tokens(self) -> Path:
-        return self.path / "tokens.json"
+        return (self._shared or self.path) / "tokens.json"
+
+    @property
+    def neighbours(self) -> Path | None:
+        """Where the processes that serve as one tell each other of writes."""
+        return self._shared / "workers" / "sequence" if self._shared else None
 
     @property
     def settings(self) -> Path:
-        return self.path / "memento.toml"
+        return (self._shared or self.path) / "memento.toml"
 
     def acquire(self, command: str, wait_s: float = 0.0) -> None:
         """

@@ -14,7 +14,9 @@ Every way Memento fails.
     │   └── ShapeViolation       data that breaks a SHACL shape                  422
     ├── BackendError             something outside failed                        503
     │   ├── GraphError           the store; carries the query file when there is one
-    │   │   └── Damaged          its files cannot be read
+    │   │   ├── Damaged          its files cannot be read
+    │   │   ├── Unanswered       an endpoint did not say whether it wrote
+    │   │   └── LostTurn         another node wrote first; nothing was written
     │   ├── ReadOnly             a write while a backup stands in for a damaged store
     │   ├── TimedOut             a query that took longer than it may            504
     │   ├── TooMuch              a query that took more memory, rows or bytes than it may
@@ -132,6 +134,14 @@ class GraphError(BackendError):
 
 class Damaged(GraphError):
     """The files of the store are not all there, not as they were written, or of a version that this one cannot read."""
+
+
+class Unanswered(GraphError):
+    """The endpoint of the store was sent something and did not answer: whether it was done is not known yet."""
+
+
+class LostTurn(GraphError):
+    """Another node has written since, or has taken the turn to write; nothing was written, and the same may be asked again."""
 
 
 class ReadOnly(BackendError):

@@ -1840,6 +1840,33 @@ class Restored:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeFinding:
+    """What a probe found of one thing that a store should have: the request that showed it, and what came back."""
+
+    name: str
+    is_needed: bool
+    """Whether a memory cannot be kept without; the rest is wished."""
+    outcome: Literal["ok", "failed", "unknown"]
+    asked: str
+    answered: str
+    why: str
+    """What would happen to memories where it fails."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probed:
+    """Whether a memory can be kept in a SPARQL endpoint; `verdict` says so in a line, with the reasons where it cannot."""
+
+    query_url: str
+    update_url: str
+    reachable: bool
+    fit: bool
+    verdict: str
+    findings: tuple[ProbeFinding, ...]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TokenShown:
     """A token: who has it and what it is good for; no `namespaces` are all. `token` itself is there once, when it was created."""
 

@@ -1,8 +1,9 @@
 """
-The vocabulary as people and other programs read it: the page `docs/ontology.md` and the JSON-LD context `ontology/context.jsonld`.
+The vocabulary as people and other programs read it: the page `docs/ontology.md`, what the page at `/ontology` shows, and the
+JSON-LD context `ontology/context.jsonld`.
 
 *Flow:* `ontology/*.ttl` → `load_terms`, `load_shapes`, `load_alignments` → `write_page` (with class diagrams in Mermaid) and
-`write_context`; `make docs` writes both files.
+`write_context`; `make docs` writes both files. The page at `/ontology` is drawn from the same terms, `NOTES` and `find_uses`.
 
 *Because:* the context has no prefixes. An IRI of the data that happens to begin like one would be read as something else.
 """
@@ -14,8 +15,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from typing import Any, Literal
 
+from memento import assets
 from memento.graph.documents import Document, document
 from memento.iris import IRI, MEM, OWL, PROV, RDFS, SH, SKOS, TYPE, XSD, Namespace
 
@@ -30,7 +33,8 @@ class Term:
     """
     One term. `domain` and `range` list the members where the ontology names a union; `traits` are functional, symmetric …
 
-    `type` is the class of an individual. `parents` are what a class or property is a kind of.
+    `type` is the class of an individual. `parents` are what a class or property is a kind of, `inverses` its properties the other
+    way round.
     """
 
     iri: IRI
@@ -40,6 +44,7 @@ class Term:
     heading: str
     kind: Kind
     parents: tuple[IRI, ...] = ()
+    inverses: tuple[IRI, ...] = ()
     domain: tuple[IRI, ...] = ()
     range: tuple[IRI, ...] = ()
     traits: tuple[str, ...] = ()
@@ -88,10 +93,60 @@ def load_shapes() -> tuple[Shape, ...]:
 def load_alignments() -> Mapping[IRI, tuple[tuple[IRI, IRI], ...]]:
     """Map each term to (how, to what) for all that relates it to another vocabulary."""
     relations: dict[IRI, set[tuple[IRI, IRI]]] = {}
-    for subject, how, to in document("ontology/alignment.ttl").triples():
+    for subject, how, to in chain(*(document(f"ontology/{name}.ttl").triples() for name in ("alignment", "labels"))):
         if subject.startswith(MEM.base) and isinstance(subject, IRI) and isinstance(to, IRI) and how.startswith(_SAYS):
             relations.setdefault(subject, set()).add((how, to))
     return {subject: tuple(sorted(said, key=lambda one: (one[1], one[0]))) for subject, said in relations.items()}
+
+
+@cache
+def find_uses(term: Term) -> Mapping[str, tuple[Term, ...]]:
+    """Map how the vocabulary uses a term to the terms that do, in the order of the file; a use that there is not is left out."""
+    terms = load_terms()
+    uses = {
+        "subclasses" if term.kind == "class" else "subproperties": [one for one in terms if term.iri in one.parents],
+        "in the domain of": [one for one in terms if term.iri in one.domain],
+        "in the range of": [one for one in terms if term.iri in one.range],
+        "instances": [one for one in terms if one.type == term.iri],
+    }
+    return {how: tuple(users) for how, users in uses.items() if users}
+
+
+@cache
+def find_example(term: Term) -> str:
+    """Find the first statement of the sample world that has a term, as Turtle; empty where it has none."""
+    use = re.compile(rf"\bmem:{term.name}\b")
+    subject, lines = "", assets.read("ontology/world.trig").decode("utf-8").splitlines()
+    for at, line in enumerate(lines):
+        if re.match(r"  [a-z]+:\S+$", line):
+            subject = line.strip()
+        elif subject and use.search(line.partition('"')[0]):
+            stated = line if line.endswith((";", ".")) else f"{line} {lines[at + 1].strip()}"
+            return f"{subject} {stated.strip(' ;.,')} ."
+    return ""
+
+
+def write_example_query(term: Term) -> str:
+    """
+    Write a query that finds what a memory has of a term, and runs as it stands.
+
+    >>> print(write_example_query(next(one for one in load_terms() if one.name == "slot")))
+    PREFIX mem: <http://purl.org/memento/>
+    SELECT ?memory ?slot WHERE { ?memory mem:slot ?slot } LIMIT 10
+    """
+    user = next((one for one in load_terms() if term.type in one.range), None)
+    if term.kind == "class":
+        name = term.name[0].lower() + term.name[1:]
+        pattern = f"SELECT ?{name} WHERE {{ ?{name} a mem:{term.name} }}"
+    elif term.kind != "individual":
+        of = short(term.domain[0]).partition(":")[2] if term.domain else "Node"
+        subject, value = of[0].lower() + of[1:], term.name if term.name != of.lower() else "value"
+        pattern = f"SELECT ?{subject} ?{value} WHERE {{ ?{subject} mem:{term.name} ?{value} }}"
+    elif user is not None:
+        pattern = f"SELECT ?node WHERE {{ ?node mem:{user.name} mem:{term.name} }}"
+    else:
+        pattern = f"SELECT ?property ?value WHERE {{ mem:{term.name} ?property ?value }}"
+    return f"PREFIX mem: <{MEM.base}>\n{pattern} LIMIT 10"
 
 
 def describe_ontology(predicate: IRI) -> str:
@@ -123,6 +178,7 @@ def _read_term(name: str, heading: str, of: Document) -> Term:
         heading=heading,
         kind=kind or "individual",
         parents=_list_classes(of, iri, RDFS.subClassOf) + _list_classes(of, iri, RDFS.subPropertyOf),
+        inverses=_list_classes(of, iri, OWL.inverseOf),
         domain=_list_classes(of, iri, RDFS.domain),
         range=_list_classes(of, iri, RDFS.range),
         traits=tuple(word for type_, word in _TRAITS.items() if type_ in types),
@@ -250,6 +306,43 @@ def _range_name(term: Term) -> str:
 
 _DCTERMS = Namespace("http://purl.org/dc/terms/")
 
+NOTES: Mapping[str, tuple[str, ...]] = {
+    "Addresses": (
+        "A running service has the vocabulary at `/ontology`, for anybody who reaches the port, without a token: it is published "
+        "text, and nothing of a memory is in it. `http://purl.org/memento/` is served at `/ontology`, and an IRI that begins so at "
+        "the address that goes on in the same way: `/ontology/validAt`, `/ontology/alignment`.",
+        "The header `Accept` chooses by its quality values: `text/html` is a page with diagrams; `text/turtle`, the usual one, "
+        "`application/ld+json`, `application/rdf+xml` and `application/n-triples` are the ontology. `?format=` with `html`, `ttl`, "
+        "`jsonld`, `rdf` or `nt` comes before the header. What fits none of them is answered with 406 and this list. Every answer "
+        "has `Vary: Accept`, and an `ETag`.",
+        "A term, as in `/ontology/Memory`, sends a browser to its place on the page (303), and a program to what the documents say "
+        "of it as RDF (303). `/ontology/alignment`, `/ontology/labels`, `/ontology/rules`, `/ontology/shapes` and "
+        "`/ontology/values` are the other documents. `/ontology/{version}` is the version that runs, where its `owl:versionIRI` "
+        "leads; of another version it says which one is here (404).",
+        "`curl localhost:6366/ontology > memento.ttl` keeps it; `memento ontology context` prints the JSON-LD context. "
+        "`memento export memory.ttl` writes Turtle with the prefixes of this page, those that the memory has a use for.",
+    ),
+    "Within OWL 2 DL": (
+        "`memento.ttl` with `alignment.ttl`, which it imports, and `rules.ttl` on top are within OWL 2 DL: "
+        "`tests/ontology/test_dl.py` looks at declarations, at names that would be two kinds of property, at datatypes, at "
+        "reserved names, at which properties may be counted, and at the order of chains. Terms of other vocabularies are declared, "
+        "not imported, so that nothing is fetched. `ontology/catalog-v001.xml` tells an editor such as Protégé where the import "
+        "is.",
+        "Three things are outside, each on purpose. `labels.ttl` states that `mem:name` is an `rdfs:label` and `mem:alias` a "
+        "`skos:altLabel`: OWL keeps data and annotations apart, while viewers that know RDFS show names by it; nothing imports it. "
+        "What is inferred is written with `rdf:Statement`, `rdf:subject`, `rdf:predicate` and `rdf:object`, which are reserved: "
+        "they are in the data and in the shapes, and the ontology says `owl:Thing` there. `shapes.ttl` and `values.ttl` are SHACL.",
+        "`mem:asOf` is a property and, in a `SERVICE`, an individual: OWL 2 DL allows that one name is both.",
+    ),
+    "Time": (
+        "OWL-Time reaches a date through an interval and an instant, where Memento has one literal on the memory. The alignment "
+        "states what is true: a memory has a `time:hasTime` that is a `time:Interval`, and whatever has `mem:at` has one that is a "
+        "`time:Instant`. That the interval begins at `mem:validAt` and ends before `mem:invalidAt` is a match to read by, as OWL "
+        "has no words for it; `queries/library/owl_time.rq` writes the intervals and instants of memories out.",
+    ),
+}
+"""What there is to know of the vocabulary as a whole: paragraphs, with code between backticks."""
+
 
 def write_page() -> str:
     """Write the page `docs/ontology.md`."""
@@ -273,7 +366,8 @@ def write_page() -> str:
         "| --- | --- |",
         *(f"| `{prefix}:` | `{base}` |" for prefix, base in PREFIXES.items()),
         "",
-        *(f"- [{heading}](#{_anchor_of(heading)})" for heading in (*headings, _SHAPES)),
+        *(f"- [{heading}](#{_anchor_of(heading)})" for heading in (*NOTES, *headings, _SHAPES)),
+        *(line for heading, texts in NOTES.items() for line in ("", f"## {heading}", *_separate(texts))),
         *(line for heading in headings for line in _write_section(heading)),
         "",
         f"## {_SHAPES}",
@@ -286,6 +380,12 @@ def write_page() -> str:
 
 
 _SHAPES = "Shapes"
+
+
+def _separate(texts: Sequence[str]) -> Iterator[str]:
+    """Yield paragraphs, each after an empty line."""
+    for text in texts:
+        yield from ("", text)
 
 
 def _write_section(heading: str) -> Iterator[str]:
@@ -306,6 +406,8 @@ def _write_term(term: Term) -> Iterator[str]:
         facts.append(f"holds {_link_terms(term.range)}")
     if term.parents:
         facts.append(f"a kind of {_link_terms(term.parents)}")
+    if term.inverses:
+        facts.append(f"the other way round {_link_terms(term.inverses)}")
     if term.members:
         facts.append(f"one of {_link_terms(term.members)}")
     own = set(term.parents)

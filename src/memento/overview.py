@@ -15,7 +15,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import PurePosixPath
@@ -134,7 +134,7 @@ def _write_line(profile: Profile) -> str:
 class Profiles:
     """The profiles of one memory by namespace, each good until something is written. May be used from many threads."""
 
-    def __init__(self, parts: Backends, writing: threading.Lock) -> None:
+    def __init__(self, parts: Backends, writing: AbstractContextManager[object]) -> None:
         self._parts, self._writing = parts, writing
         self._kept: dict[IRI, tuple[int, Profile]] = {}
 
@@ -263,7 +263,7 @@ Render = Callable[[IRI, Page], str]
 class Pages:
     """The standing pages of one memory. May be used from many threads."""
 
-    def __init__(self, parts: Backends, writing: threading.Lock, render: Render) -> None:
+    def __init__(self, parts: Backends, writing: AbstractContextManager[object], render: Render) -> None:
         self._parts, self._writing, self._render = parts, writing, render
         self._declared: dict[IRI, tuple[IRI, Page]] | None = None  # page → its graph and itself; None: yet to be read
         self._stale: set[IRI] = set()
@@ -351,7 +351,9 @@ class Pages:
             return
         with self._lock:
             try:
-                rows = _list_rendered(self._parts)
+                rows = (
+                    [] if self._parts.is_following else _list_rendered(self._parts)
+                )  # the other node has removed them
                 if rows:
                     self._parts.graph.apply(Change(removes=tuple(_remove_rendered(rows))))
             except GraphError as error:  # as while another store takes its place

@@ -731,6 +731,30 @@ class EncryptionSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class StoreSettings:
+    kind: Literal["embedded", "sparql"] = knob(
+        "embedded", "where the graph is: in the data folder, or behind a SPARQL 1.1 endpoint that several nodes share"
+    )
+    query_url: str = knob("", "address of that endpoint for queries, as http://store:7878/query")
+    update_url: str = knob("", "its address for updates, as http://store:7878/update")
+    token: str = knob("", "sent to both as a bearer token", secret=True)
+    probe: bool = knob(
+        True,
+        "refuse at the start a store that would lose memories or show them to others; off only for a node that has it alone",
+    )
+    timeout_s: Span = knob(60.0, "seconds that one request to it may take, and that a writer waits for its turn")
+    lease_s: Annotated[float, Meta(ge=0.5)] = knob(
+        10.0, "seconds without a sign of life after which another node takes the turn to write"
+    )
+    follow_ms: Annotated[int, Meta(ge=10)] = knob(
+        200, "milliseconds between two looks at what other nodes have written"
+    )
+    snapshot_quads: Positive = knob(
+        1_000_000, "most statements that are copied from it to answer SPARQL; with more of them it is refused"
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class TelemetrySettings:
     otlp_endpoint: str = knob("", "where spans go, as http://127.0.0.1:4318/v1/traces; nowhere when empty")
 
@@ -766,6 +790,7 @@ class Settings:
     checkpoints: CheckpointsSettings = CheckpointsSettings()
     encryption: EncryptionSettings = EncryptionSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
+    store: StoreSettings = StoreSettings()
     proxy: ProxySettings = ProxySettings()
     keys: KeysSettings = KeysSettings()
     living: StrengthSettings = StrengthSettings()
@@ -1059,7 +1084,19 @@ def check(settings: Settings, spelling: Spelling | None = None) -> Settings:
     _check_embedding(settings.embedding, spelling)
     _check_proxy(settings.proxy, spelling)
     _check_capture(settings.capture, spelling)
+    _check_store(settings, spelling)
     return settings
+
+
+def _check_store(settings: Settings, spelling: Spelling) -> None:
+    if settings.store.kind == "embedded":
+        return
+    for key in ("query_url", "update_url"):
+        if not getattr(settings.store, key):
+            _refuse("store", key, "must be the address of the SPARQL endpoint", spelling)
+        _check_url("store", key, getattr(settings.store, key), spelling)
+    if settings.encryption.on:
+        _refuse("encryption", "on", "must be false where the store is a SPARQL endpoint: encrypt its disk", spelling)
 
 
 def _check_capture(capture: CaptureSettings, spelling: Spelling) -> None:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import cast
@@ -288,7 +289,7 @@ DELAY_S = 0.5
 class Reinforcement:
     """What use has done to the memories of one store; one for all who read it, from any thread."""
 
-    def __init__(self, parts: Backends, writing: threading.Lock) -> None:
+    def __init__(self, parts: Backends, writing: AbstractContextManager[object]) -> None:
         """
         Args:
             writing: the lock of all writers; never held by who calls `note`.

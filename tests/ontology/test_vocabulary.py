@@ -1,6 +1,8 @@
 """The ontology says of every term what it is, and has every term that the code uses."""
 
 import ast
+import re
+from collections import Counter
 from pathlib import Path
 
 import pyoxigraph
@@ -13,7 +15,7 @@ from memento.assets import folder
 from memento.iris import MEM
 from memento.model import KINDS
 
-DOCUMENTS = ("memento.ttl", "alignment.ttl", "rules.ttl", "shapes.ttl", "values.ttl", "world.trig")
+DOCUMENTS = ("memento.ttl", "alignment.ttl", "labels.ttl", "rules.ttl", "shapes.ttl", "values.ttl", "world.trig")
 # fmt: off
 CLASSES = [
     "Note", "Turn", "Session", "Memory", "Invalidation", "Consolidation", "Agent", "Reversal", "Update", "Anchor", "Entity", "User",
@@ -75,8 +77,27 @@ def test_every_document_parses(name: str) -> None:
 
 def test_the_ontology_says_its_title_version_and_licence(ontology: rdflib.Graph) -> None:
     said = set(ontology.predicates(URIRef(MEM.base)))
+    terms = rdflib.DCTERMS
 
-    assert {rdflib.DCTERMS.title, rdflib.DCTERMS.description, rdflib.DCTERMS.license, OWL.versionInfo} <= said
+    assert {terms.title, terms.description, terms.license, terms.creator, terms.created, terms.modified} <= said
+    assert {OWL.versionInfo, OWL.versionIRI, OWL.imports, rdflib.VANN.preferredNamespaceUri} <= said
+
+
+@pytest.mark.parametrize("name", [name for name in DOCUMENTS if name != "world.trig"])
+def test_every_document_has_the_version_of_the_ontology(name: str, ontology: rdflib.Graph) -> None:
+    version = ontology.value(URIRef(MEM.base), OWL.versionInfo)
+    [iri] = read(name).subjects(RDF.type, OWL.Ontology)
+    rest = str(iri).removeprefix(MEM.base)
+
+    assert read(name).value(iri, OWL.versionInfo) == version
+    assert str(read(name).value(iri, OWL.versionIRI)) == f"{MEM.base}{version}" + (f"/{rest}" if rest else "")
+
+
+def test_no_property_is_described_twice() -> None:
+    """Two domains of one property would mean that all that has it is both."""
+    names = re.findall(r"^(mem:\w+) a ", (folder("ontology") / "memento.ttl").read_text(encoding="utf-8"), flags=re.M)
+
+    assert [name for name, count in Counter(names).items() if count > 1] == []
 
 
 def test_every_class_of_the_design_is_there(ontology: rdflib.Graph) -> None:
@@ -122,10 +143,11 @@ def test_every_class_is_used_by_a_property_a_shape_or_another_class(
     assert [name for name in CLASSES if URIRef(MEM[name]) not in used] == []
 
 
-@pytest.mark.parametrize("name", ["alignment.ttl", "rules.ttl", "shapes.ttl", "values.ttl", "world.trig"])
+@pytest.mark.parametrize("name", ["alignment.ttl", "labels.ttl", "rules.ttl", "shapes.ttl", "values.ttl", "world.trig"])
 def test_no_document_uses_a_term_that_does_not_exist(name: str, ontology: rdflib.Graph) -> None:
     document = read(name)
-    own = {term for term in named(document) if term.endswith(("Shape", "/shapes", "/values", "/alignment"))}
+    documents = tuple(f"/{one.partition('.')[0]}" for one in DOCUMENTS)
+    own = {term for term in named(document) if term.endswith(("Shape", *documents))}
 
     assert named(document) - own - {URIRef(MEM.base)} <= terms(ontology)
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -189,7 +189,7 @@ class ReadLog:
     *But:* what was noted since the last write is lost when the process is killed.
     """
 
-    def __init__(self, parts: Backends, writing: threading.Lock) -> None:
+    def __init__(self, parts: Backends, writing: AbstractContextManager[object]) -> None:
         """
         Args:
             writing: the lock of all writers; never held by who calls `note`.

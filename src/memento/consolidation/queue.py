@@ -5,6 +5,8 @@ Notes that wait to be understood: kept in the graph, tried, put off, and found a
                            ├─ nothing new ───────────── skipped
                            └─ failed n times ────────── by rules, or (failed)
 
+Where several nodes share the store, a note that waits is tried by the one that has claimed it, and by another once that is over.
+
 *Guarantees:* a note is in the store before anybody tries to understand it. What that takes is kept with the note, so a new process
 goes on where the old one ended. `is_waiting` under the writers' lock is what makes it happen once.
 """
@@ -136,6 +138,15 @@ def is_waiting(task: Task, parts: Backends) -> bool:
     """Tell whether the note of a task is still to be understood; ask under the writers' lock."""
     statements = load_statements([task.note.iri], task.scope, parts).get(task.note.iri, {})
     return bool({"pending", "failed"} & set(statements.get(MEM.state, ())))
+
+
+def claim(task: Task, until: datetime) -> tuple[Task, Change]:
+    """Keep a note for the node that asks, under the writers' lock: until then no other node tries it."""
+    assert task.run is not None
+    run = replace(task.run, retry_at=until)
+    before, after = quads(task.run, task.scope.provenance), quads(run, task.scope.provenance)
+    new, gone = ([one for one in some if one not in others] for some, others in ((after, before), (before, after)))
+    return replace(task, run=run), Change(tuple(new), tuple(gone))
 
 
 def postpone(task: Task, error: BaseException, state: StepState, retry_at: datetime | None) -> tuple[Task, Change]:

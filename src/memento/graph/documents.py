@@ -86,6 +86,15 @@ class Document:
         found = self._store.quads_for_pattern(None, ox.NamedNode(predicate), ox.NamedNode(value))
         return sorted(_name_of(quad.subject) for quad in found)
 
+    def describe_subject(self, subject: IRI | None = None) -> Iterator[ox.Triple]:
+        """Yield what the document says of a subject, with the nodes without a name that it leads to; of all without one."""
+        waiting: list[ox.NamedNode | ox.BlankNode | None] = [ox.NamedNode(subject) if subject else None]
+        while waiting:
+            for quad in self._store.quads_for_pattern(waiting.pop(), None, None):
+                yield quad.triple
+                if subject and isinstance(quad.object, ox.BlankNode):
+                    waiting.append(quad.object)
+
     def items(self, head: Name) -> list[Name]:
         """The elements of an RDF list, in their order; nothing when there is no list there."""
         found: list[Name] = []
@@ -98,6 +107,15 @@ class Document:
             found.append(_name_of(first.object))
             at = rest.object
         return found
+
+
+@cache
+def serialize_documents(names: tuple[str, ...], of: ox.RdfFormat, subject: IRI | None = None) -> bytes:
+    """Write documents of ours as one graph, or what they say of a subject; empty where they say nothing of it."""
+    stated = "".join(document(name).text for name in names)
+    prefixes = dict(sorted(set(re.findall(r"^@prefix (\w+):\s+<([^>\s]++)> \.", stated, flags=re.M))))
+    triples = sorted(set(chain(*(document(name).describe_subject(subject) for name in names))), key=str)
+    return (ox.serialize(triples, format=of, prefixes=prefixes) or b"") if triples else b""
 
 
 @cache

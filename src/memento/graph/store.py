@@ -215,7 +215,7 @@ def _write_graph(graph: str) -> str:
 Row = Mapping[str, Value]
 """One solution of a SELECT: variable name → value; an unbound variable is absent."""
 
-_ONTOLOGY_FILES = ("ontology/memento.ttl", "ontology/alignment.ttl", "ontology/rules.ttl")
+_ONTOLOGY_FILES = ("ontology/memento.ttl", "ontology/alignment.ttl", "ontology/labels.ttl", "ontology/rules.ttl")
 
 
 class Store(Protocol):

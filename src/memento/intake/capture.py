@@ -383,6 +383,24 @@ class Journal:
             lines = [json.dumps({"id": id, "committed": True, "how": how}) for id, how in settled]
             self._write_anew([*lines, *map(_write_entry, content.entries.values())])
 
+    @contextmanager
+    def taking(self) -> Iterator[bool]:
+        """Be the one process that notes what waits, until the end of the block; False where another one is."""
+        from filelock import FileLock, Timeout
+
+        lock = FileLock(self._path.with_suffix(".taking"), thread_local=False)
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            yield False
+            return
+        except OSError as error:
+            raise self._failure(error) from error
+        try:
+            yield True
+        finally:
+            lock.release()
+
     def propose(self, ids: Collection[str]) -> None:
         """Let entries wait for a yes; raises as `append`."""
         with self._locked():

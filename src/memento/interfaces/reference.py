@@ -23,6 +23,7 @@ from memento.interfaces.cli.base import main
 from memento.interfaces.cli.commands import command_of
 from memento.interfaces.mcp import catalogue, resources
 from memento.interfaces.mcp.tools import Tool
+from memento.interfaces.picture import draw_floors
 from memento.interfaces.web import openapi, rest
 from memento.operations import TABLE, THEMES, Field, Operation, fields_of, name_of
 from memento.operations.base import Interface, complete, declared_answer, places_of, route_of, summary_of
@@ -343,15 +344,17 @@ def find_users() -> dict[str, list[str]]:
 
 def write_rooms() -> str:
     """Return the map of the rooms that there are, from the top."""
-    package = Path(__file__).parents[1]
-    rows = []
-    for number, floor in reversed(list(enumerate(FLOORS))):
-        there = {name: what for name, what in floor.items() if what and _room(package, name)}
-        if there:
-            rows.append(
-                (str(number), " ".join(f"`{_room(package, name)}`" for name in there), "; ".join(there.values()))
-            )
+    rows = [
+        (str(number), " ".join(f"`{room}`" for room in rooms), "; ".join(rooms.values()))
+        for number, rooms in reversed(list(enumerate(list_floors())))
+    ]
     return "\n".join(_table(("floor", "rooms", "what comes out of them"), rows)) + "\n"
+
+
+def list_floors() -> list[dict[str, str]]:
+    """Return the floors from the bottom: what each room that there is makes, by how the room is written."""
+    package = Path(__file__).parents[1]
+    return [{room: what for name, what in floor.items() if what and (room := _room(package, name))} for floor in FLOORS]
 
 
 def write_signals() -> str | None:
@@ -405,6 +408,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "docs/settings.md": settings.table,
     "docs/clients.md": clients.write_page,
     "docs/ontology.md": ontology.write_page,
+    "docs/pictures/architecture.svg": lambda: draw_floors(list_floors()),
     "ontology/context.jsonld": ontology.write_context,
 }
 """The pages that are generated as a whole, by their path."""
@@ -555,7 +559,8 @@ def _describe_tool(tool: Tool) -> Iterator[str]:
         "openWorldHint": "reaches beyond the memory",
     }
     facts = [words for name, words in hints.items() if listed["annotations"][name]]
-    yield from ("", f"### {tool.name}", "", *(line.rstrip() for line in tool.description.splitlines()), "")
+    said = tool.description.replace("[", "\\[").splitlines()  # a bracket would begin a link
+    yield from ("", f"### {tool.name}", "", *(line.rstrip() for line in said), "")
     needed = listed["inputSchema"].get("required", ())
     rows = [
         (f"`{name}`", _name_schema(one), "needed" if name in needed else _json_default(one), one.get("description", ""))

@@ -287,6 +287,29 @@ TOKENS: Mapping[Interface, str] = {
 }
 
 
+class ProbeStore(Operation["model.Probed"], frozen=True):
+    """
+    Say whether a memory can be kept in a SPARQL endpoint: what Memento needs of one and whether it has it, each with its request.
+
+    Takes about 10 s, and writes only to graphs below `urn:memento:probe:`, which are removed at the end. An endpoint that cannot be
+    reached is answered without findings.
+
+    Raises:
+        InputError: an address that is none.
+        Forbidden: anybody but a program of the owner on the machine of the memory.
+    """
+
+    route: ClassVar[str] = "POST /memory/store/probe"
+    is_idempotent: ClassVar[bool] = True
+    right: ClassVar[Right] = "admin"
+    absent: ClassVar[Mapping[Interface, str]] = dict.fromkeys(("mcp", "sexpr"), "it concerns another store")
+
+    query_url: Annotated[Text, Meta(description="where queries go, as http://127.0.0.1:7878/query")]
+    update_url: Annotated[Text, Meta(description="where updates go, as http://127.0.0.1:7878/update")]
+    token: Annotated[str, Meta(description="sent as bearer to both")] | None = None
+    quick: Annotated[bool, Meta(description="only what loses memories or shows them to others, in a second")] = False
+
+
 class ListTokens(Operation["tuple[model.TokenShown, ...]"], frozen=True):
     """
     List the tokens that are good, the oldest first, without what would let anybody in.

@@ -333,6 +333,7 @@ class Memory(ABC):
     sync = Method(care.Sync)
     backup = Method(care.Backup)
     restore = Method(care.Restore)
+    probe_store = Method(care.ProbeStore)
     list_tokens = Method(care.ListTokens)
     create_token = Method(care.CreateToken)
     revoke_token = Method(care.RevokeToken)

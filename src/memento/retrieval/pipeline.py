@@ -81,6 +81,7 @@ def recall(query: Query, stores: Backends, settings: Settings) -> Recollection:
         found = {nodes.iri(one.item): vectors.vectors([one.item])[0] for one in answer.chosen}
         tags = {nodes.iri(one.item): stores.indexes.sorting.tags_of(one.item) for one in answer.chosen}
         places = {one.item: place for place, one in enumerate(ranking.chosen)}
+        fits = {nodes.iri(one.item): fit for one, fit in zip(answer.chosen, answer.fitness, strict=False)}
         left = [
             (nodes.iri(one.item), places.get(one.item), fit)
             for one, fit in zip(answer.cut, answer.cut_fitness, strict=True)
@@ -93,7 +94,6 @@ def recall(query: Query, stores: Backends, settings: Settings) -> Recollection:
         reasons = give_reasons(chosen, question, ranking, settings) if query.explained else {}
     memories, entities = watch.run(trace, named, stores.graph, query.scope, query.believed_at)
     if ranking.judgement:
-        fits = {nodes.iri(one.item): fit for one, fit in zip(answer.chosen, answer.fitness, strict=True)}
         memories = tuple(
             replace(one, relevance=round(ranking.judgement.openness * fits[one.iri], 4)) for one in memories
         )

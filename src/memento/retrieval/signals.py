@@ -9,7 +9,7 @@ setting of `[signals]`, what is said of it stands in docs/settings.md and docs/r
 *Guarantees:* a signal that is taken out here is gone from the settings, the score, the explanations, the ablation and the docs; one
 that is put in here is in all of them.
 
-*Source:* docs/recall.md has the recipe and its measurements.
+*Source:* docs/recall.md has the recipe, docs/measurements.md what it reaches.
 """
 
 from __future__ import annotations

@@ -113,8 +113,8 @@ class Service:
         """Held while a file of the memory tool is edited: nobody else edits one between its reading and its writing."""
         self.understanding = threading.Lock()
         """Held while a note is being understood; taken before `writing`, never after it."""
-        self.writing = threading.Lock()
-        """Held by the one writer."""
+        self.writing = stores.make_write_lock()
+        """Held by the one writer: of this process, and of all nodes where they share a store."""
         self.put_off: set[IRI] = set()
         """The notes that this process has put off: a new one tries at once whatever an earlier one had put off."""
         self.reinforcement = Reinforcement(stores, self.writing)
@@ -146,7 +146,8 @@ class Service:
         return self.stores.degraded
 
     def context(self, access: Access = OWNER, progress: Progress | None = None) -> Context:
-        """Return the memory as a caller may use it: their tenant, their namespaces, their rights."""
+        """Return the memory as a caller may use it: their tenant, namespaces and rights; with all that neighbours wrote."""
+        self.stores.catch_up()
         return Context(self, access, progress)
 
 
@@ -224,6 +225,14 @@ class Context:
             raise ReadOnly(self.stores.degraded.brief)
         if self.stores.graph.failure:
             raise GraphError(explain_failure(self.stores.graph.failure))
+
+    def require_files(self) -> None:
+        """Raise `InputError` where the store has no files here, as one behind an endpoint, that could be copied or replaced."""
+        if not self.stores.graph.is_on_disk:
+            raise InputError(
+                "the store is behind an endpoint (store.kind = sparql): use the backups of its engine, or `memento export` and "
+                "`memento import`; for another embedder set it on each node and start that again"
+            )
 
     def require_owner(self, why: str = "this concerns the whole data folder") -> None:
         """Raise `Forbidden` when the caller may not care for the whole folder, in which other tenants have memories too."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
-from contextlib import closing, nullcontext, suppress
+from contextlib import ExitStack, closing, nullcontext, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from memento.archive.backup import BackupSource, make_backup
@@ -55,6 +56,11 @@ def open_service(
         changed.append(made_by)
         _keep_vectors(graph, made_by, datadir)
 
+    if (
+        settings.store.kind == "sparql" and settings.inference.on
+    ):  # what follows is written beside the memories, by one owner
+        logger.warning("inference.off", extra={"reason": "the store is behind an endpoint"})
+        settings = replace(settings, inference=replace(settings.inference, on=False))
     try:
         unlock_folder(datadir, settings.encryption)
         service = Service(
@@ -96,7 +102,7 @@ def _keep_vectors(graph: Store, made_by: str, datadir: DataFolder) -> None:
 
 def _upgrade(service: Service, progress: Progress | None) -> None:
     """Write what a folder of an earlier version lacks, after a backup; where none can be made, it stays as it is."""
-    if service.degraded:
+    if service.degraded or not service.stores.graph.is_on_disk:
         return
 
     def prepare(memories: int) -> None:
@@ -154,7 +160,9 @@ def close_service(service: Service) -> None:
     service.reinforcement.close(_STOP_S)
     service.case_reads.close(_STOP_S)
     service.workers.close()
-    with service.writing:  # never between the two halves of a write
+    with ExitStack() as closing_writes:
+        with suppress(GraphError):  # a shared store that is away: nobody writes to it from here
+            closing_writes.enter_context(service.writing)  # never between the two halves of a write
         service.domains.save()
         service.stores.close()
     service.datadir.release()

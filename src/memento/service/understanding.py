@@ -11,7 +11,7 @@ import logging
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from memento.consolidation import pipeline, queue
 from memento.consolidation.agents import Agents, Extraction
@@ -32,6 +32,15 @@ from memento.time import now
 
 logger = logging.getLogger(__name__)
 
+_TRIES = 2
+"""How often a model understands a note, where another node writes meanwhile."""
+
+
+_CLAIM_CALLS = 4
+"""How many calls of a model a node has time for, until a note that it has claimed is tried by another one."""
+_LOOK_S = 15.0
+"""How often nodes that share a store look for notes that another one has left."""
+
 
 def take_note(task: Task, service: Service, *, wait: bool) -> Noted:
     """
@@ -43,7 +52,7 @@ def take_note(task: Task, service: Service, *, wait: bool) -> Noted:
     agents = service.new_agents()
     if wait and agents.kind == "rules":
         return consolidate(task, agents, service) or Noted(note=None)
-    kept = accept(task, service)
+    kept = accept(task, service, is_claimed=wait and service.stores.is_shared)
     if isinstance(kept, Noted):
         return kept
     if not wait:
@@ -125,12 +134,15 @@ def _foresee(tasks: Sequence[Task], scope: Scope, service: Service, is_left_to_a
     return found
 
 
-def accept(task: Task, service: Service) -> Task | Noted:
-    """Keep a note as pending; or say what became of it, when its key was used before."""
+def accept(task: Task, service: Service, *, is_claimed: bool = False) -> Task | Noted:
+    """Keep a note as pending, for this node where `is_claimed`; or say what became of it, when its key was used before."""
     with service.writing:
         if earlier := find_earlier_note(task.note, task.scope, service.stores):
             return earlier
         kept, written = queue.accept_note(place_in_session(link_to_whole(task, service.stores), service.stores))
+        if is_claimed:
+            kept, claimed = queue.claim(kept, _end_of_claim(service))
+            written += claimed
         service.stores.commit(written, task.scope)
         return kept
 
@@ -155,10 +167,22 @@ def consolidate(
         if task.run is None and (earlier := find_earlier_note(task.note, task.scope, service.stores)):
             return earlier
         means = _gather_resources(agents, service, batch)
-        understood = replace(pipeline.understand(task, means, extraction), keeps_skipped=keeps_skipped)
-        if agents.kind == "model" or service.settings.consolidation.check_rules:
-            raise_if_invalid(build_change(understood)[0], understood)
-        return _write(understood, service)
+
+        def understand() -> Understanding:
+            understood = replace(pipeline.understand(task, means, extraction), keeps_skipped=keeps_skipped)
+            if agents.kind == "model" or service.settings.consolidation.check_rules:
+                raise_if_invalid(build_change(understood)[0], understood)
+            return understood
+
+        for _ in range(_TRIES):
+            followed, understood = service.stores.followed, understand()
+            with service.writing:
+                if service.stores.followed != followed and agents.kind == "rules":
+                    followed, understood = service.stores.followed, understand()  # of what another node wrote meanwhile
+                if service.stores.followed == followed:
+                    return _write(understood, service)
+        with service.writing:  # a model takes too long to be asked while all nodes wait
+            return _write(understood, service)
 
 
 def retry_note(task: Task, agents: Agents, service: Service) -> Noted | None:
@@ -205,15 +229,38 @@ def work(service: Service) -> float | None:
     for one in queue.list_waiting(service.stores):
         if service.consolidator.stopping.is_set():
             return None
-        # A new process tries at once whatever an earlier one had put off.
-        if one.note in service.put_off and one.retry_at and one.retry_at > now():
+        # A new process tries at once whatever an earlier one had put off; another node may be at work on it.
+        is_put_off = one.note in service.put_off or service.stores.is_shared
+        if is_put_off and one.retry_at and one.retry_at > now():
             continue
-        if task := queue.load_task(one, service.stores):
+        if task := take_up(one, service):
             retry_note(task, service.new_agents(), service)
         else:
             unreadable.add(one.note)
     due = [one.retry_at for one in queue.list_waiting(service.stores) if one.retry_at and one.note not in unreadable]
-    return max((min(due) - now()).total_seconds(), 0.05) if due else None
+    wait_s = max((min(due) - now()).total_seconds(), 0.05) if due else None
+    # What a node that died has accepted, nobody wakes us for.
+    return min(wait_s or _LOOK_S, _LOOK_S) if service.stores.is_shared else wait_s
+
+
+def _end_of_claim(service: Service) -> datetime:
+    return now() + timedelta(seconds=_CLAIM_CALLS * service.settings.model.timeout_s)
+
+
+def take_up(waiting: queue.WaitingNote, service: Service) -> Task | None:
+    """
+    Load a note that waits, and where nodes share the store claim it for this one; None when somebody else has it, or it waits no
+    more.
+    """
+    if not service.stores.is_shared:
+        return queue.load_task(waiting, service.stores)
+    with service.writing:
+        task = queue.load_task(waiting, service.stores)
+        if task is None or task.run is None or (task.run.retry_at and task.run.retry_at > now()):
+            return None
+        task, claimed = queue.claim(task, _end_of_claim(service))
+        service.stores.commit(claimed, task.scope)
+        return task
 
 
 def resume(service: Service) -> None:
@@ -227,23 +274,22 @@ def resume(service: Service) -> None:
     service.checkpointer.wake()
     if service.settings.capture.is_on:
         service.capturer.wake()
-    if queue.list_waiting(service.stores):
+    if service.stores.is_shared or queue.list_waiting(service.stores):
         service.consolidator.wake()
 
 
 def _write(understood: Understanding, service: Service) -> Noted | None:
-    """Write what was understood; what may have changed meanwhile is looked at once more."""
+    """Write what was understood; what may have changed meanwhile is looked at once more. The lock of all writers is held."""
     task = understood.task
-    with service.writing:
-        if task.run is not None and not queue.is_waiting(task, service.stores):
-            return None
-        if task.run is None and (earlier := find_earlier_note(task.note, task.scope, service.stores)):
-            return earlier
-        placed = replace(understood, task=place_in_session(link_to_whole(task, service.stores), service.stores))
-        written, noted = build_change(refresh_retirable(placed, service.stores))
-        if written.adds or written.removes:
-            service.stores.commit(written, task.scope)
-        return noted
+    if task.run is not None and not queue.is_waiting(task, service.stores):
+        return None
+    if task.run is None and (earlier := find_earlier_note(task.note, task.scope, service.stores)):
+        return earlier
+    placed = replace(understood, task=place_in_session(link_to_whole(task, service.stores), service.stores))
+    written, noted = build_change(refresh_retirable(placed, service.stores))
+    if written.adds or written.removes:
+        service.stores.commit(written, task.scope)
+    return noted
 
 
 def _recall_known(text: str, scope: Scope, service: Service) -> Recollection:

@@ -28,7 +28,7 @@ from typing import Literal, NamedTuple, cast, get_args
 from urllib.parse import urljoin
 
 from memento.errors import Forbidden, InputError, TooLong
-from memento.iris import MEM
+from memento.iris import PREFIXES
 from memento.settings import LimitsSettings
 from memento.sparql.jobs import Edit, Edited
 
@@ -115,12 +115,23 @@ LOOK_AHEAD = 50
 """Tokens after the place in which a prefix is looked up too: the engine goes back to where a pattern begins that it cannot read."""
 
 
+def _undeclared_prefix(token: Token) -> InputError:
+    """Return the error for a name whose prefix is not declared, with what to write where the prefix is a usual one."""
+    prefix = token.text.partition(":")[0]
+    meant = PREFIXES.get(prefix, "…")
+    return InputError(
+        f"{token.place}: the prefix {prefix}: is not declared; write PREFIX {prefix}: <{meant}> before the query"
+    )
+
+
 def syntax_error_at(sparql: str, line: int, column: int) -> InputError:
     """
     Return the error for a text that the engine cannot read on from this place. Strings are not repeated: they may be anybody's.
 
     >>> syntax_error_at("SELECT * { ?s ex:p 1 }", 1, 12)
     InputError('line 1, column 15 of the query: the prefix ex: is not declared; write PREFIX ex: <…> before the query')
+    >>> str(syntax_error_at("ASK { ?s mem:about 1 }", 1, 10)).partition("; ")[2]
+    'write PREFIX mem: <http://purl.org/memento/> before the query'
     >>> syntax_error_at("ASK { ?s ?p 1 } garbage", 1, 17)
     InputError("line 1, column 17 of the query: this is not SPARQL; 'garbage' cannot stand here")
     """
@@ -132,9 +143,7 @@ def syntax_error_at(sparql: str, line: int, column: int) -> InputError:
             if before == "PREFIX":
                 declared.add(prefix)
             elif prefix not in declared:
-                return InputError(
-                    f"{token.place}: the prefix {prefix}: is not declared; write PREFIX {prefix}: <…> before the query"
-                )
+                return _undeclared_prefix(token)
         if (token.line, token.column + len(token.text)) > (line, column):
             wrong, beyond = wrong or token, beyond + 1
             if beyond > LOOK_AHEAD:
@@ -383,11 +392,7 @@ def _read_service(place: int, tokens: Sequence[Token], seen: _State, allowed: Co
     after += is_silent
     iri = _resolve_iri(tokens[after], seen.prefixes, seen.base) if after < len(tokens) else None
     if iri is None and after < len(tokens) and tokens[after].kind == "name":
-        prefix = tokens[after].text.partition(":")[0]
-        meant = MEM.base if prefix == "mem" else "…"
-        raise InputError(
-            f"{tokens[after].place}: the prefix {prefix}: is not declared; write PREFIX {prefix}: <{meant}> before the query"
-        )
+        raise _undeclared_prefix(tokens[after])
     if iri is None or iri not in allowed:
         raise Forbidden(
             f"{word.place}: SERVICE is refused, as a query reads this memory alone; ask the other endpoint yourself"

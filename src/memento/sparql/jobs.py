@@ -46,6 +46,11 @@ class Job(ABC):
     tables: tuple[SimilarityData, ...] = ()
     is_data: bool = False
 
+    @property
+    def reads(self) -> tuple[str, ...] | None:
+        """The graphs that it may look at; None is any."""
+        return None
+
     @abstractmethod
     def to_plain(self) -> dict[str, object]:
         """Return the job as a worker reads it; the data of the tables comes apart."""
@@ -65,6 +70,12 @@ class Query(Job):
     named_graphs: tuple[str, ...] | None
     base: str | None = None
     digest: str = ""
+
+    @property
+    def reads(self) -> tuple[str, ...] | None:
+        if self.default_graphs is None or self.named_graphs is None:
+            return None
+        return (*self.default_graphs, *self.named_graphs)
 
     def to_plain(self) -> dict[str, object]:
         return {

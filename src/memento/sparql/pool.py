@@ -494,7 +494,7 @@ class Run:
 
     def _send_job(self) -> Process | None:
         """Hand the job to a worker and return it; None when the place is lost already."""
-        lease = self._pool.snapshots.lease(stale=self.job.is_data)
+        lease = self._pool.snapshots.lease(stale=self.job.is_data, graphs=self.job.reads)
         folder, self._lease = lease.__enter__(), lease
         process = self._process = self._pool.take_process()
         self._is_over = False

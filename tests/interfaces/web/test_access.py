@@ -55,6 +55,10 @@ TABLE: Mapping[tuple[str, str], tuple[tuple[int, ...], dict[str, Any]]] = {
     ("GET", "/tokens"): (CARE, {}),
     ("GET", "/system"): (READ, {}),
     ("GET", "/docs"): (READ, {}),
+    ("GET", "/docs/<path:name>"): ((401, 404, 404, 404, 404), {}),
+    # Published text: a stranger may read it, and learns nothing of the memory.
+    ("GET", "/ontology"): ((200,) * 5, {}),
+    ("GET", "/ontology/<path:name>"): ((404,) * 5, {}),
     ("POST", "/do/<name>"): ((401, 403, 403, 403, 403), {}),
     ("POST", "/sign-in"): ((401,) * 5, {}),
     ("GET", "/favicon.ico"): ((200,) * 5, {}),
@@ -128,6 +132,10 @@ TABLE: Mapping[tuple[str, str], tuple[tuple[int, ...], dict[str, Any]]] = {
     ("GET", "/memory/notes/waiting"): (READ, {}),
     ("GET", "/memory/neighbours"): (READ, {"query_string": {"nodes": "me"}}),
     ("GET", "/memory/path"): (READ, {"query_string": {"start": "me", "end": "me"}}),
+    ("POST", "/memory/store/probe"): (
+        (401, 403, 403, 403, 403),
+        {"json": {"query_url": "http://127.0.0.1:9/", "update_url": "http://127.0.0.1:9/"}},
+    ),
     ("GET", "/memory/tokens"): (CARE, {}),
     ("POST", "/memory/tokens"): ((401, 403, 403, 403, 403), {"json": {"name": "phone"}}),
     ("DELETE", "/memory/tokens/<path:name>"): ((401, 403, 403, 404, 403), {}),

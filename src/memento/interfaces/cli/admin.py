@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ import click
 from memento.errors import FolderInUse, InputError, NotFound
 from memento.interfaces.cli.base import (
     FAILED,
+    USAGE,
     Chosen,
     command,
     common,
@@ -33,9 +35,16 @@ if TYPE_CHECKING:
 @command("serve")
 @click.option("--host", help="Address to listen on; others than loopback take a token.  [default: 127.0.0.1]")
 @click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on; 0 picks a free one.  [default: 6366]")
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 64),
+    help="Processes that answer, over a store of its own process: for machines with several cores.  [default: 1]",
+)
 @click.option("--bare", is_flag=True, help="An empty plain dataset behind SPARQL instead, without memories.")
 @click.option("--encrypted", is_flag=True, help="Refuse a data folder that is not encrypted; a new one becomes so.")
-def serve_memory(chosen: Chosen, host: str | None, port: int | None, bare: bool, encrypted: bool) -> None:
+def serve_memory(
+    chosen: Chosen, host: str | None, port: int | None, workers: int | None, bare: bool, encrypted: bool
+) -> None:
     """Serve the memory over HTTP until stopped."""
     from memento.python import Client
     from memento.telemetry import configure_logging, trace_to
@@ -53,6 +62,9 @@ def serve_memory(chosen: Chosen, host: str | None, port: int | None, bare: bool,
         return
     if other := running(chosen):
         raise FolderInUse(f"{chosen.folder.path} is served already, at {other.address}")
+    if workers and workers > 1:
+        _serve_many(chosen, configured, workers, host or knobs.host, port)
+        return
     with open_memory(chosen, "serve", configured) as memento:
         if isinstance(memento, Client):
             raise FolderInUse(f"{chosen.folder.path} is served already, at {memento.address}")
@@ -60,6 +72,17 @@ def serve_memory(chosen: Chosen, host: str | None, port: int | None, bare: bool,
 
         memento.resume()
         serve(memento, lambda busy: asgi(memento.service, busy), host or knobs.host, port, _announce)
+
+
+def _serve_many(chosen: Chosen, configured: Settings, count: int, host: str, port: int) -> None:
+    from memento.interfaces.web.workers import serve_many
+
+    if chosen.namespace:
+        os.environ["MEMENTO_NAMESPACE"] = chosen.namespace
+    folder = chosen.folder
+    folder.acquire("memento serve", configured.server.lock_wait_s)
+    with folder:
+        serve_many(folder, configured, count, host, port, _announce)
 
 
 def _serve_bare(chosen: Chosen, configured: Settings, host: str, port: int) -> None:
@@ -403,6 +426,75 @@ def _announce(address: str) -> None:
     console.print(f"  memory  {address}/memory")
     console.print(f"  SPARQL  {address}/sparql")
     console.print(f"  health  {address}/health")
+
+
+@main.group("store")
+def store_group() -> None:
+    """The store that memories are kept in, where it is not that of the data folder."""
+
+
+@store_group.command("serve")
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; others take a token.")
+@click.option("--port", type=click.IntRange(0, 65535), default=7878, show_default=True, help="0 picks a free one.")
+@click.option(
+    "--token", envvar="MEMENTO_STORE_TOKEN", default="", help="What nodes must bring.  [env: MEMENTO_STORE_TOKEN]"
+)
+def serve_shared_store(folder: Path, host: str, port: int, token: str) -> None:
+    """Serve the graphs of a folder to several nodes, until stopped: `oxigraph serve`, and one update at a time."""
+    from memento.interfaces.web.store import serve_store
+    from memento.telemetry import configure_logging
+
+    configure_logging()
+    serve_store(folder, host, port, token, lambda address: click.echo(f"The store is ready at {address}"))
+
+
+@store_group.command("probe")
+@click.argument("query_url", metavar="QUERY_URL")
+@click.argument("update_url", metavar="UPDATE_URL")
+@click.option("--token", default="", help="Sent as bearer to both.")
+@click.option("--quick", is_flag=True, help="Only what loses memories or shows them to others, in a second.")
+@click.option("--kill-command", metavar="COMMAND", help="Kills the endpoint, while it writes; with --start-command.")
+@click.option("--start-command", metavar="COMMAND", help="Starts it again, and returns.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def probe_endpoint(
+    query_url: str,
+    update_url: str,
+    token: str,
+    quick: bool,
+    kill_command: str | None,
+    start_command: str | None,
+    as_json: bool,
+) -> None:
+    """
+    Say whether a memory can be kept in a SPARQL endpoint; exit code 1 when not, 2 when it cannot be reached.
+
+    It takes about 10 s. It writes only to graphs below urn:memento:probe:, which it removes at the end.
+    """
+    import signal
+
+    from memento.codec import plain
+    from memento.graph.probe import probe_store
+    from memento.interfaces.cli.views import show_probe
+
+    if (kill_command is None) != (start_command is None):
+        raise InputError(
+            "--kill-command and --start-command need each other: one kills the endpoint, the other starts it"
+        )
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # the graphs are removed then too
+
+    def restart() -> None:
+        for line in (kill_command, start_command):
+            subprocess.run(["/bin/sh", "-c", str(line)], check=False, stdout=subprocess.DEVNULL)
+
+    try:
+        found = probe_store(query_url, update_url, token=token, quick=quick, restart=restart if kill_command else None)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    answer = plain(found)
+    click.echo(json.dumps(answer, ensure_ascii=False) if as_json else show_probe(answer))
+    if not answer["fit"]:
+        sys.exit(FAILED if answer["reachable"] else USAGE)
 
 
 @main.group("token")

@@ -201,7 +201,7 @@ def say_in_shell_words(message: str, parameters: Iterable[click.Parameter]) -> s
 
 MEANT = {
     **dict.fromkeys(("search", "find", "ask"), "recall QUESTION"),
-    **dict.fromkeys(("add", "save", "store", "write"), "note TEXT"),
+    **dict.fromkeys(("add", "save", "write"), "note TEXT"),
     **dict.fromkeys(("delete", "remove", "rm"), "forget ID"),
     **dict.fromkeys(("edit", "fix", "change"), "correct ID TEXT"),
     **dict.fromkeys(("history", "log"), "timeline SUBJECT"),
@@ -209,7 +209,7 @@ MEANT = {
     **dict.fromkeys(("show", "cat"), "get ID"),
     **dict.fromkeys(("sparql", "select"), "query SPARQL"),
     **dict.fromkeys(("stats", "info"), "status"),
-    "why": "recall QUESTION --explain",
+    **dict.fromkeys(("why", "explain"), "recall QUESTION --explain"),
     "ls": "list",
     "load": "import PATH",
     "dump": "export FILE",

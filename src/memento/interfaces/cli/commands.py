@@ -345,6 +345,7 @@ BY_HAND: Mapping[str, str] = {
     "ingest": "ingest",
     "index_project": "index",
     "evaluate": "eval-sexpr",
+    "probe_store": "store probe",
     "add_cases": "cases add",
     "get_case": "cases show",
     "task_run": "cases show",
@@ -352,7 +353,7 @@ BY_HAND: Mapping[str, str] = {
     **dict.fromkeys(("recall_items", "get_item", "policies", "set_policy"), "eval-sexpr"),
 }
 """
-The operations whose commands stand in `documents` and `questions`, or below, each with its command: files, streams,
+The operations whose commands stand in `documents`, `questions` and `admin`, or below, each with its command: files, streams,
 formats, and commands that ask several. Items and policies are asked by expressions.
 """
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import lru_cache
 from time import time
 
@@ -25,7 +26,7 @@ from memento.errors import Busy, MementoError, Unauthorised
 from memento.interfaces import sparql_http
 from memento.interfaces.proxy.routes import BODY_BYTES, PROXIED, Proxy
 from memento.interfaces.sparql_http import origins
-from memento.interfaces.web import openapi, pages, rest, yasgui
+from memento.interfaces.web import openapi, pages, rest, vocabulary, yasgui
 from memento.interfaces.web.pages import Pages, token_of_session
 from memento.interfaces.web.requests import Parameters
 from memento.interfaces.web.rest import IMPORT_RDF, MEMORY, MIRROR, answer_mirrored, find_mirrored, respond
@@ -43,7 +44,10 @@ logger = logging.getLogger(__name__)
 IMPORT_BYTES = 64 * 1024 * 1024
 IMPORTS = ("/memory/import", "/cases")
 OPEN = ("/health", "/sign-in", "/favicon.ico")
-"""What anybody may ask who reaches the port: a stranger is told nothing but whether the service is up, and may give a token."""
+"""
+What anybody may ask who reaches the port, with the vocabulary, which is published: a stranger is told of this service nothing but
+whether it is up, and may give a token.
+"""
 FILES = (yasgui.BUNDLE.address, pages.BUNDLE.address)
 
 DEGRADED = "Memento-Degraded"
@@ -67,13 +71,22 @@ def create_app(service: Service) -> Flask:
         # A browser asks without a token whether a page may send one.
         is_preflight = request.method == "OPTIONS" and request.path.startswith(SPARQL)
         request.max_content_length = most_bytes(request, service.settings.limits, service.settings.sexpr.chars)
-        if request.path not in OPEN and not is_preflight and not request.path.startswith(FILES):
+        if vocabulary.is_public(request.path):
+            with suppress(MementoError):  # who is known sees by the page that they are; the text is anybody's
+                g.context = _admit(service)
+        elif request.path not in OPEN and not is_preflight and not request.path.startswith(FILES):
             g.context = _admit(service)
         return for_people.answer_shared()
 
     app.register_blueprint(rest.blueprint())
     _add_mirror(app, proxy)
-    for addresses in (*sparql_http.blueprints(service.settings.sparql), sparql_page.blueprint(), proxy.blueprint()):
+    terms = vocabulary.blueprint(for_people.show_ontology)
+    for addresses in (
+        *sparql_http.blueprints(service.settings.sparql),
+        sparql_page.blueprint(),
+        proxy.blueprint(),
+        terms,
+    ):
         app.register_blueprint(addresses)
     for_people.register(app)
     _add_addresses(app, service, proxy)

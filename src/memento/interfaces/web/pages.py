@@ -32,8 +32,10 @@ from memento import __version__, telemetry
 from memento.errors import Forbidden, MementoError, NotFound
 from memento.interfaces.picture import draw_manifest
 from memento.interfaces.proxy.routes import PROXIED, Proxy
+from memento.interfaces.web import site
 from memento.interfaces.web.requests import Parameters, context, namespace
 from memento.interfaces.web.rest import build, read_form, respond
+from memento.interfaces.web.vocabulary import describe_page, wants_page
 from memento.interfaces.web.yasgui import Bundle
 from memento.iris import shorten
 from memento.model import Described, GraphNode, Neighbourhood, Region, Timeline
@@ -133,7 +135,7 @@ class Link:
 def is_page() -> bool:
     """Whether the request is for a page, or comes from one."""
     path = request.path
-    if path == "/" or path.startswith("/do/"):
+    if path == "/" or path.startswith("/do/") or wants_page():
         return True
     if any(path == own or path.startswith(f"{own}/") for own in OWN):
         return True
@@ -186,6 +188,7 @@ class Pages:
             ("/system", self.show_system),
             ("/docs", self.show_docs),
             ("/favicon.ico", send_icon),
+            ("/docs/<path:name>", self.send_docs),
         ):
             routes.add_url_rule(path, view_func=view, methods=["GET"])
         routes.post("/do/<name>")(self.perform)
@@ -370,12 +373,24 @@ class Pages:
         health = health_of(context(), self._proxy.origins)
         return self._render("system.html", status=self._call(Status), health=health)
 
-    def show_docs(self) -> str:
-        """Show the addresses, and where to read on."""
+    def show_docs(self) -> ResponseReturnValue:
+        """Show the documentation; where it is not built, the addresses, and how to build it."""
+        if folder := site.find_site():
+            return site.send_file(folder, "") if request.path.endswith("/") else redirect("/docs/")
         routes = sorted(
             (one.route.partition(" ")[::-1], summary_of(one)) for one in TABLE.values() if "rest" not in one.absent
         )
         return self._render("docs.html", routes=routes)
+
+    def send_docs(self, name: str) -> Response:
+        """Send a file of the documentation."""
+        if folder := site.find_site():
+            return site.send_file(folder, name)
+        raise NoPage
+
+    def show_ontology(self) -> str:
+        """Show the vocabulary."""
+        return self._render("ontology.html", **describe_page())
 
     # What is done
 
@@ -489,7 +504,7 @@ _NOTHING = Neighbourhood(nodes=(), links=())
 def _finish(response: Response) -> Response:
     """Give pages their headers, and who begins a session its cookie."""
     if is_page() and not request.path.startswith(BUNDLE.address):
-        response.headers.update(HEADERS)
+        response.headers.update(HEADERS | {"Cache-Control": response.headers.get("Cache-Control", "no-store")})
         if nonce := g.get("nonce"):
             response.set_cookie(NONCE, nonce, httponly=True, samesite="Strict", secure=_is_secure(), path="/")
     return response

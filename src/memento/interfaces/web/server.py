@@ -114,30 +114,37 @@ def serve(memento: Served, app: Callable[[Busy], App], host: str, port: int, rea
         MementoError: the embedder cannot be loaded.
     """
     with listening(host, port, has_tokens=bool(memento.tokens.list_issued())) as listener:
-        address = _address(host, listener.getsockname()[1])
-        busy = Busy()
-        server = Server(configuration(app(busy), memento.settings.server))
-        failures: list[MementoError] = []
+        serve_on(listener, memento, app, address_of(host, listener.getsockname()[1]), ready)
 
-        def warm_up() -> None:
-            try:
-                memento.warm_up()
-                ready(address)
-            except MementoError as error:
-                failures.append(error)
-                server.should_exit = True
 
-        memento.serve_at(address)
-        sys.setswitchinterval(SWITCH_S)
-        threading.Thread(target=warm_up, name="warm-up", daemon=True).start()
-        # uvicorn raises the signal that stopped it once more: both must end in a KeyboardInterrupt, not in the end of the process.
-        before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+def serve_on(
+    listener: socket.socket, memento: Served, app: Callable[[Busy], App], address: str, ready: Callable[[str], None]
+) -> None:
+    """Do what `serve` does with a socket that listens already, at `address`; it is closed at the end."""
+    busy = Busy()
+    server = Server(configuration(app(busy), memento.settings.server))
+    failures: list[MementoError] = []
+
+    def warm_up() -> None:
         try:
+            memento.warm_up()
+            ready(address)
+        except MementoError as error:
+            failures.append(error)
+            server.should_exit = True
+
+    memento.serve_at(address)
+    sys.setswitchinterval(SWITCH_S)
+    threading.Thread(target=warm_up, name="warm-up", daemon=True).start()
+    # uvicorn raises the signal that stopped it once more: both must end in a KeyboardInterrupt, not in the end of the process.
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with listener:
             server.run(sockets=[listener])
-        except KeyboardInterrupt:
-            pass
-        finally:
-            signal.signal(signal.SIGTERM, before)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        signal.signal(signal.SIGTERM, before)
     if busy.requests:
         # Nothing can stop a query, and its thread would hold the exit. Every acknowledged note is in the store.
         memento.close()
@@ -174,7 +181,7 @@ def listening(host: str, port: int, *, has_tokens: bool) -> socket.socket:
         raise SettingsError(f"cannot listen on port {port} of {host}: {error.strerror}") from error
 
 
-def _address(host: str, port: int) -> str:
+def address_of(host: str, port: int) -> str:
     """Where programs of this machine reach the service: an address that stands for all of them is not one to ask."""
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -39,6 +39,7 @@ EXAMPLES = (
     "library/described",
     "library/sources",
     "library/chain",
+    "library/owl_time",
 )
 """The queries that the page offers, in its order; the first is what an empty page begins with."""
 

@@ -4,7 +4,7 @@ Memories for a question at once, over words, meaning and keys: `recall_memories`
 *Flow:* words (BM25 that forgives) and keys with meaning give two rankings → fused by rank → what is named counts more, and depth
 and age a little → hops over shared keys and links by hand → a gate → as many as were asked for.
 
-*But:* it is not the recall of notes; over whole conversations and documents that one finds more (docs/keys.md has both measured).
+*But:* it is not the recall of notes; over whole conversations and documents that one finds more (docs/measurements.md has both).
 """
 
 from __future__ import annotations

@@ -58,6 +58,7 @@ from memento.errors import BackendError, Damaged, Forbidden, InputError, Memento
 from memento.graph import mapping
 from memento.graph.backups import begin_restore, list_backups, parse_backup_time, prepare_restore
 from memento.graph.documents import Form
+from memento.graph.probe import probe_store
 from memento.graph.store import parse_quads, serialise_quads
 from memento.intake.redaction import Redaction
 from memento.iris import MEM, audit_iri, cases_iri, check_namespace, mint, parse_graph_name, parse_iri
@@ -70,6 +71,7 @@ from memento.model import (
     Filter,
     Merged,
     Migrated,
+    Probed,
     Quad,
     Restored,
     Scope,
@@ -344,7 +346,7 @@ def back_up(
 def make_due_checkpoint(service: Service) -> float | None:
     """Make a checkpoint when one is due and anything was written since the last; return the seconds until the next may be."""
     options, folder = service.settings.checkpoints, service.datadir.checkpoints
-    if not options.hours or service.degraded:
+    if not options.hours or service.degraded or not service.stores.graph.is_on_disk:
         return None
     wait_s = _due_s(service)
     if wait_s > 0:
@@ -398,7 +400,7 @@ def check(operation: operations.Check, context: Context) -> tuple[Difference, ..
         done(1, 2)
         writes = stores.graph.writes
         found = _compare(service, harm)
-        if found and stores.graph.writes != writes:
+        if found and (stores.graph.writes != writes or not stores.graph.is_on_disk):  # others may write to an endpoint
             lasting = set(_compare(service, harm))  # what a write was still about is not there any more
             found = [one for one in found if one in lasting]
         if found:
@@ -491,6 +493,7 @@ def migrate(operation: operations.Migrate, context: Context) -> Migrated:
         resumed = 0 if is_same or operation.force else count_kept(stores.datadir, embedder.fingerprint)
         return replace(answer, embedded=0 if is_same else answer.texts - resumed, resumed=resumed)
     context.require_writable()
+    context.require_files()
     settings = prepare_settings(service.datadir.settings, target)
     with Migration(stores, embedder, afresh=operation.force) as migration:
         with service.importing:
@@ -675,6 +678,7 @@ def _count_links(quads: Sequence[Quad]) -> int:
 @handles(operations.Backup)
 def backup(operation: operations.Backup, context: Context) -> BackedUp:
     """Make a backup of a memory in use."""
+    context.require_files()
     folder = _folder_of(operation.folder, context) or context.service.datadir.backups
     context.require_writable()
     with context.service.importing:
@@ -684,6 +688,7 @@ def backup(operation: operations.Backup, context: Context) -> BackedUp:
 @handles(operations.Restore)
 def restore(operation: operations.Restore, context: Context) -> Restored:
     """Put a backup in the place of the memory, while it is open."""
+    context.require_files()
     service, degraded = context.service, context.stores.degraded
     usual = Path(degraded.backup) if degraded else service.datadir.backups
     folder = _folder_of(operation.folder, context) or usual
@@ -694,6 +699,13 @@ def restore(operation: operations.Restore, context: Context) -> Restored:
             service.put_off.clear()
     resume(service)
     return restored
+
+
+@handles(operations.ProbeStore)
+def probe_endpoint(operation: operations.ProbeStore, context: Context) -> Probed:
+    """Ask an endpoint for what a store must have."""
+    context.require_own_machine("it sends requests to any address from this machine")
+    return probe_store(operation.query_url, operation.update_url, token=operation.token or "", quick=operation.quick)
 
 
 @handles(operations.ListTokens)

@@ -469,8 +469,15 @@ def capture(operation: operations.Capture, context: Context) -> Capturing:
 
 def take_captured(service: Service) -> float | None:
     """Note what waits in the journal, some entries at once; return the seconds until it is to be looked at again."""
+    if service.degraded or not service.journal.load():
+        return _LOOK_S if service.settings.capture.is_on else None
+    with service.journal.taking() as is_ours:
+        return _take_some(service) if is_ours else _LOOK_S
+
+
+def _take_some(service: Service) -> float | None:
     waiting = [one for one in service.journal.load() if one.state == "waiting"]
-    if service.degraded or not waiting:
+    if not waiting:
         return _LOOK_S if service.settings.capture.is_on else None
     batch = waiting[:BATCH]
     modes = {one.id: service.settings.capture.find_mode(one.namespace) for one in batch}

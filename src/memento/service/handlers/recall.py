@@ -266,7 +266,9 @@ def infer(operation: operations.Infer, context: Context) -> Inferred:
     """Bring what follows up to date."""
     scope = context.scope(operation.namespace)
     if not context.settings.inference.on:
-        raise Forbidden("inference is switched off: set inference.on = true")
+        raise Forbidden(
+            "inference is switched off: set inference.on = true, which has no effect on a store behind an endpoint"
+        )
     return context.stores.inferences.current(scope, context.stores.clock())
 
 

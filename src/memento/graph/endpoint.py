@@ -1,0 +1,269 @@
+"""
+A store behind SPARQL 1.1 over HTTP: the requests, what their failures mean, and `Store` over them.
+
+*Guarantees:* an answer is read to its end and found whole before anybody has a row of it: an engine that fails midway has said 200
+already, and cuts its JSON off. Where rows are as many as an engine is known to stop at, it is asked for the next one.
+
+*But:* what became of an update whose answer did not come nobody can say but the store, later: `Unanswered` says so.
+
+*Because:* the engine's own parser reads the results, so that terms come as the embedded store gives them. None of the exceptions of
+the HTTP library leaves this file.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+import weakref
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from tempfile import SpooledTemporaryFile
+from typing import IO, TYPE_CHECKING
+from urllib.parse import urlencode, urlsplit
+
+import pyoxigraph as ox
+
+from memento.errors import GraphError, Unanswered
+
+if TYPE_CHECKING:
+    import httpx2
+
+RESULTS = "application/sparql-results+json"
+
+NOTHING = "urn:memento:nothing"
+"""The graph that stands for a dataset without any: where none is named, engines read all."""
+
+CUTS = frozenset({1_000, 10_000, 100_000, 1_000_000, 1_048_576})
+"""Numbers of rows at which engines are known to stop without a word, by default or as they are often set."""
+
+_HELD = 16_000_000
+"""Bytes of an answer that are held in memory; the rest is in a file without a name."""
+
+_ENDS = re.compile(rb"[\]}]\s*\}\s*\}\s*$|(?:true|false)\s*\}\s*$")
+_LIMITED = re.compile(r"\bLIMIT\s+\d+\s*$|\bOFFSET\s+\d+\s*$", re.IGNORECASE)
+_MOST_SHOWN = 200
+_CONNECT_S = 5.0
+_ON_THE_WAY = (502, 503, 504)  # what a gateway says of the endpoint behind it
+
+Term = ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple
+Solution = Mapping[str, Term]
+"""One solution of a SELECT: variable name → term; an unbound variable is absent."""
+
+
+class SparqlClient:
+    """
+    Requests to one SPARQL 1.1 endpoint. May be used from many threads; connections are kept and shared.
+
+    Every request is a POST. A dataset is given as `default-graph-uri` and `named-graph-uri`, that of an update as `using-graph-uri`
+    and `using-named-graph-uri`.
+    """
+
+    def __init__(
+        self,
+        query_url: str,
+        update_url: str,
+        *,
+        token: str = "",
+        timeout_s: float = 60.0,
+        cuts: Iterable[int] = CUTS,
+    ) -> None:
+        """
+        Args:
+            token: sent as bearer to both addresses; never shown.
+            timeout_s: of one request, from its first byte to the last of its answer.
+            cuts: numbers of rows that make an answer suspicious.
+        """
+        self.query_url, self.update_url, self.timeout_s = query_url, update_url, timeout_s
+        self._headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self._token = token
+        self._cuts = frozenset(cuts)
+        self._client: httpx2.Client | None = None
+        self._lock = threading.Lock()
+
+    def select(self, text: str, default: Sequence[str] | None = None, named: Sequence[str] = ()) -> Iterator[Solution]:
+        """
+        Return the solutions of a SELECT, in the order they came; the answer is whole when this returns.
+
+        Args:
+            default: the graphs whose union is the default graph; None leaves the dataset to the endpoint, and `named` is not used.
+            named: the graphs that GRAPH sees.
+
+        Raises:
+            GraphError: the endpoint refused, could not be reached, took too long, or its answer is cut off.
+        """
+        answer = self._query(text, default, named)
+        count, rows = self._read_rows(answer)
+        is_suspicious = count in self._cuts and not _LIMITED.search(text)
+        if is_suspicious and self._read_rows(self._query(f"{text}\nOFFSET {count} LIMIT 1", default, named))[0]:
+            raise GraphError(f"{self.shown(self.query_url)} cut its answer off after {count} rows: raise its limit")
+        return rows
+
+    def ask(self, text: str, default: Sequence[str] | None = None, named: Sequence[str] = ()) -> bool:
+        """Return the answer to an ASK; raises as `select`."""
+        with self._query(text, default, named) as answer:
+            found = self._parse(answer)
+            if not isinstance(found, ox.QueryBoolean):
+                raise GraphError(f"{self.shown(self.query_url)} did not answer an ASK with true or false")
+            return bool(found)
+
+    def update(self, text: str, using: Sequence[str] | None = None, using_named: Sequence[str] = ()) -> None:
+        """
+        Have an update made.
+
+        Args:
+            using: the graphs whose union a WHERE reads; None leaves that to the update, and `using_named` is not used.
+
+        Raises:
+            GraphError: the endpoint refused; where it makes each request whole or not at all, nothing was written.
+            Unanswered: nobody can say whether it was written: the connection was lost, or it took too long.
+        """
+        if using is None:
+            headers, body = {"Content-Type": "application/sparql-update"}, text.encode()
+        else:
+            headers, body = _write_form("update", text, "using-graph-uri", using, "using-named-graph-uri", using_named)
+        with self._send(self.update_url, headers, body):
+            pass
+
+    def is_reachable(self) -> bool:
+        """Tell whether the endpoint answers the smallest question."""
+        try:
+            return self.ask("ASK {}") or True
+        except GraphError:
+            return False
+
+    def close(self) -> None:
+        """Let go of connections; the next request opens new ones."""
+        with self._lock:
+            if self._client is not None:
+                self._client.close()
+                self._client = None
+
+    def shown(self, url: str) -> str:
+        """Return an address without the name and the password that it may have."""
+        parts = urlsplit(url)
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+    def _query(self, text: str, default: Sequence[str] | None, named: Sequence[str]) -> IO[bytes]:
+        if default is None:
+            headers, body = _write_form("query", text)
+        else:
+            headers, body = _write_form("query", text, "default-graph-uri", default, "named-graph-uri", named)
+        try:
+            answer = self._send(self.query_url, headers | {"Accept": RESULTS}, body)
+        except Unanswered:  # a question may be asked twice; the connection may have been idle for too long
+            answer = self._send(self.query_url, headers | {"Accept": RESULTS}, body)
+        size = answer.seek(0, 2)
+        answer.seek(max(size - 64, 0))
+        if not _ENDS.search(answer.read()):
+            answer.close()
+            raise GraphError(f"{self.shown(self.query_url)} cut its answer off after {size} bytes: it failed midway")
+        answer.seek(0)
+        return answer
+
+    def _parse(self, answer: IO[bytes]) -> ox.QuerySolutions | ox.QueryBoolean:
+        try:
+            found = ox.parse_query_results(answer, ox.QueryResultsFormat.JSON)
+        except (SyntaxError, ValueError, OSError) as error:
+            raise GraphError(f"{self.shown(self.query_url)} did not answer with SPARQL results: {error}") from error
+        if isinstance(found, ox.QueryTriples):
+            raise GraphError(f"{self.shown(self.query_url)} did not answer with SPARQL results")
+        return found
+
+    def _read_rows(self, answer: IO[bytes]) -> tuple[int, Iterator[Solution]]:
+        """Return how many solutions there are, and the solutions: those of a long answer are read twice, and never all held."""
+        is_long = answer.seek(0, 2) > _HELD
+        answer.seek(0)
+        try:
+            if is_long:
+                count = sum(1 for _ in self._iterate(answer))
+                answer.seek(0)
+                return count, _close_after(self._iterate(answer), answer)
+            with answer:
+                rows = list(self._iterate(answer))
+            return len(rows), iter(rows)
+        except (SyntaxError, ValueError) as error:
+            raise GraphError(f"{self.shown(self.query_url)} cut its answer off: it failed midway") from error
+
+    def _iterate(self, answer: IO[bytes]) -> Iterator[Solution]:
+        found = self._parse(answer)
+        if not isinstance(found, ox.QuerySolutions):
+            raise GraphError(f"{self.shown(self.query_url)} did not answer a SELECT with solutions")
+        names = [variable.value for variable in found.variables]
+        for row in found:
+            yield {name: term for name, term in zip(names, row, strict=True) if term is not None}
+
+    def _send(self, url: str, headers: Mapping[str, str], body: bytes) -> IO[bytes]:
+        """Send a request and return the body of a good answer, read to its end, at its beginning."""
+        import httpx2
+
+        until = time.monotonic() + self.timeout_s
+        timeout = httpx2.Timeout(self.timeout_s, connect=min(_CONNECT_S, self.timeout_s))
+        answer: IO[bytes] = SpooledTemporaryFile(_HELD)  # noqa: SIM115 — the caller reads it
+        sent = {**self._headers, **headers}
+        with ExitStack() as failing:
+            failing.callback(answer.close)
+            try:
+                with self._open_client().stream("POST", url, content=body, headers=sent, timeout=timeout) as response:
+                    for chunk in response.iter_bytes():
+                        answer.write(chunk)
+                        if time.monotonic() > until:
+                            raise httpx2.ReadTimeout("the answer took too long")
+                    status = response.status_code
+            except httpx2.ConnectError as error:
+                raise GraphError(f"{self.shown(url)} cannot be reached: {_say(error)}") from None
+            except (httpx2.LocalProtocolError, httpx2.UnsupportedProtocol, httpx2.InvalidURL, UnicodeError) as error:
+                # What these say may be a header, and so the token.
+                raise GraphError(
+                    f"{self.shown(url)} cannot be asked ({type(error).__name__}): check store.token"
+                ) from None
+            except httpx2.TimeoutException:
+                raise Unanswered(f"{self.shown(url)} did not answer within {self.timeout_s:g} s") from None
+            except httpx2.HTTPError as error:
+                raise Unanswered(f"{self.shown(url)} did not answer: {_say(error)}") from None
+            failing.pop_all()
+        answer.seek(0)
+        if 200 <= status < 300:
+            return answer
+        with answer:
+            said = " ".join(answer.read(4 * _MOST_SHOWN).decode("utf-8", "replace").split())[:_MOST_SHOWN]
+        if status in _ON_THE_WAY:
+            raise Unanswered(f"{self.shown(url)} answered {status}: who is between may have sent it on")
+        if self._token:
+            said = said.replace(self._token, "***")
+        fix = "; check store.token" if status in (401, 403) else ""
+        raise GraphError(f"{self.shown(url)} answered {status}: {said}{fix}")
+
+    def _open_client(self) -> httpx2.Client:
+        import httpx2
+
+        with self._lock:
+            if self._client is None:
+                limits = httpx2.Limits(max_connections=64, max_keepalive_connections=32, keepalive_expiry=15.0)
+                self._client = httpx2.Client(limits=limits)
+                weakref.finalize(self, self._client.close)
+            return self._client
+
+
+def _write_form(
+    kind: str,
+    text: str,
+    first: str = "",
+    some: Sequence[str] = (),
+    second: str = "",
+    others: Sequence[str] = (),
+) -> tuple[dict[str, str], bytes]:
+    """Return headers and body of a request with a dataset; one without any graph reads nothing."""
+    fields = [(kind, text)]
+    if first:
+        fields += [(first, name) for name in some or (NOTHING,)] + [(second, name) for name in others or (NOTHING,)]
+    return {"Content-Type": "application/x-www-form-urlencoded"}, urlencode(fields).encode()
+
+
+def _close_after(rows: Iterator[Solution], answer: IO[bytes]) -> Iterator[Solution]:
+    with answer:
+        yield from rows
+
+
+def _say(error: Exception) -> str:
+    return str(error) or type(error).__name__

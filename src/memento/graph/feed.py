@@ -1,0 +1,493 @@
+"""
+How several nodes write to one store: a number that is compared and set, the turn to write, and the feed of what was written.
+
+A system graph of the store, `FEED`, which no caller reads, has the number of the last write, the token of the node whose turn it
+is, and an entry for each of the latest writes: of what, and in which graphs. A small write is one operation that does nothing
+unless number and token are as they were; who made it finds its entry there. A large one is first noted in parts in a graph
+beside, then entered as a small one would be, then applied in portions that do nothing for who has lost the turn, and then marked
+as done. A node that gets the turn applies whatever another one has entered and not finished, from its beginning, before anything
+else.
+
+*Guarantees:* of two nodes that write after the same number one wins, and the other's write is not there at all. No portion of a
+node that has lost its turn has any effect, however late it comes.
+
+*But:* while a large write is applied, readers of the store see part of it.
+
+*Because:* a token is made once and never again: who finds it in its place at the end has had the turn all along.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import random
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+from uuid import uuid4
+
+import pyoxigraph as ox
+
+from memento.errors import GraphError, LostTurn, Unanswered
+from memento.graph.binding import bind_query
+from memento.graph.endpoint import SparqlClient
+from memento.graph.store import DEFAULT, Delta, graph_of, parse_quads
+from memento.graph.terms import to_term, to_value
+from memento.iris import IRI
+from memento.model import Value
+
+FEED = IRI("urn:memento:feed")
+"""The system graph; what a large write is noted in has a name that begins so."""
+
+KEPT = 10_000
+"""Entries that are kept: a node that is further behind looks at everything."""
+
+SMALL, SMALL_BYTES = 2_000, 500_000
+"""Quads, and bytes of text, up to which a write is one operation; the size of a portion of a larger one."""
+
+TOLD = 5_000
+"""Nodes up to which an entry names what was written of; of more, anything may have changed."""
+
+LOCAL_S = 0.1
+"""Seconds for which the writers of one node may go on one after the other while others wait."""
+
+_NUMBER = struct.Struct("<q")
+_PART = 200_000  # characters of a noted write in one literal
+_TRIM_EVERY = 500
+_ASKED = 5  # times that an update without an answer is looked for, with rising waits
+_POLL_S = (0.004, 0.04)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """
+    What an entry says of a write.
+
+    `subjects` are the nodes whose indexes it outdates, in `graphs`; with `is_whole` anything in these may have changed, and with no
+    graphs anything at all. `forgets` tells that texts went, so that copies of them are to go too; `is_quiet` that nothing new is
+    said, as by a count of uses.
+    """
+
+    subjects: tuple[str, ...] = ()
+    graphs: tuple[str, ...] = ()
+    is_whole: bool = False
+    forgets: bool = False
+    is_quiet: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One write: its number, the token of who made it, what it tells, and the name of its journal while it is not applied."""
+
+    sequence: int
+    token: str = ""
+    told: Told = Told()
+    journal: IRI | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """
+    The number of the last write; whose turn it is, by token (empty: nobody's) and name; a number that this node raises while it is
+    alive; and the id of the store.
+    """
+
+    sequence: int
+    lease: str
+    holder: str
+    beat: int
+    id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Writing:
+    """A write: quads to go and to come, graphs that lose everything before, and what is told of it."""
+
+    removes: Sequence[ox.Quad] = ()
+    adds: Sequence[ox.Quad] = ()
+    cleared: tuple[str, ...] = ()
+    told: Told = Told()
+
+
+class Neighbours:
+    """
+    The number of the last write of any process of this machine, in a file that all of them map: who is behind sees it without a
+    request. It may be behind the store, never ahead.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Raises `OSError` where the file cannot be made."""
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with path.open("a+b") as file:
+            file.truncate(_NUMBER.size)
+            self._map = mmap.mmap(file.fileno(), _NUMBER.size)
+
+    @property
+    def sequence(self) -> int:
+        """The number, as it was told last."""
+        return int(_NUMBER.unpack(self._map[:])[0])
+
+    def tell(self, sequence: int) -> None:
+        """Tell the others of a write; whoever writes has its turn, so that no two do it at once."""
+        self._map[:] = _NUMBER.pack(sequence)
+
+
+class Feed:
+    """The system graph of one store. May be used from many threads; holds nothing but the client."""
+
+    def __init__(self, client: SparqlClient) -> None:
+        self._client = client
+
+    def begin(self) -> Head:
+        """
+        Return where the feed stands, and make one where there is none.
+
+        Raises:
+            GraphError: the endpoint cannot be read or written, or has two heads, as one without isolation may.
+        """
+        try:
+            return self.read()
+        except LostTurn:
+            fields: dict[str, Value] = {"head": 0, "lease": "", "holder": "", "beat": 0, "id": uuid4().hex}
+            self._client.update(
+                f"INSERT {{ {_write_feed(fields)} }} WHERE {{ "
+                f"FILTER NOT EXISTS {{ GRAPH <{FEED}> {{ <{FEED}> <{FEED}:head> ?head }} }} }}"
+            )
+            return self.read()
+
+    def read(self) -> Head:
+        """
+        Return where the feed stands.
+
+        Raises:
+            LostTurn: there is no feed, as of a store that somebody has emptied.
+            GraphError: the endpoint failed, or the feed has two heads.
+        """
+        rows = list(self._select("feed/head"))
+        if not rows:
+            raise LostTurn(f"the store has no graph <{FEED}>: it was emptied; start again")
+        if len(rows) > 1:
+            raise GraphError(f"the store has {len(rows)} heads in <{FEED}>: it does not keep writers apart")
+        return Head(**rows[0])
+
+    def list_entries(self, after: int) -> list[Entry]:
+        """
+        List the writes after a number, the oldest first.
+
+        Where some of them are not kept any more, there is one entry alone, with the last number: anything may have changed.
+        """
+        entries = []
+        for row in self._select("feed/entries", after=after):
+            journal = row.get("journal")
+            told: dict[str, Any] = {
+                name: tuple(one) if isinstance(one, list) else one for name, one in json.loads(row["told"]).items()
+            }
+            entries.append(
+                Entry(sequence=row["sequence"], token=row["token"], told=Told(**told), journal=journal and IRI(journal))
+            )
+        if [entry.sequence for entry in entries] != list(range(after + 1, after + 1 + len(entries))):
+            last = entries[-1]
+            return [Entry(sequence=last.sequence, token=last.token, told=Told(is_whole=True), journal=last.journal)]
+        return entries
+
+    def take(self, head: Head, lease: str, holder: str) -> Head | None:
+        """Take the turn from who has it in `head`, or from nobody; return how it is then, or None where it was not as in `head`."""
+        old: dict[str, Value] = {"lease": head.lease, "holder": head.holder, "beat": head.beat}
+        new: dict[str, Value] = {"lease": lease, "holder": holder, "beat": 0}
+        self._swap(old, new)
+        taken = self.read()
+        return taken if taken.lease == lease else None
+
+    def take_free(self, lease: str, holder: str) -> Head:
+        """Take the turn where nobody has it, and return how it is then."""
+        free = f'GRAPH <{FEED}> {{ <{FEED}> <{FEED}:lease> "" ; <{FEED}:holder> ?holder ; <{FEED}:beat> ?beat }}'
+        mine = _write_feed({"lease": lease, "holder": holder, "beat": 0})
+        self._client.update(f"DELETE {{ {free} }} INSERT {{ {mine} }} WHERE {{ {free} }}")
+        return self.read()
+
+    def renew(self, lease: str) -> bool:
+        """Show that whoever has the turn is alive; False where it was lost."""
+        head = self.read()
+        if head.lease != lease:
+            return False
+        self._swap({"lease": lease, "beat": head.beat}, {"lease": lease, "beat": head.beat + 1})
+        return True
+
+    def release(self, lease: str) -> None:
+        """Give the turn back; harmless where it was lost."""
+        self._client.update(
+            f"DELETE {{ {_write_feed({'lease': lease})} GRAPH <{FEED}> {{ <{FEED}> <{FEED}:holder> ?holder }} }} "
+            f"INSERT {{ {_write_feed({'lease': '', 'holder': ''})} }} "
+            f"WHERE {{ {_write_feed({'lease': lease})} GRAPH <{FEED}> {{ <{FEED}> <{FEED}:holder> ?holder }} }}"
+        )
+
+    def write(self, writing: Writing, sequence: int, lease: str) -> Entry:
+        """
+        Make a write the one after `sequence`.
+
+        Raises:
+            LostTurn: another one is, or the turn was lost; nothing was written.
+            Unanswered: nobody can say yet; or it was entered, and is applied by who gets the turn next.
+            GraphError: the endpoint refused; nothing was written.
+        """
+        token = uuid4().hex
+        entry = Entry(sequence=sequence + 1, token=token, told=writing.told)
+        removes, adds = _portion(writing.removes), _portion(writing.adds)
+        if not writing.cleared and len(removes) <= 1 and len(adds) <= 1:
+            self._enter(entry, lease, "".join(removes), "".join(adds))
+        else:
+            journal = IRI(f"{FEED}:journal:{token}")
+            self._note(journal, writing)
+            self._enter(Entry(sequence=entry.sequence, token=token, told=writing.told, journal=journal), lease, "", "")
+            try:
+                self._apply(entry, journal, writing.cleared, removes, adds, lease)
+            except GraphError as error:
+                raise Unanswered(f"the write is noted, and whoever writes next finishes it: {error}") from error
+        if not entry.sequence % _TRIM_EVERY:
+            with suppress(GraphError):  # the next time will do
+                self._trim(entry.sequence, lease)
+        return entry
+
+    def finish_entry(self, entry: Entry, lease: str) -> None:
+        """
+        Apply a write that another node has entered and not finished, from its beginning.
+
+        Raises:
+            GraphError: it could not be finished.
+        """
+        assert entry.journal is not None
+        text = "".join(
+            str(row["text"]) for row in self._select("feed/parts", graph=entry.journal, journal=entry.journal)
+        )
+        if not text:  # finished by another one, which has let the journal go
+            raise LostTurn("another node has finished the write meanwhile")
+        delta = Delta.unpack(text.encode())
+        removes, adds = (_portion(list(parse_quads(side))) for side in (delta.removes, delta.adds))
+        self._apply(entry, entry.journal, delta.cleared, removes, adds, lease)
+
+    def _enter(self, entry: Entry, lease: str, removes: str, adds: str) -> None:
+        """Make an entry, and with it the quads of a small write, if number and turn are as they were."""
+        node = f"<{FEED}:entry:{entry.sequence}>"
+        said: dict[str, Value] = {
+            "sequence": entry.sequence,
+            "token": entry.token,
+            "told": json.dumps(asdict(entry.told)),
+        }
+        if entry.journal:
+            said["journal"] = entry.journal
+        old: dict[str, Value] = {"head": entry.sequence - 1}
+        text = (
+            f"DELETE {{ {_write_feed(old)} {removes} }} "
+            f"INSERT {{ {_write_feed({'head': entry.sequence})} {_write_feed(said, node)} {adds} }} "
+            f"WHERE {{ {_write_feed(old | {'lease': lease})} }}"
+        )
+        mine = f"ASK {{ {_write_feed({'token': entry.token}, node)} }}"
+        is_made, is_open = False, False
+        for attempt in range(_ASKED):
+            wait_s = 0.05 * 2**attempt
+            try:
+                if not is_made:
+                    self._client.update(text)
+                is_made = True
+            except GraphError as error:
+                if not (is_open or isinstance(error, Unanswered)):
+                    raise
+                is_open = True  # it may be under way: sent again it is made once, as the number is another one then
+                time.sleep(wait_s)
+            try:
+                if self._client.ask(mine):
+                    return
+            except GraphError:
+                time.sleep(wait_s)
+                continue
+            if is_made:
+                raise LostTurn("another node has written first: ask again")
+        raise Unanswered("the endpoint does not say whether it wrote: look before you ask again")
+
+    def _note(self, journal: IRI, writing: Writing) -> None:
+        """Write the parts of a large write beside, where they mean nothing until it is entered."""
+        removes, adds = (
+            (ox.serialize(side, format=ox.RdfFormat.N_QUADS) or b"") for side in (writing.removes, writing.adds)
+        )
+        text = Delta(removes=removes, adds=adds, cleared=writing.cleared).pack().decode()
+        for place, begin in enumerate(range(0, len(text), _PART)):
+            said: dict[str, Value] = {"of": journal, "place": place, "text": text[begin : begin + _PART]}
+            self._client.update(f"INSERT DATA {{ {_write_feed(said, f'<{journal}:{place}>', journal)} }}")
+
+    def _apply(
+        self, entry: Entry, journal: IRI, cleared: Sequence[str], removes: list[str], adds: list[str], lease: str
+    ) -> None:
+        node = f"<{FEED}:entry:{entry.sequence}>"
+        mine = _write_feed({"lease": lease}) + _write_feed({"journal": journal}, node)
+        for graph in cleared:
+            every = "?s ?p ?o" if graph == DEFAULT else f"GRAPH {to_term(IRI(graph))} {{ ?s ?p ?o }}"
+            self._client.update(f"DELETE {{ {every} }} WHERE {{ {mine} {every} }}")
+        for quads in removes:
+            self._client.update(f"DELETE {{ {quads} }} WHERE {{ {mine} }}")
+        for quads in adds:
+            self._client.update(f"INSERT {{ {quads} }} WHERE {{ {mine} }}")
+        self._client.update(f"DELETE {{ {_write_feed({'journal': journal}, node)} }} WHERE {{ {mine} }}")
+        if self._client.ask(f"ASK {{ {_write_feed({'journal': journal}, node)} }}") or self.read().lease != lease:
+            raise LostTurn("another node has taken the turn")
+        self._client.update(f"DROP SILENT GRAPH <{journal}>")
+
+    def _trim(self, last: int, lease: str) -> None:
+        """Let go of the entries that are too old, and of parts that no entry has."""
+        self._client.update(
+            f"DELETE {{ GRAPH <{FEED}> {{ ?entry ?p ?o }} }} WHERE {{ {_write_feed({'lease': lease})} "
+            f"GRAPH <{FEED}> {{ ?entry <{FEED}:sequence> ?sequence ; ?p ?o }} FILTER (?sequence <= {last - KEPT}) }}"
+        )
+        self._client.update(
+            f"DELETE {{ GRAPH ?journal {{ ?part ?p ?o }} }} WHERE {{ {_write_feed({'lease': lease})} "
+            f"GRAPH ?journal {{ ?part <{FEED}:of> ?journal ; ?p ?o }} "
+            f"FILTER NOT EXISTS {{ GRAPH <{FEED}> {{ ?entry <{FEED}:journal> ?journal }} }} }}"
+        )
+
+    def _swap(self, old: Mapping[str, Value], new: Mapping[str, Value]) -> None:
+        old_text = _write_feed(old)
+        self._client.update(f"DELETE {{ {old_text} }} INSERT {{ {_write_feed(new)} }} WHERE {{ {old_text} }}")
+
+    def _select(self, query: str, graph: IRI = FEED, **slots: Value) -> Iterator[dict[str, Any]]:
+        for row in self._client.select(bind_query(query, slots), [graph], [graph]):
+            yield {name: to_value(term) for name, term in row.items()}
+
+
+class Turn:
+    """
+    The turn of this node to write, which its threads share: a context manager that may be entered by several at once.
+
+    It is taken in the store where the node does not have it, waited for where another node has it, and taken over from a node that
+    has shown no life for `lease_s`, by this machine's own clock.
+    """
+
+    def __init__(self, feed: Feed, name: str, lease_s: float, patience_s: float) -> None:
+        """
+        Args:
+            name: of the node, for people.
+            lease_s: seconds without a sign of life after which the turn of another node is over.
+            patience_s: seconds to wait for it at most.
+        """
+        self._feed, self._name, self.lease_s, self._patience_s = feed, name, lease_s, patience_s
+        self._node = uuid4().hex
+        self._taken = 0
+        self.lease: str | None = None
+        """The token by which this node has the turn; None while it does not."""
+        self.on_take: Callable[[Head], None] = lambda head: None
+        """Called whenever the turn was taken, before anybody writes: to follow what others wrote."""
+        self.waiting = 0
+        """How many threads of this node wait for their own turn, so that it is kept for them."""
+        self._lock = threading.Lock()
+        self._holders = 0
+        self._since = self._renewed = 0.0
+        self._is_lost = False
+
+    def __enter__(self) -> Self:
+        with self._lock:
+            if self._is_lost and not self._holders:
+                self.lease = None
+            if self.lease is None:
+                self._wait_for_turn()
+            self._holders += 1
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        with self._lock:
+            self._holders -= 1
+            self._is_lost |= isinstance(error, LostTurn | Unanswered)
+            is_kept = self.waiting and not self._is_lost and time.monotonic() - self._since < LOCAL_S
+            if not self._holders and not is_kept:
+                self._let_go()
+
+    def renew(self) -> None:
+        """Show that this node is alive, if it has the turn and it is time to; called now and then by who follows the feed."""
+        lease = self.lease
+        if lease is None or self._is_lost or time.monotonic() - self._renewed < self.lease_s / 4:
+            return
+        is_ours = self._feed.renew(lease)
+        if not is_ours and self.lease == lease:
+            self._is_lost = True
+        self._renewed = time.monotonic()
+
+    def close(self) -> None:
+        """Give the turn back, if it was kept."""
+        with self._lock:
+            if not self._holders and self.lease is not None:
+                self._let_go()
+
+    def _let_go(self) -> None:
+        lease, self.lease = self.lease, None
+        if lease is not None:
+            # Where the endpoint is away, others wait until the lease is over, and this node knows its own.
+            with suppress(GraphError):
+                self._feed.release(lease)
+        if self.waiting and not self._is_lost:
+            time.sleep(random.uniform(*_POLL_S))  # those of other nodes have waited too, and look only now and then
+        self._is_lost = False
+
+    def _wait_for_turn(self) -> None:
+        until = time.monotonic() + self._patience_s
+        seen: tuple[str, int, int] | None = None
+        seen_at = 0.0
+        self._taken += 1
+        lease = f"{self._node}.{self._taken}"
+        taken: Head | None
+        taken = head = self._feed.take_free(lease, self._name)
+        while taken is None or taken.lease != lease:
+            now, sign = time.monotonic(), (head.lease, head.beat, head.sequence)
+            if sign != seen:
+                seen, seen_at = sign, now
+            if now > until:
+                raise LostTurn(f"the node {head.holder} has been writing for {self._patience_s:g} s: ask again")
+            if not head.lease or head.lease.startswith(self._node) or now - seen_at >= self.lease_s:
+                taken = self._feed.take(head, lease, self._name)
+            else:
+                time.sleep(random.uniform(*_POLL_S))
+            if taken is None or taken.lease != lease:
+                head = self._feed.read()
+        self._since = self._renewed = time.monotonic()
+        self.lease, self._is_lost = lease, False
+        try:
+            self.on_take(taken)
+        except BaseException:
+            self._let_go()
+            raise
+
+
+def _write_feed(said: Mapping[str, Value], node: str = f"<{FEED}>", graph: IRI = FEED) -> str:
+    """Write statements about a node of the feed, for a template or a pattern."""
+    if not said:
+        return ""
+    return (
+        f"GRAPH <{graph}> {{ {node} {' ; '.join(f'<{FEED}:{name}> {to_term(one)}' for name, one in said.items())} }} "
+    )
+
+
+def _portion(quads: Iterable[ox.Quad]) -> list[str]:
+    """
+    Write quads as templates of an update, each of so many quads and bytes that it is one operation; those with blank nodes are in
+    the first one, as a blank node is another one in each operation.
+    """
+    portions: list[str] = []
+    lines: list[str] = []
+    size = count = 0
+    for quad in sorted(quads, key=lambda one: not _has_blank(one)):
+        graph = graph_of(quad)
+        line = f"{quad.triple} ." if graph == DEFAULT else f"GRAPH <{graph}> {{ {quad.triple} }}"
+        size, count = size + len(line.encode()), count + 1
+        lines.append(line)
+        if (count >= SMALL or size >= SMALL_BYTES) and not _has_blank(quad):
+            portions.append("\n".join(lines))
+            lines, size, count = [], 0, 0
+    return [*portions, "\n".join(lines)] if lines else portions
+
+
+def _has_blank(quad: ox.Quad) -> bool:
+    return isinstance(quad.subject, ox.BlankNode) or isinstance(quad.object, ox.BlankNode)

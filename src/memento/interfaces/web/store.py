@@ -1,0 +1,323 @@
+"""
+A store that several nodes share: `oxigraph serve` over a folder, behind a front that lets one update in at a time.
+
+*Guarantees:* an update that was begun is waited for, whoever asked has left or not, before the next one is let in. Where there is a
+token, nobody gets in without it. The engine itself is reached over a loopback port that is chosen at each start.
+
+*Because:* the engine over a folder keeps no writers apart: each update reads a snapshot and writes its changes without a look at
+what came between, so that two nodes that compare and set the same number would both win (docs/scale.md, "Does my store fit?").
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ctypes
+import logging
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import sysconfig
+import threading
+import time
+import urllib.request
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from hmac import compare_digest
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import uvicorn
+
+from memento.access import bearer
+from memento.datadir import DataFolder
+from memento.errors import BackendError, MissingPart, SettingsError
+from memento.graph.oxigraph import finish_rewriting
+from memento.interfaces.web.server import address_of, listening
+
+logger = logging.getLogger(__name__)
+
+_START_S, _STOP_S, _LOOK_S = 60.0, 15.0, 0.2
+_AGAIN_S = (0.2, 30.0)
+"""How long a process that died is waited with before it is started again: at first, and at most."""
+_MOST_BYTES = 256 * 1024 * 1024
+_PASSED_ON = (b"content-type", b"accept")
+_ANSWERED = (b"content-type",)
+
+
+class Child:
+    """A process that is to run as long as we do."""
+
+    def __init__(self, name: str, start: Callable[[], subprocess.Popen[bytes]], address: str = "") -> None:
+        """
+        Args:
+            address: where it answers, if anywhere.
+        """
+        self.name, self.address, self._start = name, address, start
+        self._process: subprocess.Popen[bytes] | None = None
+        self._wait_s, self._due, self._began = _AGAIN_S[0], 0.0, 0.0
+
+    def start(self) -> None:
+        """Start the process."""
+        self._process, self._began = self._start(), time.monotonic()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has not ended."""
+        return self._process is not None and self._process.poll() is None
+
+    @property
+    def pid(self) -> int:
+        """Its number."""
+        assert self._process is not None
+        return self._process.pid
+
+    def wait_until_ready(self, wait_s: float) -> None:
+        """Wait until the process has written its first line; raises `BackendError` where it ends before."""
+        assert self._process is not None
+        assert self._process.stdout is not None
+        timer = threading.Timer(wait_s, self._process.kill)
+        timer.start()
+        try:
+            if not self._process.stdout.readline():
+                raise BackendError(
+                    f"{self.name} ended with {self._process.wait()} before it answered: see what it logged"
+                )
+        finally:
+            timer.cancel()
+
+    def revive(self) -> None:
+        """Start the process again where it has ended, later each time that it ends soon."""
+        if self.is_running:
+            return
+        now = time.monotonic()
+        if not self._due:
+            assert self._process is not None
+            lived_s = now - self._began
+            self._wait_s = _AGAIN_S[0] if lived_s > 60 else min(2 * self._wait_s, _AGAIN_S[1])
+            self._due = now + self._wait_s
+            logger.error("process.ended", extra={"which": self.name, "code": self._process.returncode})
+        if now >= self._due:
+            self._due = 0.0
+            self.start()
+
+    def stop(self) -> None:
+        """Let the process end, and stop it where it does not; harmless when it has."""
+        if self._process is None or self._process.poll() is not None:
+            return
+        self._process.terminate()
+        try:
+            self._process.wait(_STOP_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+class Front:
+    """The ASGI application: `/query` goes to the engine as it comes, `/update` one after the other."""
+
+    def __init__(self, engine: str, token: str = "") -> None:
+        """
+        Args:
+            engine: its address.
+            token: what every request must bring; none where empty.
+        """
+        self._engine, self._token = engine, token
+        self._one = asyncio.Lock()
+        limits = httpx2.Limits(max_connections=256, max_keepalive_connections=64)
+        self._client = httpx2.AsyncClient(base_url=engine, timeout=httpx2.Timeout(None, connect=5.0), limits=limits)
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer one request."""
+        if scope["type"] == "lifespan":
+            await _live(receive, send)
+            return
+        headers = dict(scope["headers"])
+        path = scope["path"]
+        if path == "/health":
+            await _say(send, 200, "ok")
+        elif self._token and not self._is_known(headers):
+            await _say(send, 401, "this store takes its token: set store.token")
+        elif path not in ("/query", "/update") or scope["method"] not in ("GET", "POST"):
+            await _say(send, 404, "there is /query and /update")
+        elif (body := await _read_body(receive)) is None:
+            await _say(send, 413, f"at most {_MOST_BYTES} bytes")
+        else:
+            query = scope["query_string"].decode("latin-1")
+            request = self._client.build_request(
+                scope["method"],
+                f"{path}?{query}" if query else path,
+                content=body,
+                headers=[(name, value) for name, value in scope["headers"] if name in _PASSED_ON],
+            )
+            async with self._one if path == "/update" else contextlib.nullcontext():
+                await self._relay(request, send)
+
+    def _is_known(self, headers: dict[bytes, bytes]) -> bool:
+        given = bearer(headers.get(b"authorization", b"").decode("latin-1")) or ""
+        return compare_digest(given.encode(), self._token.encode())
+
+    async def _relay(self, request: httpx2.Request, send: Any) -> None:
+        """Send a request on, and its answer back; one whose sender has left is read to its end all the same."""
+        try:
+            answer = await self._client.send(request, stream=True)
+        except httpx2.HTTPError as error:
+            logger.warning("store.not-reached", extra={"error": type(error).__name__})
+            await _say(send, 502, "the engine did not answer")
+            return
+        try:  # what is cut off in between ends the connection, which whoever asks notices
+            headers = [(name, value) for name, value in answer.headers.raw if name.lower() in _ANSWERED]
+            await send({"type": "http.response.start", "status": answer.status_code, "headers": headers})
+            async for chunk in answer.aiter_bytes():
+                await send({"type": "http.response.body", "body": chunk, "more_body": True})
+            await send({"type": "http.response.body", "body": b""})
+        finally:
+            await answer.aclose()
+
+
+async def _live(receive: Any, send: Any) -> None:
+    while True:
+        kind = (await receive())["type"]
+        await send({"type": f"{kind}.complete"})
+        if kind == "lifespan.shutdown":
+            return
+
+
+async def _read_body(receive: Any) -> bytes | None:
+    """Return the body of a request; None where it is too long."""
+    parts, size = [], 0
+    while True:
+        message = await receive()
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        if size > _MOST_BYTES:
+            return None
+        if not message.get("more_body"):
+            return b"".join(parts)
+
+
+async def _say(send: Any, status: int, text: str) -> None:
+    headers = [(b"content-type", b"text/plain; charset=utf-8")]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": text.encode()})
+
+
+@contextmanager
+def serve_engine(folder: Path, listener: socket.socket, token: str = "") -> Iterator[Child]:
+    """
+    Serve a store on a socket until the end of the block, from a thread; give the engine's process, to be looked after.
+
+    Raises:
+        MissingPart: the program `oxigraph` is not installed.
+        BackendError: it does not start.
+    """
+    url = f"http://127.0.0.1:{_find_free_port()}"
+    engine = Child("store", partial(_start_engine, find_program(), folder, url), url)
+    config = uvicorn.Config(
+        Front(url, token), log_config=None, access_log=False, lifespan="on", server_header=False, date_header=False
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="store", daemon=True)
+    engine.start()
+    try:
+        _wait_for(url, engine)
+        thread.start()
+        yield engine
+    finally:
+        server.should_exit = True
+        if thread.is_alive():
+            thread.join(_STOP_S)
+        engine.stop()
+
+
+def serve_store(folder: Path, host: str, port: int, token: str, ready: Callable[[str], None]) -> None:
+    """
+    Serve a store until SIGINT or SIGTERM.
+
+    Args:
+        folder: that of the store alone, made where it is not there; its lock keeps other owners out.
+        token: what nodes must bring; needed where the host is not loopback.
+        ready: called with the address.
+
+    Raises:
+        SettingsError: the host is not loopback and there is no token, or the port cannot be had.
+        MissingPart: the program `oxigraph` is not installed.
+        FolderInUse: somebody else serves it.
+        BackendError: the engine does not start.
+    """
+    home = DataFolder(folder)
+    home.acquire("memento store serve")
+    with home, contextlib.ExitStack() as opened:
+        finish_rewriting(home.store)
+        try:
+            listener = opened.enter_context(listening(host, port, has_tokens=bool(token)))
+        except SettingsError as error:
+            if token or "token" not in str(error):
+                raise
+            raise SettingsError(
+                f"{host} is reached from elsewhere: give the store a token in MEMENTO_STORE_TOKEN"
+            ) from error
+        before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+        opened.callback(signal.signal, signal.SIGTERM, before)
+        engine = opened.enter_context(serve_engine(home.store, listener, token))
+        try:
+            ready(address_of(host, listener.getsockname()[1]))
+            while True:
+                engine.revive()
+                time.sleep(_LOOK_S)
+        except KeyboardInterrupt:
+            pass
+
+
+def find_program() -> str:
+    """Return the program that serves a store; raises `MissingPart` where there is none."""
+    beside = Path(sysconfig.get_path("scripts")) / "oxigraph"
+    found = str(beside) if beside.is_file() else shutil.which("oxigraph")
+    if found is None:
+        raise MissingPart(
+            "the program `oxigraph`, which serves a store, is missing: pip install 'memento-rdf[workers]'"
+        )
+    return found
+
+
+def start_child(words: Sequence[str], **options: Any) -> subprocess.Popen[bytes]:
+    """Start a process that ends when we do, and that the terminal's Ctrl-C does not reach: we say which one ends first."""
+    return subprocess.Popen(words, start_new_session=True, preexec_fn=_end_with_parent, **options)
+
+
+_LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+_PR_SET_PDEATHSIG = 1
+
+
+def _end_with_parent() -> None:
+    """Let the system stop this process when its parent is gone; elsewhere than on Linux it goes on until it is stopped."""
+    if _LIBC is not None:
+        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def _start_engine(program: str, folder: Path, url: str) -> subprocess.Popen[bytes]:
+    words = [program, "serve", "--location", str(folder), "--bind", url.removeprefix("http://")]
+    quiet = subprocess.DEVNULL
+    return start_child(words, stdin=quiet, stdout=quiet, stderr=quiet)
+
+
+def _find_free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return int(probe.getsockname()[1])
+
+
+def _wait_for(url: str, engine: Child) -> None:
+    last = time.monotonic() + _START_S
+    while time.monotonic() < last:
+        if not engine.is_running:
+            raise BackendError("`oxigraph serve` ended at once: the folder may be open elsewhere, or damaged")
+        try:
+            with urllib.request.urlopen(f"{url}/query?query=ASK%20%7B%7D", timeout=5):
+                return
+        except OSError:
+            time.sleep(0.05)
+    raise BackendError(f"`oxigraph serve` does not answer at {url}")

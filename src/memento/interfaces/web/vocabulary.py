@@ -1,0 +1,243 @@
+"""
+The vocabulary at `/ontology`: a page for a browser, RDF for programs, by what the request accepts; each term at an address.
+
+*Guarantees:* anybody who reaches the port may read it, as it is published text and holds nothing of a memory. An address means the
+same in every format, and every answer says that it varies and has a digest.
+
+*Because:* a term that is neither page nor document answers 303: it is what the two are about (Cool URIs for the Semantic Web, W3C).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from functools import cache
+from hashlib import sha256
+from typing import Any
+from urllib.parse import quote
+
+from flask import Blueprint, Response, redirect, request
+from flask.typing import ResponseReturnValue
+from markupsafe import Markup, escape
+
+from memento import ontology
+from memento.errors import InputError, MementoError, NotFound
+from memento.graph.documents import document, serialize_documents
+from memento.interfaces.picture import draw_class, draw_hierarchy
+from memento.iris import IRI, MEM, OWL, Namespace
+from memento.ontology import Term, describe_ontology, load_alignments, load_terms, short
+from memento.sparql.evaluate import GRAPH_FORMATS
+from memento.sparql.prepare import negotiate
+
+ADDRESS = "/ontology"
+DOCUMENTS = {
+    "": "ontology/memento.ttl",
+    **{name: f"ontology/{name}.ttl" for name in ("alignment", "labels", "rules", "shapes", "values")},
+}
+"""What goes on after the address, and the file that is there."""
+
+HTML = "text/html"
+FORMATS = {
+    "ttl": "text/turtle",
+    "jsonld": "application/ld+json",
+    "rdf": "application/rdf+xml",
+    "nt": "application/n-triples",
+    "html": HTML,
+}
+"""What `?format=` may be, the usual one of programs first."""
+
+_TERMS_OF = ("ontology/memento.ttl", "ontology/alignment.ttl", "ontology/labels.ttl", "ontology/rules.ttl")
+_VERSION = re.compile(r"(?P<version>\d+\.\d[\w.+-]*)(?:/(?P<rest>.*))?")
+_DCTERMS = Namespace("http://purl.org/dc/terms/")
+_VANN = Namespace("http://purl.org/vocab/vann/")
+_METADATA: Mapping[str, IRI] = {
+    "Version": OWL.versionIRI,
+    "Creator": _DCTERMS.creator,
+    "Created": _DCTERMS.created,
+    "Modified": _DCTERMS.modified,
+    "Licence": _DCTERMS.license,
+    "Imports": OWL.imports,
+    "Preferred prefix": _VANN.preferredNamespacePrefix,
+}
+_KINDS = {
+    "Classes": "class",
+    "Object properties": "object property",
+    "Data properties": "datatype property",
+    "Individuals": "individual",
+}
+
+
+def is_public(path: str) -> bool:
+    """Tell whether anybody may ask an address, whoever they are."""
+    return path == ADDRESS or path.startswith(f"{ADDRESS}/")
+
+
+def wants_page() -> bool:
+    """Tell whether the request is for the vocabulary as a page, or for what a browser shows in its place."""
+    if not is_public(request.path):
+        return False
+    try:
+        return _choose_media() == HTML
+    except MementoError:
+        return HTML in request.headers.get("Accept", "")
+
+
+def blueprint(show: Callable[[], str]) -> Blueprint:
+    """
+    Return the addresses.
+
+    Args:
+        show: writes the page.
+    """
+    routes = Blueprint("vocabulary", __name__)
+
+    @routes.get(ADDRESS)
+    @routes.get(f"{ADDRESS}/<path:name>")
+    def send_vocabulary(name: str = "") -> ResponseReturnValue:
+        return _respond_to(show, name)
+
+    @routes.after_request
+    def add_headers(response: Response) -> Response:
+        response.headers["Vary"] = "Accept"
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        return response
+
+    return routes
+
+
+def _respond_to(show: Callable[[], str], name: str) -> ResponseReturnValue:
+    if found := _VERSION.fullmatch(name):
+        if found["version"] != (current := describe_ontology(OWL.versionInfo)):
+            raise NotFound(
+                f"version {found['version'][:40]} of the ontology is not here: this service has {current}, at "
+                f"{ADDRESS}/{current}; the version that goes with a release is in its source archive, ontology/memento.ttl"
+            )
+        name = found["rest"] or ""
+    media = _choose_media()
+    if name in DOCUMENTS:
+        if media == HTML and name:
+            return redirect(f"{ADDRESS}#{'terms' if name in ('labels', 'rules', 'values') else name}", 303)
+        return _send(show(), HTML) if media == HTML else _send_document((DOCUMENTS[name],), media, name or "memento")
+    term = next((one for one in load_terms() if one.name == name), None)
+    if term is None:
+        known = [*DOCUMENTS, *(one.name for one in load_terms())]
+        near = [f"{ADDRESS}/{one}" for one in get_close_matches(name, known)]
+        raise NotFound(
+            f"the vocabulary has no term and no document {name[:80]!r}: "
+            + (f"did you mean {' or '.join(near)}?" if near else f"{ADDRESS} lists all of them")
+        )
+    if media == HTML:
+        return redirect(f"{ADDRESS}#{quote(name)}", 303)
+    if "format" not in request.args:
+        wanted = next(key for key, one in FORMATS.items() if one == media)
+        return redirect(f"{ADDRESS}/{quote(name)}?format={wanted}", 303)
+    return _send_document(_TERMS_OF, media, name, term.iri)
+
+
+def _choose_media() -> str:
+    """Return the media type that a request asks for; raise `NotAcceptable`, or `InputError` for a format that there is not."""
+    if (asked := request.args.get("format")) is not None:
+        if asked not in FORMATS:
+            raise InputError(f"format must be one of {', '.join(FORMATS)}, not {asked[:40]!r}")
+        return FORMATS[asked]
+    return negotiate(request.headers.get("Accept", ""), tuple(FORMATS.values()))
+
+
+def _send_document(names: tuple[str, ...], media: str, name: str, subject: IRI | None = None) -> Response:
+    """Answer with documents as one graph, or with what they say of a subject; one document in Turtle as it is written."""
+    if media == "text/turtle" and subject is None:
+        body = document(names[0]).text.encode()
+    else:
+        body = serialize_documents(names, GRAPH_FORMATS[media], subject)
+    suffix = next(key for key, one in FORMATS.items() if one == media)
+    response = _send(body, media)
+    response.headers["Content-Disposition"] = f'inline; filename="{name}.{suffix}"'
+    return response
+
+
+def _send(body: str | bytes, media: str) -> Response:
+    response = Response(body, content_type=f"{media}; charset=utf-8" if media.startswith("text/") else media)
+    stated = "".join(document(one).text for one in DOCUMENTS.values()) if media != HTML else str(body)
+    # Weak: nodes without a name go by another one in each process.
+    response.set_etag(sha256(f"{request.path} {media}\n{stated}".encode()).hexdigest()[:32], weak=True)
+    response.headers["Cache-Control"] = "no-cache"
+    response.make_conditional(request)
+    return response
+
+
+@cache
+def describe_page() -> Mapping[str, Any]:
+    """Return what the page shows, the same for everybody."""
+    terms = load_terms()
+    return {
+        "title": describe_ontology(_DCTERMS.title),
+        "abstract": describe_ontology(_DCTERMS.description),
+        "comment": describe_ontology(IRI("http://www.w3.org/2000/01/rdf-schema#comment")),
+        "base": MEM.base,
+        "version_number": describe_ontology(OWL.versionInfo),
+        "metadata": {label: value for label, predicate in _METADATA.items() if (value := describe_ontology(predicate))},
+        "formats": {"Turtle": "ttl", "JSON-LD": "jsonld", "RDF/XML": "rdf", "N-Triples": "nt"},
+        "documents": [name for name in DOCUMENTS if name],
+        "notes": {heading: [_mark_code(text) for text in texts] for heading, texts in ontology.NOTES.items()},
+        "hierarchy": [Markup(one) for one in draw_hierarchy(terms, _locate_term)],
+        "pictures": {
+            heading: [
+                Markup(drawn)
+                for one in terms
+                if one.heading == heading and (drawn := draw_class(one, terms, _locate_term))
+            ]
+            for heading in dict.fromkeys(one.heading for one in terms)
+        },
+        "kinds": {label: [one for one in terms if one.kind == kind] for label, kind in _KINDS.items()},
+        "facts_of": _list_facts,
+        "link": _link_iri,
+        "uses_of": ontology.find_uses,
+        "example_of": ontology.find_example,
+        "query_of": ontology.write_example_query,
+        "alignments": {
+            one: said
+            for one in terms
+            if (said := [pair for pair in load_alignments().get(one.iri, ()) if pair[1] not in one.parents])
+        },
+        "shapes": ontology.load_shapes(),
+        "prefixes": ontology.PREFIXES,
+        "short": short,
+        "mark_code": _mark_code,
+    }
+
+
+def _list_facts(term: Term) -> dict[str, tuple[IRI, ...]]:
+    """Return what the ontology says of a term, by how a reader of ontologies calls it."""
+    is_class = term.kind == "class"
+    facts = {
+        "Type": (term.type,) if term.type else (),
+        "Subclass of" if is_class else "Subproperty of": term.parents,
+        "Domain": term.domain,
+        "Range": term.range,
+        "Inverse of": term.inverses,
+        "One of": term.members,
+    }
+    return {how: iris for how, iris in facts.items() if iris}
+
+
+def _locate_term(iri: str) -> str:
+    """Return where the page describes an IRI; empty for one of another vocabulary."""
+    return f"#{quote(iri.removeprefix(MEM.base))}" if any(one.iri == iri for one in load_terms()) else ""
+
+
+def _link_iri(iri: str) -> Markup:
+    """Link an IRI to where it is described, by its short name."""
+    here = _locate_term(iri)
+    if not here and not iri.startswith(("http://", "https://")):
+        return Markup("<code>{}</code>").format(short(iri))
+    return Markup('<a href="{}"><code>{}</code></a>').format(here or iri, short(iri))
+
+
+def _mark_code(text: str) -> Markup:
+    """Show as code what stands between backticks."""
+    parts = (
+        escape(part) if at % 2 == 0 else Markup("<code>{}</code>").format(part)
+        for at, part in enumerate(text.split("`"))
+    )
+    return Markup("").join(parts)

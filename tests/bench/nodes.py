@@ -1,0 +1,155 @@
+"""
+Two nodes over one `oxigraph serve`: how soon does one recall what the other noted, how fast is recall beside an embedded memory,
+and how many changes a second do four writers make?
+
+Run: `.venv/bin/python tests/bench/nodes.py [--notes 2000] [--record]`, some three minutes on two cores. The store needs the program
+`oxigraph`, which the extra `workers` brings.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from measure import arguments, record, shown, spread, timed
+from memento.graph.endpoint import SparqlClient
+from memento.graph.remote import RemoteStore
+from memento.iris import IRI, MEM
+from memento.model import Change, NoteRow
+from memento.python import Memento, open_memento
+from memento.settings import AnswersSettings, EmbeddingSettings, Settings, StoreSettings
+from people import Life
+from startup import command, free_port
+
+WRITERS = 4
+GRAPH = IRI("urn:memento:data:local:bench")
+
+
+def main(argv: Sequence[str] | None = None) -> dict[str, object]:
+    """Print and return the figures."""
+    parser = arguments(__doc__ or "", notes=2_000)
+    parser.add_argument("--seen", type=int, default=200, help="notes of one node that the other is asked for")
+    parser.add_argument("--questions", type=int, default=100)
+    parser.add_argument("--changes", type=int, default=250, help="of each writer")
+    parser.add_argument("--write", nargs=3, metavar=("NUMBER", "QUERY_URL", "UPDATE_URL"), help="be one of the writers")
+    chosen = parser.parse_args(argv)
+    if chosen.write:
+        number, query_url, update_url = chosen.write
+        return write(number, query_url, update_url, chosen.changes)
+    life = Life(names=30)
+    rows: list[NoteRow] = list(life.notes(chosen.notes))
+    base = Settings(embedding=EmbeddingSettings(model=chosen.model, cache=False), answers=AnswersSettings(cached=0))
+    with TemporaryDirectory(prefix="memento-bench-") as name, ExitStack() as running:
+        folder = Path(name)
+        query_url, update_url = running.enter_context(serving_store(folder / "store"))
+        shared = replace(base, store=StoreSettings("sparql", query_url, update_url))
+        embedded = open_node(folder / "embedded", base, running)
+        one, two = (open_node(folder / place, shared, running) for place in ("one", "two"))
+        for memento in (embedded, one):
+            memento.import_notes(rows, consolidate=False)
+        wait_for(two, chosen.notes)
+        seen = [time_until_seen(number, one, two) for number in range(chosen.seen)]
+        asked: dict[str, list[float]] = {"embedded": [], "shared": []}
+        for question in life.questions(chosen.questions):
+            for place, memento in (("embedded", embedded), ("shared", two)):
+                asked[place].append(timed(lambda memento=memento, question=question: memento.recall(question))[1])  # type: ignore[misc]
+        begin = time.perf_counter()
+        words = [sys.executable, __file__, "--changes", str(chosen.changes), "--write"]
+        writers = [subprocess.Popen([*words, str(number), query_url, update_url]) for number in range(WRITERS)]
+        codes = [writer.wait() for writer in writers]
+        written_s = time.perf_counter() - begin
+        store = RemoteStore(SparqlClient(query_url, update_url))
+        made = [str(quad[0]) for quad in store.quads(GRAPH)]
+        store.close()
+    wanted = WRITERS * chosen.changes
+    figures: dict[str, object] = {
+        "notes": chosen.notes,
+        "seen_ms": {**spread(seen), "p99": round(float(np.quantile(seen, 0.99)) * 1000, 1)},
+        "embedded_recall_ms": spread(asked["embedded"]),
+        "shared_recall_ms": spread(asked["shared"]),
+        "changes_per_s": round(wanted / written_s, 1),
+        "lost": wanted - len(set(made)),
+        "double": len(made) - len(set(made)),
+        "failed_writers": sum(map(bool, codes)),
+    }
+    print(shown("recalled on the other node", spread(seen)), f"  p99 {figures['seen_ms']}")
+    print(shown("recall, embedded", spread(asked["embedded"])))
+    print(shown("recall, shared store", spread(asked["shared"])))
+    print(
+        f"changes of {WRITERS} writers: {figures['changes_per_s']} a second with their start, {figures['lost']} lost, "
+        f"{figures['double']} double"
+    )
+    record("nodes", figures, chosen.record)
+    return figures
+
+
+def open_node(home: Path, settings: Settings, running: ExitStack) -> Memento:
+    """Return a memory of this process, closed at the end."""
+    memento = open_memento(home, configured=settings)
+    assert isinstance(memento, Memento)
+    running.enter_context(memento)
+    memento.warm_up()
+    return memento
+
+
+def wait_for(memento: Memento, notes: int) -> None:
+    """Wait until a node has followed so many memories."""
+    while memento.status().memories < notes:
+        time.sleep(0.1)
+
+
+def time_until_seen(number: int, one: Memento, two: Memento) -> float:
+    """Seconds from the answer to a note on one node until the other recalls it."""
+    one.note(f"The parcel {number} for Ottilie{number} is in locker {number}.")
+    begin = time.perf_counter()
+    question = f"In which locker is the parcel for Ottilie{number}?"
+    while not any(f"Ottilie{number} " in one.content for one in two.recall(question, k=3).memories):
+        time.sleep(0.005)
+    return time.perf_counter() - begin
+
+
+def write(number: str, query_url: str, update_url: str, changes: int) -> dict[str, object]:
+    """Make changes one after the other, as two threads of one node."""
+    store = RemoteStore(SparqlClient(query_url, update_url), node=f"writer {number}", patience_s=120)
+
+    def make(first: int) -> None:
+        for at in range(first, changes, 2):
+            node = IRI(f"urn:memento:bench:{number}:{at}")
+            store.apply(Change(((node, MEM.content, f"change {at}", GRAPH),)))
+
+    threads = [threading.Thread(target=make, args=(first,)) for first in (0, 1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    store.close()
+    return {}
+
+
+@contextmanager
+def serving_store(folder: Path) -> Iterator[tuple[str, str]]:
+    """A running store; gives its addresses."""
+    port = free_port()
+    words = [command(), "store", "serve", str(folder), "--port", str(port)]
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    urls = (f"http://127.0.0.1:{port}/query", f"http://127.0.0.1:{port}/update")
+    try:
+        while not SparqlClient(*urls).is_reachable():
+            time.sleep(0.05)
+        yield urls
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+
+
+if __name__ == "__main__":
+    main()

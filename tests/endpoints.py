@@ -1,0 +1,73 @@
+"""A real SPARQL endpoint for tests: `oxigraph serve` on a free port, shared by what one process of tests asks of it."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from faulty import Front
+from memento.graph.endpoint import SparqlClient
+from memento.graph.remote import RemoteStore
+
+BINARY = shutil.which("oxigraph", path=str(Path(sys.executable).parent)) or shutil.which("oxigraph")
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+@dataclass
+class Server:
+    """
+    One server over a folder, which may be killed and started again. Updates come to it through a front, one at a time: over a
+    folder it lets two writers win.
+    """
+
+    folder: Path
+    port: int
+    process: subprocess.Popen[bytes] | None = None
+    front: Front | None = None
+
+    @property
+    def query_url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/query"
+
+    @property
+    def update_url(self) -> str:
+        self.front = self.front or Front(self.port)
+        return self.front.urls[1]
+
+    def start(self) -> None:
+        assert BINARY
+        words = [BINARY, "serve", "-l", str(self.folder), "-b", f"127.0.0.1:{self.port}", "--timeout-s", "60"]
+        self.process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        client = self.client()
+        until = time.monotonic() + 20
+        while not client.is_reachable():
+            assert time.monotonic() < until and self.process.poll() is None
+            time.sleep(0.02)
+        client.close()
+
+    def kill(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+
+    def client(self, timeout_s: float = 30.0) -> SparqlClient:
+        return SparqlClient(self.query_url, self.update_url, timeout_s=timeout_s)
+
+    def open(self, node: str = "", lease_s: float = 10.0) -> RemoteStore:
+        return RemoteStore(self.client(), node=node, lease_s=lease_s)
+
+    def empty(self) -> None:
+        """Drop all that is in it, the feed included."""
+        client = self.client()
+        client.update("DROP ALL")
+        client.close()

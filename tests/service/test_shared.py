@@ -1,0 +1,201 @@
+"""Two nodes over one SPARQL endpoint are one memory: what is noted on one is recalled, corrected and forgotten on the other."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from conftest import OFFLINE
+from endpoints import Server
+from memento.consolidation.queue import list_waiting
+from memento.errors import GraphError, InputError, SettingsError
+from memento.python import Memento, open_memento
+from memento.service.understanding import retry_note, take_up
+from memento.settings import InferenceSettings, Settings, StoreSettings, check, load
+from memento.time import now
+
+
+def shared(server: Server, **more: float) -> Settings:
+    store = StoreSettings("sparql", server.query_url, server.update_url, follow_ms=50, lease_s=3.0, **more)  # type: ignore[arg-type]
+    return replace(OFFLINE, store=store, inference=InferenceSettings(on=False))
+
+
+def open_node(server: Server, home: Path, **more: float) -> Memento:
+    opened = open_memento(home, configured=shared(server, **more))
+    assert isinstance(opened, Memento)
+    return opened
+
+
+@pytest.fixture(scope="module")
+def nodes(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Memento, Memento]]:
+    server.empty()
+    with ExitStack() as stack:
+        one, two = (stack.enter_context(open_node(server, tmp_path_factory.mktemp("node"))) for _ in range(2))
+        yield one, two
+
+
+def contents(memento: Memento, question: str) -> list[str]:
+    return [memory.content for memory in memento.recall(question).memories]
+
+
+def wait_until(is_so: Callable[[], bool], within_s: float = 5.0) -> None:
+    until = time.monotonic() + within_s
+    while not is_so():
+        assert time.monotonic() < until, "it did not come to be in time"
+        time.sleep(0.02)
+
+
+def test_a_memory_is_noted_recalled_corrected_forgotten_and_erased(nodes: tuple[Memento, Memento]) -> None:
+    one, _ = nodes
+    noted = one.note("The spare key of the boathouse is under the blue flowerpot.")
+    assert noted.memories
+    assert any("flowerpot" in text for text in contents(one, "Where is the spare key of the boathouse?"))
+
+    one.correct(noted.memories[0], "The spare key of the boathouse is on the hook behind the door.")
+    found = contents(one, "Where is the spare key of the boathouse?")
+    assert any("hook" in text for text in found)
+    assert not any("flowerpot" in text for text in found)
+
+    now = one.recall("Where is the spare key of the boathouse?").memories[0]
+    one.forget(now.iri)
+    assert not any("hook" in text for text in contents(one, "Where is the spare key of the boathouse?"))
+    second = one.note("The winter tyres are stored at the garage of Otto.").memories[0]
+    one.forget(second, erase=True)
+    rows = one.query('SELECT ?s WHERE { ?s ?p ?text FILTER (CONTAINS(STR(?text), "winter tyres")) }')
+    assert "urn:memento" not in str(rows)
+
+
+def test_a_note_of_one_node_is_recalled_by_the_other_within_a_second(nodes: tuple[Memento, Memento]) -> None:
+    one, two = nodes
+    for place, (writer, reader) in enumerate([(one, two), (two, one)] * 3):
+        text = f"The lighthouse number {place} on Rathlin was painted in colour {place * 7}."
+        begin = time.monotonic()
+        writer.note(text)
+        wait_until(lambda text=text, reader=reader: text in contents(reader, text), 1.5)  # type: ignore[misc]
+        assert time.monotonic() - begin < 5
+
+
+def test_what_one_node_forgets_the_other_does_not_recall(nodes: tuple[Memento, Memento]) -> None:
+    one, two = nodes
+    memory = one.note("The password hint for the attic chest is marmalade.").memories[0]
+    wait_until(lambda: any("marmalade" in text for text in contents(two, "What is the hint for the attic chest?")))
+    two.forget(memory, erase=True)
+
+    wait_until(lambda: not any("marmalade" in text for text in contents(one, "What is the hint for the attic chest?")))
+    assert not [one for one in one.check() if one.what != "shape"]
+    assert not [one for one in two.check() if one.what != "shape"]
+
+
+def test_two_notes_at_once_about_one_slot_end_as_they_would_on_one_node(nodes: tuple[Memento, Memento]) -> None:
+    one, two = nodes
+    ready = threading.Barrier(2)
+
+    def note(node: Memento, text: str) -> None:
+        ready.wait()
+        node.note(text)
+
+    threads = [
+        threading.Thread(target=note, args=(node, f"I live in {city}."))
+        for node, city in ((one, "Aarhus"), (two, "Bergen"))
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    wait_until(lambda: contents(one, "Where do I live?") == contents(two, "Where do I live?"))
+    homes = [text for text in contents(one, "Where do I live?") if "Aarhus" in text or "Bergen" in text]
+    assert len(homes) == 1, homes
+
+
+def test_sparql_reads_and_writes_what_both_nodes_have(nodes: tuple[Memento, Memento]) -> None:
+    one, two = nodes
+    graph = "urn:memento:data:local:boats"
+    one.update(
+        f'INSERT DATA {{ GRAPH <{graph}> {{ <urn:boat:1> <urn:name> "Tern" ; <urn:part> [ <urn:name> "mast" ] }} }}'
+    )
+    parts = "?boat <urn:part> ?part . ?part <urn:name> ?name"
+    asked = f"SELECT ?name WHERE {{ GRAPH <{graph}> {{ {parts} FILTER (isBlank(?part)) }} }}"
+    wait_until(lambda: "mast" in str(two.query(asked)))
+    two.update(f"DELETE WHERE {{ GRAPH <{graph}> {{ {parts} }} }}")
+
+    wait_until(lambda: "mast" not in str(one.query(asked)))
+    assert "Tern" in str(one.query(f"SELECT ?name WHERE {{ GRAPH <{graph}> {{ ?boat <urn:name> ?name }} }}"))
+    assert "feed" not in str(one.query("SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } }"))
+
+
+def test_what_needs_files_is_refused_with_what_to_do_instead(nodes: tuple[Memento, Memento]) -> None:
+    one, _ = nodes
+    for refused in (one.backup, one.restore):
+        with pytest.raises(InputError, match="memento export"):
+            refused()
+
+
+def test_more_statements_than_may_be_copied_are_refused_by_name_of_the_setting(server: Server, tmp_path: Path) -> None:
+    with (
+        open_node(server, tmp_path, snapshot_quads=3) as node,
+        pytest.raises(Exception, match=r"store\.snapshot_quads"),
+    ):
+        node.query("SELECT * WHERE { ?s ?p ?o }")
+
+
+def test_an_endpoint_that_is_away_is_an_error_and_used_again_when_it_is_back(tmp_path: Path) -> None:
+    from endpoints import free_port
+
+    server = Server(tmp_path / "endpoint", free_port())
+    with pytest.raises(GraphError, match="cannot be reached"):
+        open_node(server, tmp_path / "home")
+    server.start()
+    try:
+        with open_node(server, tmp_path / "home") as node:
+            node.note("The ferry to Iona leaves at nine.")
+            server.kill()
+            with pytest.raises(GraphError):
+                node.note("The ferry to Mull leaves at ten.")
+            server.start()
+            node.note("The ferry to Jura leaves at eleven.")
+            texts = str(contents(node, "When does the ferry leave?"))
+            assert "nine" in texts
+            assert "eleven" in texts
+            assert not [one for one in node.check() if one.what != "shape"]
+    finally:
+        server.kill()
+
+
+def test_a_note_that_waits_is_tried_by_one_node_and_by_the_other_when_that_has_died(
+    nodes: tuple[Memento, Memento], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = nodes
+    one.service.consolidator.stop(5)
+    two.service.consolidator.stop(5)
+    noted = one.note("The beehive stands behind the shed.", wait=False)
+    assert noted.pending
+    [waiting] = [found for found in list_waiting(two.service.stores) if found.note == noted.note]
+    assert take_up(waiting, two.service) is not None
+    one.service.stores.graph.follow_feed()  # type: ignore[attr-defined]
+    assert take_up(waiting, one.service) is None
+    monkeypatch.setattr("memento.service.understanding.now", lambda: now() + timedelta(hours=1))
+    taken = take_up(waiting, one.service)
+    assert taken is not None
+    assert retry_note(taken, one.service.new_agents(), one.service) is not None
+    assert take_up(waiting, two.service) is None
+    assert two.recall("Where is the beehive?").memories[0].content == "The beehive stands behind the shed."
+    assert two.note_status(str(noted.note)).state == "consolidated"
+
+
+def test_settings_that_do_not_go_together_are_refused() -> None:
+    with pytest.raises(SettingsError, match="query_url"):
+        check(Settings(store=StoreSettings("sparql")))
+    urls = {"MEMENTO_STORE_KIND": "sparql", "MEMENTO_STORE_QUERY_URL": "http://s/query"}
+    with pytest.raises(SettingsError, match="update_url"):
+        load(environment=urls)
+    with pytest.raises(SettingsError, match=r"encryption.*must be false"):
+        load(environment=urls | {"MEMENTO_STORE_UPDATE_URL": "http://s/update", "MEMENTO_ENCRYPTION_ON": "true"})
+    chosen = load(environment=urls | {"MEMENTO_STORE_UPDATE_URL": "http://s/update"}).store
+    assert (chosen.kind, chosen.query_url, chosen.update_url) == ("sparql", "http://s/query", "http://s/update")
