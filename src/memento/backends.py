@@ -39,8 +39,8 @@ from memento.iris import CASES, IRI, MEM, TYPE, self_iri, tenant_of
 from memento.model import Change, Degraded, Scope
 from memento.ports import Progress
 from memento.search import cache
+from memento.search.databases import open_engine
 from memento.search.embedders import Cached, embedder_of
-from memento.search.engine import open_engine
 from memento.search.indexes import Indexes
 from memento.search.mentions import find_mentions
 from memento.search.nearest import KindVectors

@@ -27,7 +27,8 @@ from memento.assets import install_line
 from memento.errors import EngineError, MissingPart
 from memento.iris import IRI
 from memento.ports import Vectors
-from memento.search.engine import KINDS, Entry, Hit, Where
+from memento.search.engine import KINDS, Engine, Entry, Hit, Where
+from memento.settings import IndexSettings
 
 T = TypeVar("T")
 
@@ -518,3 +519,17 @@ def _cut(text: str) -> str:
     if len(text.encode()) <= _LONGEST:
         return text
     return text.encode()[:_LONGEST].decode(errors="ignore").rpartition(" ")[0]
+
+
+def open_engine(settings: IndexSettings, dimensions: int) -> Engine | None:
+    """
+    Return the engine of the settings; None for the index in memory that is kept in the data folder.
+
+    Raises:
+        MissingPart: its package is not installed.
+        EngineError: it cannot be opened or reached.
+    """
+    if settings.kind == "faiss":
+        return None
+    opened = Lance if settings.kind == "lance" else Milvus
+    return opened(settings.uri, settings.token, dimensions)

@@ -30,7 +30,6 @@ from memento.search.nearest import VectorIndex
 from memento.search.nodes import Record
 from memento.search.postings import Postings
 from memento.search.words import bm25_of_terms
-from memento.settings import IndexSettings
 
 K1, B = 1.2, 0.75
 """The constants of BM25 in every engine; what is brought in is ranked by those of the settings."""
@@ -135,22 +134,6 @@ class Engine(Protocol):
     def close(self) -> None:
         """Let go of files and connections."""
         ...
-
-
-def open_engine(settings: IndexSettings, dimensions: int) -> Engine | None:
-    """
-    Return the engine of the settings; None for the index in memory that is kept in the data folder.
-
-    Raises:
-        MissingPart: its package is not installed.
-        EngineError: it cannot be opened or reached.
-    """
-    if settings.kind == "faiss":
-        return None
-    from memento.search.databases import Lance, Milvus
-
-    opened = Lance if settings.kind == "lance" else Milvus
-    return opened(settings.uri, settings.token, dimensions)
 
 
 def pack_records(records: Iterable[Record]) -> bytes:

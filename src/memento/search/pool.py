@@ -66,7 +66,7 @@ class PooledIndexes(Indexes):
             samples: what is known of the words of the whole memory.
             on_failure: called when the engine has not taken what the store has.
         """
-        self._engine, self._settings, self._on_failure = engine, settings, on_failure
+        self._store, self._engine, self._settings, self._on_failure = graph, engine, settings, on_failure
         self._samples = samples or Samples(engine)
         self._brought: set[IRI] = set()
         self._unkept: list[tuple[int, Entry, Record]] = []  # what the vector file has not yet
@@ -300,7 +300,7 @@ class PooledIndexes(Indexes):
     def _read_companions(self, iris: Sequence[IRI], graphs: Sequence[IRI]) -> dict[IRI, list[Record]]:
         """Return what belongs to some nodes beside what is said of them."""
         said: dict[tuple[IRI, IRI, IRI], dict[IRI, list[Value]]] = {}
-        for row in self._graph.select("search/companions", graphs, of=iris) if iris else ():
+        for row in self._store.select("search/companions", graphs, of=iris) if iris else ():
             place = (cast(IRI, row["of"]), cast(IRI, row["graph"]), cast(IRI, row["node"]))
             said.setdefault(place, {}).setdefault(cast(IRI, row["predicate"]), []).append(row["value"])
         found: dict[IRI, list[Record]] = defaultdict(list)

@@ -61,6 +61,7 @@ TABLE: Mapping[tuple[str, str], tuple[tuple[int, ...], dict[str, Any]]] = {
     ("GET", "/ontology/<path:name>"): ((404,) * 5, {}),
     ("POST", "/do/<name>"): ((401, 403, 403, 403, 403), {}),
     ("POST", "/sign-in"): ((401,) * 5, {}),
+    ("GET", "/favicon.ico"): ((200,) * 5, {}),
     ("POST", "/sign-out"): ((401, 403, 403, 403, 403), {}),
     ("GET", "/static/pages/<version>/<name>"): ((404,) * 5, {}),
     ("POST", "/memory/sexpr"): ((401, 403, 200, 200, 200), {"json": {"expression": '(remember "USER likes tea.")'}}),
@@ -111,7 +112,8 @@ TABLE: Mapping[tuple[str, str], tuple[tuple[int, ...], dict[str, Any]]] = {
     ("POST", "/memory/restore"): ((401, 403, 403, 404, 403), {"json": {}}),
     ("GET", "/memory/notes/<path:iri>/status"): ((401, 404, 404, 404, 404), {}),
     ("POST", "/memory/retry"): ((401, 403, 200, 200, 200), {}),
-    ("POST", "/memory/<path:iri>/correct"): ((401, 403, 201, 201, 404), {"json": {"content": "I live in Oslo."}}),
+    # The second who corrects it so says what it says already.
+    ("POST", "/memory/<path:iri>/correct"): ((401, 403, 201, 400, 404), {"json": {"content": "I live in Oslo."}}),
     ("POST", "/memory/<path:iri>/mark"): ((401, 403, 200, 200, 404), {"json": {"tags": ["home"]}}),
     ("GET", "/memory/tags"): (READ, {}),
     ("GET", "/memory/relations"): (READ, {"query_string": {"entity": "me"}}),

@@ -187,6 +187,7 @@ class Pages:
             ("/tokens", self.show_tokens),
             ("/system", self.show_system),
             ("/docs", self.show_docs),
+            ("/favicon.ico", send_icon),
             ("/docs/<path:name>", self.send_docs),
             ("/favicon.ico", send_icon),
         ):
