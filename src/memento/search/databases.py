@@ -145,14 +145,14 @@ class Lance:
                     ["iri", "window"]
                 ).when_matched_update_all().when_not_matched_insert_all().when_not_matched_by_source_delete(
                     replaced
-                ).execute(self._rows(rows), timeout=timedelta(seconds=_RETRY_S))
+                ).execute(self._build_rows(rows), timeout=timedelta(seconds=_RETRY_S))
             else:
                 self._table.delete(f"iri IN ({_quoted(iris)})")
             self._commits += 1
         if self._commits >= _LATE:
             self.settle()
 
-    def _rows(self, entries: Sequence[Entry]) -> Any:
+    def _build_rows(self, entries: Sequence[Entry]) -> Any:
         pa, columns = self._pa, _columns(entries, self.dimensions)
         vectors = pa.FixedSizeListArray.from_arrays(pa.array(columns.pop("vector").ravel()), self.dimensions)
         return pa.table({**columns, "vector": vectors}).select(self._table.schema.names).cast(self._table.schema)
@@ -304,14 +304,14 @@ class Milvus:
     def put(self, entries: Sequence[Entry], gone: Collection[IRI] = (), seen: int | None = None) -> None:
         with self._failing():
             known = self._find_keys([*(one.iri for one in entries), *gone]) if entries or gone else set()
-            rows = self._rows(entries)
+            rows = self._build_rows(entries)
             for some in _portions(rows):
                 self._client.upsert(_TABLE, list(some))
             # What is no longer needed goes last: a question in between finds the entry, old or new.
             if late := sorted(known.difference(row["id"] for row in rows)):
                 self._client.delete(_TABLE, filter=f"id in {_listed(late)}")
             if seen is not None and seen > self.seen:  # when all before it is there
-                self._client.upsert(_TABLE, self._rows([_seen_entry(seen, self.dimensions)]))
+                self._client.upsert(_TABLE, self._build_rows([_seen_entry(seen, self.dimensions)]))
 
     def _find_keys(self, iris: Sequence[IRI]) -> set[str]:
         found: set[str] = set()
@@ -320,7 +320,7 @@ class Milvus:
             found |= {row["id"] for row in rows}
         return found
 
-    def _rows(self, entries: Sequence[Entry]) -> list[dict[str, Any]]:
+    def _build_rows(self, entries: Sequence[Entry]) -> list[dict[str, Any]]:
         columns = _columns(entries, self.dimensions)
         vectors = columns.pop("vector")
         rows = []
@@ -328,7 +328,7 @@ class Milvus:
             row = {name: column[place] for name, column in columns.items()}
             packed = b64encode(row["packed"] or b"").decode()
             row |= {"id": _key(row["iri"], row["window"]), "vector": vector.tolist()}
-            row |= {"text": _cut(row["text"] or ""), "keys": row["keys"] or [], "packed": packed[:_LONGEST]}
+            row |= {"text": _shorten_text(row["text"] or ""), "keys": row["keys"] or [], "packed": packed[:_LONGEST]}
             rows.append(row)
             for part, begin in enumerate(range(_LONGEST, len(packed), _LONGEST), start=1):
                 window = -1 - part
@@ -359,7 +359,7 @@ class Milvus:
         with self._failing():
             [found] = self._client.search(
                 _TABLE,
-                data=[_cut(" ".join(stems))],
+                data=[_shorten_text(" ".join(stems))],
                 anns_field="sparse",
                 filter=_condition(where, _listed),
                 limit=min(k, _MOST),
@@ -514,7 +514,7 @@ def _key(iri: str, window: int) -> str:
     return f"{iri} {window}"
 
 
-def _cut(text: str) -> str:
+def _shorten_text(text: str) -> str:
     """Return the words of a text that Milvus takes: the first 65,000 bytes of them."""
     if len(text.encode()) <= _LONGEST:
         return text

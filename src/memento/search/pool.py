@@ -104,10 +104,10 @@ class PooledIndexes(Indexes):
         entries += self._fetch(self._neighbours(entries, where))
         entries += self._fetch(IRI(about) for one in entries for about in _subjects(one))
         settings = self._engine.linked(["setting"], self._settings.pool, Where(graphs=graphs, kinds=("other",)))
-        self._take(entries + self._fetch(settings))
-        self._count(graphs)
+        self._take_entries(entries + self._fetch(settings))
+        self._count_held(graphs)
 
-    def _count(self, graphs: Sequence[IRI]) -> None:
+    def _count_held(self, graphs: Sequence[IRI]) -> None:
         """Let what counts memories count those of the whole, so that a word or a name is as rare as it is there."""
         self.beyond = 0
         for graph in graphs:
@@ -128,7 +128,7 @@ class PooledIndexes(Indexes):
         entries = [one for one in self._engine.records(None, graphs) if one.iri not in self._brought]
         self._brought.update(one.iri for one in entries)
         about = (IRI(about) for one in entries for about in _subjects(one))
-        self._take(entries + self._fetch([*about, *map(user_of, graphs)]))
+        self._take_entries(entries + self._fetch([*about, *map(user_of, graphs)]))
         self._whole = (*(self._whole or ()), *graphs)
         return True
 
@@ -193,7 +193,7 @@ class PooledIndexes(Indexes):
         found = {one.iri: one for one in (self._engine.records(wanted) if wanted else [])}
         return [found[iri] for iri in wanted if iri in found]
 
-    def _take(self, entries: Sequence[Entry]) -> None:
+    def _take_entries(self, entries: Sequence[Entry]) -> None:
         """Fill the indexes with some entries, or add them to what is here."""
         self._brought.update(one.iri for one in entries)
         of = {one.iri: one for one in entries}
@@ -256,25 +256,25 @@ class PooledIndexes(Indexes):
         new = {record.iri for record in made}
         self.bring(graphs, iris=[iri for iri in iris if iri not in new])
         super().refresh(iris, graphs, made, vectors)
-        self._put(iris, graphs)
+        self._put_nodes(iris, graphs)
 
     def revise(self, iris: Sequence[IRI], graphs: Sequence[IRI]) -> None:
         self.bring(graphs, iris=iris)
         self._keep()
         super().revise(iris, graphs)
-        self._put(iris, graphs)
+        self._put_nodes(iris, graphs)
 
     def recount(self, memories: Sequence[IRI], graphs: Sequence[IRI]) -> None:
         self.bring(graphs, iris=memories)
         super().recount(memories, graphs)
-        self._put(memories, graphs)
+        self._put_nodes(memories, graphs)
 
     def reschedule(self, memories: Sequence[IRI], graph: IRI) -> None:
         self.bring([graph], iris=memories)
         super().reschedule(memories, graph)
-        self._put(memories, [graph])
+        self._put_nodes(memories, [graph])
 
-    def _put(self, iris: Sequence[IRI], graphs: Sequence[IRI]) -> None:
+    def _put_nodes(self, iris: Sequence[IRI], graphs: Sequence[IRI]) -> None:
         """Put into the engine what the graph says of some nodes now, and of those that they belong to."""
         self._keep()
         records = {record.iri: record for record in self.read(iris, graphs)}

@@ -118,7 +118,9 @@ def _respond_to(show: Callable[[], str], name: str) -> ResponseReturnValue:
     if name in DOCUMENTS:
         if media == HTML and name:
             return redirect(f"{ADDRESS}#{'terms' if name in ('labels', 'rules', 'values') else name}", 303)
-        return _send(show(), HTML) if media == HTML else _send_document((DOCUMENTS[name],), media, name or "memento")
+        return (
+            _send_text(show(), HTML) if media == HTML else _send_document((DOCUMENTS[name],), media, name or "memento")
+        )
     term = next((one for one in load_terms() if one.name == name), None)
     if term is None:
         known = [*DOCUMENTS, *(one.name for one in load_terms())]
@@ -151,12 +153,12 @@ def _send_document(names: tuple[str, ...], media: str, name: str, subject: IRI |
     else:
         body = serialize_documents(names, GRAPH_FORMATS[media], subject)
     suffix = next(key for key, one in FORMATS.items() if one == media)
-    response = _send(body, media)
+    response = _send_text(body, media)
     response.headers["Content-Disposition"] = f'inline; filename="{name}.{suffix}"'
     return response
 
 
-def _send(body: str | bytes, media: str) -> Response:
+def _send_text(body: str | bytes, media: str) -> Response:
     response = Response(body, content_type=f"{media}; charset=utf-8" if media.startswith("text/") else media)
     stated = "".join(document(one).text for one in DOCUMENTS.values()) if media != HTML else str(body)
     # Weak: nodes without a name go by another one in each process.
