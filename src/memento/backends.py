@@ -12,11 +12,12 @@ from datetime import datetime
 from shutil import rmtree
 from socket import gethostname
 from threading import Lock
+from typing import cast
 
 import faiss
 
 from memento.datadir import DataFolder, cache_folder
-from memento.errors import BackendError, Damaged, GraphError, SettingsError
+from memento.errors import BackendError, Damaged, GraphError, InputError, SettingsError
 from memento.graph.backups import (
     discard_backups,
     drop_fallback,
@@ -39,10 +40,12 @@ from memento.model import Change, Degraded, Scope
 from memento.ports import Progress
 from memento.search import cache
 from memento.search.embedders import Cached, embedder_of
+from memento.search.engine import open_engine
 from memento.search.indexes import Indexes
 from memento.search.mentions import find_mentions
 from memento.search.nearest import KindVectors
 from memento.search.nodes import is_indexed
+from memento.search.pool import Pools
 from memento.search.vectors import (
     UPGRADED,
     VectorFile,
@@ -130,6 +133,16 @@ class Backends:
             EmbeddingError: what the change adds cannot be embedded; nothing was written.
             GraphError: the store refused; nothing was written.
         """
+        with self.indexes.pool():
+            self._commit(change, scope)
+
+    def _commit(self, change: Change, scope: Scope) -> None:
+        texts = [
+            str(value) for _, predicate, value, _ in change.adds if predicate in (MEM.content, MEM.title, MEM.name)
+        ]
+        self.indexes.bring(
+            scope.readable, texts=texts, iris=list(dict.fromkeys(quad[0] for quad in (*change.removes, *change.adds)))
+        )
         change += find_mentions(change, self.indexes)
         made = self.indexes.find_made(change, scope.readable)
         vectors = self.indexes.anticipate(change)
@@ -140,6 +153,7 @@ class Backends:
         self.indexes.refresh(
             list(dict.fromkeys([*(quad[0] for quad in touched), *ends])), scope.readable, made, vectors
         )
+        self.indexes.note_followed()
         self.aside.look_at(dict.fromkeys(quad[0] for quad in (*change.removes, *change.adds)))
 
     def reinforce(self, change: Change, memories: Sequence[IRI], done: Callable[[], None]) -> None:
@@ -152,6 +166,10 @@ class Backends:
         Raises:
             GraphError: the store refused; nothing was written.
         """
+        with self.indexes.pool():
+            self._reinforce(change, memories, done)
+
+    def _reinforce(self, change: Change, memories: Sequence[IRI], done: Callable[[], None]) -> None:
         self.indexes.anticipate(change)
         if change.adds or change.removes:
             self.graph.apply(change)
@@ -159,6 +177,7 @@ class Backends:
             graphs = list(dict.fromkeys(quad[3] for quad in (*change.adds, *change.removes)))
             self.indexes.refresh([quad[0] for quad in change.adds if quad[1:3] == (TYPE, MEM.Key)], graphs)
             self.indexes.recount(memories, graphs)
+            self.indexes.note_followed()
             done()
         self.aside.look_at(memories)
 
@@ -170,7 +189,9 @@ class Backends:
             GraphError: the store refused; nothing was written.
         """
         self.apply(change)
-        self.indexes.reschedule(memories, graph)
+        with self.indexes.pool():
+            self.indexes.reschedule(memories, graph)
+        self.indexes.note_followed()
 
     def amend(self, delta: Delta, touched: Sequence[IRI], graphs: Sequence[IRI], texts: Sequence[str]) -> None:
         """
@@ -189,9 +210,12 @@ class Backends:
             cache.discard(self.datadir.indexes, self.indexes)  # bringing it up to date knows only of what was added
         self.graph.apply_delta(delta, touched)
         for begin in range(0, len(touched), _PORTION):
-            self.indexes.revise(touched[begin : begin + _PORTION], graphs)
+            with self.indexes.pool():
+                self.indexes.revise(touched[begin : begin + _PORTION], graphs)
+        self.indexes.note_followed()
         self.aside.look_at(touched)
         if texts:
+            self.indexes.purge()
             self.snapshots.drop()
             self.embedder.discard(texts)
         self.tell_writing(None)
@@ -212,6 +236,10 @@ class Backends:
         Raises:
             GraphError: a file could not be moved; what is left to be done the next start does.
         """
+        if isinstance(self.indexes, Pools):
+            raise InputError(
+                "the embedder is changed in one piece where an engine holds the index: start again, which rebuilds it"
+            )
         indexes, path = self.indexes, self.datadir.vectors
         with indexes.lock:
             vectors = KindVectors(indexes, embedder.dimensions)
@@ -345,6 +373,7 @@ class Backends:
         """
         self.erasing()
         self.commit(change, scope)
+        self.indexes.purge()
         self.inferences.forget(scope.tenant)
         self.snapshots.drop()
         self.embedder.discard(texts)
@@ -645,11 +674,17 @@ def _open_store(
         file, land = open_vector_file(datadir.vectors, embedder.fingerprint), settings.land
         if UPGRADED in marks:
             file.set_mark(UPGRADED, marks[UPGRADED])  # it is of the graph, whoever made the vectors
-        indexes = Indexes(graph, embedder, file, land.flat, land.above)
+        engine = open_engine(settings.index, embedder.dimensions)
+        if engine is None:
+            indexes = Indexes(graph, embedder, file, land.flat, land.above)
+        else:  # which has all that is asked of it
+            indexes = cast(Indexes, Pools(graph, embedder, file, engine, settings.index))
         note_embedding(file, embedder)
         is_ours = cache.note_opened(indexes, before) and not replayed
         load_ontology(graph)
-        if not (is_ours and mends and cache.load(datadir.indexes, graph, indexes)):
+        if isinstance(indexes, Pools):
+            indexes.catch_up(is_ours=is_ours, progress=progress)
+        elif not (is_ours and mends and cache.load(datadir.indexes, graph, indexes)):
             if mends or not is_ours:
                 cache.discard(datadir.indexes, indexes)
             indexes.reconcile(progress, mends=mends)
@@ -727,6 +762,9 @@ def _tidy_store(datadir: DataFolder, indexes: Indexes) -> None:
 
 def _save_indexes(datadir: DataFolder, indexes: Indexes) -> None:
     """Keep the indexes when it is worth it; a disk without room for them is no reason to fail."""
+    if isinstance(indexes, Pools):
+        indexes.engine.close()
+        return
     try:
         cache.save_if_late(datadir.indexes, indexes)
     except OSError as error:

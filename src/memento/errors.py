@@ -21,6 +21,7 @@ Every way Memento fails.
     │   ├── TimedOut             a query that took longer than it may            504
     │   ├── TooMuch              a query that took more memory, rows or bytes than it may
     │   ├── EmbeddingError       the embedder
+    │   ├── EngineError          the engine that holds the index outside of the process
     │   ├── ModelError           the language model
     │   ├── ToolError            a configured server of tools cannot be used
     │   └── Unreachable          no service answers where one should
@@ -160,6 +161,10 @@ class TooMuch(BackendError):
 
 class EmbeddingError(BackendError):
     """The embedder failed or was given empty text."""
+
+
+class EngineError(BackendError):
+    """The engine that holds the index failed, cannot be reached, or holds vectors of another embedder."""
 
 
 class ModelError(BackendError):

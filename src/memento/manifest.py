@@ -674,7 +674,8 @@ class Maps:
             writes, forgettings = self._parts.graph.writes, self._forgettings
             with self._lock:
                 happened = self._happened.get(scope.graph)
-            manifest = draw_manifest(scope, now(), self._parts, happened)
+            with self._parts.indexes.whole(lambda: scope.memory_graphs):
+                manifest = draw_manifest(scope, now(), self._parts, happened)
             with self._lock:
                 if forgettings == self._forgettings:
                     self._kept.pop(scope, None)

@@ -83,8 +83,7 @@ def count_profile(scope: Scope, parts: Backends) -> Profile:
     alone = replace(scope, with_main=False, with_global=False, others=())
     decided = Filter(tags=(tag_iri(DECISION),))
     decisions = list_memories(alone, _MOST_DECISIONS, 0, False, at, parts, only=decided)
-    with parts.indexes.lock:
-        current = int(parts.indexes.nodes.current([scope.graph], now=at).sum())
+    current = parts.indexes.count_current([scope.graph], at)
 
     def list_most(what: str, most: int = _MOST_NAMES) -> dict[str, int]:
         return dict(counts.get(what, [])[:most])

@@ -123,6 +123,7 @@ def variable(group: str, key: str) -> str:
 
 
 Above = Literal["ivf", "hnsw"]
+IndexKind = Literal["faiss", "lance", "milvus"]
 """What finds the nearest of many vectors: an inverted file, or an HNSW graph."""
 Mode = Literal["vector", "keyword", "hybrid"]
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -371,6 +372,24 @@ class AnswersSettings:
     fresh_s: Amount = knob(60.0, "seconds for which an answer is given again while nothing was written")
     stale_s: Amount = knob(
         0.0, "seconds for which an older answer is given once more while a new one is made in the background; 0: never"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSettings:
+    kind: IndexKind = knob(
+        "faiss",
+        "what holds the index: this process and its folder, a table of LanceDB, or a collection of Milvus",
+    )
+    uri: str = knob(
+        "", "where: a folder or s3://bucket/path for lance; http://host:19530 or a file for milvus; empty for faiss"
+    )
+    token: str = knob(
+        "", "what Milvus or LanceDB's own service asks for, as user:password; empty where nothing is", secret=True
+    )
+    pool: Positive = knob(100, "memories that each search of the engine brings in for a question; unused by faiss")
+    whole: Natural = knob(
+        2_000, "nodes up to which a namespace is brought in whole, so that nothing of it is missed; unused by faiss"
     )
 
 
@@ -796,6 +815,7 @@ class Settings:
     living: StrengthSettings = StrengthSettings()
     rerank: RerankSettings = RerankSettings()
     answers: AnswersSettings = AnswersSettings()
+    index: IndexSettings = IndexSettings()
 
 
 MASK = "***"
@@ -1085,6 +1105,7 @@ def check(settings: Settings, spelling: Spelling | None = None) -> Settings:
     _check_proxy(settings.proxy, spelling)
     _check_capture(settings.capture, spelling)
     _check_store(settings, spelling)
+    _check_index(settings.index, spelling)
     return settings
 
 
@@ -1097,6 +1118,19 @@ def _check_store(settings: Settings, spelling: Spelling) -> None:
         _check_url("store", key, getattr(settings.store, key), spelling)
     if settings.encryption.on:
         _refuse("encryption", "on", "must be false where the store is a SPARQL endpoint: encrypt its disk", spelling)
+    if settings.index.kind != "faiss":
+        why = (
+            "must be faiss where the store is a SPARQL endpoint: several nodes do not share an engine of the index yet"
+        )
+        _refuse("index", "kind", why, spelling)
+
+
+def _check_index(index: IndexSettings, spelling: Spelling) -> None:
+    if index.kind == "faiss" and index.uri:
+        _refuse("index", "uri", "must be empty for faiss, whose index is in the data folder", spelling)
+    if index.kind != "faiss" and not index.uri:
+        where = "a folder or s3://bucket/path" if index.kind == "lance" else "http://host:19530 or a file"
+        _refuse("index", "uri", f"is required for {index.kind}: {where}", spelling)
 
 
 def _check_capture(capture: CaptureSettings, spelling: Spelling) -> None:

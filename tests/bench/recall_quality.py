@@ -14,12 +14,22 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
 from measure import record
-from memento.evaluation import METRICS, Report, Trial, format_difference, prepare_trial, read_set, show_progress
-from memento.settings import MODES, EmbeddingSettings, Settings, with_mode
+from memento.evaluation import (
+    METRICS,
+    EvaluationSet,
+    Report,
+    Trial,
+    format_difference,
+    prepare_trial,
+    read_set,
+    show_progress,
+)
+from memento.settings import MODES, EmbeddingSettings, IndexSettings, Settings, with_mode
 
 SHOWN = ("recall@5", "recall@10", "all@5", "mrr@10", "ndcg@10")
 PROFILES = ("default", "seed", "half")
@@ -68,6 +78,11 @@ def arguments() -> ArgumentParser:
     parser.add_argument("--exclude-type", action="append", default=["adversarial"], metavar="TYPE")
     parser.add_argument("--consolidate", action="store_true", help="let the rules retire memories")
     parser.add_argument("--model", default="minilm", choices=("minilm", "trigram"))
+    parser.add_argument(
+        "--index", choices=("lance", "milvus"), help="ask the same import once more through this engine"
+    )
+    parser.add_argument("--uri", default="", help="where the engine is; default a folder that is gone afterwards")
+    parser.add_argument("--pool", type=int, default=300, help="memories that each search of the engine brings in")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where imports stay, and are found in a later run")
     parser.add_argument("--record", action="store_true", help="append the figures to tests/bench/results")
     return parser
@@ -81,13 +96,28 @@ def reported(folder: Path, chosen: Namespace) -> list[Report]:
     """A report for each profile, all from one import."""
     data = read_set(folder, limit=chosen.limit, exclude_types=chosen.exclude_type)
     configured = Settings(embedding=EmbeddingSettings(model=chosen.model))
+    profiles = chosen.profile or PROFILES
+    with TemporaryDirectory(prefix="memento-quality-") as name:
+        kept = chosen.keep or Path(name)
+        reports = tried(data, profiles, chosen, configured, kept)
+        if chosen.index:
+            index = IndexSettings(kind=chosen.index, uri=chosen.uri or f"{name}/index", whole=0, pool=chosen.pool)
+            through = tried(data, profiles, chosen, replace(configured, index=index), kept)
+            reports = [*(replace(one, profile=f"{one.profile_name}/{chosen.index}") for one in through), *reports]
+        return reports
+
+
+def tried(
+    data: EvaluationSet, profiles: Sequence[str], chosen: Namespace, configured: Settings, kept: Path
+) -> list[Report]:
+    """A report for each profile, of the memory that is kept in a folder."""
     with (
         show_progress() as progress,
         prepare_trial(
-            data, consolidate=chosen.consolidate, configured=configured, progress=progress, keep=chosen.keep
+            data, consolidate=chosen.consolidate, configured=configured, progress=progress, keep=kept
         ) as trial,
     ):
-        return [ask(trial, profile, configured) for profile in chosen.profile or PROFILES]
+        return [ask(trial, profile, configured) for profile in profiles]
 
 
 def ask(trial: Trial, profile: str, configured: Settings) -> Report:

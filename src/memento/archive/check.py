@@ -43,9 +43,7 @@ def report_status(
     owner = datadir.owner()
     disputes = parts.graph.select("library/disputed", [scope.graph])
     disputed = sum("confidence" not in row for row in disputes)  # with one they are rivals, which may both be true
-    with parts.indexes.lock:
-        current = int(parts.indexes.nodes.current(scope.memory_graphs, now=now).sum())
-        vectors = len(parts.indexes.nodes)
+    current, vectors = parts.indexes.count_current(scope.memory_graphs, now), parts.indexes.count_nodes()
     names = {namespace_of(graph) for graph in _graphs_of(scope.tenant, parts)}
     return Status(
         version=VERSION,
@@ -91,7 +89,7 @@ def report_health(scope: Scope, access: Access, upstreams: Mapping[str, str], pa
         embedder=parts.embedder.fingerprint,
         runtime=parts.embedder.runtime,
         store=store,
-        indexes=len(parts.indexes.nodes),
+        indexes=parts.indexes.count_nodes(),
         pending=waiting.get("pending", 0),
         failed=waiting.get("failed", 0),
         upstreams=upstreams,

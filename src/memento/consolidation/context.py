@@ -90,6 +90,7 @@ def find_existing(
         | _find_similar(told, scope, received, limit, parts)
     )
     iris = dict.fromkeys([*(hit.item for hit in context), *sorted(others)])
+    parts.indexes.bring(scope.memory_graphs, iris=[*iris])
     known = [
         replace(one, followed=followed.get(one.memory.iri, ()))
         for one in _load_existing(list(iris), iris_by_name, scope, parts)
@@ -181,6 +182,7 @@ def _search_guesses(
     if not texts:
         return []
     vectors = parts.embedder.embed([parts.embedder.windows(text)[0] for text in texts])
+    parts.indexes.bring(scope.memory_graphs, texts=texts, now=received)
     with parts.indexes.lock:
         view = View.at(parts.indexes, scope.memory_graphs, received, None, None)
         hits = [hit for row in vectors for hit in view.nearest(row[None, :], knobs.guessed_memories, "guess")]
@@ -190,6 +192,7 @@ def _search_guesses(
 
 def _find_similar(drafts: Sequence[Draft], scope: Scope, received: datetime, limit: int, parts: Backends) -> set[IRI]:
     vectors = parts.embedder.embed([parts.embedder.windows(draft.content)[0] for draft in drafts])
+    parts.indexes.bring(scope.memory_graphs, texts=[draft.content for draft in drafts], now=received)
     with parts.indexes.lock:
         view = View.at(parts.indexes, scope.memory_graphs, received, None, None)
         nodes = {hit.item for row in vectors for hit in view.nearest(row[None, :], limit, "vector")}
@@ -289,6 +292,7 @@ def find_candidates(
         known: entities that were loaded before, and are not again; those that are loaded now are added.
     """
     indexes = parts.indexes
+    indexes.bring(scope.memory_graphs, texts=[name for one in mentions for name in (one.name, *one.aliases)])
     with indexes.lock:
         ranked = [_rank_by_label(mention, scope, parts)[:limit] for mention in mentions]
         unknown = [place for place, nodes in enumerate(ranked) if not nodes]

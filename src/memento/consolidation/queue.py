@@ -88,7 +88,7 @@ def list_waiting(parts: Backends, states: Sequence[StepState] = ("pending",)) ->
                 namespace_of(str(row["graph"])),
                 with_main="isolated" not in row,
                 with_global="isolated" not in row
-                and parts.indexes.nodes.knows(graph_iri(tenant_of(str(row["graph"])), GLOBAL)),
+                and parts.indexes.knows(graph_iri(tenant_of(str(row["graph"])), GLOBAL)),
             ),
             state=cast(StepState, row["state"]),
             attempts=int(str(row.get("attempts", 0))),

@@ -74,7 +74,7 @@ def find_anchors(
     degrees = [sum(graph.frequency(known.number(iri)) for graph in links) for iri in shares]
     if scope.user in shares and (me := view.indexes.nodes.find(scope.user)) is not None:
         degrees[[*shares].index(scope.user)] = view.indexes.adjacency.degree(me)
-    rare = rarity(np.maximum(np.array(degrees, dtype=np.int64), 1), int(np.count_nonzero(view.visible)))
+    rare = rarity(np.maximum(np.array(degrees, dtype=np.int64), 1), view.population)
     anchors = [
         Anchor(iri=iri, name=names[iri], weight=round(shares[iri] * float(how_rare), 6), named=iri in named)
         for iri, how_rare in zip(shares, rare, strict=True)

@@ -21,14 +21,14 @@ from memento.backends import Backends
 from memento.errors import EmbeddingError
 from memento.graph.inferences import Kin
 from memento.iris import IRI, MEM, tag_name
-from memento.model import Cut, Recalled, RecalledEntity, Recollection, Scope, Scored
+from memento.model import Cut, Filter, Recalled, RecalledEntity, Recollection, Scope, Scored
 from memento.rank import rerank_factor
 from memento.retrieval import explain, relevance, timely
 from memento.retrieval.anchor import anchor
 from memento.retrieval.distill import distill, find_twins, merge_overlaps, merge_twins
 from memento.retrieval.engines.published import AS_ASKED, rank_as_published, rank_by_search
 from memento.retrieval.expand import WALKS, expand
-from memento.retrieval.question import Query, Question, correct_spelling, name_kin, strip_names
+from memento.retrieval.question import Query, Question, correct_spelling, find_slots, name_kin, strip_names
 from memento.retrieval.signals import Evidence, is_needed, land, list_prominent, score_meaning
 from memento.retrieval.trace import describe_entities, trace
 from memento.search.attributes import EXPLICIT
@@ -73,6 +73,11 @@ def recall(query: Query, stores: Backends, settings: Settings) -> Recollection:
     Raises:
         BackendError: store or embedder failed.
     """
+    with stores.indexes.pool():
+        return _recall(query, stores, settings)
+
+
+def _recall(query: Query, stores: Backends, settings: Settings) -> Recollection:
     watch = Stopwatch("recall")
     with read_question(query, stores, settings, watch) as question:
         ranking = rank(question, query, stores, settings, watch)
@@ -215,7 +220,7 @@ def text_reader(question: Question, query: Query, stores: Backends) -> relevance
 def rank_memories(query: Query, stores: Backends, settings: Settings) -> list[Scored[IRI]]:
     """Return the memories that `recall` brings back, with their scores in 0..1 and nothing else about them."""
     watch = Stopwatch("ranked")
-    with read_question(query, stores, settings, watch) as question:
+    with stores.indexes.pool(), read_question(query, stores, settings, watch) as question:
         ranking = rank(question, query, stores, settings, watch)
         chosen = pick_in_time(ranking, query, question, stores, settings).chosen[: query.k]
         iris = [question.view.indexes.nodes.iri(one.item) for one in chosen]
@@ -328,6 +333,8 @@ _BY_WORDS = "the embedder does not answer: these were found by their words alone
 @contextmanager
 def read_question(query: Query, stores: Backends, settings: Settings, watch: Stopwatch) -> Iterator[Question]:
     """Read a question and hold the indexes while it is answered; it is embedded before, so that nobody waits for that."""
+    with watch.phase("pool"):
+        _bring(query, stores)
     with stores.indexes.lock:
         text, stripped = _correct_and_strip(query, stores, settings)
     windows, rest = stores.embedder.windows(stripped), relevance.find_topic(stripped)
@@ -350,6 +357,18 @@ def read_question(query: Query, stores: Backends, settings: Settings, watch: Sto
             kin=kin,
             prominent=list_prominent(view) if _goes_by_profile(settings) else None,
         )
+
+
+def _bring(query: Query, stores: Backends) -> None:
+    """Let what may answer a question be in the indexes, where an engine holds it."""
+    at = stores.clock()
+    looks_back = (
+        query.as_of or query.believed_at or timely.looks_back(query.question) or timely.asked_time(query.question, at)
+    )
+    only = query.only or Filter()
+    keys = [f"slot:{name}" for name in find_slots(query.question)]
+    keys += [*(f"tag:{tag}" for tag in only.tags), *(f"about:{iri}" for iri in only.about)]
+    stores.indexes.bring(query.scope.memory_graphs, texts=[query.question], keys=keys, now=None if looks_back else at)
 
 
 def _view_at(query: Query, stores: Backends) -> View:

@@ -160,7 +160,7 @@ def judge(
     total = np.sum([calibration.fitness.get(name, 0.0) * values for name, values in fits.items()], axis=0)
     limit = calibration.opens
     if settings.base > 0:
-        limit = max(settings.floor, settings.base + settings.slope * log(max(question.view.count, 1) / _SIZE))
+        limit = max(settings.floor, settings.base + settings.slope * log(max(question.view.population, 1) / _SIZE))
     of_kind = find_asked_kind(question, chosen, signals, fits)
     is_open = openness >= limit or leads_to_answer(question, chosen, signals) or bool(of_kind.any())
     is_alone = bool(of_kind.any()) and _WHETHER.match(question.text) is not None
@@ -302,7 +302,7 @@ def measure_features(
         "topic known": log(_share(topic, heard)),
         "covered": log(covers[of_it].max(initial=_LEAST)),
         "topic covered": log(about[of_it].max(initial=_LEAST)),
-        "size": log(max(view.count, _LEAST_SIZE) / _SIZE),
+        "size": log(max(view.population, _LEAST_SIZE) / _SIZE),
         "strange": 1.0 - measure_names(question.text, view.participants(), postings),
         "told": float(is_told(question.text)),
         "addressed": float(bool(_YOU.search(question.text)) and not is_first_person(question.text)),
@@ -339,7 +339,7 @@ def weigh_words(question: str, postings: Sequence[Postings]) -> dict[str, float]
     >>> {stem: round(weight, 2) for stem, weight in weigh_words("Which kind of green tea, please?", [words]).items()}
     {'kind': 0.72, 'green': 0.69, 'tea': 0.18, 'pleas': 0.18}
     """
-    n = sum(map(len, postings))
+    n = sum(words.population for words in postings)
     weights = {}
     for term in dict.fromkeys(tokens(question)):
         if not _SPACELESS.search(term):
@@ -528,7 +528,7 @@ def list_held(terms: Collection[str], nodes: NDArray[np.int32], postings: Sequen
 
 
 def _frequency(term: str, postings: Sequence[Postings]) -> int:
-    return sum(words.frequency(term) for words in postings)
+    return sum(words.document_frequency(term) for words in postings)
 
 
 def _forms(term: str) -> frozenset[str]:

@@ -15,8 +15,8 @@ from __future__ import annotations
 import gc
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Generic, cast
@@ -89,11 +89,51 @@ class Indexes(Context):
         self.embedder = embedder
         self.file = file
         self.lock = threading.RLock()
+        self.beyond = 0
+        """How many memories there are, where these indexes hold a part of them."""
         super().__init__(embedder.dimensions, flat, above)
 
     def blank(self) -> Indexes:
         """Return indexes of the same kind with nothing in them, and a vector file in memory."""
         return Indexes(self._graph, self.embedder, VectorFile(None, self.embedder.fingerprint), self.flat, self.above)
+
+    def bring(
+        self,
+        graphs: Sequence[IRI],
+        *,
+        texts: Sequence[str] = (),
+        iris: Sequence[IRI] = (),
+        keys: Sequence[str] = (),
+        now: datetime | None = None,
+    ) -> None:
+        """Let what may bear on some texts or keys be here, and some nodes: here everything is; see `search/pool.py`."""
+
+    def pool(self) -> AbstractContextManager[None]:
+        """Let `bring` begin with nothing until the block ends; here everything stays."""
+        return nullcontext()
+
+    def whole(self, graphs: Callable[[], Sequence[IRI]]) -> AbstractContextManager[None]:
+        """Let the whole of some graphs be here until the block ends, as it is anyway."""
+        return nullcontext()
+
+    def knows(self, graph: IRI) -> bool:
+        """Tell whether a graph describes a node."""
+        return self.nodes.knows(graph)
+
+    def count_current(self, graphs: Sequence[IRI], now: datetime) -> int:
+        """Return how many memories of some graphs hold."""
+        with self.lock:
+            return int(self.nodes.current(graphs, now=now).sum())
+
+    def count_nodes(self) -> int:
+        """Return how many nodes there are, of all graphs."""
+        return len(self.nodes)
+
+    def purge(self) -> None:
+        """Leave nothing of what was erased in the files of an engine; here there are none."""
+
+    def note_followed(self) -> None:
+        """Take notice that all that was written is here."""
 
     def select(self, wanted: Filter) -> Mask:
         """Return (size,) the nodes that a filter lets through, whatever their graph and time."""
@@ -361,7 +401,7 @@ class Indexes(Context):
             edges: list[Edge] = []
             others: list[Record] = []
             types = find_types()
-            with _pause_collector():
+            with pause_collector():
                 for record in read_records(self._graph, find_predicates()):
                     self.learn(record)
                     self.learn_end(record)
@@ -376,7 +416,7 @@ class Indexes(Context):
             known = self.file.read_digests()
             if stale := self._embed_stale(held, known, progress) if mends else 0:
                 known = self.file.read_digests()
-            with _pause_collector():
+            with pause_collector():
                 ids = sorted((node, iri) for iri, (node, _) in known.items() if iri in held)
                 nodes = [(node, held.pop(iri)) for node, iri in ids]
                 self.fill(nodes, others, edges)
@@ -472,7 +512,7 @@ def _split_text(record: Record, text: str, embedder: Embedder) -> list[str]:
 
 
 @contextmanager
-def _pause_collector() -> Iterator[None]:
+def pause_collector() -> Iterator[None]:
     """Let Python not look for cycles: records have none, and to walk all of them again and again takes a fifth of a fill."""
     was_enabled = gc.isenabled()
     gc.disable()
@@ -515,6 +555,11 @@ class View:
     def count(self) -> int:
         """How many memories may come back."""
         return int(np.count_nonzero(self.visible))
+
+    @property
+    def population(self) -> int:
+        """How many there are, also beyond what an engine has brought in."""
+        return max(self.count, self.indexes.beyond)
 
     @classmethod
     def at(

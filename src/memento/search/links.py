@@ -231,10 +231,17 @@ class Links:
         self._mentions = Postings()  # an anchor is a term of the memories that mention it, or are about it
         self._about = Postings()  # how often is how surely
         self._turns = Postings()  # the anchors of turns
+        self.beyond = 0
+        """How many memories there are, where these are the links of a part."""
 
     def __len__(self) -> int:
         """Count the memories."""
         return len(self._mentions)
+
+    @property
+    def population(self) -> int:
+        """How many memories there are, also beyond what is here."""
+        return max(len(self), self.beyond)
 
     def __contains__(self, node: int) -> bool:
         return node in self._mentions
@@ -380,7 +387,7 @@ class Joined:
     @cached_property
     def n(self) -> int:
         """Memories in all."""
-        return sum(map(len, self._links))
+        return sum(links.population for links in self._links)
 
     def mentions(self, node: int) -> set[str]:
         """Return the labels that a memory mentions; none for a node that takes no part."""
@@ -606,8 +613,8 @@ def _cover_terms(
     question: str, postings: Sequence[Postings], slots: NDArray[np.int32], n: int
 ) -> tuple[Weights, Weights]:
     """Return (n, terms) 1 where the memory of a slot has a word of the question, and (terms,) the idf of each known word."""
-    total = sum(map(len, postings))
-    df = {term: sum(words.frequency(term) for words in postings) for term in dict.fromkeys(tokens(question))}
+    total = sum(words.population for words in postings)
+    df = {term: sum(words.document_frequency(term) for words in postings) for term in dict.fromkeys(tokens(question))}
     terms = [term for term in df if df[term]]
     covered = np.zeros((n + 1, len(terms)), dtype=np.float32)
     for column, term in enumerate(terms):

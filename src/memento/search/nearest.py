@@ -447,6 +447,10 @@ class KindVectors(Index):
                 self._of[kind].fill(some.astype(np.int32), counts, rows[placed])
         self._unread = ()
 
+    def forget_file(self) -> None:
+        """Let no vector be read from a file: all are here."""
+        self._unread = ()
+
     def drop(self, node: int) -> None:
         self._of[self.context.nodes.kind(node)].drop(node)
 

@@ -92,7 +92,7 @@ class Nodes:
             self._number(graph)
             self._moments.clear()
         self._graph[node] = self._graphs[graph]
-        self._times[:, node] = _column_of(lifetime)
+        self._times[:, node] = column_of(lifetime)
         self._update_moments(node)
 
     def expire(self, node: int, at: datetime | None) -> None:
@@ -112,7 +112,7 @@ class Nodes:
         self._kind[nodes] = [_KINDS[kind] for _, _, kind, _, _ in rows]
         self._graph[nodes] = [self._graphs[graph] for *_, graph, _ in rows]
         self._times[:, nodes] = (
-            np.array([_column_of(lifetime) for *_, lifetime in rows], dtype=np.int64).reshape(-1, 5).T
+            np.array([column_of(lifetime) for *_, lifetime in rows], dtype=np.int64).reshape(-1, 5).T
         )
         self._moments.clear()
 
@@ -315,8 +315,8 @@ class Nodes:
             self._iris += [None] * (size - len(self._iris))
 
 
-def _column_of(lifetime: Lifetime) -> tuple[int, int, int, int, int]:
-    """Return a column of the times."""
+def column_of(lifetime: Lifetime) -> tuple[int, int, int, int, int]:
+    """Return a lifetime in ms since 1970: valid from, valid until, believed from, believed until, its end known since."""
     starts = (_ms(lifetime.valid_at, 0), _ms(lifetime.created_at, 0))
     ends = (_ms(lifetime.invalid_at, NEVER), _ms(lifetime.expired_at, NEVER))
     return starts[0], ends[0], starts[1], ends[1], _ms(lifetime.retired_at, 0)

@@ -14,6 +14,7 @@ from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Self
 
@@ -447,6 +448,7 @@ def _pair_neighbours(
     return keys[inside[:-1]], np.maximum(lengths - 1, 0)
 
 
+@lru_cache(maxsize=20_000)  # the same memories are in many pools
 def _shape_of(content: str) -> tuple[float, bool, bool, bool]:
     return (
         min(len(content.split()), 40) / 40,

@@ -18,6 +18,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Self
 
 import numpy as np
@@ -51,6 +52,12 @@ def words(text: str) -> list[str]:
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)  # an accent is a part of its letter, a ligature two letters
     return _WORD.findall(text.lower())
+
+
+@lru_cache(maxsize=20_000)
+def _read_words(text: str) -> tuple[str, ...]:
+    """Return the words of a text, which the next pool reads again."""
+    return tuple(words(text))
 
 
 def stem_words(words: list[str]) -> list[str]:
@@ -160,7 +167,7 @@ class StemNumbers:
         [0, 0]
         """
         known = self._known
-        return [number for word in words(text) if (number := known[word]) >= 0]
+        return [number for word in _read_words(text) if (number := known[word]) >= 0]
 
 
 class _Known(dict[str, int]):
@@ -171,9 +178,14 @@ class _Known(dict[str, int]):
         self._vocabulary = vocabulary
 
     def __missing__(self, word: str) -> int:
-        (number,) = self._vocabulary.numbers(stem_words([word]))
+        (number,) = self._vocabulary.numbers([_stem_word(word)])
         self[word] = number
         return number
+
+
+@lru_cache(maxsize=100_000)  # a pool has the words that another had
+def _stem_word(word: str) -> str:
+    return stem_words([word])[0]
 
 
 def pair(first: int, second: int) -> int:
@@ -373,6 +385,21 @@ class _Row:
                 column[place] = last
 
 
+@dataclass(frozen=True, slots=True)
+class Frequencies:
+    """What is known of many nodes of which postings hold a part: how many there are, and the terms of a sample of them."""
+
+    nodes: int
+    sampled: int
+    """At least 1."""
+    of: Mapping[str, int]
+    """How many of the sample have each stem."""
+
+    def estimate(self, term: str) -> int:
+        """Return about how many of all nodes have a stem; 0 where the sample lacks it."""
+        return round(self.of.get(term, 0) * self.nodes / self.sampled)
+
+
 class Postings:
     """
     The terms of the nodes of one named graph and kind. A term is a word, or two with a space between, or a number.
@@ -395,6 +422,19 @@ class Postings:
         self._terms: dict[int, tuple[int, ...]] = {}
         self._lengths: dict[int, int] = {}
         self._words = 0
+        self.beyond: Frequencies | None = None
+        """Set where these hold only a part of what is to be counted."""
+
+    @property
+    def population(self) -> int:
+        """How many nodes there are, also beyond what is here."""
+        return len(self) if self.beyond is None else max(len(self), self.beyond.nodes)
+
+    def document_frequency(self, term: str) -> int:
+        """
+        Return how many of the population have a term: what is rare is all here, what is not is estimated from the sample.
+        """
+        return self.frequency(term) if self.beyond is None else max(self.frequency(term), self.beyond.estimate(term))
 
     def __len__(self) -> int:
         """Count the nodes, also those without a word."""

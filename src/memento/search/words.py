@@ -124,12 +124,12 @@ def bm25(question: str, collections: Sequence[Postings], k1: float, b: float) ->
 def bm25_of_terms(terms: Sequence[str], collections: Sequence[Postings], k1: float, b: float) -> tuple[Nodes, Scores]:
     """Do the same for a question given as terms, for postings that were filled by `add_terms`."""
     asked = Counter(terms)
-    n = sum(map(len, collections))
-    mean = sum(postings.words for postings in collections) / n if n else 0.0
+    here, n = sum(map(len, collections)), sum(postings.population for postings in collections)
+    mean = sum(postings.words for postings in collections) / here if here else 0.0
     nodes: list[Nodes] = []
     scores: list[Scores] = []
     for term, repeated in asked.items():
-        df = sum(postings.frequency(term) for postings in collections)
+        df = sum(postings.document_frequency(term) for postings in collections)
         weight = np.float32(repeated * np.log1p((n - df + 0.5) / (df + 0.5)) * (k1 + 1.0))
         for found, tf, length in _postings_with(term, collections):
             nodes.append(found)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -198,10 +198,14 @@ class Context:
             self.access.tenant,
             check_namespace(chosen),
             with_main=self.access.sees("main"),
-            with_global=self.access.sees(GLOBAL)
-            and self.stores.indexes.nodes.knows(graph_iri(self.access.tenant, GLOBAL)),
+            with_global=self.access.sees(GLOBAL) and self.stores.indexes.knows(graph_iri(self.access.tenant, GLOBAL)),
             with_self=not self.access.namespaces,
         )
+
+    def list_read_graphs(self, operation: Operation[Any]) -> Sequence[IRI]:
+        """Return the graphs of memories that an operation reads."""
+        scope = self._locate(operation.namespace)
+        return (self.widen(scope) if getattr(operation, "everywhere", False) else scope).memory_graphs
 
     def widen(self, scope: Scope) -> Scope:
         """Return a scope that reads every namespace of the tenant that the caller may read."""
@@ -570,7 +574,8 @@ def _answer(operation: Operation[Any], context: Context) -> Any:
     """Answer an operation; a question that was embedded before the embedder was switched is asked once more."""
     handler, embedder = HANDLERS[type(operation)], context.stores.embedder
     try:
-        answer = handler(operation, context)
+        with context.stores.indexes.whole(lambda: context.list_read_graphs(operation)):
+            answer = handler(operation, context)
     except Exception:
         if operation.right != "read" or context.stores.embedder is embedder:
             raise

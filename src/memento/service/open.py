@@ -115,7 +115,8 @@ def _upgrade(service: Service, progress: Progress | None) -> None:
         logger.warning("folder.upgraded", extra={"memories": done, "of": total})
 
     try:
-        write_missing_edges(service.stores.graph, service.stores.indexes, prepare, show)
+        with service.stores.indexes.pool():
+            write_missing_edges(service.stores.graph, service.stores.indexes, prepare, show)
     except (InputError, Damaged) as error:
         logger.warning("folder.not-upgraded", extra={"error": str(error)})
 

@@ -163,7 +163,7 @@ def consolidate(
         BackendError: store, embedder or model failed; nothing was written.
         ShapeViolation: what was understood breaks a shape; nothing was written.
     """
-    with service.understanding:
+    with service.understanding, service.stores.indexes.pool():
         if task.run is None and (earlier := find_earlier_note(task.note, task.scope, service.stores)):
             return earlier
         means = _gather_resources(agents, service, batch)

@@ -187,8 +187,8 @@ class Pages:
             ("/tokens", self.show_tokens),
             ("/system", self.show_system),
             ("/docs", self.show_docs),
-            ("/favicon.ico", send_icon),
             ("/docs/<path:name>", self.send_docs),
+            ("/favicon.ico", send_icon),
         ):
             routes.add_url_rule(path, view_func=view, methods=["GET"])
         routes.post("/do/<name>")(self.perform)

@@ -351,7 +351,7 @@ def make_due_checkpoint(service: Service) -> float | None:
     wait_s = _due_s(service)
     if wait_s > 0:
         return wait_s
-    if service.stores.graph.writes == service.checkpointed_writes or not len(service.stores.indexes.nodes):
+    if service.stores.graph.writes == service.checkpointed_writes or not service.stores.indexes.count_nodes():
         return options.hours * 3600
     if not service.importing.acquire(blocking=False):
         return _AGAIN_S

@@ -1,0 +1,176 @@
+"""A memory whose index an engine holds answers as one that has it in memory, and loses nothing when either of the two fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from conftest import OFFLINE
+from memento.errors import EngineError, InputError, SettingsError
+from memento.iris import graph_iri
+from memento.python import Memento, open_memento
+from memento.search.databases import Lance
+from memento.search.engine import Where
+from memento.settings import IndexSettings, Settings, check
+
+NOTES = (
+    "Anna moved to Lisbon.",
+    "I work at Acme.",
+    "My sister is called Clara.",
+    "Clara lives in Porto.",
+    "Bob likes green tea.",
+    "The boiler was repaired on 3 May 2024 by Tom Hall.",
+    "Project Heron is written in Rust.",
+    "Project Heron ships in June.",
+    "I am allergic to peanuts.",
+    "Tom Hall charges 80 euros an hour.",
+    "Anna plays the cello.",
+    "I work at Zenith now.",
+)
+QUESTIONS = (
+    "Where do I work?",
+    "Where did I work before?",
+    "Where does my sister live?",
+    "Who moved to Lisbon?",
+    "Which language is Project Heron written in?",
+    "When does Heron ship?",
+    "What does the man who repaired the boiler charge?",
+    "What am I allergic to?",
+    "Who plays an instrument?",
+)
+
+
+def over(folder: Path, **knobs: Any) -> Settings:
+    """Settings for an index in LanceDB that brings in a part of what there is."""
+    index = IndexSettings(kind="lance", uri=str(folder / "lance"), **{"whole": 0, "pool": 20, **knobs})
+    return replace(OFFLINE, index=index)
+
+
+def opened(folder: Path, configured: Settings) -> Memento:
+    memento = open_memento(folder, configured=configured)
+    assert isinstance(memento, Memento)
+    return memento
+
+
+def contents(memento: Memento, question: str, **asked: Any) -> list[tuple[str, bool]]:
+    return [(one.content, one.invalid_at is None) for one in memento.recall(question, **asked).memories]
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Memento, Memento]]:
+    """The folder, a memory over LanceDB, and one with its index in memory; both were told the same."""
+    folder = tmp_path_factory.mktemp("pooled")
+    with opened(folder / "home", over(folder)) as pooled, opened(folder / "plain", OFFLINE) as plain:
+        for memento in (pooled, plain):
+            for note in NOTES:
+                memento.note(note)
+        yield folder, pooled, plain
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_pool_answers_as_the_whole_index_does(question: str, told: tuple[Path, Memento, Memento]) -> None:
+    _, pooled, plain = told
+    assert contents(pooled, question)[:3] == contents(plain, question)[:3]
+
+
+def test_what_is_over_is_found_by_a_question_about_then(told: tuple[Path, Memento, Memento]) -> None:
+    _, pooled, plain = told
+    assert contents(pooled, "Where do I work?")[0] == ("USER works at Zenith now.", True)
+    status, other = pooled.status(), plain.status()
+    assert (status.memories, status.current, status.vectors) == (other.memories, other.current, other.vectors)
+
+
+def test_what_works_on_a_whole_namespace_is_refused_where_it_is_large(told: tuple[Path, Memento, Memento]) -> None:
+    _, pooled, _ = told
+    with pytest.raises(InputError, match=r"index\.kind = 'faiss'"):
+        pooled.manifest(fresh=True)
+
+
+def test_another_namespace_is_not_seen(told: tuple[Path, Memento, Memento]) -> None:
+    _, pooled, _ = told
+    pooled.note("Dora keeps bees in Faro.", namespace="work")
+    assert contents(pooled, "Who keeps bees?", namespace="work")[0][0] == "Dora keeps bees in Faro."
+    assert "Dora keeps bees in Faro." not in [one for one, _ in contents(pooled, "Who keeps bees?", gate=False)]
+
+
+def test_a_small_namespace_is_brought_in_whole(tmp_path: Path) -> None:
+    with opened(tmp_path / "home", over(tmp_path, whole=100)) as memento:
+        memento.note("Anna moved to Lisbon.")
+        assert memento.manifest(fresh=True).layout.memories == 1
+        assert [one.content for one in memento.list()] == ["Anna moved to Lisbon."]
+
+
+def test_what_is_forgotten_is_gone_from_the_engine(tmp_path: Path) -> None:
+    graph = graph_iri("me", "main")
+    with opened(tmp_path / "home", over(tmp_path, whole=100)) as memento:
+        memento.note("Anna keeps a zebra.")
+        [found] = memento.recall("Who keeps a zebra?").memories
+        memento.forget(found.iri, erase=True)
+        assert contents(memento, "Who keeps a zebra?") == []
+        assert memento.check() == ()
+    files = [path for path in (tmp_path / "lance").rglob("*") if path.is_file()]
+    assert files
+    assert not [path for path in files if b"zebra" in path.read_bytes()]
+    engine = Lance(str(tmp_path / "lance"), None, 256)
+    assert engine.words(["zebra"], 5, Where(graphs=[])) == []
+    assert engine.records([found.iri], [graph]) == []
+
+
+def test_a_start_reads_the_engine_and_writes_nothing(tmp_path: Path) -> None:
+    with opened(tmp_path / "home", over(tmp_path)) as memento:
+        memento.note("Anna moved to Lisbon.")
+        before = contents(memento, "Who moved?")
+    written = patch.object(Lance, "put", side_effect=AssertionError("written"))
+    with written, opened(tmp_path / "home", over(tmp_path)) as memento:
+        assert contents(memento, "Who moved?") == before == [("Anna moved to Lisbon.", True)]
+
+
+def test_an_index_in_memory_moves_to_an_engine_and_back(tmp_path: Path) -> None:
+    with opened(tmp_path / "home", OFFLINE) as memento:
+        for note in NOTES[:4]:
+            memento.note(note)
+        before = contents(memento, "Where does my sister live?")
+    with opened(tmp_path / "home", over(tmp_path)) as memento:
+        assert contents(memento, "Where does my sister live?") == before
+        memento.note("Clara's dog is called Rex.")
+    with opened(tmp_path / "home", OFFLINE) as memento:
+        assert contents(memento, "What is Clara's dog called?")[0][0] == "Clara's dog is called Rex."
+        assert memento.check() == ()
+
+
+def test_what_the_engine_did_not_take_it_has_after_the_next_write_and_after_a_start(tmp_path: Path) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise EngineError("away")
+
+    with opened(tmp_path / "home", over(tmp_path)) as memento:
+        with patch.object(Lance, "put", fail), pytest.raises(EngineError):
+            memento.note("Anna moved to Lisbon.")
+        memento.note("Bob likes green tea.")
+        assert contents(memento, "Who moved to Lisbon?")[0][0] == "Anna moved to Lisbon."
+        with patch.object(Lance, "put", fail), pytest.raises(EngineError):
+            memento.note("Carla sings in Faro.")
+    with opened(tmp_path / "home", over(tmp_path)) as memento:
+        assert contents(memento, "Who sings?")[0][0] == "Carla sings in Faro."
+
+
+def test_check_finds_what_the_engine_lacks_and_a_rebuild_mends_it(tmp_path: Path) -> None:
+    with opened(tmp_path / "home", over(tmp_path)) as memento:
+        memento.note("Anna moved to Lisbon.")
+        assert memento.check() == ()
+        [found] = memento.recall("Who moved?").memories
+        Lance(str(tmp_path / "lance"), None, 256).put([], gone=[found.iri])
+        assert [one.iri for one in memento.check()] == [found.iri]
+        memento.rebuild()
+        assert memento.check() == ()
+
+
+def test_an_engine_needs_its_place_and_an_index_in_memory_has_none() -> None:
+    with pytest.raises(SettingsError, match="uri"):
+        check(Settings(index=IndexSettings(kind="milvus")))
+    with pytest.raises(SettingsError, match="uri"):
+        check(Settings(index=IndexSettings(uri="here")))
