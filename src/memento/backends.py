@@ -658,6 +658,7 @@ def _open_store(
     finish_restore(datadir)
     finish_rewriting(datadir.store)
     replayed = bring_into_memory(datadir)
+    datadir.adopt_erasures()
     if datadir.erasure_mark.exists():
         rewrite(datadir.store)
         if datadir.journal is not None:
@@ -717,6 +718,25 @@ def raise_if_store_is_missing(datadir: DataFolder) -> None:
     if texts or kept:
         left = " and ".join(map(str, [*([datadir.vectors] if texts else []), *([datadir.indexes] if kept else [])]))
         raise Damaged(f"the store {datadir.store} is not there, but what is derived from it is ({left})")
+
+
+def finish_files(datadir: DataFolder) -> None:
+    """
+    Finish what an earlier owner left to be done with the files of a store that another process is to serve, and let what was erased
+    be gone from them and from checkpoints, which only the owner can see to.
+
+    Raises:
+        GraphError: the store is open, or the disk has no room; the next start tries again.
+    """
+    finish_restore(datadir)
+    finish_rewriting(datadir.store)
+    datadir.adopt_erasures()
+    if datadir.erasure_mark.exists():
+        discard_backups(datadir.checkpoints)
+        rmtree(datadir.indexes, ignore_errors=True)  # which have words of it
+        wait_until_released(datadir.store, wait_s=_PATIENCE_S)
+        rewrite(datadir.store)
+        datadir.erasure_mark.unlink()
 
 
 def bring_into_memory(datadir: DataFolder) -> bool:

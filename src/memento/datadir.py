@@ -247,6 +247,17 @@ class DataFolder:
         return self._shared / "workers" / "sequence" if self._shared else None
 
     @property
+    def workers(self) -> Path:
+        """Where each of the processes has a folder, named by its number."""
+        return self.path / "workers"
+
+    def adopt_erasures(self) -> None:
+        """Let what workers erased count as erased by the owner of the folder, who alone can write its files again."""
+        for mark in self.workers.glob(f"*/{self.erasure_mark.name}"):
+            self.erasure_mark.touch()
+            mark.unlink(missing_ok=True)
+
+    @property
     def settings(self) -> Path:
         return (self._shared or self.path) / "memento.toml"
 

@@ -189,7 +189,6 @@ class Pages:
             ("/docs", self.show_docs),
             ("/favicon.ico", send_icon),
             ("/docs/<path:name>", self.send_docs),
-            ("/favicon.ico", send_icon),
         ):
             routes.add_url_rule(path, view_func=view, methods=["GET"])
         routes.post("/do/<name>")(self.perform)

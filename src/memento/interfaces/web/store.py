@@ -34,9 +34,9 @@ import httpx2
 import uvicorn
 
 from memento.access import bearer
+from memento.backends import finish_files
 from memento.datadir import DataFolder
 from memento.errors import BackendError, MissingPart, SettingsError
-from memento.graph.oxigraph import finish_rewriting
 from memento.interfaces.web.server import address_of, listening
 
 logger = logging.getLogger(__name__)
@@ -252,7 +252,7 @@ def serve_store(folder: Path, host: str, port: int, token: str, ready: Callable[
     home = DataFolder(folder)
     home.acquire("memento store serve")
     with home, contextlib.ExitStack() as opened:
-        finish_rewriting(home.store)
+        finish_files(home)
         try:
             listener = opened.enter_context(listening(host, port, has_tokens=bool(token)))
         except SettingsError as error:

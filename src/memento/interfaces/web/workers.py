@@ -27,13 +27,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from shutil import rmtree
 
 from memento.access import Tokens, new_token
+from memento.backends import finish_files
 from memento.datadir import DataFolder, Owner
 from memento.errors import MementoError, SettingsError
-from memento.graph.backups import discard_backups, finish_restore
-from memento.graph.oxigraph import finish_rewriting, rewrite, wait_until_released
 from memento.interfaces.web.server import address_of, asgi, listening, serve_on
 from memento.interfaces.web.store import Child, serve_engine, start_child
 from memento.model import Scope
@@ -42,7 +40,6 @@ from memento.service import open_service
 from memento.settings import Settings, StoreSettings, home_and_namespace, load, resolve_namespace
 from memento.telemetry import configure_logging, trace_to
 
-_PLACE = "workers"
 _READY_S, _STOP_S, _LOOK_S = 900.0, 15.0, 0.2
 
 
@@ -71,15 +68,15 @@ def serve_many(
         raise SettingsError(
             '--workers starts a store of its own over the folder: with store.kind = "sparql" start a service on each port'
         )
-    rewrite_erased(folder)
-    (folder.path / _PLACE / "sequence").unlink(missing_ok=True)  # of an earlier store, if that was put back
+    finish_files(folder)
+    (folder.workers / "sequence").unlink(missing_ok=True)  # of an earlier store, if that was put back
     has_tokens = bool(Tokens(folder.tokens).list_issued())
     with contextlib.ExitStack() as opened:
         listener = opened.enter_context(listening(host, port, has_tokens=has_tokens))
         address = address_of(host, listener.getsockname()[1])
         before = signal.signal(signal.SIGTERM, signal.default_int_handler)
         opened.callback(signal.signal, signal.SIGTERM, before)
-        opened.callback(rewrite_erased, folder)
+        opened.callback(finish_files, folder)
         token = new_token()
         front = opened.enter_context(listening("127.0.0.1", 0, has_tokens=True))
         store = opened.enter_context(serve_engine(folder.store, front, token))
@@ -104,26 +101,6 @@ def serve_many(
             pass
 
 
-def rewrite_erased(folder: DataFolder) -> None:
-    """
-    Let what workers erased be gone from the files of the store and from checkpoints, which only their owner can see to; finish what
-    an earlier owner of the folder left to be done.
-
-    Raises:
-        GraphError: the store is open, or the disk has no room; the next start tries again.
-    """
-    finish_restore(folder)
-    finish_rewriting(folder.store)
-    marks = [*folder.path.glob(f"{_PLACE}/*/{folder.erasure_mark.name}"), folder.erasure_mark]
-    if any(mark.exists() for mark in marks):
-        discard_backups(folder.checkpoints)
-        rmtree(folder.indexes, ignore_errors=True)  # which have words of it
-        wait_until_released(folder.store, wait_s=_STOP_S)
-        rewrite(folder.store)
-        for mark in marks:
-            mark.unlink(missing_ok=True)
-
-
 def _start_worker(
     home: Path, number: int, listener: socket.socket, urls: Sequence[str], token: str
 ) -> subprocess.Popen[bytes]:
@@ -145,7 +122,7 @@ def work(home: Path, number: int, listener: socket.socket, query_url: str, updat
         trace_to(settings.telemetry.otlp_endpoint)
     # Whoever started us knows what store it is.
     where = StoreSettings("sparql", query_url, update_url, token=token, probe=False)
-    own = DataFolder(home / _PLACE / str(number), shared=home)
+    own = DataFolder(DataFolder(home).workers / str(number), shared=home)
     own.acquire("memento serve", settings.server.lock_wait_s)
     scope = Scope(namespace=resolve_namespace(namespace))
     with Memento(open_service(own, scope, replace(settings, store=where))) as memento:
