@@ -16,8 +16,9 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from dataclasses import replace
 from datetime import datetime
 from threading import RLock
@@ -46,6 +47,7 @@ _SEEDS = 20  # memories whose subjects are followed, as EXPAND does
 _BESIDE = 1  # turns before and after one that is brought in
 _SAMPLED, _CHANGED, _KEPT = 5_000, 0.1, 500  # texts of a sample, the growth after which it is old, and graphs kept
 _MARK = "archive"  # in the vector file: as long as it is set, every write notes what it touches
+_READERS = ThreadPoolExecutor(8, thread_name_prefix="engine")
 _NODES: tuple[Kind, ...] = ("memory", "anchor", "key")
 
 
@@ -67,7 +69,7 @@ class PooledIndexes(Indexes):
             on_failure: called when the engine has not taken what the store has.
         """
         self._store, self._engine, self._settings, self._on_failure = graph, engine, settings, on_failure
-        self._samples = samples or Samples(engine)
+        self._samples = samples or Samples(engine, graph)
         self._brought: set[IRI] = set()
         self._unkept: list[tuple[int, Entry, Record]] = []  # what the vector file has not yet
         self._whole: tuple[IRI, ...] | None = None
@@ -95,16 +97,15 @@ class PooledIndexes(Indexes):
             return
         found = dict.fromkeys(iris)
         where = Where(graphs=graphs, current=None if now is None else milliseconds(now))
-        if texts:
-            found.update(dict.fromkeys(self._search(texts, where)))
-        if keys:
-            found.update(dict.fromkeys(self._engine.linked(keys, self._settings.pool, where)))
-        found.update(dict.fromkeys(map(user_of, graphs)))
-        entries = self._fetch(found)
+        others = Where(graphs=graphs, kinds=("other",))
+        searched, linked, settings = _ask_together(
+            lambda: self._search(texts, where) if texts else [],
+            lambda: self._engine.linked(keys, self._settings.pool, where) if keys else [],
+            lambda: self._engine.linked(["setting"], self._settings.pool, others),
+        )
+        entries = self._fetch(dict.fromkeys([*found, *searched, *linked, *map(user_of, graphs), *settings]))
         entries += self._fetch(self._neighbours(entries, where))
-        entries += self._fetch(IRI(about) for one in entries for about in _subjects(one))
-        settings = self._engine.linked(["setting"], self._settings.pool, Where(graphs=graphs, kinds=("other",)))
-        self._take_entries(entries + self._fetch(settings))
+        self._take_entries(entries + self._fetch(IRI(about) for one in entries for about in _subjects(one)))
         self._count_held(graphs)
 
     def _count_held(self, graphs: Sequence[IRI]) -> None:
@@ -123,7 +124,7 @@ class PooledIndexes(Indexes):
     def _bring_whole(self, graphs: tuple[IRI, ...]) -> bool:
         """Bring in everything of some graphs where that is little."""
         most = self._settings.whole
-        if self._engine.count(Where(graphs=graphs, kinds=())) > most:
+        if self._samples.count(Where(graphs=graphs, kinds=())) > most:
             return False
         entries = [one for one in self._engine.records(None, graphs) if one.iri not in self._brought]
         self._brought.update(one.iri for one in entries)
@@ -149,11 +150,18 @@ class PooledIndexes(Indexes):
         """Return the memories that are near some texts, share their words, or are about what they name; the best seeds first."""
         windows = [window for text in texts for window in (self.embedder.windows(text) if text.strip() else [])]
         asked = getattr(self.embedder, "embed_questions", self.embedder.embed)(windows) if windows else None
-        near = self._engine.nearest(asked, self._settings.pool, where) if asked is not None and asked.any() else []
         stems = list(dict.fromkeys(stem for text in texts for stem in tokens(text)))
-        told = self._engine.words(stems, self._settings.pool, where)
-        named = [f"about:{iri}" for iri in self._find_named(texts, where)]
-        about = self._engine.linked(named, self._settings.pool, where) if named else []
+        most = self._settings.pool
+
+        def find_about() -> list[IRI]:
+            named = [f"about:{iri}" for iri in self._find_named(texts, where)]
+            return self._engine.linked(named, most, where) if named else []
+
+        near, told, about = _ask_together(
+            lambda: self._engine.nearest(asked, most, where) if asked is not None and asked.any() else [],
+            lambda: self._engine.words(stems, most, where),
+            find_about,
+        )
         return [*_fuse(near, told), *about]
 
     def _find_named(self, texts: Sequence[str], where: Where) -> list[IRI]:
@@ -178,8 +186,11 @@ class PooledIndexes(Indexes):
             )
         )
         most = self._settings.pool
-        found = self._engine.linked(sorted(beside), 4 * most, where) if beside else []
-        return [*found, *(self._engine.linked(about, most, where) if about else [])]
+        turns, same = _ask_together(
+            lambda: self._engine.linked(sorted(beside), 4 * most, where) if beside else [],
+            lambda: self._engine.linked(about, most, where) if about else [],
+        )
+        return [*turns, *same]
 
     def _fetch(self, iris: Iterable[IRI]) -> list[Entry]:
         """
@@ -339,17 +350,37 @@ class PooledIndexes(Indexes):
         yield
 
 
-class Samples:
-    """How often words are in the memories of each graph, as a sample of them says; one for all questions."""
+def _ask_together(*calls: Callable[[], list[Any]]) -> list[list[Any]]:
+    """Return what some calls of an engine return, which waits most of its time for files or for the network."""
+    first, *rest = calls
+    waiting = [_READERS.submit(copy_context().run, call) for call in rest]
+    return [first(), *(one.result() for one in waiting)]
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+
+class Samples:
+    """How often words are in the memories of each graph, as a sample says, and how many there are; one for all questions."""
+
+    def __init__(self, engine: Engine, graph: Store) -> None:
+        self._engine, self._graph = engine, graph
         self._known: OrderedDict[IRI, Frequencies] = OrderedDict()
+        self._counts: dict[tuple[tuple[IRI, ...], tuple[str, ...]], int] = {}
+        self._writes = -1
+
+    def count(self, where: Where) -> int:
+        """Count entries, whatever their time; once after each write."""
+        writes = self._graph.writes
+        if writes != self._writes:
+            self._counts, self._writes = {}, writes
+        key = (tuple(where.graphs), where.kinds)
+        count = self._counts.get(key)
+        if count is None:
+            count = self._counts[key] = self._engine.count(where)
+        return count
 
     def find(self, graph: IRI) -> Frequencies:
         """Return what is known of a graph; a sample is taken again when the graph has become a tenth larger or smaller."""
         where = Where(graphs=[graph])
-        nodes, known = self._engine.count(where), self._known.get(graph)
+        nodes, known = self.count(where), self._known.get(graph)
         if known is None or abs(nodes - known.nodes) > known.nodes * _CHANGED:
             texts = self._engine.sample(_SAMPLED, where)
             known = Frequencies(
@@ -379,7 +410,7 @@ class Pools:
         self.is_late = False
         """Whether something that the store has is not in the engine."""
         self._lock = RLock()
-        self._samples = Samples(engine)
+        self._samples = Samples(engine, graph)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
