@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memento.text.sentences import clauses, introduced, sentences
+from memento.text.sentences import LONGEST_TEXT, clauses, introduced, sentences, split_read
 
 
 @pytest.mark.parametrize(
@@ -74,3 +74,15 @@ def test_corrections_are_known_by_their_opening(sentence: str) -> None:
 )
 def test_a_clause_ends_where_a_new_subject_and_verb_begin(sentence: str, found: list[str]) -> None:
     assert clauses(sentence) == found
+
+
+def test_the_beginning_of_a_long_text_ends_with_a_sentence_else_a_word() -> None:
+    for unit, end in (
+        ("Tom met Alice Smith in Rome. ", "Rome."),
+        ("tom met alice ", ("tom", "met", "alice")),
+        ("x", "x"),
+    ):
+        text = unit * (30_000 // len(unit))
+        begin, rest = split_read(text)
+        assert begin + rest == text and 19_950 < len(begin) <= LONGEST_TEXT
+        assert begin.endswith(end) and rest.startswith((" ", "x"))

@@ -18,6 +18,7 @@ from html import escape
 from memento.iris import IRI
 from memento.model import Believed, Crossing, Manifest, Place, Region, Timeline
 from memento.ontology import Term, short
+from memento.text.sentences import shorten_line
 from memento.time import now
 
 MOST = 14
@@ -106,11 +107,12 @@ def _draw_region(circle: _Circle, number: int, turning: set[IRI], leads: _Leads)
     ]
     for place, (x, y) in _place_dots(circle):
         ring = f'<circle cx="{x}" cy="{y}" r="8" fill="none" stroke="currentColor"/>' if place.iri in turning else ""
+        words = shorten_line(place.text, 400)
         dot = (
             f'<g><circle cx="{x}" cy="{y}" r="{2.5 + 3 * place.score:.1f}" fill="hsl({hue} 65% 45%)"/>{ring}'
-            f"<title>{escape(place.text)}</title></g>"
+            f"<title>{escape(words)}</title></g>"
         )
-        dots.append(_wrap_link(dot, leads.place(place.iri) if leads.place else "", place.text))
+        dots.append(_wrap_link(dot, leads.place(place.iri) if leads.place else "", words))
     for line, name in enumerate(_label_lines(region.label)):
         parts.append(
             f'<text x="{circle.x}" y="{circle.y + 14 * line - 3:.1f}" text-anchor="middle">{escape(name)}</text>'

@@ -18,7 +18,7 @@ from itertools import pairwise
 
 from memento.model import EntityKind, User
 from memento.text.kinds import Known, description, is_short_form, kind_by_context, kind_of, lookup, plain_names
-from memento.text.sentences import introduced, is_readable, prose
+from memento.text.sentences import introduced, is_readable, prose, split_read
 from memento.text.spelling import likeness
 from memento.text.tables import LEXICON, alternatives, named_patterns, word_set
 from memento.text.words import (
@@ -38,9 +38,6 @@ from memento.text.words import (
     base_of,
     is_past,
 )
-
-LONGEST = 20_000
-"""Characters of a note that are searched for names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +91,7 @@ def mentions(text: str, user: User) -> tuple[Mention, ...]:
     >>> [(mention.name, mention.kind) for mention in found]
     [('Anna Smith', 'Person'), ('Acme Labs', 'Organization'), ('Vim', 'Technology')]
     """
-    text = text[:LONGEST]
+    text, _ = split_read(text)
     said = [sentence for sentence in prose(text) if is_readable(sentence)]
     own = _own_names(said, user)
     elsewhere = _seen_inside(text)

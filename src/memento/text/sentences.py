@@ -24,6 +24,9 @@ from memento.text.words import FUNCTION_WORDS, WORDS, base_of, is_past
 LONGEST_READ = 2_000
 """Characters of a sentence, or of a memory, that rules read; what is longer stays as it was said."""
 
+LONGEST_TEXT = 20_000
+"""Characters of a note that rules read sentence by sentence."""
+
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _BLANKS = re.compile(r"\s{9,}")
 _NEAR = 60
@@ -163,6 +166,26 @@ def split_long(text: str, *, over: int = 1000, most: int = 500, overlap: int = 1
         pieces.append(Piece(text[start : words[end - 1][1]], words[begin][0] - start))
         begin, shared = end, min(overlap, end)
     return pieces
+
+
+def split_read(text: str) -> tuple[str, str]:
+    """
+    Split a text into its beginning, which rules read sentence by sentence, and the rest, which stays as it was said.
+
+    A text of at most `LONGEST_TEXT` characters is all beginning; a longer one is split after a sentence, else after a word.
+
+    >>> begin, rest = split_read("Rain fell. " * 2_000)
+    >>> len(begin), begin[-11:], rest[:11]
+    (19997, ' Rain fell.', ' Rain fell.')
+    """
+    if len(text) <= LONGEST_TEXT:
+        return text, ""
+    begin = text[: LONGEST_TEXT + 1]
+    ends = [found.start() for found in _SENTENCE_END.finditer(begin)] or [
+        found.end() for found in _WORD_SPAN.finditer(begin)
+    ]
+    at = max((end for end in ends if end <= LONGEST_TEXT), default=LONGEST_TEXT)
+    return text[:at], text[at:]
 
 
 def _latest(stops: Sequence[int], after: int, until: int) -> int:

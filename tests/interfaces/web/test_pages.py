@@ -358,3 +358,19 @@ def test_what_is_proposed_is_accepted_or_rejected_on_the_page(tmp_path: Path) ->
         assert opened.proposals() == ()
         [memory] = opened.list()
         assert "Porto" in memory.content
+
+
+def test_a_text_as_long_as_a_book_is_shown_whole_on_its_own_page_alone(tmp_path: Path) -> None:
+    book = "The tide turned at noon. " * 8_000
+    with open_memento(tmp_path, configured=OFFLINE) as opened:
+        assert isinstance(opened, Memento)
+        opened.remember(book, ["tide"])
+        [iri] = [one.iri for one in opened.list()]
+        with create_app(opened.service).test_client() as web:
+            sizes = {
+                path: len(web.get(path, headers=BROWSER, buffered=True).data)
+                for path in ("/", "/memory", "/search?q=tide", "/timeline?subject=tide", "/map", "/review")
+            }
+            whole = web.get(f"/memory/{quote(iri)}", headers=BROWSER).text
+    assert max(sizes.values()) < 20_000, sizes
+    assert book.strip() in unescape(whole)

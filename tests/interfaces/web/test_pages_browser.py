@@ -224,6 +224,9 @@ def test_the_timeline_is_scrubbed_on_both_axes(page: Page) -> None:
     expect(google).to_have_class(re.compile("is-off"))
     expect(microsoft).not_to_have_class(re.compile("is-off"))
 
+    today = page.evaluate("new Date().toLocaleDateString('en-GB', {day: 'numeric', month: 'short', year: 'numeric'})")
+    assert page.locator(".scrub output").all_inner_texts() == [today, today]  # not the day after
+
     true_on = page.get_by_label("True on")
     true_on.focus()
     while not re.search("2024", page.locator(".scrub output").first.inner_text()):

@@ -19,13 +19,13 @@ from memento.consolidation.rules.patterns import signs
 from memento.consolidation.rules.relations import relations
 from memento.consolidation.rules.skeleton import found_mentions, mention_pattern
 from memento.consolidation.rules.slots import Filled, slot_of, suppose
-from memento.consolidation.rules.statements import LONGEST, Passage, Statement, passages
+from memento.consolidation.rules.statements import Passage, Statement, passages
 from memento.consolidation.rules.ties import read_ties
 from memento.consolidation.rules.wording import MOST, is_label_of_somebody, is_verbless, with_dates
 from memento.model import Note, User
 from memento.text.dates import Dated, dates, zone_of
 from memento.text.mood import reading
-from memento.text.sentences import is_readable
+from memento.text.sentences import is_readable, split_read
 
 _STATES = frozenset({"use", "work", "live", "prefer", "partner", "member", "report"})
 """Relations of a user to something named that another note may end."""
@@ -57,7 +57,7 @@ def drafts(note: Note, mentions: Sequence[Mention], user: User, zone: str = "UTC
             found += _drafts_of_headings(heading, mentions, pattern, user) + told
         heading = []
     found += _drafts_of_headings(heading, mentions, pattern, user)
-    if rest := note.content[LONGEST:].strip():
+    if rest := split_read(note.content)[1].strip():
         found.append(Draft(content=rest, about=(USER,)))
     if not found and note.content.strip():
         found = [Draft(content=note.content.strip(), about=(), noise="it has no words")]

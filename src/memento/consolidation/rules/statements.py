@@ -23,11 +23,17 @@ from memento.text.kin import GENDERS
 from memento.text.mood import Reading, Tone, reading, tone
 from memento.text.names import self_name
 from memento.text.person import third_person
-from memento.text.sentences import blocks, clauses, introduced, is_framing, is_readable, language, sentences
+from memento.text.sentences import (
+    blocks,
+    clauses,
+    introduced,
+    is_framing,
+    is_readable,
+    language,
+    sentences,
+    split_read,
+)
 from memento.text.tables import LEXICON, section
-
-LONGEST = 20_000
-"""Characters of a note that are read sentence by sentence; what follows is kept as it was said."""
 
 _THINGS = ("Project", "Organization", "Technology", "Concept")
 
@@ -127,7 +133,7 @@ def statements(note: Note, mentions: Sequence[Mention], user: User, zone: str = 
 
 def passages(note: Note, mentions: Sequence[Mention], user: User, zone: str = "UTC") -> Iterator[Passage]:
     """The sentences of a note and its blocks, in order; what is not prose or not English is kept whole and not read."""
-    text = note.content[:LONGEST]
+    text, _ = split_read(note.content)
     if (spoken := language(text)) != "en":
         yield Passage(words=text.strip(), unread=f"{LANGUAGES.get(spoken, 'its language')} is not read by rules")
         return

@@ -1,7 +1,7 @@
 // Draws, for each memory of a history, when it was true and since when it is known, and lets a reader move through both.
 const DAY = 86400;
 const SVG = "http://www.w3.org/2000/svg";
-const format = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", year: "numeric" });
+const format = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });
 const show = (second) => format.format(new Date(second * 1000));
 
 function rectangle(className, from, to, y, height, scale) {
@@ -28,7 +28,9 @@ function draw(axes) {
   if (!rows.length) return;
   const instants = rows.flatMap((row) => [row.from, row.until, row.learned, row.retired]).filter((one) => one !== undefined);
   const first = Math.min(...instants) - DAY;
-  const last = Math.max(now, ...instants) + DAY;
+  const latest = Math.max(now, ...instants);
+  const last = latest + DAY; // so that what began today has a width
+  const tell = (second) => show(Math.min(second, latest)); // tomorrow is in no memory
   const scale = (second) => (1000 * (second - first)) / (last - first);
   const second = (place) => first + (place / 1000) * (last - first);
 
@@ -57,7 +59,7 @@ function draw(axes) {
   ticks.className = "ticks";
   for (const place of [0, 333, 667, 1000]) {
     const tick = document.createElement("span");
-    tick.textContent = show(second(place));
+    tick.textContent = tell(second(place));
     ticks.append(tick);
   }
   axes.querySelector(".history").before(ticks);
@@ -80,11 +82,11 @@ function draw(axes) {
         cursor.setAttribute("x2", scale(at));
       }
     }
-    trueText.textContent = show(instant);
-    knownText.textContent = show(known);
-    trueAt.setAttribute("aria-valuetext", show(instant));
-    knownAt.setAttribute("aria-valuetext", show(known));
-    count.textContent = `${holding} of ${rows.length} held on ${show(instant)}, as known on ${show(known)}.`;
+    trueText.textContent = tell(instant);
+    knownText.textContent = tell(known);
+    trueAt.setAttribute("aria-valuetext", tell(instant));
+    knownAt.setAttribute("aria-valuetext", tell(known));
+    count.textContent = `${holding} of ${rows.length} held on ${tell(instant)}, as known on ${tell(known)}.`;
   };
   scrub.addEventListener("input", update);
   scrub.hidden = false;
