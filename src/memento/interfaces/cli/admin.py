@@ -452,7 +452,9 @@ def serve_shared_store(folder: Path, host: str, port: int, token: str) -> None:
 @store_group.command("probe")
 @click.argument("query_url", metavar="QUERY_URL")
 @click.argument("update_url", metavar="UPDATE_URL")
-@click.option("--token", default="", help="Sent as bearer to both.")
+@click.option(
+    "--token", envvar="MEMENTO_STORE_TOKEN", default="", help="Sent as bearer to both.  [env: MEMENTO_STORE_TOKEN]"
+)
 @click.option("--quick", is_flag=True, help="Only what loses memories or shows them to others, in a second.")
 @click.option("--kill-command", metavar="COMMAND", help="Kills the endpoint, while it writes; with --start-command.")
 @click.option("--start-command", metavar="COMMAND", help="Starts it again, and returns.")

@@ -135,6 +135,7 @@ class Front:
         """Answer one request."""
         if scope["type"] == "lifespan":
             await _live(receive, send)
+            await self._client.aclose()
             return
         headers = dict(scope["headers"])
         path = scope["path"]
@@ -188,10 +189,12 @@ async def _live(receive: Any, send: Any) -> None:
 
 
 async def _read_body(receive: Any) -> bytes | None:
-    """Return the body of a request; None where it is too long."""
+    """Return the body of a request; None where it is too long, or its sender has left before the end: what came means something else."""
     parts, size = [], 0
     while True:
         message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
         parts.append(message.get("body", b""))
         size += len(parts[-1])
         if size > _MOST_BYTES:

@@ -1,0 +1,48 @@
+"""A store for several nodes: what its front lets through to the engine, and to whom."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from endpoints import BINARY
+from memento.graph.endpoint import SparqlClient
+from memento.interfaces.cli import main
+from memento.interfaces.web.server import listening
+from memento.interfaces.web.store import serve_engine
+
+pytestmark = pytest.mark.skipif(BINARY is None, reason="needs `oxigraph`")
+
+TOKEN = "of-the-store"
+
+
+@pytest.fixture(scope="module")
+def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """The port of a store that takes a token."""
+    folder: Path = tmp_path_factory.mktemp("store")
+    with listening("127.0.0.1", 0, has_tokens=True) as listener, serve_engine(folder, listener, TOKEN):
+        yield listener.getsockname()[1]
+
+
+def test_an_update_whose_sender_leaves_midway_is_not_made(port: int) -> None:
+    sent = b"INSERT DATA { GRAPH <urn:cut:off> { <urn:a> <urn:b> 1 } } ;"
+    head = f"POST /update HTTP/1.1\r\nHost: store\r\nAuthorization: Bearer {TOKEN}\r\nContent-Length: {len(sent) + 100}\r\n"
+    with socket.create_connection(("127.0.0.1", port)) as connection:
+        connection.sendall(f"{head}Content-Type: application/sparql-update\r\n\r\n".encode() + sent)
+    url = f"http://127.0.0.1:{port}"
+    client = SparqlClient(f"{url}/query", f"{url}/update", token=TOKEN)
+    for number in range(3):  # updates are made one after the other: what was cut off would come before the last of these
+        client.update(f"INSERT DATA {{ GRAPH <urn:whole> {{ <urn:a> <urn:b> {number} }} }}")
+    assert client.ask("ASK { GRAPH <urn:whole> { ?s ?p 2 } }")
+    assert not client.ask("ASK { GRAPH <urn:cut:off> { ?s ?p ?o } }")
+    client.close()
+
+
+def test_the_probe_takes_the_token_of_the_store_from_the_environment(port: int) -> None:
+    words = ["store", "probe", f"http://127.0.0.1:{port}/query", f"http://127.0.0.1:{port}/update", "--quick"]
+    assert CliRunner().invoke(main, words, env={"MEMENTO_STORE_TOKEN": TOKEN}).exit_code == 0
+    assert CliRunner().invoke(main, words, env={"MEMENTO_STORE_TOKEN": ""}).exit_code == 2
