@@ -115,7 +115,8 @@ def find_uses(term: Term) -> Mapping[str, tuple[Term, ...]]:
 @cache
 def find_example(term: Term) -> str:
     """Find the first statement of the sample world that has a term, as Turtle; empty where it has none."""
-    use = re.compile(rf"\bmem:{term.name}\b")
+    name = term.name
+    use = re.compile(rf"\bmem:{name}\b")
     subject, lines = "", assets.read("ontology/world.trig").decode("utf-8").splitlines()
     for at, line in enumerate(lines):
         if re.match(r"  [a-z]+:\S+$", line):

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -238,7 +239,9 @@ def test_what_was_written_is_removed_after_an_interruption(oxigraph: Server, sen
         is_racing = threading.Event()
         front.on_update = lambda text: is_racing.set() if "p:won 1 " in text else None
         command = [sys.executable, "-m", "memento", "store", "probe", *front.urls]
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        # A shell lets what it runs in the background ignore Ctrl-C, and all that this starts.
+        hear, quiet = partial(signal.signal, signal.SIGINT, signal.SIG_DFL), subprocess.DEVNULL
+        with subprocess.Popen(command, stdout=quiet, stderr=quiet, preexec_fn=hear) as process:
             try:
                 assert is_racing.wait(20)
                 assert count_left(oxigraph) > 0
