@@ -62,9 +62,20 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
         for question in life.questions(chosen.questions):
             for place, memento in (("embedded", embedded), ("shared", two)):
                 asked[place].append(timed(lambda memento=memento, question=question: memento.recall(question))[1])  # type: ignore[misc]
-        begin = time.perf_counter()
         words = [sys.executable, __file__, "--changes", str(chosen.changes), "--write"]
-        writers = [subprocess.Popen([*words, str(number), query_url, update_url]) for number in range(WRITERS)]
+        writers = [
+            subprocess.Popen(
+                [*words, str(number), query_url, update_url], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            )
+            for number in range(WRITERS)
+        ]
+        for writer in writers:
+            assert writer.stdout is not None
+            writer.stdout.readline()
+        begin = time.perf_counter()
+        for writer in writers:
+            assert writer.stdin is not None
+            writer.stdin.close()
         codes = [writer.wait() for writer in writers]
         written_s = time.perf_counter() - begin
         store = RemoteStore(SparqlClient(query_url, update_url))
@@ -85,7 +96,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
     print(shown("recall, embedded", spread(asked["embedded"])))
     print(shown("recall, shared store", spread(asked["shared"])))
     print(
-        f"changes of {WRITERS} writers: {figures['changes_per_s']} a second with their start, {figures['lost']} lost, "
+        f"changes of {WRITERS} writers: {figures['changes_per_s']} a second, {figures['lost']} lost, "
         f"{figures['double']} double"
     )
     record("nodes", figures, chosen.record)
@@ -120,6 +131,8 @@ def time_until_seen(number: int, one: Memento, two: Memento) -> float:
 def write(number: str, query_url: str, update_url: str, changes: int) -> dict[str, object]:
     """Make changes one after the other, as two threads of one node."""
     store = RemoteStore(SparqlClient(query_url, update_url), node=f"writer {number}", patience_s=120)
+    print("ready", flush=True)
+    sys.stdin.read()  # until all are
 
     def make(first: int) -> None:
         for at in range(first, changes, 2):
