@@ -137,6 +137,7 @@ def test_what_is_known_is_skipped() -> None:
     run("note", "I live in Lisbon.")
 
     assert printed("note", "I live in Lisbon.").startswith("Skipped: ")
+    assert printed("note", "Hello!") == "Skipped: it is a greeting\n"
     assert printed("note", "I live in Lisbon.", "--json")["skipped"]
 
 

@@ -153,7 +153,7 @@ def test_an_empty_memory_has_a_map_that_says_how_to_begin(memento: Memento) -> N
         page = client.get("/map")
 
     assert memento.manifest().text == "Memory: nothing yet. Tell it something to remember."
-    assert "Nothing hangs together yet" in page.text
+    assert "Nothing belongs together yet" in page.text
 
 
 def test_the_command_line_and_the_client_say_the_same(told: Memento, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,7 +60,7 @@ def draw_manifest(
     leads = _Leads(locate_region, locate_place)
     circles = _place_regions(manifest.regions[:MOST])
     if not circles:
-        return _frame(0.0, 0.0, 320.0, 40.0, ['<text x="12" y="24">Nothing hangs together yet.</text>'], manifest)
+        return _frame(0.0, 0.0, 320.0, 40.0, ['<text x="12" y="24">Nothing belongs together yet.</text>'], manifest)
     points = {place.iri: at for one in circles for place, at in _place_dots(one)}
     turning = {place.iri for place in manifest.keys}
     parts = [

@@ -174,6 +174,10 @@ def test_bad_input_is_named_and_nothing_breaks(web: FlaskClient) -> None:
     wrong = web.get("/search?q=tea&after=yesterday-ish", headers=BROWSER)
     assert wrong.status_code == 400 and wrong.mimetype == "text/html" and "yesterday-ish" in wrong.text
     assert web.get("/memory/urn:memento:memory:none", headers=BROWSER).status_code == 404
+    for path in ("/memory/9d2f", "/cases/9d2f"):
+        odd = web.get(path, headers=BROWSER)
+        assert (odd.status_code, odd.mimetype) == (400, "text/html") and "9d2f" in odd.text
+        assert web.get(path).is_json
 
 
 def test_who_needs_a_token_signs_in_and_out_again(web: FlaskClient, memento: Memento) -> None:

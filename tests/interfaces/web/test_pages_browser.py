@@ -200,6 +200,7 @@ def test_a_note_is_shown_before_it_is_saved_and_then_searched_corrected_forgotte
     expect(page.get_by_role("button", name="Forget")).to_be_visible()
     page.get_by_role("button", name="Erase").click()
     expect(page.locator("#receipts")).to_contain_text("Erased")
+    expect(page.locator("#said, #told, #facts")).to_have_count(0)
     assert not any("June" in one.content for one in memento.list(past=True))
 
 

@@ -320,13 +320,13 @@ def print_completion(shell: str) -> None:
 
 @main.group("config")
 def config_group() -> None:
-    """The settings."""
+    """Show the settings."""
 
 
 @config_group.command("show")
 @click.pass_obj
 def show_settings(chosen: Chosen) -> None:
-    """The settings in force, by group."""
+    """Show the settings in force, by group."""
     from memento.settings import mask_secrets
 
     values = mask_secrets(chosen.settings())
@@ -345,7 +345,7 @@ common(show_settings)
 
 @config_group.command("docs")
 def print_settings_page() -> None:
-    """The page docs/settings.md."""
+    """Print the page docs/settings.md."""
     from memento.settings import table
 
     click.echo(table(), nl=False)
@@ -426,6 +426,7 @@ def _announce(address: str) -> None:
     console.print(f"  memory  {address}/memory")
     console.print(f"  SPARQL  {address}/sparql")
     console.print(f"  health  {address}/health")
+    console.print(f"  docs    {address}/docs")
 
 
 @main.group("store")
@@ -536,7 +537,7 @@ def create_token(chosen: Chosen, name: str, tenant: str, namespaces: tuple[str, 
 @token_group.command("list")
 @click.pass_obj
 def list_tokens(chosen: Chosen) -> None:
-    """The tokens that are good, oldest first."""
+    """List the tokens that are good, oldest first."""
     from memento.codec import plain
 
     issued = _tokens(chosen).list_issued()

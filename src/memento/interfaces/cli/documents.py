@@ -332,12 +332,12 @@ def docs_of_checkout(folder: Path, check: bool) -> None:
 
 @main.group("ontology")
 def ontology() -> None:
-    """The vocabulary."""
+    """Print the vocabulary."""
 
 
 @ontology.command("docs")
 def print_ontology_page() -> None:
-    """The page docs/ontology.md."""
+    """Print the page docs/ontology.md."""
     from memento.ontology import write_page
 
     click.echo(write_page(), nl=False)
@@ -345,7 +345,7 @@ def print_ontology_page() -> None:
 
 @ontology.command("context")
 def print_context() -> None:
-    """The JSON-LD context, ontology/context.jsonld."""
+    """Print the JSON-LD context, ontology/context.jsonld."""
     from memento.ontology import write_context
 
     click.echo(write_context(), nl=False)

@@ -41,7 +41,7 @@ HELP = """An expression goes over several lines until its last bracket closes, a
 def recall_memories(
     chosen: Chosen, question: str, no_gate: bool, form: str | None, only: dict[str, Any], **details: Any
 ) -> None:
-    """The memories that answer QUESTION, best first; none when none is relevant."""
+    """Return the memories that answer QUESTION, best first; none when none is relevant."""
     details |= {"gate": False if no_gate else None, **only}
     with open_memory(chosen, "recall") as memento:
         if form and not chosen.as_json:
@@ -55,7 +55,7 @@ def recall_memories(
 @click.argument("expression", required=False)
 @click.option("--verbs", is_flag=True, help="Print the verbs there are, as a table in Markdown.")
 def evaluate_expression(chosen: Chosen, expression: str | None, verbs: bool) -> None:
-    """The value of EXPRESSION, as (recall "tea"); the text itself, a file that holds it, or - for standard input."""
+    """Print the value of EXPRESSION, as (recall "tea"); the text itself, a file that holds it, or - for standard input."""
     if verbs:
         from memento.sexpr.verbs import table
 
@@ -84,7 +84,7 @@ def read_expressions(chosen: Chosen) -> None:
 @click.option("--svg", is_flag=True, help="Print the picture of the map.")
 @click.option("--fresh", is_flag=True, help="Draw it now instead of showing the one that is kept.")
 def show_manifest(chosen: Chosen, svg: bool, fresh: bool) -> None:
-    """The map of the memory: what hangs together, what it turns on, what is new and what fades."""
+    """Show the map of the memory: what belongs together, what it turns on, what is new and what fades."""
     with open_memory(chosen, "manifest") as memento:
         if svg:
             from memento.interfaces.picture import draw_manifest

@@ -86,8 +86,14 @@ def show_unforgotten(answer: Json) -> str:
 def show_noted(answer: Json) -> str:
     """What was stored and retired."""
     remarks = [f"{click.style('But    ', fg='yellow')}  {clean(remark)}" for remark in answer["remarks"]]
-    if answer["skipped"]:
-        return "\n".join([f"Skipped: {clean(answer['skipped'])}", *remarks])
+    if skipped := answer["skipped"]:
+        # A note of one sentence is skipped for the reason of that sentence, which is said once.
+        more = [
+            shown
+            for shown, remark in zip(remarks, answer["remarks"], strict=True)
+            if not remark.endswith(f": {skipped}")
+        ]
+        return "\n".join([f"Skipped: {clean(skipped)}", *more])
     if answer["pending"]:
         return f"Kept, and still to be understood: {answer['note']}"
     contents = answer["contents"]

@@ -19,7 +19,7 @@ FIXED: tuple[Json, ...] = (
         "uri": "memento://manifest",
         "name": "manifest",
         "title": "What is remembered",
-        "description": "Counts, namespaces and the map: what hangs together, what it turns on, what is new; in 500 tokens at most.",
+        "description": "Counts, namespaces and the map: what belongs together, what matters, what is new; in 500 tokens at most.",
         "mimeType": "text/plain",
     },
     {

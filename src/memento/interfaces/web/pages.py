@@ -637,7 +637,8 @@ def _count(number: int, one: str, many: str = "") -> str:
 
 def show_failure(pages: Pages, status: int, message: str) -> Response | None:
     """Return a failure as a page where a page was wanted; None for programs. Where nothing is, a browser wants a page."""
-    is_wanted = is_page() or (status == 404 and not request.path.startswith(PROXIED))
+    is_shared = request.path.startswith(tuple(f"{one}/" for one in SHARED)) and request.method in ("GET", "HEAD")
+    is_wanted = is_page() or is_shared or (status == 404 and not request.path.startswith(PROXIED))
     if not is_wanted or not prefers_html():
         return None
     return pages.answer_failure(status, message, asks_token=status == 401)

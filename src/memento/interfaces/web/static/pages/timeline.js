@@ -57,9 +57,9 @@ function draw(axes) {
   }
   const ticks = document.createElement("div");
   ticks.className = "ticks";
-  for (const place of [0, 333, 667, 1000]) {
+  for (const day of new Set([0, 333, 667, 1000].map((place) => tell(second(place))))) {
     const tick = document.createElement("span");
-    tick.textContent = tell(second(place));
+    tick.textContent = day;
     ticks.append(tick);
   }
   axes.querySelector(".history").before(ticks);
