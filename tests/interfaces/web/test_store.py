@@ -35,7 +35,9 @@ def test_an_update_whose_sender_leaves_midway_is_not_made(port: int) -> None:
         connection.sendall(f"{head}Content-Type: application/sparql-update\r\n\r\n".encode() + sent)
     url = f"http://127.0.0.1:{port}"
     client = SparqlClient(f"{url}/query", f"{url}/update", token=TOKEN)
-    for number in range(3):  # updates are made one after the other: what was cut off would come before the last of these
+    for number in range(
+        3
+    ):  # updates are made one after the other: what was cut off would come before the last of these
         client.update(f"INSERT DATA {{ GRAPH <urn:whole> {{ <urn:a> <urn:b> {number} }} }}")
     assert client.ask("ASK { GRAPH <urn:whole> { ?s ?p 2 } }")
     assert not client.ask("ASK { GRAPH <urn:cut:off> { ?s ?p ?o } }")
