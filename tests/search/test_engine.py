@@ -9,12 +9,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from multiprocessing import get_context
 from pathlib import Path
+from shutil import rmtree
 
 import numpy as np
 import pytest
 
+from endpoints import free_port
 from memento.errors import EngineError
 from memento.iris import IRI, MEM
 from memento.search.databases import Lance, Milvus
@@ -57,12 +60,9 @@ def entry(number: int, text: str = "", **given: object) -> Entry:
     return Entry(**{**fields, **given})  # type: ignore[arg-type]
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    folder = tmp_path_factory.mktemp("milvus")
+@contextmanager
+def serve_milvus(folder: Path, port: int) -> Iterator[None]:
+    """Serve a folder with `milvus-lite server`, which is killed at the end."""
     command = [str(Path(sys.executable).parent / "milvus-lite"), "server", "--data-dir", str(folder)]
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen([*command, "--host", "127.0.0.1", "--port", str(port)], stdout=log, stderr=log)
@@ -73,10 +73,17 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
                 if probe.connect_ex(("127.0.0.1", port)) == 0:
                     break
             time.sleep(0.1)
-        yield f"http://127.0.0.1:{port}"
+        yield
     finally:
         process.kill()
         process.wait()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    port = free_port()
+    with serve_milvus(tmp_path_factory.mktemp("milvus"), port):
+        yield f"http://127.0.0.1:{port}"
 
 
 @pytest.fixture(params=["memory", "lance", "milvus"])
@@ -270,7 +277,7 @@ def test_a_writer_that_is_killed_leaves_whole_entries_and_all_that_it_acknowledg
     assert len(found) >= len(told)
     assert all(len(one.vectors) == 2 for one in found)
     engine.put([entry(0, "new")])
-    assert len(engine.records([entry(0).iri], [G])[0].vectors) == 1
+    assert len(engine.records([entry(0, TEXTS[0]).iri], [G])[0].vectors) == 1
 
 
 def test_records_come_back_from_their_packed_form() -> None:
@@ -288,3 +295,39 @@ def test_a_table_of_another_embedder_is_refused_with_the_way_out(tmp_path: Path)
 def test_an_engine_that_cannot_be_reached_is_an_error_of_ours() -> None:
     with pytest.raises(EngineError, match="Milvus"):
         Milvus("http://127.0.0.1:9", None, D)
+
+
+def count_when_connected(engine: Engine) -> int:
+    """Count entries as soon as the library has connected again, which it tries later each time."""
+    until = time.monotonic() + 20
+    while True:
+        try:
+            return engine.count(Where(graphs=[G]))
+        except EngineError as error:
+            if "Fail connecting" not in str(error) or time.monotonic() > until:
+                raise
+            time.sleep(0.2)
+
+
+def test_a_server_that_was_started_again_is_asked_as_before(tmp_path: Path) -> None:
+    port = free_port()
+    with serve_milvus(tmp_path, port):
+        engine = Milvus(f"http://127.0.0.1:{port}", None, D)
+        engine.put([entry(0, TEXTS[0])], seen=1)
+    with pytest.raises(EngineError, match="Milvus failed"):
+        engine.count(Where(graphs=[G]))
+    with serve_milvus(tmp_path, port):
+        assert count_when_connected(engine) == 1
+        engine.put([entry(1, TEXTS[1])], seen=2)
+        assert (engine.count(Where(graphs=[G])), engine.seen) == (2, 2)
+
+
+def test_an_engine_whose_table_is_gone_says_how_it_is_made_again(tmp_path: Path) -> None:
+    engine = Lance(str(tmp_path / "lance"), None, D)
+    rmtree(tmp_path / "lance")
+    with pytest.raises(EngineError, match="memento rebuild") as caught:
+        engine.count(Where(graphs=[G]))
+    assert ".rs:" not in str(caught.value)
+    engine.clear()
+    engine.put([entry(0, TEXTS[0])])
+    assert engine.count(Where(graphs=[G])) == 1

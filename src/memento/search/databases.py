@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -45,14 +46,19 @@ _BREADTH, _REFINED = (
 )  # efSearch, and how many times `k` are compared exactly: measured at 100,000 rows, recall .94
 _RETRY_S = 30.0
 
+_SOURCE = re.compile(r",? ?/\S+\.rs:\d+:\d+")
+"""Where an error was raised in the code of an engine, which helps nobody here."""
+
 
 @contextmanager
 def _translate(name: str, caught: tuple[type[BaseException], ...]) -> Iterator[None]:
     try:
         yield
     except caught as error:
+        lines = str(error).splitlines() or [type(error).__name__]
+        said = _SOURCE.sub("", lines[0])[:300]
         raise EngineError(
-            f"{name} failed: {str(error).splitlines()[0][:300] if str(error) else type(error).__name__}"
+            f"{name} failed: {said}; where it has lost its table, `memento rebuild` makes it again"
         ) from error
 
 
@@ -258,6 +264,7 @@ class Milvus:
             raise MissingPart(f"index.kind = 'milvus' needs pymilvus: {install_line('milvus')}") from error
         logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it logs what it was asked
         self.dimensions = dimensions
+        self._refused = MilvusException
         self._caught = (MilvusException, grpc.RpcError, ValueError, OSError, TimeoutError)
         with self._failing():
             self._client: Any = MilvusClient(uri, token=token or "")
@@ -265,6 +272,17 @@ class Milvus:
 
     def _failing(self) -> Any:
         return _translate("Milvus", self._caught)
+
+    def _ask(self, call: str, *given: Any, **named: Any) -> Any:
+        """Ask the server about the collection; one that was started again has it on disk alone, and loads it first."""
+        ask = getattr(self._client, call)
+        try:
+            return ask(_TABLE, *given, **named)
+        except self._refused as error:
+            if error.code != _NOT_LOADED:
+                raise
+            self._client.load_collection(_TABLE)
+            return ask(_TABLE, *given, **named)
 
     def _open(self) -> None:
         from pymilvus import DataType, Function, FunctionType
@@ -298,7 +316,7 @@ class Milvus:
     @property
     def seen(self) -> int:
         with self._failing():
-            rows = self._client.get(_TABLE, ids=[_key(_SEEN, -1)], output_fields=["believed_from"])
+            rows = self._ask("get", ids=[_key(_SEEN, -1)], output_fields=["believed_from"])
             return int(rows[0]["believed_from"]) if rows else 0
 
     def put(self, entries: Sequence[Entry], gone: Collection[IRI] = (), seen: int | None = None) -> None:
@@ -306,17 +324,17 @@ class Milvus:
             known = self._find_keys([*(one.iri for one in entries), *gone]) if entries or gone else set()
             rows = self._build_rows(entries)
             for some in _portions(rows):
-                self._client.upsert(_TABLE, list(some))
+                self._ask("upsert", list(some))
             # What is no longer needed goes last: a question in between finds the entry, old or new.
             if late := sorted(known.difference(row["id"] for row in rows)):
-                self._client.delete(_TABLE, filter=f"id in {_listed(late)}")
+                self._ask("delete", filter=f"id in {_listed(late)}")
             if seen is not None and seen > self.seen:  # when all before it is there
-                self._client.upsert(_TABLE, self._build_rows([_seen_entry(seen, self.dimensions)]))
+                self._ask("upsert", self._build_rows([_seen_entry(seen, self.dimensions)]))
 
     def _find_keys(self, iris: Sequence[IRI]) -> set[str]:
         found: set[str] = set()
         for some in _portions(dict.fromkeys(iris)):
-            rows = self._client.query(_TABLE, filter=f"iri in {_listed(some)}", output_fields=["id"])
+            rows = self._ask("query", filter=f"iri in {_listed(some)}", output_fields=["id"])
             found |= {row["id"] for row in rows}
         return found
 
@@ -339,8 +357,8 @@ class Milvus:
     def nearest(self, asked: Vectors, k: int, where: Where) -> list[Hit]:
         best: dict[IRI, float] = {}
         with self._failing():
-            found = self._client.search(
-                _TABLE,
+            found = self._ask(
+                "search",
                 data=[row.tolist() for row in asked],
                 anns_field="vector",
                 filter=f"{_condition(where, _listed)} AND window >= 0",
@@ -357,8 +375,8 @@ class Milvus:
         if not stems:
             return []
         with self._failing():
-            [found] = self._client.search(
-                _TABLE,
+            [found] = self._ask(
+                "search",
                 data=[_shorten_text(" ".join(stems))],
                 anns_field="sparse",
                 filter=_condition(where, _listed),
@@ -374,7 +392,7 @@ class Milvus:
         with self._failing():
             for some in _portions(dict.fromkeys(keys)):
                 condition = f"ARRAY_CONTAINS_ANY(keys, {_listed(some)}) AND {_condition(where, _listed)}"
-                rows = self._client.query(_TABLE, filter=condition, output_fields=["iri"], limit=min(most, _MOST))
+                rows = self._ask("query", filter=condition, output_fields=["iri"], limit=min(most, _MOST))
                 found.update(dict.fromkeys(IRI(row["iri"]) for row in rows))
         return [*found][:most]
 
@@ -386,7 +404,7 @@ class Milvus:
             within = _condition(Where(graphs=graphs, kinds=("part", *KINDS)), _listed)
             for some in [None] if iris is None else _portions(dict.fromkeys(iris)):
                 condition = within if some is None else f"iri in {_listed(some)} AND {within}"
-                parts += self._client.query(_TABLE, filter=condition, output_fields=names, limit=_MOST)
+                parts += self._ask("query", filter=condition, output_fields=names, limit=_MOST)
         longer: dict[str, dict[int, str]] = {}
         for row in parts:
             if row["window"] < -1:
@@ -402,22 +420,22 @@ class Milvus:
     def sample(self, most: int, where: Where) -> list[str]:
         with self._failing():
             condition = f"{_condition(where, _listed)} AND window <= 0"
-            rows = self._client.query(_TABLE, filter=condition, output_fields=["text"], limit=min(most, _MOST))
+            rows = self._ask("query", filter=condition, output_fields=["text"], limit=min(most, _MOST))
             return [row["text"] for row in rows]
 
     def count(self, where: Where) -> int:
         with self._failing():
             condition = f"{_condition(where, _listed)} AND window <= 0"
-            return int(self._client.query(_TABLE, filter=condition, output_fields=["count(*)"])[0]["count(*)"])
+            return int(self._ask("query", filter=condition, output_fields=["count(*)"])[0]["count(*)"])
 
     def settle(self) -> None:
         with self._failing():
-            self._client.flush(_TABLE)
+            self._ask("flush")
 
     def purge(self) -> None:
         with self._failing():
-            self._client.flush(_TABLE)
-            self._client.compact(_TABLE)
+            self._ask("flush")
+            self._ask("compact")
 
     def clear(self) -> None:
         with self._failing():
@@ -432,6 +450,7 @@ class Milvus:
 _STORED = ("iri", "graph", "kind", "window", "text", *_TIMES, "keys", "packed")
 _LONGEST = 65_000  # bytes of a text in Milvus
 _MOST = 16_384  # rows that Milvus gives at once
+_NOT_LOADED = 101  # Milvus: ErrCollectionNotLoaded
 
 
 def _columns(entries: Sequence[Entry], dimensions: int) -> dict[str, Any]:

@@ -234,8 +234,9 @@ class Context:
         """Raise `InputError` where the store has no files here, as one behind an endpoint, that could be copied or replaced."""
         if not self.stores.graph.is_on_disk:
             raise InputError(
-                "the store is behind an endpoint (store.kind = sparql): use the backups of its engine, or `memento export` and "
-                "`memento import`; for another embedder set it on each node and start that again"
+                "the store is behind an endpoint (store.kind = sparql, or --workers): use the backups of its engine, or "
+                "`memento export` and `memento import`; for another embedder set it on each node and start that again; with "
+                "--workers stop the service, or serve with one process"
             )
 
     def require_owner(self, why: str = "this concerns the whole data folder") -> None:

@@ -189,7 +189,7 @@ async def _live(receive: Any, send: Any) -> None:
 
 
 async def _read_body(receive: Any) -> bytes | None:
-    """Return the body of a request; None where it is too long, or its sender has left before the end."""
+    """Return the body of a request; None where it is too long, or its sender left midway: half an update may mean another one."""
     parts, size = [], 0
     while True:
         message = await receive()
