@@ -378,3 +378,17 @@ def test_a_text_as_long_as_a_book_is_shown_whole_on_its_own_page_alone(tmp_path:
             whole = web.get(f"/memory/{quote(iri)}", headers=BROWSER).text
     assert max(sizes.values()) < 20_000, sizes
     assert book.strip() in unescape(whole)
+
+
+def test_a_case_that_is_erased_goes_from_the_page_that_shows_it(tmp_path: Path) -> None:
+    with open_memento(tmp_path, configured=OFFLINE) as opened:
+        assert isinstance(opened, Memento)
+        opened.add_cases([CaseRow(task="Move the mill.", plan="Stone by stone.", reward=1.0)])
+        [case] = opened.list_cases()
+        with create_app(opened.service).test_client() as web:
+            page = web.get(f"/cases/{quote(case.iri)}", headers=BROWSER)
+            form = {"csrf": secret_of(page), "case": case.iri, "erase": "true"}
+            receipt = web.post("/do/forget_case", data=form, headers={"HX-Request": "true"}).text
+    assert "Erased." in receipt
+    for part in ("said", "told"):
+        assert f'id="{part}"' in page.text and f'id="{part}" hx-swap-oob="delete"' in receipt
