@@ -116,6 +116,10 @@ class Backends:
     _sealer: Worker | None = None
     _has_erased_text: bool = False
     _followers: list[Worker] = field(default_factory=list)
+    _indexed: int = -1
+    """The last write that the engine of a shared index is known to have; -1 while that is not known."""
+    _lagging: int = -1
+    """The write at which the engine was when it was last found behind the store."""
 
     def load_embedder(self) -> None:
         """Load the embedder; raises `MissingPart` or `EmbeddingError` when it cannot be."""
@@ -153,7 +157,7 @@ class Backends:
         self.indexes.refresh(
             list(dict.fromkeys([*(quad[0] for quad in touched), *ends])), scope.readable, made, vectors
         )
-        self.indexes.note_followed()
+        self._note_indexed()
         self.aside.look_at(dict.fromkeys(quad[0] for quad in (*change.removes, *change.adds)))
 
     def reinforce(self, change: Change, memories: Sequence[IRI], done: Callable[[], None]) -> None:
@@ -177,7 +181,7 @@ class Backends:
             graphs = list(dict.fromkeys(quad[3] for quad in (*change.adds, *change.removes)))
             self.indexes.refresh([quad[0] for quad in change.adds if quad[1:3] == (TYPE, MEM.Key)], graphs)
             self.indexes.recount(memories, graphs)
-            self.indexes.note_followed()
+            self._note_indexed()
             done()
         self.aside.look_at(memories)
 
@@ -191,7 +195,7 @@ class Backends:
         self.apply(change)
         with self.indexes.pool():
             self.indexes.reschedule(memories, graph)
-        self.indexes.note_followed()
+        self._note_indexed()
 
     def amend(self, delta: Delta, touched: Sequence[IRI], graphs: Sequence[IRI], texts: Sequence[str]) -> None:
         """
@@ -212,7 +216,7 @@ class Backends:
         for begin in range(0, len(touched), _PORTION):
             with self.indexes.pool():
                 self.indexes.revise(touched[begin : begin + _PORTION], graphs)
-        self.indexes.note_followed()
+        self._note_indexed()
         self.aside.look_at(touched)
         if texts:
             self.indexes.purge()
@@ -285,7 +289,7 @@ class Backends:
 
     def begin_following(self, graph: RemoteStore, wait_s: float) -> None:
         """Let the indexes follow what other nodes write to a shared store, at most so many seconds behind, until `close`."""
-        graph.on_follow = self._follow_entries
+        graph.on_follow, graph.on_turn = self._follow_entries, self._mend_engine
 
         def follow_others() -> float:
             try:
@@ -297,12 +301,19 @@ class Backends:
                 return 5 * wait_s
             return wait_s
 
+        def look_at_engine() -> float:
+            with suppress(BackendError):  # which is then looked at once more
+                self._take_over(graph)
+            return graph.turn.lease_s
+
         def renew_turn() -> float:
             with suppress(GraphError):
                 graph.turn.renew()
             return graph.turn.lease_s / 8
 
         self._followers = [Worker(follow_others, "feed"), Worker(renew_turn, "turn")]
+        if isinstance(self.indexes, Pools):
+            self._followers.append(Worker(look_at_engine, "engine"))
         for worker in self._followers:
             worker.wake()
 
@@ -312,27 +323,75 @@ class Backends:
             with suppress(BackendError):  # whoever asks is told of it by what it asks
                 self.graph.follow_feed()
 
-    def _follow_entries(self, entries: Sequence[Entry]) -> None:
-        """Bring indexes, copies and answers up to what other nodes wrote."""
+    def _note_indexed(self) -> None:
+        """Note that the indexes have what was written; the writers' lock is held."""
+        if not (isinstance(self.indexes, Pools) and isinstance(self.graph, RemoteStore)):
+            self.indexes.note_followed()
+        elif self.indexes.is_late or self._indexed < 0:
+            self._mend_engine()
+        else:
+            self._indexed = self.graph.writes
+            self.indexes.engine.put([], seen=self._indexed)
+
+    def _mend_engine(self) -> None:
+        """
+        Put into an engine that nodes share what the store has and it has not: of a node that died between the two, or that the
+        engine did not answer. The turn to write is this node's.
+        """
+        pools, graph = self.indexes, self.graph
+        if not (isinstance(pools, Pools) and isinstance(graph, RemoteStore)):
+            return
+        last = graph.writes
+        if self._indexed == last and not pools.is_late:
+            return
+        seen = pools.engine.seen
+        if seen != last or pools.is_late:
+            if not 0 < seen <= last:  # it is empty, or of a store that was put back
+                pools.rebuild()
+            else:
+                self._follow_indexes(graph.changes(seen))
+            pools.engine.put([], seen=last)
+        self._indexed, pools.is_late = last, False
+
+    def _take_over(self, graph: RemoteStore) -> None:
+        """Mend the engine where nobody has for a while: whoever was to is dead."""
+        if not isinstance(self.indexes, Pools):
+            return
+        seen = self.indexes.engine.seen
+        if seen < graph.writes and seen == self._lagging:
+            with graph.turn:  # which mends it
+                pass
+        self._lagging = seen
+
+    def _follow_indexes(self, entries: Sequence[Entry]) -> None:
+        """Bring the indexes up to what was written."""
         everything = any(entry.told.is_whole and not entry.told.graphs for entry in entries)
         graphs = list(dict.fromkeys(IRI(graph) for entry in entries for graph in entry.told.graphs))
         indexed = list(dict.fromkeys([one for name in filter(is_indexed, graphs) for one in _list_described(name)]))
         nodes = list(dict.fromkeys(IRI(one) for entry in entries for one in entry.told.subjects))
+        whole = (IRI(graph) for entry in entries if entry.told.is_whole for graph in entry.told.graphs)
+        if everything or any(map(is_indexed, whole)):
+            (self.indexes.rebuild if isinstance(self.indexes, Pools) else self.indexes.reconcile)()
+            self.aside.look()
+        elif indexed:
+            for begin in range(0, len(nodes), _PORTION):
+                some = nodes[begin : begin + _PORTION]
+                rows = self.graph.select("feed/pointing", indexed, node=some)
+                pointing = list(dict.fromkeys([*some, *(IRI(str(row["subject"])) for row in rows)]))
+                with self.indexes.pool():
+                    self.indexes.revise(pointing, indexed)
+            self.aside.look_at(nodes)
+
+    def _follow_entries(self, entries: Sequence[Entry]) -> None:
+        """Bring indexes, copies and answers up to what other nodes wrote. An engine that they share has it from who wrote it."""
+        everything = any(entry.told.is_whole and not entry.told.graphs for entry in entries)
+        graphs = list(dict.fromkeys(IRI(graph) for entry in entries for graph in entry.told.graphs))
+        nodes = list(dict.fromkeys(IRI(one) for entry in entries for one in entry.told.subjects))
         forgets = any(entry.told.forgets for entry in entries)
         self.is_following = True
         try:
-            whole = (IRI(graph) for entry in entries if entry.told.is_whole for graph in entry.told.graphs)
-            if everything or any(map(is_indexed, whole)):
-                self.indexes.reconcile()
-                self.aside.look()
-            elif indexed:
-                for begin in range(0, len(nodes), _PORTION):
-                    some = nodes[begin : begin + _PORTION]
-                    rows = self.graph.select("feed/pointing", indexed, node=some)
-                    self.indexes.revise(
-                        list(dict.fromkeys([*some, *(IRI(str(row["subject"])) for row in rows)])), indexed
-                    )
-                self.aside.look_at(nodes)
+            if not isinstance(self.indexes, Pools):
+                self._follow_indexes(entries)
             if forgets or everything:
                 self.snapshots.drop()
                 for copies in self.caches:
@@ -465,6 +524,8 @@ class Backends:
             self.snapshots.close()
             self.inferences.close()
             self.graph.close()
+            if isinstance(self.indexes, Pools) and not self.graph.is_on_disk:
+                self.indexes.engine.close()
             if self.graph.is_on_disk:
                 self._rewrite_erased()
                 _tidy_store(self.datadir, self.indexes)
@@ -543,10 +604,14 @@ def _open_shared(
     graph = RemoteStore(client, node=f"{gethostname()}:{os.getpid()}", lease_s=chosen.lease_s)
     try:
         file = open_vector_file(datadir.vectors, embedder.fingerprint)
-        indexes = Indexes(graph, embedder, file, land.flat, land.above)
         note_embedding(file, embedder)
         load_ontology(graph)
-        indexes.reconcile(progress, mends=mends)
+        engine = open_engine(settings.index, embedder.dimensions)
+        if engine is None:
+            indexes = Indexes(graph, embedder, file, land.flat, land.above)
+            indexes.reconcile(progress, mends=mends)
+        else:  # filled by the first node that has the turn
+            indexes = cast(Indexes, Pools(graph, embedder, file, engine, settings.index))
         aside = _set_aside(graph, indexes, is_ours=False)
     except BaseException:
         graph.close()
@@ -565,6 +630,9 @@ def _open_shared(
     if datadir.neighbours is not None:
         graph.neighbours = Neighbours(datadir.neighbours)
     parts.begin_following(graph, chosen.follow_ms / 1000)
+    if engine is not None and mends:
+        with graph.turn:
+            parts._mend_engine()
     return parts
 
 

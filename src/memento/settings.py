@@ -1118,11 +1118,6 @@ def _check_store(settings: Settings, spelling: Spelling) -> None:
         _check_url("store", key, getattr(settings.store, key), spelling)
     if settings.encryption.on:
         _refuse("encryption", "on", "must be false where the store is a SPARQL endpoint: encrypt its disk", spelling)
-    if settings.index.kind != "faiss":
-        why = (
-            "must be faiss where the store is a SPARQL endpoint: several nodes do not share an engine of the index yet"
-        )
-        _refuse("index", "kind", why, spelling)
 
 
 def _check_index(index: IndexSettings, spelling: Spelling) -> None:

@@ -88,6 +88,8 @@ class RemoteStore:
         """The other processes of this machine that share the store, where there are any."""
         self.on_follow: Callable[[Sequence[Entry]], None] = lambda entries: None
         """Told what others wrote, in their order, before it counts as known here; what it raises is tried again."""
+        self.on_turn: Callable[[], None] = lambda: None
+        """Called when this node has taken the turn and followed all there is."""
         self._one_writer = threading.Lock()
         self._following = threading.Lock()
         self._names: frozenset[IRI] | None = None  # the graphs there are, until a write may have changed that
@@ -344,6 +346,7 @@ class RemoteStore:
                 if entry.journal is not None:
                     self.feed.finish_entry(entry, head.lease)
             self._follow(entries)
+        self.on_turn()
 
     def _list_new(self, head: Head) -> list[Entry]:
         """List what was written since; anything at all where the endpoint was put back to an earlier state, or emptied."""

@@ -376,7 +376,8 @@ class Pools:
         self._settings = settings
         self._current: ContextVar[PooledIndexes | Callable[[], PooledIndexes] | None] = ContextVar("pool", default=None)
         self._known: set[IRI] = set()
-        self._is_late = False  # whether something that the store has is not in the engine
+        self.is_late = False
+        """Whether something that the store has is not in the engine."""
         self._lock = RLock()
         self._samples = Samples(engine)
 
@@ -409,7 +410,7 @@ class Pools:
         return PooledIndexes(self.graph, self.embedder, self.engine, self._settings, self._note_late, self._samples)
 
     def _note_late(self) -> None:
-        self._is_late = True
+        self.is_late = True
 
     @contextmanager
     def pool(self) -> Iterator[None]:
@@ -468,17 +469,17 @@ class Pools:
         """
         if not is_ours or self.file.get_mark(_MARK) != "engine" or not self.engine.count(Where(graphs=(), kinds=())):
             return self.rebuild(progress)
-        self._is_late = True
+        self.is_late = True
         self.note_followed()
         return 0
 
     def note_followed(self) -> None:
         """Forget what was touched, as the engine has it: also what it did not take earlier. The one writer calls it."""
         last = self.file.last_touch()
-        if self._is_late and (late := self.file.touched_since(0)):
+        if self.is_late and (late := self.file.touched_since(0)):
             with self.pool():
                 self._find().refresh(late, [name for name in self.graph.graphs() if is_indexed(name)])
-        self._is_late = False
+        self.is_late = False
         if self.file.get_mark(_MARK) is None:  # an erasure lets a kill rebuild everything
             self.file.set_mark(_MARK, "engine")
         self.file.forget_touches(last)

@@ -1,0 +1,116 @@
+"""Two nodes over one store and one engine: what one has written the other finds, and nobody's death leaves the engine behind."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import OFFLINE
+from endpoints import Server
+from memento.errors import EngineError
+from memento.python import Memento, open_memento
+from memento.search.pool import Pools
+from memento.settings import IndexSettings, StoreSettings
+
+pytest.importorskip("lancedb", reason="pip install 'memento-rdf[lance]'")
+
+LEASE_S = 1.0
+
+
+def open_node(server: Server, home: Path, engine: Path) -> Memento:
+    store = StoreSettings("sparql", server.query_url, server.update_url, follow_ms=50, lease_s=LEASE_S)
+    settings = replace(OFFLINE, store=store, index=IndexSettings(kind="lance", uri=str(engine)))
+    opened = open_memento(home, configured=settings)
+    assert isinstance(opened, Memento)
+    return opened
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("nodes")
+
+
+@pytest.fixture(scope="module")
+def nodes(server: Server, folder: Path) -> Iterator[tuple[Memento, Memento]]:
+    server.empty()
+    with ExitStack() as stack:
+        one, two = (stack.enter_context(open_node(server, folder / name, folder / "engine")) for name in ("a", "b"))
+        yield one, two
+
+
+def knows(node: Memento, question: str, word: str) -> bool:
+    return any(word in one.content for one in node.recall(question).memories)
+
+
+def wait_until_known(node: Memento, question: str, word: str, within_s: float) -> None:
+    until = time.monotonic() + within_s
+    while not knows(node, question, word):
+        assert time.monotonic() < until, "it did not come to be known in time"
+        time.sleep(0.05)
+
+
+def test_what_one_node_notes_the_other_recalls_and_what_it_forgets_goes(nodes: tuple[Memento, Memento]) -> None:
+    one, two = nodes
+    noted = one.note("The otter's name is Pemberton.")
+    wait_until_known(two, "What is the otter's name?", "Pemberton", 2)
+    two.note("My locker is number 51.")
+    assert knows(one, "Which locker is mine?", "51")
+    one.forget(noted.memories[0])
+    assert not knows(two, "What is the otter's name?", "Pemberton")
+    assert two.check() == ()
+
+
+def test_two_notes_about_one_slot_leave_the_latest(nodes: tuple[Memento, Memento]) -> None:
+    one, two = nodes
+    one.note("I live in Bergen.", at="2026-01-01")
+    two.note("I moved to Graz.", at="2026-02-01")
+    held = [memory.content for memory in one.recall("Where do I live?").memories if memory.invalid_at is None]
+    assert "USER moved to Graz." in held
+    assert "USER lives in Bergen." not in held
+
+
+def test_a_node_that_starts_later_embeds_nothing(
+    nodes: tuple[Memento, Memento], server: Server, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any) -> int:
+        raise AssertionError("everything was put into the engine once more")
+
+    monkeypatch.setattr(Pools, "rebuild", refuse)
+    with open_node(server, folder / "c", folder / "engine") as late:
+        assert knows(late, "Which locker is mine?", "51")
+
+
+def fail_to_put(node: Memento, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise EngineError("it is away")
+
+    monkeypatch.setattr(node.service.stores.indexes.engine, "put", refuse)  # type: ignore[attr-defined]
+
+
+def test_what_the_engine_did_not_take_it_gets_with_the_next_write(
+    nodes: tuple[Memento, Memento], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = nodes
+    with monkeypatch.context() as broken:
+        fail_to_put(one, broken)
+        with pytest.raises(EngineError):
+            one.note("The spare key hangs behind the boiler.")
+    one.note("The bins go out on Thursdays.")
+    assert knows(two, "Where is the spare key?", "boiler")
+    assert one.check() == ()
+
+
+def test_what_a_node_that_died_has_not_put_another_one_puts_without_being_asked(
+    nodes: tuple[Memento, Memento], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = nodes
+    fail_to_put(one, monkeypatch)
+    with pytest.raises(EngineError):
+        one.note("The ladder is at number nine.")
+    wait_until_known(two, "Where is the ladder?", "nine", 10 * LEASE_S)
