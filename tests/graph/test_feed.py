@@ -345,7 +345,7 @@ def test_a_mirror_holds_what_is_wanted_and_follows_what_is_written(
 
 
 class Cutting(BaseHTTPRequestHandler):
-    """An endpoint that stops after ten rows without a word, and fails in the midst of what it is asked by `fails`."""
+    """Stops after ten rows without a word, or midway where `fails` is asked, answers `page` with a page, and makes no update."""
 
     def do_POST(self) -> None:
         asked = self.rfile.read(int(self.headers["Content-Length"])).decode()
@@ -355,7 +355,7 @@ class Cutting(BaseHTTPRequestHandler):
         body += "The operation has been cancelled" if "fails" in asked else "]}}"
         self.send_response(200)
         self.end_headers()
-        self.wfile.write(body.encode())
+        self.wfile.write(b"<!doctype html><p>Sign in" if "page" in asked else body.encode())
 
     def log_message(self, *said: object) -> None:
         """Say nothing."""
@@ -371,9 +371,16 @@ def test_an_answer_that_is_cut_off_is_an_error(empty: Server) -> None:
         assert len(list(client.select("SELECT ?n WHERE { ?s ?p ?n } LIMIT 10"))) == 10
         with pytest.raises(GraphError, match="failed midway"):
             client.select("SELECT ?n WHERE { ?fails ?p ?n }")
+        with pytest.raises(GraphError, match=r"SPARQL results: check store\.query_url"):
+            client.select("SELECT ?n WHERE { ?page ?p ?n }")
         with pytest.raises(GraphError, match="true or false"):
             client.ask("ASK {}")
         client.close()
+        empty.open().close()
+        deaf = RemoteStore(SparqlClient(empty.query_url, url), patience_s=0.2)
+        with pytest.raises(GraphError, match=r"does not make them: check store\.update_url"):
+            deaf.apply(Change((quad(1),)))
+        deaf.close()
         cutting.shutdown()
     secret = SparqlClient(empty.query_url, empty.update_url, token="a secret\n", timeout_s=0.01)
     with pytest.raises(GraphError) as raised:

@@ -154,6 +154,13 @@ class SparqlClient:
         except Unanswered:  # a question may be asked twice; the connection may have been idle for too long
             answer = self._send(self.query_url, headers | {"Accept": RESULTS}, body)
         size = answer.seek(0, 2)
+        answer.seek(0)
+        if answer.read(_MOST_SHOWN).lstrip()[:1] not in (
+            b"{",
+            b"",
+        ):  # a page of whoever is between, or of another address
+            answer.close()
+            raise GraphError(f"{self.shown(self.query_url)} did not answer with SPARQL results: check store.query_url")
         answer.seek(max(size - 64, 0))
         if not _ENDS.search(answer.read()):
             answer.close()

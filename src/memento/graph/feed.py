@@ -445,6 +445,8 @@ class Turn:
             if sign != seen:
                 seen, seen_at = sign, now
             if now > until:
+                if not head.lease and now - seen_at > self._patience_s / 2:  # nobody had it in between
+                    raise GraphError("the endpoint takes updates and does not make them: check store.update_url")
                 raise LostTurn(f"the node {head.holder} has been writing for {self._patience_s:g} s: ask again")
             if not head.lease or head.lease.startswith(self._node) or now - seen_at >= self.lease_s:
                 taken = self._feed.take(head, lease, self._name)
