@@ -450,9 +450,10 @@ class Turn:
                 raise LostTurn(f"the node {head.holder} has been writing for {self._patience_s:g} s: ask again")
             if not head.lease or head.lease.startswith(self._node) or now - seen_at >= self.lease_s:
                 taken = self._feed.take(head, lease, self._name)
-            else:
+            if (
+                taken is None or taken.lease != lease
+            ):  # another node has it, was first, or the endpoint makes no updates
                 time.sleep(random.uniform(*_POLL_S))
-            if taken is None or taken.lease != lease:
                 head = self._feed.read()
         self._since = self._renewed = time.monotonic()
         self.lease, self._is_lost = lease, False

@@ -5,6 +5,8 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import pytest
 from click.testing import CliRunner
@@ -48,3 +50,15 @@ def test_the_probe_takes_the_token_of_the_store_from_the_environment(port: int) 
     words = ["store", "probe", f"http://127.0.0.1:{port}/query", f"http://127.0.0.1:{port}/update", "--quick"]
     assert CliRunner().invoke(main, words, env={"MEMENTO_STORE_TOKEN": TOKEN}).exit_code == 0
     assert CliRunner().invoke(main, words, env={"MEMENTO_STORE_TOKEN": ""}).exit_code == 2
+
+
+def test_health_follows_the_engine_and_needs_no_token(tmp_path: Path) -> None:
+    with listening("127.0.0.1", 0, has_tokens=True) as listener, serve_engine(tmp_path, listener, TOKEN) as engine:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/health"
+        with urlopen(url, timeout=10) as answer:
+            assert answer.status == 200
+        engine.stop()
+        with pytest.raises(HTTPError) as refused:
+            urlopen(url, timeout=10)
+    assert refused.value.code == 503
+    refused.value.close()

@@ -42,6 +42,7 @@ from memento.interfaces.web.server import address_of, listening
 logger = logging.getLogger(__name__)
 
 _START_S, _STOP_S, _LOOK_S = 60.0, 15.0, 0.2
+_HEALTH_S = 2.0
 _AGAIN_S = (0.2, 30.0)
 """How long a process that died is waited with before it is started again: at first, and at most."""
 _MOST_BYTES = 256 * 1024 * 1024
@@ -140,7 +141,8 @@ class Front:
         headers = dict(scope["headers"])
         path = scope["path"]
         if path == "/health":
-            await _say(send, 200, "ok")
+            is_well = await self._is_engine_well()
+            await _say(send, 200 if is_well else 503, "ok" if is_well else "the engine does not answer")
         elif self._token and not self._is_known(headers):
             await _say(send, 401, "this store takes its token: set store.token")
         elif path not in ("/query", "/update") or scope["method"] not in ("GET", "POST"):
@@ -157,6 +159,13 @@ class Front:
             )
             async with self._one if path == "/update" else contextlib.nullcontext():
                 await self._relay(request, send)
+
+    async def _is_engine_well(self) -> bool:
+        try:
+            answer = await self._client.get("/query", params={"query": "ASK {}"}, timeout=_HEALTH_S)
+        except httpx2.HTTPError:
+            return False
+        return answer.is_success
 
     def _is_known(self, headers: dict[bytes, bytes]) -> bool:
         given = bearer(headers.get(b"authorization", b"").decode("latin-1")) or ""
