@@ -46,7 +46,7 @@ _BREADTH, _REFINED = (
 )  # efSearch, and how many times `k` are compared exactly: measured at 100,000 rows, recall .94
 _RETRY_S = 30.0
 
-_SOURCE = re.compile(r",? ?/\S+\.rs:\d+:\d+")
+_SOURCE = re.compile(r"[, ] ?/[^\s:]++:\d++:\d++")
 """Where an error was raised in the code of an engine, which helps nobody here."""
 
 
