@@ -118,6 +118,8 @@ class Backends:
     _followers: list[Worker] = field(default_factory=list)
     _indexed: int = -1
     """The last write that the engine of a shared index is known to have; -1 while that is not known."""
+    _engine_of: str = ""
+    """The id of the store of which the engine of a shared index is known to be."""
     _lagging: int = -1
     """The write at which the engine was when it was last found behind the store."""
 
@@ -294,9 +296,7 @@ class Backends:
         def follow_others() -> float:
             try:
                 graph.follow_feed()
-            except (
-                BackendError
-            ) as error:  # the endpoint is away, or the embedder: what was written is still there later
+            except BackendError as error:  # the endpoint is away, or the embedder: what was written is there later
                 logger.warning("feed.not-followed", extra={"error": type(error).__name__})
                 return 5 * wait_s
             return wait_s
@@ -342,16 +342,17 @@ class Backends:
         if not (isinstance(pools, Pools) and isinstance(graph, RemoteStore)):
             return
         last = graph.writes
-        if self._indexed == last and not pools.is_late:
+        is_other = graph.id != (self._engine_of or graph.id)  # the endpoint was emptied, or has another store
+        if self._indexed == last and not (pools.is_late or is_other):
             return
         seen = pools.engine.seen
-        if seen != last or pools.is_late:
-            if not 0 < seen <= last:  # it is empty, or of a store that was put back
+        if seen != last or pools.is_late or is_other:
+            if is_other or not 0 < seen <= last:  # it is empty, or of a store that was put back
                 pools.rebuild()
             else:
                 self._follow_indexes(graph.changes(seen))
             pools.engine.put([], seen=last)
-        self._indexed, pools.is_late = last, False
+        self._indexed, self._engine_of, pools.is_late = last, graph.id, False
 
     def _take_over(self, graph: RemoteStore) -> None:
         """Mend the engine where nobody has for a while: whoever was to is dead."""
@@ -392,6 +393,10 @@ class Backends:
         try:
             if not isinstance(self.indexes, Pools):
                 self._follow_indexes(entries)
+            elif everything:
+                self.aside.look()
+            else:
+                self.aside.look_at(nodes)
             if forgets or everything:
                 self.snapshots.drop()
                 for copies in self.caches:

@@ -361,6 +361,8 @@ def read_question(query: Query, stores: Backends, settings: Settings, watch: Sto
 
 def _bring(query: Query, stores: Backends) -> None:
     """Let what may answer a question be in the indexes, where an engine holds it."""
+    if not stores.indexes.is_pooled:
+        return
     at = stores.clock()
     looks_back = (
         query.as_of or query.believed_at or timely.looks_back(query.question) or timely.asked_time(query.question, at)

@@ -64,6 +64,9 @@ class _Shortcut(Generic[I]):
 class Indexes(Context):
     """The indexes of one store. Hold `lock` while reading several of them together."""
 
+    is_pooled = False
+    """Whether `bring` has anything to do."""
+
     adjacency = _Shortcut(Adjacency)
     associations = _Shortcut(Associations)
     fadings = _Shortcut(Fadings)

@@ -400,6 +400,8 @@ class Pools:
     *Because:* what reads the index need not know where it is; a thread that asks outside of both is refused.
     """
 
+    is_pooled = True
+
     def __init__(
         self, graph: Store, embedder: Embedder, file: VectorFile, engine: Engine, settings: IndexSettings
     ) -> None:

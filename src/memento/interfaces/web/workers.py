@@ -40,7 +40,7 @@ from memento.service import open_service
 from memento.settings import Settings, StoreSettings, home_and_namespace, load, resolve_namespace
 from memento.telemetry import configure_logging, trace_to
 
-_READY_S, _STOP_S, _LOOK_S = 900.0, 15.0, 0.2
+_READY_S, _LOOK_S = 900.0, 0.2
 
 
 def serve_many(
