@@ -15,8 +15,10 @@ Every way Memento fails.
     ├── BackendError             something outside failed                        503
     │   ├── GraphError           the store; carries the query file when there is one
     │   │   ├── Damaged          its files cannot be read
+    │   │   ├── StoreAway        nobody answers at the address of its endpoint; nothing was sent
     │   │   ├── Unanswered       an endpoint did not say whether it wrote
     │   │   └── LostTurn         another node wrote first; nothing was written
+    │   ├── Overloaded           more is under way or waits than may; nothing was done, and the same may be asked again
     │   ├── ReadOnly             a write while a backup stands in for a damaged store
     │   ├── TimedOut             a query that took longer than it may            504
     │   ├── TooMuch              a query that took more memory, rows or bytes than it may
@@ -137,12 +139,24 @@ class Damaged(GraphError):
     """The files of the store are not all there, not as they were written, or of a version that this one cannot read."""
 
 
+class StoreAway(GraphError):
+    """Nobody answers at the address of the endpoint; nothing was sent."""
+
+
 class Unanswered(GraphError):
     """The endpoint of the store was sent something and did not answer: whether it was done is not known yet."""
 
 
 class LostTurn(GraphError):
     """Another node has written since, or has taken the turn to write; nothing was written, and the same may be asked again."""
+
+
+class Overloaded(BackendError):
+    """More is under way or waits than may: the message says what. Nothing was done; `retry_after_s` is when to ask again."""
+
+    def __init__(self, message: str, retry_after_s: int = 1) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
 
 
 class ReadOnly(BackendError):

@@ -12,6 +12,7 @@ named graph is none, and its default graph is left alone.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -21,6 +22,7 @@ from typing import NoReturn
 
 import pyoxigraph as ox
 
+from memento import telemetry
 from memento.errors import GraphError, LostTurn, TooMuch
 from memento.graph.binding import bind_query, load_query
 from memento.graph.endpoint import Solution, SparqlClient, Term
@@ -94,6 +96,8 @@ class RemoteStore:
         self._following = threading.Lock()
         self._names: frozenset[IRI] | None = None  # the graphs there are, until a write may have changed that
         self._is_closed = False
+        self.followed_at = time.monotonic()
+        """When this node last knew all that the store had, by `time.monotonic`."""
         head = self.feed.begin()
         self.id = head.id
         """That of the store, made with its feed."""
@@ -122,9 +126,11 @@ class RemoteStore:
         with self._following:
             if self.turn.lease is not None or self._is_closed:  # a writer has followed, and nobody else writes now
                 return False
+            looked_at = time.monotonic()
             entries = self._list_new(self.feed.read())
             if not any(entry.journal for entry in entries):
                 self._follow(entries)
+                self.followed_at = looked_at
                 return bool(entries)
         with self.turn:  # which waits for who is applying it, and finishes what a dead one has left
             return True
@@ -330,9 +336,13 @@ class RemoteStore:
         with self.turn, self._one_writer:
             if self.turn.lease is None:
                 raise LostTurn("another node has taken the turn: ask again")
-            entry = self.feed.write(writing, self._sequence, self.turn.lease)
+            try:
+                entry = self.feed.write(writing, self._sequence, self.turn.lease)
+            except LostTurn:
+                telemetry.increment("store_lost_writes_total", shard=self.client.shard)
+                raise
             is_same = self._names is not None and not cleared and gone <= come <= {str(name) for name in self._names}
-            self._sequence = entry.sequence
+            self._sequence, self.followed_at = entry.sequence, time.monotonic()
             if self.neighbours is not None:
                 self.neighbours.tell(entry.sequence)
             if not is_same:
@@ -340,12 +350,14 @@ class RemoteStore:
 
     def _catch_up(self, head: Head) -> None:
         """Finish what another node has left, and follow what others wrote: the turn is this node's."""
+        looked_at = time.monotonic()
         with self._following:
             entries = self._list_new(head)
             for entry in entries:
                 if entry.journal is not None:
                     self.feed.finish_entry(entry, head.lease)
             self._follow(entries)
+            self.followed_at = looked_at
         self.on_turn()
 
     def _list_new(self, head: Head) -> list[Entry]:
@@ -439,6 +451,11 @@ class Mirror:
         except BaseException:
             self.drop()
             raise
+
+    @property
+    def statements(self) -> int:
+        """How many it holds."""
+        return sum(list(self._counts.values()))
 
     def drop(self) -> None:
         """Let go of every copy."""

@@ -90,6 +90,11 @@ class Snapshots:
                 self._mirror.drop()
         self.on_drop()
 
+    @property
+    def copied(self) -> int:
+        """How many statements of a shared store are copied here."""
+        return self._mirror.statements if self._mirror else 0
+
     def switch_to(self, graph: Store) -> None:
         """Be of another store from now on."""
         with self._lock:

@@ -284,4 +284,5 @@ def health(context: Context, upstreams: Mapping[str, str]) -> Health:
     Args:
         upstreams: the providers by protocol that a proxy in front of this memory serves.
     """
-    return check.report_health(context.scope(None), context.access, upstreams, context.stores)
+    readiness = context.service.watch.report()
+    return check.report_health(context.scope(None), context.access, upstreams, context.stores, readiness)
