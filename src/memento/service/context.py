@@ -561,7 +561,8 @@ def handle(operation: Operation[A], context: Context) -> A:
     check(operation)
     operation = spell_out(operation, context)
     answer = _answer(operation, context)
-    if operation.right == "read" and (notice := describe_unknown(operation.namespace, context)):
+    if operation.right == "read" and (unknown := describe_unknown(operation.namespace, context)):
+        notice = f"{unknown}: `status` lists those there are"
         if hasattr(answer, "notice"):
             answer = replace(answer, notice=notice)
         elif notice not in context.notices:
@@ -594,4 +595,4 @@ def describe_unknown(namespace: str | None, context: Context) -> str | None:
     scope = context.scope(namespace)
     if context.service.graph_names.holds((scope.graph, cases_iri(scope.tenant, scope.namespace))):
         return None
-    return f"nothing is remembered in a namespace {namespace!r}: `status` lists those there are"
+    return f"nothing is remembered in a namespace {namespace!r}"
