@@ -172,8 +172,8 @@ def _frame(
 ) -> str:
     layout = manifest.layout
     said = (
-        f"Map of {manifest.namespace}: {count_noun(layout.memories, 'memory', 'memories')}, {count_noun(layout.anchors, 'anchor')}, "
-        f"{count_noun(layout.links, 'link')}, {count_noun(len(manifest.regions), 'region')}"
+        f"Map of {manifest.namespace}: {count_noun(layout.memories, 'memory', 'memories')}, "
+        f"{count_noun(layout.anchors, 'anchor')}, {count_noun(layout.links, 'link')}, {count_noun(len(manifest.regions), 'region')}"
     )
     shape = (
         f'role="img" style="max-width:100%;width:{width:.0f}px;color:inherit"'

@@ -96,8 +96,8 @@ def _recall(query: Query, stores: Backends, settings: Settings) -> Recollection:
         chosen = answer.chosen[: query.k + twins]
         named = [Scored(nodes.iri(one.item), one.score, one.source) for one in chosen]
         reasons = give_reasons(chosen, question, ranking, settings) if query.explained else {}
-    is_told = query.explained and ranking.judgement
-    cut = explain.list_cut(left, ranking.judgement, stores.graph, query.scope) if is_told else ()
+    judged = ranking.judgement if query.explained else None
+    cut = explain.list_cut(left, judged, stores.graph, query.scope) if judged else ()
     memories, entities = watch.run(trace, named, stores.graph, query.scope, query.believed_at)
     if ranking.judgement:
         memories = tuple(
