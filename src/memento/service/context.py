@@ -31,7 +31,7 @@ from memento.cases.domain import Domains, ReadLog
 from memento.consolidation.agents import Agents
 from memento.consolidation.bounded_rules import BoundedRules
 from memento.datadir import DataFolder
-from memento.errors import Forbidden, GraphError, InputError, ReadOnly, TooLong
+from memento.errors import Forbidden, GraphError, InputError, NotFound, ReadOnly, TooLong
 from memento.intake.capture import Journal
 from memento.intake.redaction import Redaction, Redactor, describe_counts
 from memento.iris import (
@@ -139,6 +139,7 @@ class Service:
         self.journal = Journal(datadir.captures, settings.capture.most)
         self.capturer = Worker(lambda: capture(self), "capture")
         stores.graph.on_failure = self.mender.wake
+        stores.return_listeners.append(lambda: self.consolidator.wake() if self.consolidator.running else None)
 
     @property
     def degraded(self) -> Degraded | None:
@@ -573,11 +574,18 @@ def handle(operation: Operation[A], context: Context) -> A:
 
 
 def _answer(operation: Operation[Any], context: Context) -> Any:
-    """Answer an operation; a question that was embedded before the embedder was switched is asked once more."""
+    """
+    Answer an operation. A question that was embedded before the embedder was switched is asked once more, and so is one for what
+    is not known here where another node has just written something.
+    """
     handler, embedder = HANDLERS[type(operation)], context.stores.embedder
     try:
         with context.stores.indexes.whole(lambda: context.list_read_graphs(operation)):
             answer = handler(operation, context)
+    except NotFound:
+        if not context.stores.catch_up(asks=True):
+            raise
+        return handler(operation, context)
     except Exception:
         if operation.right != "read" or context.stores.embedder is embedder:
             raise
