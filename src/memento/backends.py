@@ -32,7 +32,7 @@ from memento.graph.inferences import Inferences
 from memento.graph.oxigraph import Oxigraph, finish_rewriting, rewrite, tidy, wait_until_released
 from memento.graph.probe import raise_if_unfit
 from memento.graph.ranges import Aside
-from memento.graph.remote import Mirror, RemoteStore, WriteLock
+from memento.graph.remote import RemoteStore, Replica, WriteLock
 from memento.graph.snapshot import Snapshots, delete_snapshots
 from memento.graph.store import Delta, Store, load_ontology
 from memento.iris import CASES, IRI, MEM, TYPE, self_iri, tenant_of
@@ -63,6 +63,7 @@ logger = logging.getLogger(__name__)
 
 _PATIENCE_S = 30.0  # for what is being read from a store that is to be let go of
 _AT_MOST_S = 600.0
+_REFILL_S = 10.0  # between two looks whether a replica is to be filled again
 _PORTION = 5_000  # nodes that the indexes look at again together
 
 
@@ -106,6 +107,8 @@ class Backends:
     _is_erased: bool = field(default=False)
     _is_closed: bool = field(default=False)
     caches: list[CopyCache] = field(default_factory=list)
+    return_listeners: list[Callable[[], None]] = field(default_factory=list)
+    """Called when a store behind an endpoint is back after it was away."""
     change_listeners: list[Callable[[Change | None], None]] = field(default_factory=list)
     """Told of every change right after it was written; None is any change at all."""
     write_listeners: list[Callable[[Collection[IRI] | None], None]] = field(default_factory=list)
@@ -293,13 +296,30 @@ class Backends:
         """Let the indexes follow what other nodes write to a shared store, at most so many seconds behind, until `close`."""
         graph.on_follow, graph.on_turn = self._follow_entries, self._mend_engine
 
+        is_away = False
+
         def follow_others() -> float:
+            nonlocal is_away
             try:
                 graph.follow_feed()
             except BackendError as error:  # the endpoint is away, or the embedder: what was written is there later
-                logger.warning("feed.not-followed", extra={"error": type(error).__name__})
-                return 5 * wait_s
+                if not is_away:
+                    logger.warning("feed.not-followed", extra={"error": type(error).__name__})
+                is_away = True
+                return wait_s
+            if is_away:
+                logger.warning("feed.followed-again")
+                for notify in self.return_listeners:
+                    notify()
+            is_away = False
             return wait_s
+
+        def fill_replica() -> float:
+            try:
+                graph.fill_replica()
+            except BackendError as error:
+                logger.warning("replica.not-filled", extra={"error": str(error)[:500]})
+            return _REFILL_S
 
         def look_at_engine() -> float:
             with suppress(BackendError):  # which is then looked at once more
@@ -311,17 +331,21 @@ class Backends:
                 graph.turn.renew()
             return graph.turn.lease_s / 8
 
-        self._followers = [Worker(follow_others, "feed"), Worker(renew_turn, "turn")]
+        self._followers = [Worker(follow_others, "feed"), Worker(renew_turn, "turn"), Worker(fill_replica, "replica")]
         if isinstance(self.indexes, Pools):
             self._followers.append(Worker(look_at_engine, "engine"))
         for worker in self._followers:
             worker.wake()
 
-    def catch_up(self) -> None:
-        """Follow at once what another process of this machine has written; nothing where the store is not shared."""
-        if isinstance(self.graph, RemoteStore) and self.graph.is_behind:
+    def catch_up(self, *, asks: bool = False) -> bool:
+        """
+        Follow at once what another process of this machine has written, or also what another node has where it `asks` the store;
+        return whether there was any. Nothing where the store is not shared.
+        """
+        if isinstance(self.graph, RemoteStore) and (asks or self.graph.is_behind):
             with suppress(BackendError):  # whoever asks is told of it by what it asks
-                self.graph.follow_feed()
+                return self.graph.follow_feed()
+        return False
 
     def _note_indexed(self) -> None:
         """Note that the indexes have what was written; the writers' lock is held."""
@@ -531,6 +555,8 @@ class Backends:
             self.graph.close()
             if isinstance(self.indexes, Pools) and not self.graph.is_on_disk:
                 self.indexes.engine.close()
+            if not self.graph.is_on_disk and self.datadir.erasure_mark.exists():
+                rmtree(self.datadir.replica, ignore_errors=True)
             if self.graph.is_on_disk:
                 self._rewrite_erased()
                 _tidy_store(self.datadir, self.indexes)
@@ -614,6 +640,14 @@ def _open_shared(
         raise_if_unfit(client)
     graph = RemoteStore(client, node=f"{gethostname()}:{os.getpid()}", lease_s=chosen.lease_s)
     try:
+        if datadir.erasure_mark.exists():  # what is in the files of the replica too
+            rmtree(datadir.replica, ignore_errors=True)
+            datadir.erasure_mark.unlink()
+        is_wanted = chosen.replica == "on" or (chosen.replica == "auto" and settings.index.kind == "faiss")
+        whole = chosen.replica_quads if is_wanted else 0
+        replica = Replica(graph, datadir.replica, whole=whole, some=chosen.snapshot_quads)
+        replica.on_forget = datadir.erasure_mark.touch
+        graph.keep_replica(replica)
         file = open_vector_file(datadir.vectors, embedder.fingerprint)
         note_embedding(file, embedder)
         load_ontology(graph)
@@ -627,17 +661,15 @@ def _open_shared(
     except BaseException:
         graph.close()
         raise
-    mirror = Mirror(graph, datadir.work / "mirror", chosen.snapshot_quads)
     parts = Backends(
         graph,
         embedder,
         indexes,
         datadir,
-        Snapshots(graph, datadir.snapshots, mirror),
+        Snapshots(graph, datadir.snapshots),
         Inferences(Oxigraph(), settings.inference.most),  # of nothing: they are refused by the settings
         aside,
     )
-    datadir.erasure_mark.unlink(missing_ok=True)  # there are no files of a store to be rewritten
     if datadir.neighbours is not None:
         graph.neighbours = Neighbours(datadir.neighbours)
     parts.begin_following(graph, chosen.follow_ms / 1000)

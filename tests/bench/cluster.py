@@ -360,13 +360,16 @@ def tell_faults(base: Cluster, pause_s: float) -> Iterator[str]:
     """Tell what a node that dies for a minute costs, and a tenant that moves."""
     middle = base.for_s / 2
     yield "\n| four nodes at half of what they could do | p50 ms | p99 ms | p99 of writes | lost |\n|---|---|---|---|---|"
-    rate = 0.5 * 4 / mean_of(base)
-    for name, changed in (
-        ("all well", {}),
-        ("one dies, and returns after 30 s", {"dies": (middle, middle + 30.0)}),
-        (f"the busiest tenant moves, pausing its writes {pause_s:g} s", {"moves": (middle, middle + pause_s)}),
+    well = replace(base, nodes=4, shards=4, rate=0.5 * 4 / mean_of(base))
+    for name, cluster in (
+        ("all well", well),
+        ("one dies, and returns after 30 s", replace(well, dies=(middle, middle + 30.0))),
+        (
+            f"the busiest tenant moves, pausing its writes {pause_s:g} s",
+            replace(well, moves=(middle, middle + pause_s)),
+        ),
     ):
-        found = simulate(replace(base, nodes=4, shards=4, rate=rate, **changed))
+        found = simulate(cluster)
         p50, p99 = np.quantile(found.reads, (0.5, 0.99)) * 1000
         yield f"| {name} | {p50:.0f} | {p99:.0f} | {np.quantile(found.writes, 0.99) * 1000:.0f} | {found.lost} |"
 

@@ -85,9 +85,11 @@ def report_health(
     store: Literal["ok", "failing", "damaged"] = "damaged" if harm else "ok"
     if not harm and parts.graph.failure:
         harm, store = explain_failure(parts.graph.failure), "failing"
+    if "store" in readiness.away:
+        store = "failing"
     waiting: dict[str, int] = {}
     try:
-        raise_if_store_is_away(readiness)
+        raise_if_store_is_away(readiness, parts)
         graphs = [g for g in _graphs_of(scope.tenant, parts) if access.sees(namespace_of(g))]
         rows = parts.graph.select("library/waiting", graphs or scope.memory_graphs)
         waiting = {str(row["state"]): int(str(row["count"])) for row in rows}
@@ -164,14 +166,16 @@ class Watch:
                 self._quick = Feed(graph.client.with_timeout(LOOK_S))
             begin = time.monotonic()
             head = self._quick.read()
-            figures = {
+            figures: dict[str, float | str] = {
+                "kind": "sparql",
+                "replica": graph.replica_state,
                 "sequence": graph.writes,
                 "behind": max(head.sequence - graph.writes, 0),
-                "behind_s": round(max(time.monotonic() - graph.followed_at, 0.0), 3),
+                "behind_s": round(max(time.monotonic() - graph.heard_at, 0.0), 3),
                 "ms": round((time.monotonic() - begin) * 1000, 1),
             }
-            return PartHealth(part="store", state="ok", is_needed=True, figures={"kind": "sparql", **figures})
-        figures = {"sequence": graph.writes, "behind": 0, "behind_s": 0.0}
+            return PartHealth(part="store", state="ok", is_needed=True, figures=figures)
+        figures = {"kind": "embedded", "sequence": graph.writes, "behind": 0, "behind_s": 0.0}
         if harm := _explain_damage(self._stores):
             return PartHealth(part="store", state="damaged", is_needed=True, detail=harm, figures=figures)
         harm = explain_failure(graph.failure) if graph.failure else ""
@@ -180,7 +184,7 @@ class Watch:
             state="failing" if harm else "ok",
             is_needed=True,
             detail=harm,
-            figures={"kind": "embedded", **figures},
+            figures=figures,
         )
 
     def _look_at_index(self) -> PartHealth:
@@ -261,8 +265,13 @@ def _say_away(part: PartName, detail: str) -> PartHealth:
     return PartHealth(part=part, state="away", is_needed=part in ("store", "index"), detail=detail)
 
 
-def raise_if_store_is_away(readiness: Readiness) -> None:
-    """Raise `StoreAway` where the store does not answer: whoever asks is told at once, and waits for nothing."""
+def raise_if_store_is_away(readiness: Readiness, parts: Backends) -> None:
+    """
+    Raise `StoreAway` where the store does not answer, and nothing is read from a replica of it: whoever asks is told at once, and
+    waits for nothing.
+    """
+    if isinstance(parts.graph, RemoteStore) and parts.graph.replica_state == "current":
+        return
     for one in readiness.parts:
         if one.part == "store" and one.state == "away":
             raise StoreAway(f"the store is away: {one.detail}")
@@ -276,7 +285,8 @@ def list_gauges(readiness: Readiness, parts: Backends) -> Iterator[telemetry.Sam
             value = one.figures.get(figure)
             if isinstance(value, int | float):
                 yield name, {}, value
-    yield "copied_statements", {}, parts.snapshots.copied
+    if isinstance(parts.graph, RemoteStore):
+        yield "copied_statements", {}, parts.graph.copied
 
 
 _GAUGES: Mapping[str, Mapping[str, str]] = {

@@ -97,7 +97,7 @@ def test_a_store_that_stops_to_answer_takes_the_node_out_of_service_and_nobody_w
     server = Server(tmp_path / "endpoint", free_port())
     server.start()
     assert server.process is not None
-    store = StoreSettings("sparql", server.query_url, server.update_url, follow_ms=50)
+    store = StoreSettings("sparql", server.query_url, server.update_url, follow_ms=50, replica="off")
     configured = replace(OFFLINE, store=store, inference=InferenceSettings(on=False))
     try:
         opened = open_memento(tmp_path / "home", configured=configured)

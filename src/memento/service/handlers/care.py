@@ -391,7 +391,7 @@ def status(operation: operations.Status, context: Context) -> Report:
     """Say how the memory stands."""
     scope = context.scope(operation.namespace)
     readiness = context.service.watch.report()
-    raise_if_store_is_away(readiness)
+    raise_if_store_is_away(readiness, context.stores)
     report = report_status(scope, context.access, context.service.datadir, now(), context.stores, context.settings)
     proposals = 0
     with suppress(BackendError):  # whoever captures is told; the rest can be said all the same
