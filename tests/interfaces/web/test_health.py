@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -132,6 +133,32 @@ def test_a_store_that_stops_to_answer_takes_the_node_out_of_service_and_nobody_w
     assert 'memento_part_up{part="store"} 0' in metrics.text
     assert took_s < 10  # of a request that is waited for 60 s
     assert back["parts"][0]["figures"]["behind"] == 0
+
+
+def test_a_part_that_hangs_is_away_and_is_looked_at_by_one_thread_however_often_somebody_asks(
+    memento: Memento, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memento.warm_up()
+    freed, looked = threading.Event(), []
+
+    def hang() -> int:
+        looked.append(threading.current_thread().name)
+        freed.wait(30)
+        return 7
+
+    with create_app(memento.service).test_client() as client:
+        monkeypatch.setattr(memento.service.stores.indexes, "count_nodes", hang)
+        answers = [client.get("/health/ready") for _ in range(3)]
+        freed.set()
+        time.sleep(0.6)  # longer than a look is good for
+        back = client.get("/health/ready")
+    away = [one for one in (answers[-1].json or {})["parts"] if one["state"] != "ok"]
+
+    assert [(one.status_code, (one.json or {})["away"]) for one in answers] == [(503, ["index"])] * 3
+    assert [(one["part"], one["is_needed"]) for one in away] == [("index", True)]
+    assert "has not answered for" in away[0]["detail"]
+    assert looked == ["look-index"] * 2
+    assert (back.status_code, (back.json or {})["parts"][1]["figures"]["nodes"]) == (200, 7)
 
 
 def test_what_waits_is_counted_in_every_namespace_and_a_store_that_fails_changes_no_status(tmp_path: Path) -> None:
