@@ -300,6 +300,8 @@ class Backends:
 
         def follow_others() -> float:
             nonlocal is_away
+            if graph.is_told and not is_away:  # by the neighbours themselves
+                return wait_s
             try:
                 graph.follow_feed()
             except BackendError as error:  # the endpoint is away, or the embedder: what was written is there later
