@@ -32,7 +32,7 @@ from memento.graph.inferences import Inferences
 from memento.graph.oxigraph import Oxigraph, finish_rewriting, rewrite, tidy, wait_until_released
 from memento.graph.probe import raise_if_unfit
 from memento.graph.ranges import Aside
-from memento.graph.remote import Mirror, RemoteStore, WriteLock
+from memento.graph.remote import RemoteStore, Replica, WriteLock
 from memento.graph.snapshot import Snapshots, delete_snapshots
 from memento.graph.store import Delta, Store, load_ontology
 from memento.graph.transfer import Statement
@@ -64,6 +64,7 @@ logger = logging.getLogger(__name__)
 
 _PATIENCE_S = 30.0  # for what is being read from a store that is to be let go of
 _AT_MOST_S = 600.0
+_REFILL_S = 10.0  # between two looks whether a replica is to be filled again
 _PORTION = 5_000  # nodes that the indexes look at again together
 
 
@@ -109,6 +110,8 @@ class Backends:
     _is_erased: bool = field(default=False)
     _is_closed: bool = field(default=False)
     caches: list[CopyCache] = field(default_factory=list)
+    return_listeners: list[Callable[[], None]] = field(default_factory=list)
+    """Called when a store behind an endpoint is back after it was away."""
     change_listeners: list[Callable[[Change | None], None]] = field(default_factory=list)
     """Told of every change right after it was written; None is any change at all."""
     write_listeners: list[Callable[[Collection[IRI] | None], None]] = field(default_factory=list)
@@ -299,12 +302,24 @@ class Backends:
         def follow_others() -> float:
             try:
                 graph.follow_feed()
-                self.is_away = False
             except BackendError as error:  # the endpoint is away, or the embedder: what was written is there later
+                if not self.is_away:
+                    logger.warning("feed.not-followed", extra={"error": type(error).__name__})
                 self.is_away = True
-                logger.warning("feed.not-followed", extra={"error": type(error).__name__})
-                return 5 * wait_s
+                return wait_s
+            if self.is_away:
+                self.is_away = False
+                logger.warning("feed.followed-again")
+                for notify in self.return_listeners:
+                    notify()
             return wait_s
+
+        def fill_replica() -> float:
+            try:
+                graph.fill_replica()
+            except BackendError as error:
+                logger.warning("replica.not-filled", extra={"error": str(error)[:500]})
+            return _REFILL_S
 
         def look_at_engine() -> float:
             with suppress(BackendError):  # which is then looked at once more
@@ -316,17 +331,21 @@ class Backends:
                 graph.turn.renew()
             return graph.turn.lease_s / 8
 
-        self._followers = [Worker(follow_others, "feed"), Worker(renew_turn, "turn")]
+        self._followers = [Worker(follow_others, "feed"), Worker(renew_turn, "turn"), Worker(fill_replica, "replica")]
         if isinstance(self.indexes, Pools):
             self._followers.append(Worker(look_at_engine, "engine"))
         for worker in self._followers:
             worker.wake()
 
-    def catch_up(self) -> None:
-        """Follow at once what another process of this machine has written; nothing where the store is not shared."""
-        if isinstance(self.graph, RemoteStore) and self.graph.is_behind:
+    def catch_up(self, *, asks: bool = False) -> bool:
+        """
+        Follow at once what another process of this machine has written, or also what another node has where it `asks` the store;
+        return whether there was any. Nothing where the store is not shared.
+        """
+        if isinstance(self.graph, RemoteStore) and (asks or self.graph.is_behind):
             with suppress(BackendError):  # whoever asks is told of it by what it asks
-                self.graph.follow_feed()
+                return self.graph.follow_feed()
+        return False
 
     def find_placement(self, tenant: str) -> Placement | None:
         """Return where a tenant is, as far as this store knows; None where it was told nothing."""
@@ -579,6 +598,8 @@ class Backends:
             self.graph.close()
             if isinstance(self.indexes, Pools) and not self.graph.is_on_disk:
                 self.indexes.engine.close()
+            if not self.graph.is_on_disk and self.datadir.erasure_mark.exists():
+                rmtree(self.datadir.replica, ignore_errors=True)
             if self.graph.is_on_disk:
                 self._rewrite_erased()
                 _tidy_store(self.datadir, self.indexes)
@@ -659,6 +680,14 @@ def _open_shared(
     graph = RemoteStore(client, node=f"{gethostname()}:{os.getpid()}", lease_s=chosen.lease_s)
     graph.shard = datadir.shard or graph.shard
     try:
+        if datadir.erasure_mark.exists():  # what is in the files of the replica too
+            rmtree(datadir.replica, ignore_errors=True)
+            datadir.erasure_mark.unlink()
+        is_wanted = chosen.replica == "on" or (chosen.replica == "auto" and settings.index.kind == "faiss")
+        whole = chosen.replica_quads if is_wanted else 0
+        replica = Replica(graph, datadir.replica, whole=whole, some=chosen.snapshot_quads)
+        replica.on_forget = datadir.erasure_mark.touch
+        graph.keep_replica(replica)
         file = open_vector_file(datadir.vectors, embedder.fingerprint)
         note_embedding(file, embedder)
         load_ontology(graph)
@@ -672,17 +701,15 @@ def _open_shared(
     except BaseException:
         graph.close()
         raise
-    mirror = Mirror(graph, datadir.work / "mirror", chosen.snapshot_quads)
     parts = Backends(
         graph,
         embedder,
         indexes,
         datadir,
-        Snapshots(graph, datadir.snapshots, mirror),
+        Snapshots(graph, datadir.snapshots),
         Inferences(Oxigraph(), settings.inference.most),  # of nothing: they are refused by the settings
         aside,
     )
-    datadir.erasure_mark.unlink(missing_ok=True)  # there are no files of a store to be rewritten
     if datadir.neighbours is not None:
         graph.neighbours = Neighbours(datadir.neighbours)
     parts.begin_following(graph, chosen.follow_ms / 1000)

@@ -26,8 +26,8 @@ The data folder and who owns it.
 An encrypted folder has `encryption.json`, `memory.sealed` and `journal-N.sealed` instead (`memento.vault`): there the store, the
 snapshots and all else that is in plain text are in a folder in memory, `work`; tokens and backups are sealed.
 
-Where the store is behind an endpoint (`store.kind = "sparql"`), there is no `store/`; `mirror/` has copies of graphs for SPARQL,
-and goes at the next start (docs/scale.md).
+Where the store is behind an endpoint (`store.kind = "sparql"`), there is no `store/`; `replica/` has a copy of it, and may be
+deleted (docs/scale.md).
 
 *Guarantees:* one owner at a time; the lock goes with the process that holds it, however that ends.
 """
@@ -41,7 +41,7 @@ import stat
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from shutil import disk_usage
+from shutil import disk_usage, rmtree
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -187,6 +187,10 @@ class DataFolder:
         return self.work / "snapshots"
 
     @property
+    def replica(self) -> Path:
+        return self.work / "replica"
+
+    @property
     def bare(self) -> Path:
         return self.path / "bare"
 
@@ -262,6 +266,7 @@ class DataFolder:
         """Let what workers erased count as erased by the owner of the folder, who alone can write its files again."""
         for mark in self.workers.glob(f"*/{self.erasure_mark.name}"):
             self.erasure_mark.touch()
+            rmtree(mark.with_name(self.replica.name), ignore_errors=True)
             mark.unlink(missing_ok=True)
 
     @property

@@ -1101,11 +1101,14 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cut:
-    """A memory that was found and did not come back: how relevant it is, and why it was left out."""
+    """
+    A memory that was found and did not come back: how relevant it is, why it was left out, and what it says in 120 characters.
+    """
 
     iri: IRI
     relevance: float
     reason: str
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1915,7 +1918,7 @@ class TokenShown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A memory or an anchor on the map, by its IRI and what it says or is called; `score` is in 0..1."""
+    """A memory or an anchor on the map, by its IRI and what it says, in 400 characters, or is called; `score` is in 0..1."""
 
     iri: IRI
     text: str

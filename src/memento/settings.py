@@ -768,8 +768,16 @@ class StoreSettings:
     follow_ms: Annotated[int, Meta(ge=10)] = knob(
         200, "milliseconds between two looks at what other nodes have written"
     )
+    replica: Literal["auto", "on", "off"] = knob(
+        "auto",
+        "copy it into the folder of each node, which reads from there; `auto` does where the index is in memory too "
+        '(index.kind = "faiss")',
+    )
+    replica_quads: Positive = knob(
+        20_000_000, "most statements of such a copy, some 200 bytes each; a larger store is read at its endpoint"
+    )
     snapshot_quads: Positive = knob(
-        1_000_000, "most statements that are copied from it to answer SPARQL; with more of them it is refused"
+        1_000_000, "most statements that are copied to answer SPARQL where there is no replica; with more it is refused"
     )
     shards: str = knob(
         "",

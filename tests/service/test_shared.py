@@ -22,12 +22,12 @@ from memento.settings import InferenceSettings, Settings, StoreSettings, check, 
 from memento.time import now
 
 
-def shared(server: Server, **more: float) -> Settings:
+def shared(server: Server, **more: float | str) -> Settings:
     store = StoreSettings("sparql", server.query_url, server.update_url, follow_ms=50, lease_s=3.0, **more)  # type: ignore[arg-type]
     return replace(OFFLINE, store=store, inference=InferenceSettings(on=False))
 
 
-def open_node(server: Server, home: Path, **more: float) -> Memento:
+def open_node(server: Server, home: Path, **more: float | str) -> Memento:
     opened = open_memento(home, configured=shared(server, **more))
     assert isinstance(opened, Memento)
     return opened
@@ -139,7 +139,7 @@ def test_what_needs_files_is_refused_with_what_to_do_instead(nodes: tuple[Mement
 
 def test_more_statements_than_may_be_copied_are_refused_by_name_of_the_setting(server: Server, tmp_path: Path) -> None:
     with (
-        open_node(server, tmp_path, snapshot_quads=3) as node,
+        open_node(server, tmp_path, snapshot_quads=3, replica="off") as node,
         pytest.raises(Exception, match=r"store\.snapshot_quads"),
     ):
         node.query("SELECT * WHERE { ?s ?p ?o }")
@@ -176,6 +176,7 @@ def test_a_note_that_waits_is_tried_by_one_node_and_by_the_other_when_that_has_d
     two.service.consolidator.stop(5)
     noted = one.note("The beehive stands behind the shed.", wait=False)
     assert noted.pending
+    two.service.stores.graph.follow_feed()  # type: ignore[attr-defined]
     [waiting] = [found for found in list_waiting(two.service.stores) if found.note == noted.note]
     assert take_up(waiting, two.service) is not None
     one.service.stores.graph.follow_feed()  # type: ignore[attr-defined]

@@ -198,7 +198,8 @@ def test_nobody_loses_a_word_while_it_moves_there_and_back(nodes: Nodes) -> None
 
     assert (failed, empty) == ([], [])
     graph = nodes.one.service.stores.graph
-    said = [str(quad[2]) for quad in graph.quads(graph_iri("eve", "main")) if quad[1].endswith("content")]
+    quads = graph.read_graph(graph_iri("eve", "main"))  # type: ignore[attr-defined]
+    said = [quad.object.value for quad in quads if quad.predicate.value.endswith("content")]
     assert len(acknowledged) > 4
     assert [said.count(text) for text in acknowledged] == [2] * len(acknowledged)  # the note, and its memory
 

@@ -123,7 +123,7 @@ class Digests:
     def read(cls, graph: RemoteStore, name: IRI) -> Digests:
         """Read a graph from one end to the other, of which 32 bytes a subject are kept."""
         keys, lanes, counts = array("Q"), array("Q"), array("q")
-        for subject, quads in _group(graph.match(graph=name)):
+        for subject, quads in _group(graph.read_graph(name)):
             low, high = _sum_up(quads)
             keys.append(_make_key(subject))
             lanes.extend((low, high))
@@ -359,7 +359,7 @@ class Relocation:
         portion: list[Statement] = []
         differing: set[IRI] = set()
         seen: set[int] = set()
-        for subject, quads in _group(self._source.graph.match(graph=graph)):
+        for subject, quads in _group(self._source.graph.read_graph(graph)):
             known = None
             if len(there.keys):
                 key = _make_key(subject)
@@ -417,10 +417,9 @@ class Relocation:
                 self._write(self._target, list(old - new), list(new - old))
 
     def _read_both(self, graph: IRI, subjects: Sequence[IRI]) -> tuple[set[Statement], set[Statement]]:
-        return (
-            set(self._source.graph.read_subjects(graph, subjects)),
-            set(self._target.graph.read_subjects(graph, subjects)),
-        )
+        pairs = [(graph, one) for one in subjects]
+        (_, new), (_, old) = (side.graph.read_subjects(pairs) for side in (self._source, self._target))
+        return new, old
 
     def _compare_and_cut(self, after: int) -> set[IRI]:
         """
@@ -539,7 +538,7 @@ class Relocation:
         """Remove the tenant's graphs from a store, and see that they are gone."""
         for graph in side.list_graphs(self._tenant):
             portion: list[Statement] = []
-            for quad in side.graph.match(graph=graph):
+            for quad in side.graph.read_graph(graph):
                 portion.append(quad)
                 if len(portion) >= _PORTION:
                     self._write(side, portion, [])
@@ -600,4 +599,4 @@ def _make_key(subject: str) -> int:
 
 def _find_subjects(graph: RemoteStore, name: IRI, keys: set[int]) -> set[IRI]:
     """Return the subjects of a graph that have some keys."""
-    return {subject for subject, _ in _group(graph.match(graph=name)) if _make_key(subject) in keys}
+    return {subject for subject, _ in _group(graph.read_graph(name)) if _make_key(subject) in keys}

@@ -32,7 +32,17 @@ from memento.cases.domain import Domains, ReadLog
 from memento.consolidation.agents import Agents
 from memento.consolidation.bounded_rules import BoundedRules
 from memento.datadir import DataFolder
-from memento.errors import BackendError, Forbidden, GraphError, InputError, MementoError, Moved, ReadOnly, TooLong
+from memento.errors import (
+    BackendError,
+    Forbidden,
+    GraphError,
+    InputError,
+    MementoError,
+    Moved,
+    NotFound,
+    ReadOnly,
+    TooLong,
+)
 from memento.intake.capture import Journal
 from memento.intake.redaction import Redaction, Redactor, describe_counts
 from memento.iris import (
@@ -144,6 +154,7 @@ class Service:
         self.journal = Journal(datadir.captures, settings.capture.most)
         self.capturer = Worker(lambda: capture(self), "capture")
         stores.graph.on_failure = self.mender.wake
+        stores.return_listeners.append(lambda: self.consolidator.wake() if self.consolidator.running else None)
         self.shards = Shards(self)
         """The other stores of the memory; one of them has the others of this one."""
 
@@ -692,7 +703,8 @@ def handle(operation: Operation[A], context: Context) -> A:
     redacted = redaction.close(is_trial=getattr(operation, "dry_run", False))
     check(operation)
     context, answer = _answer_where_it_is(operation, context)
-    if operation.right == "read" and (notice := describe_unknown(operation.namespace, context)):
+    if operation.right == "read" and (unknown := describe_unknown(operation.namespace, context)):
+        notice = f"{unknown}: `status` lists those there are"
         if hasattr(answer, "notice"):
             answer = replace(answer, notice=notice)
         elif notice not in context.notices:
@@ -728,11 +740,18 @@ def _answer_where_it_is(operation: Operation[Any], context: Context) -> tuple[Co
 
 
 def _answer(operation: Operation[Any], context: Context) -> Any:
-    """Answer an operation; a question that was embedded before the embedder was switched is asked once more."""
+    """
+    Answer an operation. A question that was embedded before the embedder was switched is asked once more, and so is one for what
+    is not known here where another node has just written something.
+    """
     handler, embedder = HANDLERS[type(operation)], context.stores.embedder
     try:
         with context.stores.indexes.whole(lambda: context.list_read_graphs(operation)):
             answer = handler(operation, context)
+    except NotFound:
+        if not context.stores.catch_up(asks=True):
+            raise
+        return handler(operation, context)
     except Exception:
         if operation.right != "read" or context.stores.embedder is embedder:
             raise
@@ -750,4 +769,4 @@ def describe_unknown(namespace: str | None, context: Context) -> str | None:
     scope = context.scope(namespace)
     if context.service.graph_names.holds((scope.graph, cases_iri(scope.tenant, scope.namespace))):
         return None
-    return f"nothing is remembered in a namespace {namespace!r}: `status` lists those there are"
+    return f"nothing is remembered in a namespace {namespace!r}"

@@ -16,7 +16,10 @@ def show_recollection(found: Json) -> str:
     """Rank, score and content of each memory, with its dates, what it is about, what it replaced, and its note."""
     notice = [click.style(clean(one), fg="red") for one in (found["degraded"], found["notice"]) if one]
     rest = [_count_left_out(found["left_out"])] if found["left_out"] else []
-    rest += [f"{_dim('cut')} {one['relevance']:.2f} {one['iri']}: {_dim(one['reason'])}" for one in found["cut"]]
+    rest += [
+        f"{_dim('cut')} {one['relevance']:.2f} {clean(one['text']) or one['iri']}: {_dim(one['reason'])}"
+        for one in found["cut"]
+    ]
     if not found["memories"]:
         nothing = "Nothing relevant comes to mind." if found["gated"] else "Nothing comes to mind."
         return "\n".join([*notice, nothing, *rest])
