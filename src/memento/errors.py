@@ -17,7 +17,8 @@ Every way Memento fails.
     │   │   ├── Damaged          its files cannot be read
     │   │   ├── StoreAway        nobody answers at the address of its endpoint; nothing was sent
     │   │   ├── Unanswered       an endpoint did not say whether it wrote
-    │   │   └── LostTurn         another node wrote first; nothing was written
+    │   │   ├── LostTurn         another node wrote first; nothing was written
+    │   │   └── Moved            the tenant is in another store now; nothing was written
     │   ├── Overloaded           more is under way or waits than may; nothing was done, and the same may be asked again
     │   ├── ReadOnly             a write while a backup stands in for a damaged store
     │   ├── TimedOut             a query that took longer than it may            504
@@ -149,6 +150,10 @@ class Unanswered(GraphError):
 
 class LostTurn(GraphError):
     """Another node has written since, or has taken the turn to write; nothing was written, and the same may be asked again."""
+
+
+class Moved(GraphError):
+    """The memory of the tenant is in another store now, or on its way; nothing was written, and the same may be asked again."""
 
 
 class Overloaded(BackendError):

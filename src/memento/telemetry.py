@@ -117,11 +117,15 @@ METRICS: Mapping[str, Metric] = {
         help="nodes that were brought in from the engine for one question or write",
         buckets=(10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000),
     ),
-    "index_nodes": Metric(kind="gauge", help="nodes in the indexes of this process"),
-    "copied_statements": Metric(kind="gauge", help="statements of a shared store that are copied to answer SPARQL"),
-    "pending_notes": Metric(kind="gauge", help="notes that are kept and wait to be understood"),
-    "pending_oldest_seconds": Metric(kind="gauge", help="how long the oldest of them has waited"),
-    "failed_notes": Metric(kind="gauge", help="notes that were given up until somebody tries them again"),
+    "index_nodes": Metric(kind="gauge", labels=_SHARD, help="nodes in the indexes of this process"),
+    "copied_statements": Metric(
+        kind="gauge", labels=_SHARD, help="statements of a shared store that are copied to answer SPARQL"
+    ),
+    "pending_notes": Metric(kind="gauge", labels=_SHARD, help="notes that are kept and wait to be understood"),
+    "pending_oldest_seconds": Metric(kind="gauge", labels=_SHARD, help="how long the oldest of them has waited"),
+    "failed_notes": Metric(
+        kind="gauge", labels=_SHARD, help="notes that were given up until somebody tries them again"
+    ),
     "captured_turns": Metric(kind="gauge", help="turns that were captured and are not noted yet"),
     "writers": Metric(kind="gauge", help="changes that are under way in this process or wait for their turn"),
     "requests": Metric(kind="gauge", help="requests that are being answered by this process"),
@@ -131,8 +135,8 @@ METRICS: Mapping[str, Metric] = {
         help="what was refused as there was too much of it",
         labels={"what": ("requests", "writers", "notes", "bodies", "queries", "updates")},
     ),
-    "part_up": Metric(kind="gauge", help="1 where a part is well, 0 where it is not", labels={"part": PARTS}),
-    "disk_free_bytes": Metric(kind="gauge", help="bytes that are left on the disk of the data folder"),
+    "part_up": Metric(kind="gauge", help="1 where a part is well, 0 where it is not", labels={**_SHARD, "part": PARTS}),
+    "disk_free_bytes": Metric(kind="gauge", labels=_SHARD, help="bytes that are left on the disk of the data folder"),
 }
 """By name, without `memento_` before it."""
 
@@ -172,6 +176,12 @@ def set_level(name: str, value: float) -> None:
     """Set a gauge of `METRICS` that has no labels to what it is now."""
     with _lock:
         _levels[name] = value
+
+
+def shift_level(name: str, by: float) -> None:
+    """Raise a gauge of `METRICS` that has no labels by so much."""
+    with _lock:
+        _levels[name] = _levels.get(name, 0.0) + by
 
 
 @contextmanager

@@ -46,6 +46,7 @@ import numpy as np
 from measure import RESULTS, record
 from nodes import serving_store
 from people import Life
+from startup import free_port
 from workers import serving
 
 Policy = Literal["round robin", "least connections", "hash by tenant"]
@@ -463,7 +464,7 @@ def measure(notes: int, model: str) -> dict[str, Any]:
             "MEMENTO_STORE_QUERY_URL": query_url,
             "MEMENTO_STORE_UPDATE_URL": update_url,
         }
-        ports = [running.enter_context(serving(Path(name) / place, model)) for place in ("one", "two")]
+        ports = [running.enter_context(serving(Path(name) / place, model, free_port()))[1] for place in ("one", "two")]
         client = running.enter_context(httpx2.Client(timeout=60, limits=httpx2.Limits(max_connections=256)))
         rows = "".join(json.dumps({"content": row.content}) + "\n" for row in life.notes(notes))
         head = {"Content-Type": "application/x-ndjson"}
@@ -485,8 +486,8 @@ def measure(notes: int, model: str) -> dict[str, Any]:
 
         for number in range(20):
             recall(ports[number % 2], number)
-        recalls = [recall(ports[number % 2], number) for number in range(120)]
-        written = [note(ports[0], number) for number in range(60)]
+        recalls = [recall(ports[number % 2], number) for number in range(60)]
+        written = [note(ports[0], number) for number in range(40)]
         metrics = client.get(f"http://127.0.0.1:{ports[0]}/metrics").text
         seen = [offer_beside(recall, ports, load) for load in (0.2, 0.4, 0.6)]
     held = read_mean(metrics, "store_turn_hold_seconds")
@@ -509,9 +510,9 @@ def offer_beside(ask: Callable[[int, int], float], ports: Sequence[int], load: f
     Ask two nodes at a share of what they could do; right before and after, measure what one answer takes alone, as a machine that
     others use is not the same from minute to minute.
     """
-    before = [ask(ports[number % 2], number) for number in range(40)]
-    seen = offer(ask, ports, load * 2 / (sum(before) / len(before)), 15.0)
-    alone = before + [ask(ports[number % 2], number) for number in range(40)]
+    before = [ask(ports[number % 2], number) for number in range(25)]
+    seen = offer(ask, ports, load * 2 / (sum(before) / len(before)), 12.0)
+    alone = before + [ask(ports[number % 2], number) for number in range(25)]
     return {**seen, "alone_s": np.quantile(alone, np.linspace(0, 1, PARTS + 1)).round(5).tolist()}
 
 

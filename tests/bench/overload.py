@@ -28,6 +28,7 @@ import numpy as np
 from measure import arguments, record
 from nodes import serving_store
 from people import Life
+from startup import free_port
 from workers import serving
 
 
@@ -53,7 +54,8 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
             "MEMENTO_SERVER_WAITING": str(chosen.waiting),
             "MEMENTO_LIMITS_WRITERS": str(chosen.writers),
         }
-        address = f"http://127.0.0.1:{running.enter_context(serving(Path(name) / 'node', chosen.model))}/memory"
+        _, port = running.enter_context(serving(Path(name) / "node", chosen.model, free_port()))
+        address = f"http://127.0.0.1:{port}/memory"
         client = running.enter_context(httpx2.Client(timeout=120, limits=httpx2.Limits(max_connections=1000)))
 
         def ask(number: int, writes: bool) -> httpx2.Response:

@@ -171,7 +171,7 @@ class Watch:
                 "replica": graph.replica_state,
                 "sequence": graph.writes,
                 "behind": max(head.sequence - graph.writes, 0),
-                "behind_s": round(max(time.monotonic() - graph.heard_at, 0.0), 3),
+                "behind_s": round(max(time.monotonic() - graph.followed_at, 0.0), 3),
                 "ms": round((time.monotonic() - begin) * 1000, 1),
             }
             return PartHealth(part="store", state="ok", is_needed=True, figures=figures)
@@ -277,16 +277,17 @@ def raise_if_store_is_away(readiness: Readiness, parts: Backends) -> None:
             raise StoreAway(f"the store is away: {one.detail}")
 
 
-def list_gauges(readiness: Readiness, parts: Backends) -> Iterator[telemetry.Sample]:
-    """List the gauges of `telemetry.METRICS` that tell how the parts stand; of one that is away only that."""
+def list_gauges(readiness: Readiness, parts: Backends, shard: str = "") -> Iterator[telemetry.Sample]:
+    """List the gauges of `telemetry.METRICS` that tell how the parts over a store stand; of one that is away only that."""
+    labels = {"shard": shard}
     for one in readiness.parts:
-        yield "part_up", {"part": one.part}, float(one.state == "ok")
+        yield "part_up", {**labels, "part": one.part}, float(one.state == "ok")
         for figure, name in _GAUGES.get(one.part, {}).items():
             value = one.figures.get(figure)
             if isinstance(value, int | float):
-                yield name, {}, value
+                yield name, labels, value
     if isinstance(parts.graph, RemoteStore):
-        yield "copied_statements", {}, parts.graph.copied
+        yield "copied_statements", labels, parts.graph.copied
 
 
 _GAUGES: Mapping[str, Mapping[str, str]] = {

@@ -230,6 +230,17 @@ def show_fields(found: Json) -> str:
     return "\n".join(f"{name.replace('_', ' '):<{width}}  {_show_value(value)}" for name, value in found.items())
 
 
+def show_tenants(found: Sequence[Json]) -> str:
+    """A line for each tenant: name, store, statements, and what is being moved."""
+    lines = []
+    for one in found:
+        where = f" → {one['moving_to']} ({one['stage']}{'' if one['is_moving'] else ', nobody moves it now'})"
+        size = "which is away" if one["statements"] is None else f"{one['statements']:,} statements"
+        moving = where if one["moving_to"] else ""
+        lines.append(f"{clean(one['tenant'])}: {one['shard']}{moving}, {size}")
+    return "\n".join(lines) or "Nobody has anything here yet."
+
+
 def show_differences(found: Iterable[Json]) -> str:
     """A line for each difference."""
     lines = [": ".join(filter(None, (one["what"], one["iri"], clean(one["detail"])))) for one in found]
