@@ -141,8 +141,8 @@ def compare_recalls(size: int, questions: int) -> dict[str, object]:
         f"{size:,} memories, {quads:,} statements: start {embedded_s:.1f} s embedded, {shared_s:.1f} s over a shared store,"
     )
     print(f"which is copied first; recall p50 {ratio:.2f} times embedded")
-    for place, seconds in asked.items():
-        print(shown(f"  recall, {place}", spread(seconds)), flush=True)
+    for place, every in asked.items():
+        print(shown(f"  recall, {place}", spread(every)), flush=True)
     return {
         "quads": quads,
         "embedded_recall_ms": spread(asked["embedded"]),

@@ -139,11 +139,11 @@ def ask_for(seconds: float, port: int, requests: Sequence[bytes], connections: i
             connection = opened.enter_context(socket.create_connection(("127.0.0.1", port), timeout=60))
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             connection.sendall(requests[number * 61 % len(requests)])
-            selector.register(connection, selectors.EVENT_READ, [number * 61, time.perf_counter(), b""])
+            selector.register(connection, selectors.EVENT_READ, [number * 61, time.perf_counter(), b"", connection])
         while selector.get_map():
             for key, _ in selector.select():
-                connection, state = key.fileobj, key.data
-                assert isinstance(connection, socket.socket)
+                state = key.data
+                connection = state[3]
                 state[2] += connection.recv(1 << 18)
                 if not is_whole(state[2]):
                     continue
@@ -154,7 +154,7 @@ def ask_for(seconds: float, port: int, requests: Sequence[bytes], connections: i
                 if now >= until:
                     selector.unregister(connection)
                     continue
-                state[:] = [state[0] + 1, now, b""]
+                state[:3] = [state[0] + 1, now, b""]
                 connection.sendall(requests[state[0] % len(requests)])
     return took
 
