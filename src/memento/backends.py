@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -27,7 +27,7 @@ from memento.graph.backups import (
     use_fallback,
 )
 from memento.graph.endpoint import SparqlClient
-from memento.graph.feed import Entry, Neighbours
+from memento.graph.feed import ROUTES, Entry, Neighbours, Placement
 from memento.graph.inferences import Inferences
 from memento.graph.oxigraph import Oxigraph, finish_rewriting, rewrite, tidy, wait_until_released
 from memento.graph.probe import raise_if_unfit
@@ -35,6 +35,7 @@ from memento.graph.ranges import Aside
 from memento.graph.remote import RemoteStore, Replica, WriteLock
 from memento.graph.snapshot import Snapshots, delete_snapshots
 from memento.graph.store import Delta, Store, load_ontology
+from memento.graph.transfer import Statement
 from memento.iris import CASES, IRI, MEM, TYPE, self_iri, tenant_of
 from memento.model import Change, Degraded, Scope
 from memento.ports import Progress
@@ -100,6 +101,8 @@ class Backends:
     warm: bool = field(default=False)
     followed: int = 0
     """How often other nodes wrote something new: what was decided before, and is not written yet, may be outdated."""
+    is_away: bool = False
+    """Whether the last look at what other nodes wrote to a shared store failed."""
     is_following: bool = False
     """Whether what another node wrote is being followed: it has done already what whoever writes would do to the graph."""
     is_migrating: bool = False
@@ -296,24 +299,21 @@ class Backends:
         """Let the indexes follow what other nodes write to a shared store, at most so many seconds behind, until `close`."""
         graph.on_follow, graph.on_turn = self._follow_entries, self._mend_engine
 
-        is_away = False
-
         def follow_others() -> float:
-            nonlocal is_away
-            if graph.is_told and not is_away:  # by the neighbours themselves
+            if graph.is_told and not self.is_away:  # by the neighbours themselves
                 return wait_s
             try:
                 graph.follow_feed()
             except BackendError as error:  # the endpoint is away, or the embedder: what was written is there later
-                if not is_away:
+                if not self.is_away:
                     logger.warning("feed.not-followed", extra={"error": type(error).__name__})
-                is_away = True
+                self.is_away = True
                 return wait_s
-            if is_away:
+            if self.is_away:
+                self.is_away = False
                 logger.warning("feed.followed-again")
                 for notify in self.return_listeners:
                     notify()
-            is_away = False
             return wait_s
 
         def fill_replica() -> float:
@@ -348,6 +348,46 @@ class Backends:
             with suppress(BackendError):  # whoever asks is told of it by what it asks
                 return self.graph.follow_feed()
         return False
+
+    def find_placement(self, tenant: str) -> Placement | None:
+        """Return where a tenant is, as far as this store knows; None where it was told nothing."""
+        return self.list_placements().get(tenant)
+
+    def list_placements(self) -> Mapping[str, Placement]:
+        """Return where the tenants are of whom this store was told."""
+        return self.graph.placements if isinstance(self.graph, RemoteStore) else {}
+
+    def has_tenant(self, tenant: str) -> bool:
+        """Tell whether a tenant may be here: it has not left for another store, and is not only on its way."""
+        return self.graph.has_tenant(tenant) if isinstance(self.graph, RemoteStore) else True
+
+    @property
+    def own_writes(self) -> int:
+        """How often this thread has written to a shared store."""
+        return self.graph.own_writes if isinstance(self.graph, RemoteStore) else 0
+
+    def follow_until(self, sequence: int) -> None:
+        """Follow a shared store at least up to a write; raises `GraphError`."""
+        if isinstance(self.graph, RemoteStore) and self.graph.writes < sequence:
+            self.graph.follow_feed()
+
+    def transfer(self, removes: Sequence[Statement], adds: Sequence[Statement]) -> None:
+        """
+        Write statements of a tenant that is being moved, and let indexes and copies follow as if another node had written them. The
+        writers' lock is held.
+
+        Raises:
+            GraphError: the store refused; nothing was written.
+        """
+        if not isinstance(self.graph, RemoteStore):
+            raise InputError("a tenant is moved between stores behind endpoints alone")
+        entry = self.graph.transfer(removes, adds)
+        if entry is None:
+            return
+        if isinstance(self.indexes, Pools):
+            self._follow_indexes([entry])
+        self._follow_entries([entry])
+        self._note_indexed()
 
     def _note_indexed(self) -> None:
         """Note that the indexes have what was written; the writers' lock is held."""
@@ -395,7 +435,10 @@ class Backends:
         everything = any(entry.told.is_whole and not entry.told.graphs for entry in entries)
         graphs = list(dict.fromkeys(IRI(graph) for entry in entries for graph in entry.told.graphs))
         indexed = list(dict.fromkeys([one for name in filter(is_indexed, graphs) for one in _list_described(name)]))
-        nodes = list(dict.fromkeys(IRI(one) for entry in entries for one in entry.told.subjects))
+        # A blank node is somebody's own RDF, and no node of an index.
+        nodes = list(
+            dict.fromkeys(IRI(one) for entry in entries for one in entry.told.subjects if not one.startswith("_:"))
+        )
         whole = (IRI(graph) for entry in entries if entry.told.is_whole for graph in entry.told.graphs)
         if everything or any(map(is_indexed, whole)):
             (self.indexes.rebuild if isinstance(self.indexes, Pools) else self.indexes.reconcile)()
@@ -434,7 +477,7 @@ class Backends:
                     listener(None)
             if everything or not all(entry.told.is_quiet for entry in entries):
                 self.followed += 1
-                self.tell_writing(None if everything else graphs)
+                self.tell_writing(None if everything or ROUTES in graphs else graphs)
         finally:
             self.is_following = False
 
@@ -575,6 +618,7 @@ def open_backends(
     mends: bool = True,
     keep: Callable[[Store, str], object] | None = None,
     progress: Progress | None = None,
+    beside: Backends | None = None,
 ) -> Backends:
     """
     The embedded parts of a data folder that this process owns; indexes fit the graph when this returns, unless not `mends`.
@@ -583,6 +627,7 @@ def open_backends(
 
     Args:
         keep: called with the store before vectors that another embedder made, with its fingerprint, are replaced.
+        beside: the parts over another store of the same memory, whose embedder is used.
 
     Raises:
         Damaged: the store cannot be read, and there is no backup in the folder.
@@ -600,7 +645,7 @@ def open_backends(
     is_shared = settings.store.kind == "sparql"
     # What is known of texts outside the folder would tell of an encrypted one, and of what another node erases.
     keeps = settings.embedding.cache and datadir.vault is None and not is_shared
-    embedder = _choose_embedder(datadir, replace(settings.embedding, cache=keeps))
+    embedder = beside.embedder if beside else _choose_embedder(datadir, replace(settings.embedding, cache=keeps))
     if is_shared:
         return _open_shared(datadir, settings, embedder, mends=mends, progress=progress)
     degraded = None
@@ -635,6 +680,7 @@ def _open_shared(
     if chosen.probe:
         raise_if_unfit(client)
     graph = RemoteStore(client, node=f"{gethostname()}:{os.getpid()}", lease_s=chosen.lease_s)
+    graph.shard = datadir.shard or graph.shard
     try:
         if datadir.erasure_mark.exists():  # what is in the files of the replica too
             rmtree(datadir.replica, ignore_errors=True)

@@ -28,14 +28,14 @@ from uuid import uuid4
 
 import pyoxigraph as ox
 
-from memento.errors import GraphError, LostTurn, TooMuch, Unanswered
+from memento.errors import GraphError, LostTurn, Moved, TooMuch, Unanswered
 from memento.graph.binding import Solution, Term, bind_query, read_rows
 from memento.graph.endpoint import SparqlClient
-from memento.graph.feed import FEED, TOLD, Entry, Feed, Head, Neighbours, Told, Turn, Writing
+from memento.graph.feed import FEED, ROUTES, TOLD, Entry, Feed, Head, Neighbours, Placement, Told, Turn, Writing
 from memento.graph.oxigraph import Oxigraph
 from memento.graph.store import BULK, DEFAULT, Delta, Row, graph_of, parse_quads, serialise_quads
 from memento.graph.terms import to_quads, to_term, to_value
-from memento.iris import IRI, MEM
+from memento.iris import IRI, MEM, owner_of
 from memento.model import Change, Quad, Value
 
 logger = logging.getLogger(__name__)
@@ -102,6 +102,9 @@ class RemoteStore:
         """Told what others wrote, in their order, before it counts as known here; what it raises is tried again."""
         self.on_turn: Callable[[], None] = lambda: None
         """Called when this node has taken the turn and followed all there is."""
+        self.shard = "default"
+        """How this store is called where a memory has several."""
+        self._writes_of = threading.local()
         self._one_writer = threading.Lock()
         self._following = threading.Lock()
         self._names: frozenset[IRI] | None = None  # the graphs there are, until a write may have changed that
@@ -117,6 +120,8 @@ class RemoteStore:
         """That of the store, made with its feed."""
         is_applied = not any(entry.journal for entry in self.feed.list_entries(head.sequence - 1))
         self._sequence = head.sequence if is_applied else head.sequence - 1  # the turn brings the rest
+        self.placements = self.feed.read_placements()
+        """Where tenants are that are not here, or came here."""
         rows = client.select("SELECT ?g WHERE { GRAPH ?g {} } LIMIT 1")
         # Some engines know no graph by its name alone.
         self._every = "GRAPH ?g {} FILTER EXISTS { GRAPH ?g { ?s ?p ?o } }" if any(rows) else "GRAPH ?g { ?s ?p ?o }"
@@ -178,6 +183,16 @@ class RemoteStore:
         """Whether nobody but processes of this machine writes, none has since, and it is not yet time to look all the same."""
         is_quiet = self.neighbours is not None and not self.is_behind
         return is_quiet and time.monotonic() - self.followed_at < _TRUSTED_S
+
+    @property
+    def own_writes(self) -> int:
+        """How often this thread has written."""
+        return getattr(self._writes_of, "count", 0)
+
+    def has_tenant(self, tenant: str) -> bool:
+        """Tell whether a tenant may be here: it has not left, and is not only on its way."""
+        placement = self.placements.get(tenant)
+        return placement is None or placement.shard == self.shard
 
     def follow_feed(self) -> bool:
         """
@@ -267,7 +282,42 @@ class RemoteStore:
             known = frozenset(self.list_graphs())
         if sequence == self._sequence:
             self._names = known
+        if self.placements:  # nothing is done with what is not here any more, or not yet
+            return sorted(one for one in known if (owner := owner_of(one)) is None or self.has_tenant(owner))
         return sorted(known)
+
+    def list_tenants(self) -> dict[str, list[IRI]]:
+        """List the graphs of each tenant, of those too that have left and are not removed, or are on their way."""
+        found: dict[str, list[IRI]] = {}
+        for name in self.list_graphs():
+            if (owner := owner_of(name)) is not None:
+                found.setdefault(owner, []).append(name)
+        return found
+
+    def transfer(self, removes: Sequence[ox.Quad], adds: Sequence[ox.Quad]) -> Entry | None:
+        """
+        Write quads of a tenant that is on its way, as they are in another store; None where there is nothing to write.
+
+        Raises:
+            GraphError: as any write.
+        """
+        forgets = any(quad.predicate.value in _FORGETTING for quad in removes)
+        return self._commit(removes, adds, forgets=forgets, is_transfer=True)
+
+    def place_tenant(self, tenant: str, placement: Placement) -> None:
+        """
+        Say where a tenant is from now on: who writes of it here is told `Moved` unless that is this store.
+
+        Raises:
+            GraphError: as any write.
+        """
+        with self.turn, self._one_writer:
+            if self.placements.get(tenant) == placement:
+                return
+            lease = self._require_lease()
+            # What is noted of tenants no replica has.
+            self._enter(Writing(), lambda: self.feed.write_placement(tenant, placement, self._sequence, lease))
+            self._names, self.placements = None, {**self.placements, tenant: placement}
 
     def has(self, graph: IRI) -> bool:
         if (local := self._open_replica()) is not None:
@@ -397,12 +447,13 @@ class RemoteStore:
         touched: Iterable[IRI] = (),
         forgets: bool = False,
         name: Callable[[ox.Quad], ox.Quad] | None = None,
-    ) -> None:
+        is_transfer: bool = False,
+    ) -> Entry | None:
         self._raise_if_closed()
         gone, come = {graph_of(quad) for quad in removes}, {graph_of(quad) for quad in adds}
         graphs = dict.fromkeys([*cleared, *sorted(gone | come)])
         if not graphs:
-            return
+            return None
         if any(name == DEFAULT or _is_feed(name) for name in graphs):
             raise GraphError("a store behind an endpoint is written in named graphs alone: name one of the tenant's")
         subjects = dict.fromkeys([*touched, *_list_nodes([*removes, *adds])])
@@ -421,22 +472,41 @@ class RemoteStore:
             told=told,
         )
         with self.turn, self._one_writer:
-            if self.turn.lease is None:
-                raise LostTurn("another node has taken the turn: ask again")
-            try:
-                entry = self.feed.write(writing, self._sequence, self.turn.lease)
-            except Unanswered:
-                self._is_unsure = True
-                raise
-            if self._replica is not None:
-                self._replica.take(entry, writing)
-            self.followed_at = time.monotonic()
+            lease = self._require_lease()
+            if not is_transfer and self.placements:
+                self._raise_if_moved(graphs)
+            entry = self._enter(writing, lambda: self.feed.write(writing, self._sequence, lease))
+            self._writes_of.count = self.own_writes + 1
             is_same = self._names is not None and not cleared and gone <= come <= {str(name) for name in self._names}
-            self._sequence = entry.sequence
-            if self.neighbours is not None:
-                self.neighbours.tell(entry.sequence)
             if not is_same:
                 self._names = None
+            return entry
+
+    def _enter(self, writing: Writing, write: Callable[[], Entry]) -> Entry:
+        """Make a write, and know of it here."""
+        try:
+            entry = write()
+        except Unanswered:
+            self._is_unsure = True
+            raise
+        if self._replica is not None:
+            self._replica.take(entry, writing)
+        self.followed_at, self._sequence = time.monotonic(), entry.sequence
+        if self.neighbours is not None:
+            self.neighbours.tell(entry.sequence)
+        return entry
+
+    def _require_lease(self) -> str:
+        if self.turn.lease is None:
+            raise LostTurn("another node has taken the turn: ask again")
+        return self.turn.lease
+
+    def _raise_if_moved(self, graphs: Iterable[str]) -> None:
+        for owner in {owner for one in graphs if (owner := owner_of(one)) is not None}:
+            if not self.has_tenant(owner):
+                raise Moved(
+                    f"the memory of the tenant {owner!r} is in the store {self.placements[owner].shard!r} now: ask again"
+                )
 
     def _catch_up(self, head: Head) -> None:
         """Finish what another node has left, and follow what others wrote: the turn is this node's."""
@@ -464,6 +534,8 @@ class RemoteStore:
                 if reached is None:
                     return False
                 entries = reached
+            if any(ROUTES in one.told.graphs or (one.told.is_whole and not one.told.graphs) for one in entries):
+                self.placements = self.feed.read_placements()
             self.on_follow(entries)
             self._names = None
             self._sequence = entries[-1].sequence
