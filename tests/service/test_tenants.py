@@ -324,7 +324,7 @@ def test_only_who_cares_for_the_whole_memory_may_move_and_look(nodes: Nodes, ada
     admin = nodes.one.with_access(Access(tenant="ada", right="admin"))
     for asked in (lambda: admin.move_tenant("ada", to="b"), admin.list_tenants, lambda: admin.locate_tenant("bob")):
         with pytest.raises(Exception, match="takes a token of the tenant 'local'"):
-            asked()  # type: ignore[operator]
+            asked()
 
 
 def test_the_shards_of_settings_are_tables_of_addresses(tmp_path: Path) -> None:
