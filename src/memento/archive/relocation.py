@@ -491,6 +491,7 @@ class Relocation:
                 raise self._describe_difference(graph)
             if count:
                 said.update(f"{graph} {low} {high} {count}\n".encode())
+                print("CUT", graph, low, high, count, len(subjects), graph in known)
             self._statements += count
         return said.hexdigest()
 
@@ -521,6 +522,7 @@ class Relocation:
             self._statements += count
             if count:
                 said.update(f"{graph} {low} {high} {count}\n".encode())
+                print("LEFT", graph, low, high, count)
         if said.hexdigest() != self._move.digest:
             raise GraphError(
                 f"something was written of {self._tenant!r} in {self._source.name!r} after it was moved to {self._target.name!r}, "
