@@ -300,6 +300,8 @@ class Backends:
         graph.on_follow, graph.on_turn = self._follow_entries, self._mend_engine
 
         def follow_others() -> float:
+            if graph.is_told and not self.is_away:  # by the neighbours themselves
+                return wait_s
             try:
                 graph.follow_feed()
             except BackendError as error:  # the endpoint is away, or the embedder: what was written is there later

@@ -46,6 +46,9 @@ BLANK = "urn:memento:blank:"
 _FOREIGN = "endpoint-"
 """How the names begin, here, of blank nodes that somebody else has written at the endpoint."""
 
+_TRUSTED_S = (
+    2.0  # for which a process that has told nothing is believed to have written nothing: it may have died before
+)
 _AT_ONCE = 1_000  # quads that are looked for, or nodes that are read, by one request
 _ENDS = (MEM.to, MEM.invalidated)
 """Where what a write says leads on: the indexes of what is there are outdated too."""
@@ -110,7 +113,8 @@ class RemoteStore:
         self._is_unsure = (
             False  # of what became of a write, or of the endpoint: the replica is not read until the feed was
         )
-        self._heard_at = time.monotonic()
+        self.followed_at = time.monotonic()
+        """When this node last knew all that the store had, by `time.monotonic`."""
         head = self.feed.begin()
         self.id = head.id
         """That of the store, made with its feed."""
@@ -164,7 +168,7 @@ class RemoteStore:
     def _open_replica(self) -> Oxigraph | None:
         """Return what may be read in place of the endpoint, if anything."""
         replica = self._replica
-        is_heard = time.monotonic() - self._heard_at < self.client.timeout_s
+        is_heard = time.monotonic() - self.followed_at < self.client.timeout_s
         if replica is None or self._is_unsure or self._is_closed or not is_heard:
             return None
         return replica.local if replica.is_whole and replica.sequence >= self._sequence else None
@@ -173,6 +177,12 @@ class RemoteStore:
     def is_behind(self) -> bool:
         """Whether another process of this machine has written what is not followed yet."""
         return self.neighbours is not None and self.neighbours.sequence > self._sequence
+
+    @property
+    def is_told(self) -> bool:
+        """Whether nobody but processes of this machine writes, none has since, and it is not yet time to look all the same."""
+        is_quiet = self.neighbours is not None and not self.is_behind
+        return is_quiet and time.monotonic() - self.followed_at < _TRUSTED_S
 
     @property
     def own_writes(self) -> int:
@@ -481,7 +491,7 @@ class RemoteStore:
             raise
         if self._replica is not None:
             self._replica.take(entry, writing)
-        self._heard_at, self._sequence = time.monotonic(), entry.sequence
+        self.followed_at, self._sequence = time.monotonic(), entry.sequence
         if self.neighbours is not None:
             self.neighbours.tell(entry.sequence)
         return entry
@@ -529,7 +539,7 @@ class RemoteStore:
             self.on_follow(entries)
             self._names = None
             self._sequence = entries[-1].sequence
-        self._heard_at, self._is_unsure = time.monotonic(), False
+        self.followed_at, self._is_unsure = time.monotonic(), False
         return True
 
 
