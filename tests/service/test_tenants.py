@@ -204,7 +204,7 @@ def test_nobody_loses_a_word_while_it_moves_there_and_back(nodes: Nodes) -> None
     assert [said.count(text) for text in acknowledged] == [2] * len(acknowledged)  # the note, and its memory
 
 
-STEPS = ("copying", "level", "comparing", "cutting", "placing", "cut", "removing")
+STEPS = ("copying", "level", "comparing", "cutting", "placed", "placed", "placing", "cut", "removing")
 
 
 def test_a_move_that_was_killed_is_taken_back_or_goes_on_where_it_was(
@@ -226,13 +226,18 @@ def test_a_move_that_was_killed_is_taken_back_or_goes_on_where_it_was(
             with pytest.raises(NotFound):
                 nodes.one.move_tenant("ada", cancel=True)
             kill_at(nodes, step, target, monkeypatch)
+        if is_closed := step == "placed" and target == "default":  # till then nobody writes to either
+            with pytest.raises(Moved):
+                ada[1].note("The lamp is lost.")
+            moved = nodes.two.move_tenant("ada", to=target)
         assert ada[place % 2].note(f"The lamp number {place} was mended by {step.title()}.").note
-        moved = nodes.two.move_tenant("ada", to=target)
+        moved = moved if is_closed else nodes.two.move_tenant("ada", to=target)
 
         assert (moved.source, moved.target) == (source, target)
         assert nodes.one.locate_tenant("ada").moving_to is None
         assert graphs_at(nodes, source, "ada") == []
-        assert any(f"number {place}" in text for text in contents(ada[0], f"Who mended the lamp number {place}?")), step
+        lamp = f"Who mended the lamp number {place}?"
+        wait_until(lambda lamp=lamp, place=place: f"number {place} " in str(contents(ada[0], lamp)))  # type: ignore[misc]
         before = ask_some(ada[0])
 
 
