@@ -684,7 +684,19 @@ def _open_shared(
             "its memory there with `memento export` and `memento import`"
         )
     chosen, land = settings.store, settings.land
-    client = SparqlClient(chosen.query_url, chosen.update_url, token=chosen.token, timeout_s=chosen.timeout_s)
+    client = SparqlClient(
+        chosen.query_url,
+        chosen.update_url,
+        token=chosen.token,
+        timeout_s=chosen.timeout_s,
+        shard=datadir.shard or "",
+    )
+    client.wait_until_there(
+        chosen.start_s,
+        lambda: logger.warning(
+            "store.awaited", extra={"store": client.shown(chosen.query_url), "at_most_s": chosen.start_s}
+        ),
+    )
     if chosen.probe:
         raise_if_unfit(client)
     graph = RemoteStore(client, node=f"{gethostname()}:{os.getpid()}", lease_s=chosen.lease_s)

@@ -1322,6 +1322,38 @@ class SetAside:
     nodes: tuple[IRI, ...]
 
 
+PartName = Literal["store", "index", "embedder", "model", "notes", "disk"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartHealth:
+    """
+    How one part of a service stands: `ok`, `starting` until it is loaded, `away` where it does not answer, `failing` or `damaged`
+    where it does and cannot, `full` where it takes no more.
+
+    Without a part that `is_needed` no question is answered. `detail` says what is wrong, `figures` what was measured: of the store
+    the number of its last write and how far this process is behind it, of the index what it holds, of notes how many wait.
+    """
+
+    part: PartName
+    state: Literal["ok", "starting", "away", "failing", "damaged", "full"]
+    is_needed: bool
+    detail: str = ""
+    figures: Mapping[str, float | str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Readiness:
+    """
+    Whether requests should be sent here: `ready`, `starting`, or `away` where a part is not there that is needed. `away` names
+    those parts; `parts` has all, for those who may ask.
+    """
+
+    status: Literal["ready", "starting", "away"]
+    away: tuple[PartName, ...] = ()
+    parts: tuple[PartHealth, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
     """What the service holds and how it stands."""
@@ -1353,6 +1385,8 @@ class Status:
     """How many secrets of which kind were taken out of texts for this namespace since the folder was made."""
     proposals: int = 0
     """What was captured and waits for a yes."""
+    parts: tuple[PartHealth, ...] = ()
+    """How the parts stand, as `/health/ready` tells it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

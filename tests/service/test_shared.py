@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from conftest import OFFLINE
-from endpoints import Server
+from endpoints import Server, free_port
 from memento.consolidation.queue import list_waiting
-from memento.errors import GraphError, InputError, SettingsError
+from memento.errors import GraphError, InputError, SettingsError, StoreAway
 from memento.python import Memento, open_memento
 from memento.service.understanding import retry_note, take_up
 from memento.settings import InferenceSettings, Settings, StoreSettings, check, load
@@ -146,11 +146,9 @@ def test_more_statements_than_may_be_copied_are_refused_by_name_of_the_setting(s
 
 
 def test_an_endpoint_that_is_away_is_an_error_and_used_again_when_it_is_back(tmp_path: Path) -> None:
-    from endpoints import free_port
-
     server = Server(tmp_path / "endpoint", free_port())
     with pytest.raises(GraphError, match="cannot be reached"):
-        open_node(server, tmp_path / "home")
+        open_node(server, tmp_path / "home", start_s=0.0)
     server.start()
     try:
         with open_node(server, tmp_path / "home") as node:
@@ -168,9 +166,24 @@ def test_an_endpoint_that_is_away_is_an_error_and_used_again_when_it_is_back(tmp
         server.kill()
 
 
-def test_a_note_that_waits_is_tried_as_soon_as_a_store_that_was_away_is_back(tmp_path: Path) -> None:
-    from endpoints import free_port
+def test_a_start_waits_for_a_store_that_is_not_there_yet_and_gives_up_with_a_line(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    server = Server(tmp_path / "endpoint", free_port())
+    with pytest.raises(StoreAway, match=r"start the store, or check store\.query_url.*0\.3 s, store\.start_s"):
+        open_node(server, tmp_path / "home", start_s=0.3)
+    late = threading.Timer(0.5, server.start)
+    late.start()
+    try:
+        with open_node(server, tmp_path / "home", start_s=20.0) as node:
+            assert node.note("The ferry to Eigg leaves at noon.").memories
+    finally:
+        late.join()
+        server.kill()
+    assert [one.message for one in caplog.records].count("store.awaited") == 2
 
+
+def test_a_note_that_waits_is_tried_as_soon_as_a_store_that_was_away_is_back(tmp_path: Path) -> None:
     server = Server(tmp_path / "endpoint", free_port())
     server.start()
     try:

@@ -35,6 +35,7 @@ from uuid import uuid4
 
 import pyoxigraph as ox
 
+from memento import telemetry
 from memento.errors import GraphError, LostTurn, Unanswered
 from memento.graph.binding import bind_query
 from memento.graph.endpoint import SparqlClient
@@ -156,6 +157,7 @@ class Feed:
 
     def __init__(self, client: SparqlClient) -> None:
         self._client = client
+        self.shard = client.shard
 
     def begin(self) -> Head:
         """
@@ -452,7 +454,8 @@ class Turn:
             if self._is_lost and not self._holders:
                 self.lease = None
             if self.lease is None:
-                self._wait_for_turn()
+                with telemetry.measure("store_turn_wait_seconds", shard=self._feed.shard):
+                    self._wait_for_turn()
             self._holders += 1
         return self
 
@@ -485,6 +488,7 @@ class Turn:
     def _let_go(self) -> None:
         lease, self.lease = self.lease, None
         if lease is not None:
+            telemetry.observe("store_turn_hold_seconds", time.monotonic() - self._since, shard=self._feed.shard)
             # Where the endpoint is away, others wait until the lease is over, and this node knows its own.
             with suppress(GraphError):
                 self._feed.release(lease)

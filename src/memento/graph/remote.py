@@ -28,6 +28,7 @@ from uuid import uuid4
 
 import pyoxigraph as ox
 
+from memento import telemetry
 from memento.errors import GraphError, LostTurn, Moved, TooMuch, Unanswered
 from memento.graph.binding import Solution, Term, bind_query, read_rows
 from memento.graph.endpoint import SparqlClient
@@ -164,6 +165,11 @@ class RemoteStore:
         if self._replica is None or not self._replica.is_whole:
             return "endpoint"
         return "current" if self._open_replica() is not None else "filling"
+
+    @property
+    def copied(self) -> int:
+        """How many of its statements are copied into the folder of this node."""
+        return self._replica.statements if self._replica is not None else 0
 
     def _open_replica(self) -> Oxigraph | None:
         """Return what may be read in place of the endpoint, if anything."""
@@ -486,6 +492,9 @@ class RemoteStore:
         """Make a write, and know of it here."""
         try:
             entry = write()
+        except LostTurn:
+            telemetry.increment("store_lost_writes_total", shard=self.client.shard)
+            raise
         except Unanswered:
             self._is_unsure = True
             raise
@@ -764,6 +773,11 @@ class Replica:
             self._local = Oxigraph(path)
         except OSError as error:
             raise GraphError(f"{self._folder} cannot hold a copy: {error.strerror}") from error
+
+    @property
+    def statements(self) -> int:
+        """How many it holds, or a few more."""
+        return self._count
 
     def _refuse(self, count: int) -> None:
         logger.warning(
