@@ -370,6 +370,14 @@ class Backends:
         """Follow a shared store at least up to a write; raises `GraphError`."""
         if isinstance(self.graph, RemoteStore) and self.graph.writes < sequence:
             self.graph.follow_feed()
+            if self.graph.writes < sequence:  # a writer of this node is about to
+                self.follow_all()
+
+    def follow_all(self) -> None:
+        """Follow a shared store up to its last write, which waits for who is writing; raises `GraphError`."""
+        if isinstance(self.graph, RemoteStore):
+            with self.graph.turn:
+                pass
 
     def transfer(self, removes: Sequence[Statement], adds: Sequence[Statement]) -> None:
         """

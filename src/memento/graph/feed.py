@@ -65,6 +65,7 @@ LOCAL_S = 0.1
 _NUMBER = struct.Struct("<q")
 _PART = 200_000  # characters of a noted write in one literal
 _TRIM_EVERY = 500
+_NEXT = 100  # entries that are asked for by name
 _ASKED = 5  # times that an update without an answer is looked for, with rising waits
 _POLL_S = (0.004, 0.04)
 
@@ -197,7 +198,11 @@ class Feed:
         Where some of them are not kept any more, there is one entry alone, with the last number: anything may have changed.
         """
         entries = []
-        for row in self._select("feed/entries", after=after):
+        names = [IRI(f"{FEED}:entry:{number}") for number in range(after + 1, after + 1 + _NEXT)]
+        rows = list(self._select("feed/next", entry=names))
+        if not 0 < len(rows) < _NEXT or rows[0]["sequence"] != after + 1:  # many, none, or some are not kept any more
+            rows = list(self._select("feed/entries", after=after))
+        for row in rows:
             journal = row.get("journal")
             told: dict[str, Any] = {
                 name: tuple(one) if isinstance(one, list) else one for name, one in json.loads(row["told"]).items()
@@ -410,7 +415,7 @@ class Feed:
         old_text = _write_feed(old)
         self._client.update(f"DELETE {{ {old_text} }} INSERT {{ {_write_feed(new)} }} WHERE {{ {old_text} }}")
 
-    def _select(self, query: str, graph: IRI = FEED, **slots: Value) -> Iterator[dict[str, Any]]:
+    def _select(self, query: str, graph: IRI = FEED, **slots: Value | Sequence[Value]) -> Iterator[dict[str, Any]]:
         for row in self._client.select(bind_query(query, slots), [graph], [graph]):
             yield {name: to_value(term) for name, term in row.items()}
 

@@ -236,11 +236,21 @@ class Shards:
                 break
         return service
 
-    def locate_name(self, tenant: str) -> str:
-        """Return how the store is called that has a tenant; where that cannot be asked, as the main store says."""
+    def locate_name(self, tenant: str, *, is_sure: bool = False) -> str:
+        """
+        Return how the store is called that has a tenant; where that cannot be asked, as the main store says.
+
+        Args:
+            is_sure: ask each store of the way, whatever this node has heard.
+        """
         try:
+            if is_sure:
+                self.main.stores.follow_all()
+                self.locate(tenant).stores.follow_all()
             service = self.locate(tenant)
         except BackendError:
+            if is_sure:
+                raise
             found = self.main.stores.find_placement(tenant)
             return found.shard if found else MAIN
         return next(name for name, one in self._opened.items() if one is service)

@@ -735,7 +735,7 @@ def move_tenant(operation: operations.MoveTenant, context: Context) -> TenantMov
     found = read_moves(shards.main.stores).get(tenant)
     if found is None and operation.cancel:
         raise NotFound(f"the tenant {tenant!r} is not being moved")
-    source = found.source if found else shards.locate_name(tenant)
+    source = found.source if found else shards.locate_name(tenant, is_sure=True)
     target = found.target if found and operation.cancel else operation.to or ""
     if found and found.target != target:
         raise Conflict(f"{tenant!r} is being moved to {found.target!r}: let that end, or cancel it")
@@ -748,6 +748,7 @@ def move_tenant(operation: operations.MoveTenant, context: Context) -> TenantMov
         sides[MAIN],
         sides[source],
         sides[target],
+        locate=lambda: shards.locate_name(tenant, is_sure=True),
         settle=services[source].reinforcement.write_held,
         progress=context.progress,
     )
