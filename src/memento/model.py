@@ -1350,6 +1350,8 @@ class Status:
     """How many secrets of which kind were taken out of texts for this namespace since the folder was made."""
     proposals: int = 0
     """What was captured and waits for a yes."""
+    differences: tuple[str, ...] = ()
+    """Where this node differs from the others of a shared store without harm, a sentence each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1359,7 +1361,8 @@ class Health:
     `degraded` where a backup stands in for a store that is damaged: `degraded` then says why, and of what time it is.
 
     `indexes` counts the nodes in them, `pending` the notes that are still to be understood, `failed` those that were given up.
-    `upstreams` has the origin of the provider of each protocol, which is not asked how it does.
+    `upstreams` has the origin of the provider of each protocol, which is not asked how it does. `differences` says where a node
+    differs from the others of a shared store without harm, a sentence each.
     """
 
     status: Literal["starting", "ok", "degraded"]
@@ -1373,6 +1376,7 @@ class Health:
     upstreams: Mapping[str, str]
     degraded: str | None = None
     set_aside: SetAside | None = None
+    differences: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,7 @@ from memento.errors import BackendError, Damaged, GraphError, MementoError, Sett
 from memento.graph import shapes
 from memento.graph.backups import explain_way_out, list_all_backups, list_backups, verify_backup
 from memento.graph.oxigraph import Oxigraph, find_damage
+from memento.graph.store import Store
 from memento.iris import IRI, MEM, graph_iri, namespace_of, parse_graph_name
 from memento.model import Difference, Health, Scope, SetAside, Status
 from memento.ports import Progress
@@ -67,6 +68,7 @@ def report_status(
         address=owner.address if owner else None,
         degraded=_explain_damage(parts),
         set_aside=find_set_aside(scope.tenant, access, parts),
+        differences=parts.review.differences,
     )
 
 
@@ -75,7 +77,7 @@ def report_health(scope: Scope, access: Access, upstreams: Mapping[str, str], pa
     harm = _explain_damage(parts)
     store: Literal["ok", "failing", "damaged"] = "damaged" if harm else "ok"
     if not harm and parts.graph.failure:
-        harm, store = explain_failure(parts.graph.failure), "failing"
+        harm, store = explain_failure(parts.graph), "failing"
     waiting: dict[str, int] = {}
     try:
         graphs = [g for g in _graphs_of(scope.tenant, parts) if access.sees(namespace_of(g))]
@@ -95,6 +97,7 @@ def report_health(scope: Scope, access: Access, upstreams: Mapping[str, str], pa
         upstreams=upstreams,
         degraded=harm,
         set_aside=find_set_aside(scope.tenant, access, parts),
+        differences=parts.review.differences,
     )
 
 
@@ -289,11 +292,10 @@ def _examine_vectors(datadir: DataFolder, can_load: bool) -> Iterator[Finding]:
         )
 
 
-def explain_failure(failure: str) -> str:
-    """Explain why nothing can be written, and what helps."""
-    return (
-        f"nothing can be written: {failure}. Make room: writing goes on by itself, and questions are answered meanwhile"
-    )
+def explain_failure(graph: Store) -> str:
+    """Explain why nothing can be written to a store with a `failure`, and what helps."""
+    room = "Make room: writing goes on by itself, and questions" if graph.is_on_disk else "Questions"
+    return f"nothing can be written: {graph.failure}. {room} are answered meanwhile"
 
 
 def _explain_damage(parts: Backends) -> str | None:

@@ -77,7 +77,7 @@ class RemoteStore:
             GraphError: the endpoint cannot be reached, read or written.
         """
         self.failure: str | None = None
-        """Always None: an endpoint that was away is used again as soon as it is back."""
+        """Why this node must not write, as its program is too old for the store; an endpoint that was away is no such reason."""
         self.on_failure: Callable[[], None] | None = None
         self.client = client
         self.feed = Feed(client)
@@ -97,7 +97,9 @@ class RemoteStore:
         head = self.feed.begin()
         self.id = head.id
         """That of the store, made with its feed."""
-        self._sequence = head.sequence
+        self._sequence, self._token = head.sequence, head.token
+        if any(entry.journal for entry in self.feed.list_entries(head.sequence - 1)):  # of a node that has died
+            self._sequence, self._token = head.sequence - 1, ""
         rows = client.select("SELECT ?g WHERE { GRAPH ?g {} } LIMIT 1")
         # Some engines know no graph by its name alone.
         self._every = "GRAPH ?g {} FILTER EXISTS { GRAPH ?g { ?s ?p ?o } }" if any(rows) else "GRAPH ?g { ?s ?p ?o }"
@@ -122,7 +124,14 @@ class RemoteStore:
         with self._following:
             if self.turn.lease is not None or self._is_closed:  # a writer has followed, and nobody else writes now
                 return False
-            entries = self._list_new(self.feed.read())
+            try:
+                head = self.feed.read()
+            except LostTurn:  # somebody has emptied the store
+                if self.id:
+                    self._follow([Entry(sequence=0, told=Told(is_whole=True))])
+                    self.id = ""
+                raise
+            entries = self._list_new(head)
             if not any(entry.journal for entry in entries):
                 self._follow(entries)
                 return bool(entries)
@@ -330,9 +339,11 @@ class RemoteStore:
         with self.turn, self._one_writer:
             if self.turn.lease is None:
                 raise LostTurn("another node has taken the turn: ask again")
+            if self.failure is not None:
+                raise GraphError(f"nothing can be written: {self.failure}")
             entry = self.feed.write(writing, self._sequence, self.turn.lease)
             is_same = self._names is not None and not cleared and gone <= come <= {str(name) for name in self._names}
-            self._sequence = entry.sequence
+            self._sequence, self._token = entry.sequence, entry.token
             if self.neighbours is not None:
                 self.neighbours.tell(entry.sequence)
             if not is_same:
@@ -350,17 +361,28 @@ class RemoteStore:
 
     def _list_new(self, head: Head) -> list[Entry]:
         """List what was written since; anything at all where the endpoint was put back to an earlier state, or emptied."""
-        if head.sequence < self._sequence or head.id != self.id:
-            self.id = head.id
-            return [Entry(sequence=head.sequence, told=Told(is_whole=True))]
-        return self.changes(self._sequence) if head.sequence != self._sequence else []
+        if head.id == self.id and head.sequence >= self._sequence:
+            if head.sequence == self._sequence and head.token == self._token:
+                return []
+            if not self._token:
+                return self.changes(self._sequence)
+            known, *entries = self.changes(self._sequence - 1) or [Entry(sequence=-1)]
+            if known.sequence == self._sequence and known.token == self._token:
+                return entries
+        self.id = head.id
+        journals = [entry.journal for entry in self.changes(head.sequence - 1) if entry.journal]
+        return [
+            Entry(
+                sequence=head.sequence, token=head.token, told=Told(is_whole=True), journal=next(iter(journals), None)
+            )
+        ]
 
     def _follow(self, entries: Sequence[Entry]) -> None:
         if entries:
             self._names = None
             self.on_follow(entries)
             self._names = None
-            self._sequence = entries[-1].sequence
+            self._sequence, self._token = entries[-1].sequence, entries[-1].token
 
 
 class WriteLock:
