@@ -368,10 +368,26 @@ class Backends:
             self._follow_indexes(graph.changes(seen))
         if not self._is_marked:
             pools.engine.put([_mark_store(graph.id, pools.engine.dimensions)], seen=last)
-            self._is_marked = True
         elif seen != last or pools.is_late:
             pools.engine.put([], seen=last)
-        self._indexed, self._engine_of, pools.is_late = last, graph.id, False
+        self._indexed, self._engine_of, self._is_marked, pools.is_late = last, graph.id, True, False
+
+    def rebuild(self, progress: Progress | None) -> int:
+        """
+        Make every index from the graph alone; return how many nodes were embedded. The writers' lock is held.
+
+        Raises:
+            EngineError: an engine failed; another try begins from the beginning.
+        """
+        pools, graph = self.indexes, self.graph
+        if not (isinstance(pools, Pools) and isinstance(graph, RemoteStore)):
+            return pools.rebuild(progress)
+        graph.note_step()  # should this node die, the others see that the engine has not all of it
+        self._indexed = -1
+        done = pools.rebuild(progress)
+        pools.engine.put([_mark_store(graph.id, pools.engine.dimensions)], seen=graph.writes)
+        self._indexed, self._engine_of, self._is_marked = graph.writes, graph.id, True
+        return done
 
     def _take_over(self, graph: RemoteStore) -> None:
         """Mend the engine where nobody has for a while: whoever was to is dead."""
@@ -380,6 +396,7 @@ class Backends:
         seen = self.indexes.engine.seen
         is_other = self._engine_of not in ("", graph.id)
         if is_other or (seen != graph.writes and seen == self._lagging):  # above it, where a backup was put back
+            self._indexed = -1
             with graph.turn:  # which mends it
                 pass
         self._lagging = seen

@@ -23,7 +23,6 @@ from memento.graph.oxigraph import Oxigraph, find_damage
 from memento.graph.store import Store
 from memento.iris import IRI, MEM, graph_iri, namespace_of, parse_graph_name
 from memento.model import Difference, Health, Scope, SetAside, Status
-from memento.ports import Progress
 from memento.retrieval import relevance
 from memento.search import cache
 from memento.search.embedders import embedder_of
@@ -302,11 +301,6 @@ def _explain_damage(parts: Backends) -> str | None:
     if parts.degraded:
         return str(parts.degraded)
     return f"the store is damaged: {parts.harm}. {_REMEDY}" if parts.harm else None
-
-
-def rebuild_indexes(parts: Backends, progress: Progress | None) -> int:
-    """Make every index from the graph alone; return how many nodes were embedded."""
-    return parts.indexes.rebuild(progress)
 
 
 def _graphs_of(tenant: str, parts: Backends) -> list[IRI]:

@@ -4,7 +4,7 @@ The store behind a SPARQL 1.1 endpoint, which several nodes share, and the copy 
 *Guarantees:* a write is whole or not there, and comes after all that this node has followed; else `LostTurn` says that another node
 was first. What others wrote is followed in their order, and never before it is in the store.
 
-*But:* an endpoint tells nobody the names of its blank nodes. Ours are kept as IRIs, `urn:memento:blank:…`, and are blank nodes
+*But:* an endpoint tells nobody the names of its blank nodes. Ours are kept as IRIs, `urn:memento:bnode:…`, and are blank nodes
 again for whoever reads them here; those that somebody else has written there can be read, and not be taken out one by one. An empty
 named graph is none, and its default graph is left alone.
 """
@@ -31,7 +31,7 @@ from memento.graph.terms import to_quads, to_term, to_value
 from memento.iris import IRI, MEM
 from memento.model import Change, Quad, Value
 
-BLANK = "urn:memento:blank:"
+BLANK = "urn:memento:bnode:"
 """How the IRIs begin that stand for blank nodes at an endpoint."""
 
 _FOREIGN = "endpoint-"
@@ -336,18 +336,31 @@ class RemoteStore:
             cleared=cleared,
             told=told,
         )
+        known = {str(one) for one in self._names or ()}
+        self._write(writing, is_same=not cleared and gone <= come <= known)
+
+    def _write(self, writing: Writing, *, is_same: bool) -> None:
+        """Make the next write; `is_same` where there are the same graphs afterwards, if those before are known."""
         with self.turn, self._one_writer:
             if self.turn.lease is None:
                 raise LostTurn("another node has taken the turn: ask again")
             if self.failure is not None:
                 raise GraphError(f"nothing can be written: {self.failure}")
             entry = self.feed.write(writing, self._sequence, self.turn.lease)
-            is_same = self._names is not None and not cleared and gone <= come <= {str(name) for name in self._names}
             self._sequence, self._token = entry.sequence, entry.token
             if self.neighbours is not None:
                 self.neighbours.tell(entry.sequence)
             if not is_same:
                 self._names = None
+
+    def note_step(self) -> None:
+        """
+        Write nothing but the next number of the feed, so that every node looks at what it has of the store.
+
+        Raises:
+            GraphError: the endpoint failed.
+        """
+        self._write(Writing(told=Told(is_quiet=True)), is_same=True)
 
     def _catch_up(self, head: Head) -> None:
         """Finish what another node has left, and follow what others wrote: the turn is this node's."""

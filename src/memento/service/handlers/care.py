@@ -21,7 +21,7 @@ from typing import IO
 
 from memento.access import OWNER, Issued
 from memento.archive.backup import BackupSource, make_backup
-from memento.archive.check import discard_kept, find_differences, read_store_files, rebuild_indexes, report_status
+from memento.archive.check import discard_kept, find_differences, read_store_files, report_status
 from memento.archive.compact import Rules, apply_branch, stage_compaction, undo_branch
 from memento.archive.exchange import (
     ExportDocument,
@@ -430,7 +430,7 @@ def rebuild(operation: operations.Rebuild, context: Context) -> int:
     context.require_owner()
     context.require_writable()
     with context.service.writing:
-        return rebuild_indexes(context.stores, context.progress) + context.service.domains.embed_again()
+        return context.stores.rebuild(context.progress) + context.service.domains.embed_again()
 
 
 @handles(operations.Compact)
