@@ -314,12 +314,17 @@ class Backends:
         self._followers = [Worker(follow_others, "feed"), Worker(renew_turn, "turn")]
         if isinstance(self.indexes, Pools):
             self._followers.append(Worker(look_at_engine, "engine"))
+            self.indexes.follow_others = self._follow_now
         for worker in self._followers:
             worker.wake()
 
     def catch_up(self) -> None:
         """Follow at once what another process of this machine has written; nothing where the store is not shared."""
         if isinstance(self.graph, RemoteStore) and self.graph.is_behind:
+            self._follow_now()
+
+    def _follow_now(self) -> None:
+        if isinstance(self.graph, RemoteStore):
             with suppress(BackendError):  # whoever asks is told of it by what it asks
                 self.graph.follow_feed()
 
@@ -394,8 +399,10 @@ class Backends:
             if not isinstance(self.indexes, Pools):
                 self._follow_indexes(entries)
             elif everything:
+                self.indexes.forget()
                 self.aside.look()
             else:
+                self._evict_written(self.indexes, entries)
                 self.aside.look_at(nodes)
             if forgets or everything:
                 self.snapshots.drop()
@@ -411,6 +418,18 @@ class Backends:
                 self.tell_writing(None if everything else graphs)
         finally:
             self.is_following = False
+
+    def _evict_written(self, pools: Pools, entries: Sequence[Entry]) -> None:
+        """Let no pool keep what other nodes have written of, nor what it belongs to."""
+        for entry in entries:
+            nodes = list(map(IRI, entry.told.subjects))
+            indexed = [one for name in map(IRI, entry.told.graphs) if is_indexed(name) for one in _list_described(name)]
+            if indexed and entry.told.is_whole:
+                pools.forget()
+            elif indexed and nodes:
+                rows = self.graph.select("feed/pointing", indexed, node=nodes)
+                pointing = list(dict.fromkeys([*nodes, *(IRI(str(row["subject"])) for row in rows)]))
+                pools.follow(pointing, indexed, entry.sequence)
 
     def invalidate_copies(self, iris: Sequence[IRI]) -> None:
         """

@@ -391,6 +391,7 @@ class IndexSettings:
     whole: Natural = knob(
         2_000, "nodes up to which a namespace is brought in whole, so that nothing of it is missed; unused by faiss"
     )
+    hot: Positive = knob(20_000, "nodes that stay in this process once a question has brought them in; unused by faiss")
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,7 +109,7 @@ def test_what_is_put_is_found_by_meaning_words_and_keys_and_comes_back_as_it_was
         assert hits[0].iri == one.iri
         assert hits[0].score == pytest.approx(1, abs=1e-3)
         assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
-        assert engine.linked([f"label:{number}", "none"], 10, where) == [one.iri]
+        assert [hit.iri for hit in engine.linked([f"label:{number}", "none"], 10, where)] == [one.iri]
     assert [hit.iri for hit in engine.words(tokens("Who likes tea?"), 2, where)] == [put[1].iri, put[2].iri]
     assert engine.words([], 3, where) == []
     assert len(engine.linked(["all"], 3, where)) == 3
@@ -166,7 +166,7 @@ def test_an_entry_is_replaced_whole_with_the_windows_that_it_has_no_more(opened:
     assert engine.nearest(vector(12), 1, Where(graphs=[G]))[0].score < 0.9
     assert engine.words(["three"], 5, Where(graphs=[G])) == []
     assert engine.linked(["old"], 5, Where(graphs=[G])) == []
-    assert engine.linked(["new"], 5, Where(graphs=[G])) == [entry(1).iri]
+    assert [hit.iri for hit in engine.linked(["new"], 5, Where(graphs=[G]))] == [entry(1).iri]
     engine.put([entry(3, "six", vectors=np.zeros((0, D), dtype=np.float32))], gone=[entry(2).iri])
     assert {one.iri for one in engine.records([entry(number).iri for number in (1, 2, 3)], [G])} == {
         entry(1).iri,

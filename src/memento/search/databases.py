@@ -186,14 +186,14 @@ class Lance:
             found = query.where(_condition(where), prefilter=True).limit(k).select(["iri", "_score"]).to_arrow()
         return _ranked(dict(zip(map(IRI, found["iri"].to_pylist()), found["_score"].to_pylist(), strict=True)), k)
 
-    def linked(self, keys: Sequence[str], most: int, where: Where) -> list[IRI]:
+    def linked(self, keys: Sequence[str], most: int, where: Where) -> list[Hit]:
         found: dict[IRI, None] = {}
         with self._failing():
             for some in _portions(dict.fromkeys(keys)):
                 condition = f"array_has_any(keys, [{_quoted(some)}]) AND {_condition(where)}"
                 rows = self._table.search().where(condition).select(["iri"]).limit(most).to_arrow()
                 found.update(dict.fromkeys(map(IRI, rows["iri"].to_pylist())))
-        return [*found][:most]
+        return [*map(Hit, found)][:most]
 
     def records(self, iris: Sequence[IRI] | None, graphs: Sequence[IRI] = ()) -> list[Entry]:
         found: list[Any] = []
@@ -387,14 +387,14 @@ class Milvus:
         # Lite gives the score below zero, a cluster above.
         return _ranked({IRI(hit["entity"]["iri"]): abs(float(hit["distance"])) for hit in found}, k)
 
-    def linked(self, keys: Sequence[str], most: int, where: Where) -> list[IRI]:
+    def linked(self, keys: Sequence[str], most: int, where: Where) -> list[Hit]:
         found: dict[IRI, None] = {}
         with self._failing():
             for some in _portions(dict.fromkeys(keys)):
                 condition = f"ARRAY_CONTAINS_ANY(keys, {_listed(some)}) AND {_condition(where, _listed)}"
                 rows = self._ask("query", filter=condition, output_fields=["iri"], limit=min(most, _MOST))
                 found.update(dict.fromkeys(IRI(row["iri"]) for row in rows))
-        return [*found][:most]
+        return [*map(Hit, found)][:most]
 
     def records(self, iris: Sequence[IRI] | None, graphs: Sequence[IRI] = ()) -> list[Entry]:
         columns: dict[str, list[Any]] = {name: [] for name in _STORED}

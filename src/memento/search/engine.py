@@ -71,10 +71,12 @@ class Where:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """An entry that was found, and how well it fits: a cosine, or a BM25 score above 0."""
+    """An entry that was found, and how well it fits: a cosine, a BM25 score above 0, or 0 where it was found by a key."""
 
     iri: IRI
-    score: float
+    score: float = 0.0
+    entry: Entry | None = None
+    """Where the engine has read it anyway; else `Engine.records` gives it."""
 
 
 class Engine(Protocol):
@@ -103,7 +105,7 @@ class Engine(Protocol):
         """Return the `k` entries that share the most telling stems with a question, best first."""
         ...
 
-    def linked(self, keys: Sequence[str], most: int, where: Where) -> list[IRI]:
+    def linked(self, keys: Sequence[str], most: int, where: Where) -> list[Hit]:
         """Return at most `most` entries that have one of some keys, in no order."""
         ...
 
@@ -224,11 +226,11 @@ class MemoryEngine:
                 for node, score in zip(nodes[best].tolist(), scores[best], strict=True)
             ]
 
-    def linked(self, keys: Sequence[str], most: int, where: Where) -> list[IRI]:
+    def linked(self, keys: Sequence[str], most: int, where: Where) -> list[Hit]:
         with self._lock:
             inside = self._inside(where)
             found = {node for key in keys for node in self._keys.get(key, ()) if inside[node]}
-            return [self._entries[node].iri for node in sorted(found)[:most]]
+            return [Hit(self._entries[node].iri) for node in sorted(found)[:most]]
 
     def records(self, iris: Sequence[IRI] | None, graphs: Sequence[IRI] = ()) -> list[Entry]:
         with self._lock:
