@@ -13,6 +13,7 @@ from shutil import rmtree
 from socket import gethostname
 from threading import Lock
 from typing import cast
+from uuid import uuid4
 
 import faiss
 
@@ -116,10 +117,10 @@ class Backends:
     _sealer: Worker | None = None
     _has_erased_text: bool = False
     _followers: list[Worker] = field(default_factory=list)
+    _owner: str = ""
+    """Of what store and embedder the engine of a shared index is known to be."""
     _indexed: int = -1
     """The last write that the engine of a shared index is known to have; -1 while that is not known."""
-    _engine_of: str = ""
-    """The id of the store of which the engine of a shared index is known to be."""
     _lagging: int = -1
     """The write at which the engine was when it was last found behind the store."""
 
@@ -346,18 +347,19 @@ class Backends:
         pools, graph = self.indexes, self.graph
         if not (isinstance(pools, Pools) and isinstance(graph, RemoteStore)):
             return
-        last = graph.writes
-        is_other = graph.id != (self._engine_of or graph.id)  # the endpoint was emptied, or has another store
-        if self._indexed == last and not (pools.is_late or is_other):
+        last, engine = graph.writes, pools.engine
+        if self._indexed == last and not pools.is_late and pools.owner == self._owner:
             return
-        seen = pools.engine.seen
-        if seen != last or pools.is_late or is_other:
-            if is_other or not 0 < seen <= last:  # it is empty, or of a store that was put back
-                pools.rebuild()
-            else:
-                self._follow_indexes(graph.changes(seen))
-            pools.engine.put([], seen=last)
-        self._indexed, self._engine_of, pools.is_late = last, graph.id, False
+        seen = engine.seen
+        if (
+            pools.is_foreign or not 0 < seen <= last
+        ):  # of another store or embedder, empty, or of a store that was put back
+            pools.rebuild()
+            engine.put([], seen=last)
+        elif seen != last or pools.is_late:
+            self._follow_indexes(graph.changes(seen))
+            engine.put([], seen=last)
+        self._indexed, self._owner, pools.is_late = last, pools.owner, False
 
     def _take_over(self, graph: RemoteStore) -> None:
         """Mend the engine where nobody has for a while: whoever was to is dead."""
@@ -635,7 +637,7 @@ def _open_shared(
             indexes = Indexes(graph, embedder, file, land.flat, land.above)
             indexes.reconcile(progress, mends=mends)
         else:  # filled by the first node that has the turn
-            indexes = cast(Indexes, Pools(graph, embedder, file, engine, settings.index))
+            indexes = cast(Indexes, Pools(graph, embedder, file, engine, settings.index, lambda: graph.id))
         aside = _set_aside(graph, indexes, is_ours=False)
     except BaseException:
         graph.close()
@@ -660,6 +662,7 @@ def _open_shared(
     return parts
 
 
+_STORE = "store-id"  # in the vector file: what an engine that holds the index calls the store of this folder
 _EMBEDDING = "embedding"  # in the vector file: the settings of the embedder that made it
 _KEPT = ("provider", "model", "dimensions", "base_url", "provider_name", "max_chars")
 """Which of them, without keys."""
@@ -687,6 +690,14 @@ def _choose_embedder(datadir: DataFolder, settings: EmbeddingSettings) -> Cached
 def _list_described(graph: IRI) -> tuple[IRI, ...]:
     """List the graphs in which what a graph of memories names may be described: itself, and that of the user."""
     return (graph, self_iri(tenant_of(graph)))
+
+
+def _name_store(file: VectorFile) -> str:
+    """Return the id of the store of a folder, by which an engine is known to be of it; made when it is asked for first."""
+    if (name := file.get_mark(_STORE)) is None:
+        name = uuid4().hex
+        file.set_mark(_STORE, name)
+    return name
 
 
 def note_embedding(file: VectorFile, embedder: Cached) -> None:
@@ -771,7 +782,8 @@ def _open_store(
         if engine is None:
             indexes = Indexes(graph, embedder, file, land.flat, land.above)
         else:  # which has all that is asked of it
-            indexes = cast(Indexes, Pools(graph, embedder, file, engine, settings.index))
+            name = _name_store(file)
+            indexes = cast(Indexes, Pools(graph, embedder, file, engine, settings.index, lambda: name))
         note_embedding(file, embedder)
         is_ours = cache.note_opened(indexes, before) and not replayed
         load_ontology(graph)

@@ -195,6 +195,31 @@ def test_the_sequence_that_was_seen_never_goes_back_and_is_gone_with_the_rest(op
     assert (engine.seen, engine.count(Where(graphs=[]))) == (0, 0)
 
 
+def test_an_engine_says_of_what_store_it_is(opened: Opener) -> None:
+    engine = opened()
+    assert engine.owner == ""
+    engine.put([], seen=3, owner="here")
+    engine.put([entry(1, "one")], seen=4)
+    assert (opened().owner, opened().seen) == ("here", 4)
+    engine.put([], owner="there")
+    assert (opened().owner, opened().seen) == ("there", 4)
+    engine.clear()
+    assert engine.owner == ""
+
+
+def test_what_is_filled_in_large_parts_is_found_as_what_is_put(opened: Opener) -> None:
+    engine = opened()
+    engine.fill([entry(number, text, keys=(f"label:{number}",)) for number, text in enumerate(TEXTS)])
+    engine.settle()
+    where = Where(graphs=[G], current=NOW)
+    assert [hit.iri for hit in engine.words(["tea"], 2, where)] == [entry(1).iri]
+    assert engine.nearest(vector(3), 1, where)[0].iri == entry(3).iri
+    assert [hit.iri for hit in engine.linked(["label:4"], 2, where)] == [entry(4).iri]
+    engine.put([entry(1, "Bob sings")])
+    assert engine.words(["tea"], 2, where) == []
+    assert engine.count(where) == len(TEXTS)
+
+
 def test_what_was_put_is_there_when_it_is_opened_again(opened: Opener) -> None:
     engine = opened()
     engine.put([entry(number, text) for number, text in enumerate(TEXTS)])

@@ -93,8 +93,19 @@ class Engine(Protocol):
         """The sequence of the store that everything up to is here; 0 where nobody said."""
         ...
 
-    def put(self, entries: Sequence[Entry], gone: Collection[IRI] = (), seen: int | None = None) -> None:
+    @property
+    def owner(self) -> str:
+        """Of what store and embedder this is; empty where nobody said."""
+        ...
+
+    def put(
+        self, entries: Sequence[Entry], gone: Collection[IRI] = (), seen: int | None = None, owner: str | None = None
+    ) -> None:
         """Set some entries in place of what is there of their IRIs, and drop what is gone. `seen` is never set back."""
+        ...
+
+    def fill(self, entries: Sequence[Entry]) -> None:
+        """Add entries of which none is here, as a rebuild does: faster than `put`."""
         ...
 
     def nearest(self, asked: Vectors, k: int, where: Where) -> list[Hit]:
@@ -130,7 +141,7 @@ class Engine(Protocol):
         ...
 
     def clear(self) -> None:
-        """Forget everything, `seen` too: a rebuild begins with it."""
+        """Forget everything, `seen` and `owner` too: a rebuild begins with it."""
         ...
 
     def close(self) -> None:
@@ -176,15 +187,25 @@ class MemoryEngine:
     def __init__(self, dimensions: int) -> None:
         self.dimensions = dimensions
         self._lock = RLock()
-        self._seen = 0
+        self._seen, self._owner = 0, ""
         self.clear()
 
     @property
     def seen(self) -> int:
         return self._seen
 
-    def put(self, entries: Sequence[Entry], gone: Collection[IRI] = (), seen: int | None = None) -> None:
+    @property
+    def owner(self) -> str:
+        return self._owner
+
+    def fill(self, entries: Sequence[Entry]) -> None:
+        self.put(entries)
+
+    def put(
+        self, entries: Sequence[Entry], gone: Collection[IRI] = (), seen: int | None = None, owner: str | None = None
+    ) -> None:
         with self._lock:
+            self._owner = self._owner if owner is None else owner
             for iri in [*gone, *(one.iri for one in entries)]:
                 self._drop(iri)
             for one in entries:
@@ -270,7 +291,7 @@ class MemoryEngine:
             self._vectors = VectorIndex(self.dimensions)
             self._words: dict[IRI, Postings] = {}
             self._keys: dict[str, set[int]] = {}
-            self._seen = 0
+            self._seen, self._owner = 0, ""
 
     def close(self) -> None:
         return

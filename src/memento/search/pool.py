@@ -14,6 +14,7 @@ and names are is counted in the whole memory, see `Samples`.
 
 from __future__ import annotations
 
+import logging
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -42,7 +43,9 @@ from memento.search.postings import Frequencies, tokens
 from memento.search.vectors import VectorFile, digest
 from memento.settings import IndexSettings
 
-_AT_ONCE = 256  # nodes that a rebuild puts together
+logger = logging.getLogger(__name__)
+
+_AT_ONCE, _FILLED = 256, 65_536  # nodes that a rebuild embeds together, and entries that it adds together
 _SEEDS = 20  # memories whose subjects are followed, as EXPAND does
 _BESIDE = 1  # turns before and after one that is brought in
 _SAMPLED, _CHANGED, _KEPT = 5_000, 0.1, 500  # texts of a sample, the growth after which it is old, and graphs kept
@@ -128,34 +131,54 @@ class PooledIndexes(Indexes):
         self._take([Hit(IRI(about)) for one in reached for about in one.subjects], begun)
         self._count_held(graphs)
 
-    def renew(self) -> None:
-        """Bring in once more what others have written since."""
-        with self.lock:
-            outdated, self._outdated = self._outdated, set()
-            begun = self._changes
-        if outdated:
-            self._take([*map(Hit, sorted(outdated))], begun)
-
     def evict(self, iris: Collection[IRI]) -> None:
-        """Let go of some nodes, and of what derives from them, so that the next question has them as the engine has them then."""
+        """Let the next question have some nodes as the engine has them then."""
         with self.lock:
-            every, linked = self.drop_whole([*iris])
+            self._note_changed(iris)
+            self._outdated.update(iris)
+
+    def renew(self) -> None:
+        """
+        Bring in once more what was evicted, in one step: whoever reads meanwhile has the old or the new.
+
+        Raises:
+            EngineError: the engine failed; the next call tries again.
+        """
+        with self.lock:
+            outdated, begun = self._outdated, self._changes
+            if not outdated:
+                return
+            self._outdated, every = set(), set(outdated)
+            for iri in outdated:
+                for index in self:
+                    every |= set().union(*index.find_dependents(iri))
+        try:
+            entries = self._engine.records(sorted(every))
+        except EngineError:
+            with self.lock:
+                self._outdated |= outdated
+            raise
+        with self.lock:
+            # What this process has written meanwhile is here as it is.
+            replaced, linked = self.drop_whole([iri for iri in every if self._changed.get(iri, 0) <= begun])
             for iri in linked:
                 self.drop(iri)
-            gone = {*every, *linked}
+            gone = {*replaced, *linked}
             for iri in gone:
                 self.unlearn(iri)
                 self._reached.pop(iri, None)
                 self._unkept.pop(iri, None)
-            self._note_changed(gone)
-            self._outdated |= gone
+            self._take_entries([one for one in entries if one.iri in gone])
+            self._outdated |= gone - every
 
     def _note_changed(self, iris: Iterable[IRI]) -> None:
         self._changes += 1
         self._changed.update(dict.fromkeys(iris, self._changes))
 
     def count_beyond(self, graphs: Sequence[IRI]) -> int:
-        return sum(self._samples.find(graph).nodes for graph in graphs if is_indexed(graph) and graph not in self._whole)
+        return sum(
+            self._samples.find(graph).nodes for graph in graphs if is_indexed(graph) and graph not in self._whole
+        )
 
     def _count_held(self, graphs: Sequence[IRI]) -> None:
         """Let what counts memories count those of the whole, so that a word or a name is as rare as it is there."""
@@ -212,7 +235,8 @@ class PooledIndexes(Indexes):
             lambda: self._engine.words(stems, most, where),
             lambda: self._follow([f"about:{hit.iri}" for hit in self._find_named(texts, where)], most, where),
         )
-        return [*_fuse(near, told), *about]
+        # Those that are near and share words come first, so that the worst of either alone need not be read.
+        return [*_fuse(near, told)[: most + most // 2], *about]
 
     def _find_named(self, texts: Sequence[str], where: Where) -> list[Hit]:
         """Return what goes by a name in some texts."""
@@ -234,18 +258,19 @@ class PooledIndexes(Indexes):
 
     def _neighbours(self, reached: Sequence[_Reach], where: Where) -> list[Hit]:
         """Return the turns beside those brought in, and what else is about the subjects of the best, `index.pool` at most."""
+        most = self._settings.pool
+        memories = [one for one in reached if one.kind == "memory"]
         beside = {
             f"turn:{session}#{int(place) + step}"
-            for one in reached
+            for one in memories[:most]
             for session, place in one.turns
             for step in range(-_BESIDE, _BESIDE + 1)
             if step
         }
-        seeds = [one for one in reached if one.kind == "memory"][:_SEEDS]
+        seeds = memories[:_SEEDS]
         about = (f"about:{iri}" for one in seeds for iri in one.subjects if not iri.startswith("urn:memento:user:"))
-        most = self._settings.pool
         turns, same = _ask_together(
-            lambda: self._follow(sorted(beside), 4 * most, where), lambda: self._follow(about, most, where)
+            lambda: self._follow(sorted(beside), 2 * most, where), lambda: self._follow(about, most, where)
         )
         return [*turns, *same]
 
@@ -306,7 +331,9 @@ class PooledIndexes(Indexes):
             self._last = len(nodes)
             self.fill(nodes, others, edges)
             for kind in _NODES:
-                some = [(node, one.vectors) for node, (one, record) in enumerate(held, start=first) if record.kind == kind]
+                some = [
+                    (node, one.vectors) for node, (one, record) in enumerate(held, start=first) if record.kind == kind
+                ]
                 self.vectors[kind].put(
                     [node for node, rows in some if len(rows)], [rows for _, rows in some if len(rows)]
                 )
@@ -505,8 +532,19 @@ class Pools:
     is_pooled = True
 
     def __init__(
-        self, graph: Store, embedder: Embedder, file: VectorFile, engine: Engine, settings: IndexSettings
+        self,
+        graph: Store,
+        embedder: Embedder,
+        file: VectorFile,
+        engine: Engine,
+        settings: IndexSettings,
+        name_store: Callable[[], str] = str,
     ) -> None:
+        """
+        Args:
+            name_store: returns the id of the store.
+        """
+        self._name_store = name_store
         self.graph, self.embedder, self.file, self.engine = graph, embedder, file, engine
         self._settings = settings
         self._current: ContextVar[PooledIndexes | Callable[[], PooledIndexes] | None] = ContextVar("pool", default=None)
@@ -530,6 +568,19 @@ class Pools:
 
     def __iter__(self) -> Any:
         return iter(self._find())
+
+    @property
+    def owner(self) -> str:
+        """What an engine that has the index of this store, and vectors of this embedder, says of itself."""
+        return f"{self._name_store()} {self.embedder.fingerprint}"
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether the engine is not known to have the index of this store by this embedder; the log says which it has."""
+        owner = self.engine.owner
+        if owner and owner != self.owner:
+            logger.warning("engine.foreign", extra={"engine": owner, "expected": self.owner})
+        return owner != self.owner
 
     @property
     def lock(self) -> RLock:
@@ -650,7 +701,7 @@ class Pools:
         Returns:
             how many nodes had to be embedded.
         """
-        if not is_ours or self.file.get_mark(_MARK) != "engine" or not self.engine.count(Where(graphs=(), kinds=())):
+        if not is_ours or self.file.get_mark(_MARK) != "engine" or self.is_foreign:
             return self.rebuild(progress)
         self.is_late = True
         self.note_followed()
@@ -699,13 +750,14 @@ class Pools:
     def rebuild(self, progress: Progress | None = None) -> int:
         """Make everything in the engine from the graph; return how many nodes were embedded."""
         self.file.set_mark(_MARK, "engine")
-        touched = self.file.last_touch()
+        touched, at = self.file.last_touch(), self.graph.writes
         self.engine.clear()
         self.forget()
         done = _put_everything(self._create(), self.graph, self.engine, progress)
         self.forget()  # what a question has found meanwhile
         self.file.forget_touches(touched)
         self.engine.settle()
+        self.engine.put([], seen=at if self.follow_others else None, owner=self.owner)
         return done
 
 
@@ -717,7 +769,7 @@ def _put_everything(pool: PooledIndexes, graph: Store, engine: Engine, progress:
         pool.learn_end(record)
         for owner in _list_owners(record):
             beside[owner].append(record)
-    embedded = 0
+    embedded, entries = 0, []
     every = [records[iri] for iri in sorted(records)]
     for begin in range(0, len(every), _AT_ONCE):
         some = every[begin : begin + _AT_ONCE]
@@ -730,13 +782,14 @@ def _put_everything(pool: PooledIndexes, graph: Store, engine: Engine, progress:
             )
         )
         embedded += len(held)
-        entries = []
         for record in some:
             own = [one for name in (MEM.extractedFrom, MEM.saidBy) if (one := records.get(IRI(record.first(name))))]
             nothing = np.zeros((0, 0), dtype=np.float32)
             if made := pool.entry(record, [*beside.get(record.iri, ()), *own], rows.get(record.iri, nothing)):
                 entries.append(made)
-        engine.put(entries)
+        if len(entries) >= _FILLED or begin + len(some) == len(every):
+            engine.fill(entries)
+            entries = []
         if progress:
             progress(begin + len(some), len(every))
     return embedded
