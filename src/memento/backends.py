@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -28,14 +28,15 @@ from memento.graph.backups import (
     use_fallback,
 )
 from memento.graph.endpoint import SparqlClient
-from memento.graph.feed import Entry, Neighbours
+from memento.graph.feed import ROUTES, Entry, Neighbours, Placement
 from memento.graph.inferences import Inferences
 from memento.graph.oxigraph import Oxigraph, finish_rewriting, rewrite, tidy, wait_until_released
 from memento.graph.probe import raise_if_unfit
 from memento.graph.ranges import Aside
-from memento.graph.remote import Mirror, RemoteStore, WriteLock
+from memento.graph.remote import RemoteStore, Replica, WriteLock
 from memento.graph.snapshot import Snapshots, delete_snapshots
 from memento.graph.store import Delta, Store, load_ontology
+from memento.graph.transfer import Statement
 from memento.iris import CASES, IRI, MEM, TYPE, self_iri, tenant_of
 from memento.model import Change, Degraded, Scope
 from memento.ports import Progress
@@ -64,6 +65,7 @@ logger = logging.getLogger(__name__)
 
 _PATIENCE_S = 30.0  # for what is being read from a store that is to be let go of
 _AT_MOST_S = 600.0
+_REFILL_S = 10.0  # between two looks whether a replica is to be filled again
 _PORTION = 5_000  # nodes that the indexes look at again together
 
 
@@ -100,6 +102,8 @@ class Backends:
     warm: bool = field(default=False)
     followed: int = 0
     """How often other nodes wrote something new: what was decided before, and is not written yet, may be outdated."""
+    is_away: bool = False
+    """Whether the last look at what other nodes wrote to a shared store failed."""
     is_following: bool = False
     """Whether what another node wrote is being followed: it has done already what whoever writes would do to the graph."""
     is_migrating: bool = False
@@ -107,6 +111,8 @@ class Backends:
     _is_erased: bool = field(default=False)
     _is_closed: bool = field(default=False)
     caches: list[CopyCache] = field(default_factory=list)
+    return_listeners: list[Callable[[], None]] = field(default_factory=list)
+    """Called when a store behind an endpoint is back after it was away."""
     change_listeners: list[Callable[[Change | None], None]] = field(default_factory=list)
     """Told of every change right after it was written; None is any change at all."""
     write_listeners: list[Callable[[Collection[IRI] | None], None]] = field(default_factory=list)
@@ -295,12 +301,28 @@ class Backends:
         graph.on_follow, graph.on_turn = self._follow_entries, self._mend_engine
 
         def follow_others() -> float:
+            if graph.is_told and not self.is_away:  # by the neighbours themselves
+                return wait_s
             try:
                 graph.follow_feed()
             except BackendError as error:  # the endpoint is away, or the embedder: what was written is there later
-                logger.warning("feed.not-followed", extra={"error": type(error).__name__})
-                return 5 * wait_s
+                if not self.is_away:
+                    logger.warning("feed.not-followed", extra={"error": type(error).__name__})
+                self.is_away = True
+                return wait_s
+            if self.is_away:
+                self.is_away = False
+                logger.warning("feed.followed-again")
+                for notify in self.return_listeners:
+                    notify()
             return wait_s
+
+        def fill_replica() -> float:
+            try:
+                graph.fill_replica()
+            except BackendError as error:
+                logger.warning("replica.not-filled", extra={"error": str(error)[:500]})
+            return _REFILL_S
 
         def look_at_engine() -> float:
             with suppress(BackendError):  # which is then looked at once more
@@ -312,22 +334,62 @@ class Backends:
                 graph.turn.renew()
             return graph.turn.lease_s / 8
 
-        self._followers = [Worker(follow_others, "feed"), Worker(renew_turn, "turn")]
+        self._followers = [Worker(follow_others, "feed"), Worker(renew_turn, "turn"), Worker(fill_replica, "replica")]
         if isinstance(self.indexes, Pools):
             self._followers.append(Worker(look_at_engine, "engine"))
-            self.indexes.follow_others = self._follow_now
+            self.indexes.follow_others = lambda: self.catch_up(asks=True)
         for worker in self._followers:
             worker.wake()
 
-    def catch_up(self) -> None:
-        """Follow at once what another process of this machine has written; nothing where the store is not shared."""
-        if isinstance(self.graph, RemoteStore) and self.graph.is_behind:
-            self._follow_now()
-
-    def _follow_now(self) -> None:
-        if isinstance(self.graph, RemoteStore):
+    def catch_up(self, *, asks: bool = False) -> bool:
+        """
+        Follow at once what another process of this machine has written, or also what another node has where it `asks` the store;
+        return whether there was any. Nothing where the store is not shared.
+        """
+        if isinstance(self.graph, RemoteStore) and (asks or self.graph.is_behind):
             with suppress(BackendError):  # whoever asks is told of it by what it asks
-                self.graph.follow_feed()
+                return self.graph.follow_feed()
+        return False
+
+    def find_placement(self, tenant: str) -> Placement | None:
+        """Return where a tenant is, as far as this store knows; None where it was told nothing."""
+        return self.list_placements().get(tenant)
+
+    def list_placements(self) -> Mapping[str, Placement]:
+        """Return where the tenants are of whom this store was told."""
+        return self.graph.placements if isinstance(self.graph, RemoteStore) else {}
+
+    def has_tenant(self, tenant: str) -> bool:
+        """Tell whether a tenant may be here: it has not left for another store, and is not only on its way."""
+        return self.graph.has_tenant(tenant) if isinstance(self.graph, RemoteStore) else True
+
+    @property
+    def own_writes(self) -> int:
+        """How often this thread has written to a shared store."""
+        return self.graph.own_writes if isinstance(self.graph, RemoteStore) else 0
+
+    def follow_until(self, sequence: int) -> None:
+        """Follow a shared store at least up to a write; raises `GraphError`."""
+        if isinstance(self.graph, RemoteStore) and self.graph.writes < sequence:
+            self.graph.follow_feed()
+
+    def transfer(self, removes: Sequence[Statement], adds: Sequence[Statement]) -> None:
+        """
+        Write statements of a tenant that is being moved, and let indexes and copies follow as if another node had written them. The
+        writers' lock is held.
+
+        Raises:
+            GraphError: the store refused; nothing was written.
+        """
+        if not isinstance(self.graph, RemoteStore):
+            raise InputError("a tenant is moved between stores behind endpoints alone")
+        entry = self.graph.transfer(removes, adds)
+        if entry is None:
+            return
+        if isinstance(self.indexes, Pools):
+            self._follow_indexes([entry])
+        self._follow_entries([entry])
+        self._note_indexed()
 
     def _note_indexed(self) -> None:
         """Note that the indexes have what was written; the writers' lock is held."""
@@ -376,7 +438,10 @@ class Backends:
         everything = any(entry.told.is_whole and not entry.told.graphs for entry in entries)
         graphs = list(dict.fromkeys(IRI(graph) for entry in entries for graph in entry.told.graphs))
         indexed = list(dict.fromkeys([one for name in filter(is_indexed, graphs) for one in _list_described(name)]))
-        nodes = list(dict.fromkeys(IRI(one) for entry in entries for one in entry.told.subjects))
+        # A blank node is somebody's own RDF, and no node of an index.
+        nodes = list(
+            dict.fromkeys(IRI(one) for entry in entries for one in entry.told.subjects if not one.startswith("_:"))
+        )
         whole = (IRI(graph) for entry in entries if entry.told.is_whole for graph in entry.told.graphs)
         if everything or any(map(is_indexed, whole)):
             (self.indexes.rebuild if isinstance(self.indexes, Pools) else self.indexes.reconcile)()
@@ -417,7 +482,7 @@ class Backends:
                     listener(None)
             if everything or not all(entry.told.is_quiet for entry in entries):
                 self.followed += 1
-                self.tell_writing(None if everything else graphs)
+                self.tell_writing(None if everything or ROUTES in graphs else graphs)
         finally:
             self.is_following = False
 
@@ -552,6 +617,8 @@ class Backends:
             self.graph.close()
             if isinstance(self.indexes, Pools) and not self.graph.is_on_disk:
                 self.indexes.engine.close()
+            if not self.graph.is_on_disk and self.datadir.erasure_mark.exists():
+                rmtree(self.datadir.replica, ignore_errors=True)
             if self.graph.is_on_disk:
                 self._rewrite_erased()
                 _tidy_store(self.datadir, self.indexes)
@@ -568,6 +635,7 @@ def open_backends(
     mends: bool = True,
     keep: Callable[[Store, str], object] | None = None,
     progress: Progress | None = None,
+    beside: Backends | None = None,
 ) -> Backends:
     """
     The embedded parts of a data folder that this process owns; indexes fit the graph when this returns, unless not `mends`.
@@ -576,6 +644,7 @@ def open_backends(
 
     Args:
         keep: called with the store before vectors that another embedder made, with its fingerprint, are replaced.
+        beside: the parts over another store of the same memory, whose embedder is used.
 
     Raises:
         Damaged: the store cannot be read, and there is no backup in the folder.
@@ -593,7 +662,7 @@ def open_backends(
     is_shared = settings.store.kind == "sparql"
     # What is known of texts outside the folder would tell of an encrypted one, and of what another node erases.
     keeps = settings.embedding.cache and datadir.vault is None and not is_shared
-    embedder = _choose_embedder(datadir, replace(settings.embedding, cache=keeps))
+    embedder = beside.embedder if beside else _choose_embedder(datadir, replace(settings.embedding, cache=keeps))
     if is_shared:
         return _open_shared(datadir, settings, embedder, mends=mends, progress=progress)
     degraded = None
@@ -628,7 +697,16 @@ def _open_shared(
     if chosen.probe:
         raise_if_unfit(client)
     graph = RemoteStore(client, node=f"{gethostname()}:{os.getpid()}", lease_s=chosen.lease_s)
+    graph.shard = datadir.shard or graph.shard
     try:
+        if datadir.erasure_mark.exists():  # what is in the files of the replica too
+            rmtree(datadir.replica, ignore_errors=True)
+            datadir.erasure_mark.unlink()
+        is_wanted = chosen.replica == "on" or (chosen.replica == "auto" and settings.index.kind == "faiss")
+        whole = chosen.replica_quads if is_wanted else 0
+        replica = Replica(graph, datadir.replica, whole=whole, some=chosen.snapshot_quads)
+        replica.on_forget = datadir.erasure_mark.touch
+        graph.keep_replica(replica)
         file = open_vector_file(datadir.vectors, embedder.fingerprint)
         note_embedding(file, embedder)
         load_ontology(graph)
@@ -642,17 +720,15 @@ def _open_shared(
     except BaseException:
         graph.close()
         raise
-    mirror = Mirror(graph, datadir.work / "mirror", chosen.snapshot_quads)
     parts = Backends(
         graph,
         embedder,
         indexes,
         datadir,
-        Snapshots(graph, datadir.snapshots, mirror),
+        Snapshots(graph, datadir.snapshots),
         Inferences(Oxigraph(), settings.inference.most),  # of nothing: they are refused by the settings
         aside,
     )
-    datadir.erasure_mark.unlink(missing_ok=True)  # there are no files of a store to be rewritten
     if datadir.neighbours is not None:
         graph.neighbours = Neighbours(datadir.neighbours)
     parts.begin_following(graph, chosen.follow_ms / 1000)

@@ -18,6 +18,7 @@ The data folder and who owns it.
     {home}/standing-in/   a copy of one of them, read while the store cannot be opened; deleted at the end and at the next start
     {home}/before-restore-… what was here before a backup was put in its place
     {home}/erased         there when the store's files still hold text that was erased: rewritten at the next start
+    {home}/shards/NAME/   what is derived from each further store (`store.shards`); may be deleted
     {home}/workers/       what each worker of `memento serve --workers` derives from the store; may be deleted
     {home}/memento.lock   held by the owner as long as it lives
     {home}/owner.json     who that is, and where its service answers
@@ -25,8 +26,8 @@ The data folder and who owns it.
 An encrypted folder has `encryption.json`, `memory.sealed` and `journal-N.sealed` instead (`memento.vault`): there the store, the
 snapshots and all else that is in plain text are in a folder in memory, `work`; tokens and backups are sealed.
 
-Where the store is behind an endpoint (`store.kind = "sparql"`), there is no `store/`; `mirror/` has copies of graphs for SPARQL,
-and goes at the next start (docs/scale.md).
+Where the store is behind an endpoint (`store.kind = "sparql"`), there is no `store/`; `replica/` has a copy of it, and may be
+deleted (docs/scale.md).
 
 *Guarantees:* one owner at a time; the lock goes with the process that holds it, however that ends.
 """
@@ -40,7 +41,7 @@ import stat
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from shutil import disk_usage
+from shutil import disk_usage, rmtree
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -82,16 +83,17 @@ class Owner:
 class DataFolder:
     """One data folder. As a context manager it is owned from entry to exit."""
 
-    def __init__(self, path: Path, shared: Path | None = None) -> None:
+    def __init__(self, path: Path, shared: Path | None = None, shard: str = "") -> None:
         """
         Args:
             shared: the folder whose settings, tokens, blocks and captures are used, where several processes serve as one.
+            shard: the name of the store that it is for, where a memory has several.
 
         Raises:
             SettingsError: the path cannot be a folder, or cannot be written.
         """
         self.path = path.expanduser().absolute()
-        self._shared = shared
+        self._shared, self.shard = shared, shard
         self.work = self.path
         """Where what is in plain text is: the folder itself, or a folder in memory where it is encrypted."""
         self.vault: Vault | None = None
@@ -185,6 +187,10 @@ class DataFolder:
         return self.work / "snapshots"
 
     @property
+    def replica(self) -> Path:
+        return self.work / "replica"
+
+    @property
     def bare(self) -> Path:
         return self.path / "bare"
 
@@ -244,7 +250,12 @@ class DataFolder:
     @property
     def neighbours(self) -> Path | None:
         """Where the processes that serve as one tell each other of writes."""
-        return self._shared / "workers" / "sequence" if self._shared else None
+        name = f"sequence-{self.shard}" if self.shard else "sequence"
+        return self._shared / "workers" / name if self._shared else None
+
+    def open_shard(self, name: str) -> DataFolder:
+        """Return the folder for what is derived from a further store of the same memory."""
+        return DataFolder(self.path / "shards" / name, shared=self._shared or self.path, shard=name)
 
     @property
     def workers(self) -> Path:
@@ -255,6 +266,7 @@ class DataFolder:
         """Let what workers erased count as erased by the owner of the folder, who alone can write its files again."""
         for mark in self.workers.glob(f"*/{self.erasure_mark.name}"):
             self.erasure_mark.touch()
+            rmtree(mark.with_name(self.replica.name), ignore_errors=True)
             mark.unlink(missing_ok=True)
 
     @property

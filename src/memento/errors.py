@@ -16,7 +16,8 @@ Every way Memento fails.
     │   ├── GraphError           the store; carries the query file when there is one
     │   │   ├── Damaged          its files cannot be read
     │   │   ├── Unanswered       an endpoint did not say whether it wrote
-    │   │   └── LostTurn         another node wrote first; nothing was written
+    │   │   ├── LostTurn         another node wrote first; nothing was written
+    │   │   └── Moved            the tenant is in another store now; nothing was written
     │   ├── ReadOnly             a write while a backup stands in for a damaged store
     │   ├── TimedOut             a query that took longer than it may            504
     │   ├── TooMuch              a query that took more memory, rows or bytes than it may
@@ -143,6 +144,10 @@ class Unanswered(GraphError):
 
 class LostTurn(GraphError):
     """Another node has written since, or has taken the turn to write; nothing was written, and the same may be asked again."""
+
+
+class Moved(GraphError):
+    """The memory of the tenant is in another store now, or on its way; nothing was written, and the same may be asked again."""
 
 
 class ReadOnly(BackendError):

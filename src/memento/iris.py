@@ -357,6 +357,20 @@ def tenant_of(graph: str) -> str:
     return unquote(graph.split(":")[3])
 
 
+_OWNED = re.compile(r"urn:memento:(?:graph|cases|data|inferred|branch|self|provenance|audit):([^:]+)")
+
+
+def owner_of(graph: str) -> str | None:
+    """
+    Return the tenant that a graph of any kind belongs to; None for one that is nobody's.
+
+    >>> owner_of("urn:memento:branch:a%3Ab:main:1"), owner_of("urn:memento:self:local"), owner_of("urn:memento:ontology")
+    ('a:b', 'local', None)
+    """
+    found = _OWNED.match(graph)
+    return unquote(found[1]) if found else None
+
+
 def namespace_of(graph: str) -> str:
     """
     Return the namespace that a memory graph belongs to.

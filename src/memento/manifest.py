@@ -518,13 +518,17 @@ def _load_place_texts(
     memories = {iri: node for node, iri in iris.items() if node < world.memories}
     if memories:
         for row in parts.graph.select("library/listed", scope.readable, memory=list(memories)):
-            texts[memories[IRI(str(row["memory"]))]] = (IRI(str(row["memory"])), str(row["content"]))
+            texts[memories[IRI(str(row["memory"]))]] = (
+                IRI(str(row["memory"])),
+                shorten_line(str(row["content"]), _SAID),
+            )
     return texts
 
 
 MOST_CHARS = 2_000
 EMPTY = "Memory: nothing yet. Tell it something to remember."
 
+_SAID = 400  # characters that a place on the map says; its memory has the rest
 _TEXT, _NAME = 40, 24
 _WIDTHS = (160, 120, 90, 70, 55, _TEXT)
 """Characters of a text: as many as leave room for all."""

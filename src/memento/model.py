@@ -1101,11 +1101,14 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cut:
-    """A memory that was found and did not come back: how relevant it is, and why it was left out."""
+    """
+    A memory that was found and did not come back: how relevant it is, why it was left out, and what it says in 120 characters.
+    """
 
     iri: IRI
     relevance: float
     reason: str
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1359,7 +1362,8 @@ class Health:
     `degraded` where a backup stands in for a store that is damaged: `degraded` then says why, and of what time it is.
 
     `indexes` counts the nodes in them, `pending` the notes that are still to be understood, `failed` those that were given up.
-    `upstreams` has the origin of the provider of each protocol, which is not asked how it does.
+    `upstreams` has the origin of the provider of each protocol, which is not asked how it does. `shards` says of each store of a
+    memory that has several whether it is `ok`, `failing` or `not open` in this process, to who may care for all of it.
     """
 
     status: Literal["starting", "ok", "degraded"]
@@ -1373,6 +1377,7 @@ class Health:
     upstreams: Mapping[str, str]
     degraded: str | None = None
     set_aside: SetAside | None = None
+    shards: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1867,6 +1872,39 @@ class Probed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TenantShown:
+    """
+    A tenant: in which store its memory is, and how many statements that has (None where that store is away).
+    While it is moved, where to, and how far that is: `copying`, then `cut` and `removing`, when it is there already; `is_moving`
+    tells whether a node is at work on it.
+    """
+
+    tenant: str
+    shard: str
+    statements: int | None
+    moving_to: str | None = None
+    stage: str | None = None
+    is_moving: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TenantMoved:
+    """
+    A tenant that was moved, or whose move was taken back: how many statements went, their digest, which both stores had, and for
+    how many seconds nobody could write to either.
+    """
+
+    tenant: str
+    source: str
+    target: str
+    statements: int = 0
+    digest: str = ""
+    seconds: float = 0.0
+    waited_s: float = 0.0
+    cancelled: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TokenShown:
     """A token: who has it and what it is good for; no `namespaces` are all. `token` itself is there once, when it was created."""
 
@@ -1880,7 +1918,7 @@ class TokenShown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A memory or an anchor on the map, by its IRI and what it says or is called; `score` is in 0..1."""
+    """A memory or an anchor on the map, by its IRI and what it says, in 400 characters, or is called; `score` is in 0..1."""
 
     iri: IRI
     text: str

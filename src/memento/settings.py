@@ -769,8 +769,23 @@ class StoreSettings:
     follow_ms: Annotated[int, Meta(ge=10)] = knob(
         200, "milliseconds between two looks at what other nodes have written"
     )
+    replica: Literal["auto", "on", "off"] = knob(
+        "auto",
+        "copy it into the folder of each node, which reads from there; `auto` does where the index is in memory too "
+        '(index.kind = "faiss")',
+    )
+    replica_quads: Positive = knob(
+        20_000_000, "most statements of such a copy, some 200 bytes each; a larger store is read at its endpoint"
+    )
     snapshot_quads: Positive = knob(
-        1_000_000, "most statements that are copied from it to answer SPARQL; with more of them it is refused"
+        1_000_000, "most statements that are copied to answer SPARQL where there is no replica; with more it is refused"
+    )
+    shards: str = knob(
+        "",
+        "further stores, to which `memento tenant move` takes tenants, by name: a table of tables with query_url, update_url and, "
+        "where needed, token, index_uri, index_token; for example `[store.shards.b]`",
+        secret=True,
+        json=True,
     )
 
 
@@ -860,7 +875,7 @@ def table() -> str:
         "`{env:NAME}` anywhere in a settings file becomes the value of that variable, or nothing when it is unset: no key need",
         "be written down. `.env` is read from the data folder and from the working directory; the latter may hold keys and knobs,",
         "but nothing that decides where memories go, who may see them or what is run (`…_PROVIDER`, `…_BASE_URL`, `…_ENDPOINT`,",
-        "`MEMENTO_SERVER_…`, `MEMENTO_EXECUTOR_…`, `MEMENTO_CONFIG`).",
+        "`MEMENTO_SERVER_…`, `MEMENTO_EXECUTOR_…`, `MEMENTO_STORE_…`, `MEMENTO_CONFIG`).",
         "",
         "`MEMENTO_CONFIG` names another settings file, laid under `memento.toml`: TOML, or the JSON of the first published design",
         "(`server`, `proxy`, `llm`, `embedding`), which is also read from `config/memento.json` in the data folder.",
@@ -911,7 +926,7 @@ Spelling = dict[tuple[str, str], str]
 PLACE = re.compile(r"\{env:([A-Z0-9_]+)\}")
 
 # A folder that somebody else filled, as a checkout, must not decide where memories are sent, who may ask for them, or what is run.
-STEERING = re.compile(r"^MEMENTO_(SERVER_\w+|EXECUTOR_\w+|CONFIG|\w+_(PROVIDER|BASE_URL|ENDPOINT))")
+STEERING = re.compile(r"^MEMENTO_(SERVER_\w+|EXECUTOR_\w+|STORE_\w+|CONFIG|\w+_(PROVIDER|BASE_URL|ENDPOINT))")
 
 FIRST_FORM: Mapping[str, tuple[str, str] | None] = {
     "server.port": ("server", "port"),
@@ -1111,6 +1126,16 @@ def check(settings: Settings, spelling: Spelling | None = None) -> Settings:
 
 
 def _check_store(settings: Settings, spelling: Spelling) -> None:
+    for name in (shards := list_shards(settings)):
+        if not _SHARD.fullmatch(name) or name == "default":
+            _refuse(
+                "store", "shards", f"must have names of a-z, 0-9 and -, other than default, not {name[:40]!r}", spelling
+            )
+        for key in ("query_url", "update_url"):
+            if not getattr(shards[name].store, key):
+                _refuse("store", f"shards.{name}.{key}", "must be the address of a SPARQL endpoint", spelling)
+            _check_url("store", f"shards.{name}.{key}", getattr(shards[name].store, key), spelling)
+        _check_index(shards[name].index, spelling)
     if settings.store.kind == "embedded":
         return
     for key in ("query_url", "update_url"):
@@ -1119,6 +1144,39 @@ def _check_store(settings: Settings, spelling: Spelling) -> None:
         _check_url("store", key, getattr(settings.store, key), spelling)
     if settings.encryption.on:
         _refuse("encryption", "on", "must be false where the store is a SPARQL endpoint: encrypt its disk", spelling)
+
+
+_SHARD = re.compile(r"[a-z0-9][a-z0-9-]{0,40}")
+_OF_SHARD = {
+    "query_url": "store",
+    "update_url": "store",
+    "token": "store",
+    "index_uri": "index",
+    "index_token": "index",
+}
+
+
+def list_shards(settings: Settings) -> dict[str, Settings]:
+    """
+    Return the settings for each further store, by its name: those of the memory, but for where store and index are.
+
+    Raises:
+        SettingsError: one has something that it cannot have, or is no table.
+    """
+    found: dict[str, Settings] = {}
+    for name, said in json.loads(settings.store.shards or "{}").items():
+        if not isinstance(said, dict) or not all(isinstance(one, str) for one in said.values()):
+            raise SettingsError(f"shards.{name} of [store] must be a table of texts: {', '.join(_OF_SHARD)}")
+        if unknown := said.keys() - _OF_SHARD.keys():
+            raise SettingsError(
+                f"unknown setting {min(unknown)} of [store.shards.{name}]: choose one of {', '.join(_OF_SHARD)}"
+            )
+        values = {"store": {"kind": "sparql", "token": "", "shards": ""}, "index": {"uri": "", "token": ""}}
+        for key, value in said.items():
+            values[_OF_SHARD[key]][key.removeprefix("index_")] = value
+        store = replace(settings.store, **{"query_url": "", "update_url": ""} | values["store"])  # type: ignore[arg-type]
+        found[name] = replace(settings, store=store, index=replace(settings.index, **values["index"]))  # type: ignore[arg-type]
+    return found
 
 
 def _check_index(index: IndexSettings, spelling: Spelling) -> None:

@@ -37,6 +37,7 @@ from memento.python import Memento
 from memento.search.databases import open_engine
 from memento.search.engine import Where
 from memento.search.pool import PooledIndexes
+from memento.search.vectors import UPGRADED, open_vector_file
 from memento.settings import IndexSettings
 from recall_scale import alone, opened, resident_mb, written
 from synthetic import WordVectors, World
@@ -88,7 +89,13 @@ def count_requests() -> int:
 
 
 def built(folder: Path, n: int) -> int:
-    return written(World(n).quads(), DataFolder(folder))
+    """Write the graph in one piece; return how many quads it has."""
+    home = DataFolder(folder)
+    count = written(World(n).quads(), home)
+    file = open_vector_file(home.vectors, WordVectors().fingerprint)
+    file.set_mark(UPGRADED, "written")  # else the first start adds edges to names by many small writes
+    file.close()
+    return count
 
 
 def show_progress(done: int, total: int) -> None:
@@ -99,7 +106,7 @@ def show_progress(done: int, total: int) -> None:
 def filled_once(folder: Path, index: IndexSettings) -> dict[str, object]:
     """Start over the graph for the first time, which puts everything into the engine."""
     before = time.process_time()
-    memento, seconds = timed(lambda: opened(folder, index, WordVectors))
+    memento, seconds = timed(lambda: opened(folder, index=index, vectors=WordVectors))
     memento.close()
     print(
         f"{folder.name} {index.kind}: filled in {seconds:.0f} s ({time.process_time() - before:.0f} of the processor)",
@@ -112,7 +119,7 @@ def ask(folder: Path, n: int, index: IndexSettings, count: int, exact: int) -> d
     """Ask three passes of questions, and say what they took."""
     print(f"{n:,} memories, {index.kind} {index.uri if index.uri.startswith('s3:') else ''}", flush=True)
     before = resident_mb()
-    memento, start_s = timed(lambda: opened(folder, index, WordVectors))
+    memento, start_s = timed(lambda: opened(folder, index=index, vectors=WordVectors))
     questions = list(World(n, seed=7).questions(_COLD + count))
     figures: dict[str, object] = {"start_s": round(start_s, 2)}
     with memento:

@@ -3,11 +3,13 @@ Two nodes over one `oxigraph serve`: how soon does one recall what the other not
 and how many changes a second do four writers make?
 
 Run: `.venv/bin/python tests/bench/nodes.py [--notes 2000] [--record]`, some three minutes on two cores. The store needs the program
-`oxigraph`, which the extra `workers` brings.
+`oxigraph`, which the extra `workers` brings. With `--sizes 10000 100000` it asks synthetic memories of these sizes instead,
+embedded and over a shared store in turns; 100,000 take some five minutes.
 """
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import threading
@@ -20,7 +22,9 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+import recall_scale
 from measure import arguments, record, shown, spread, timed
+from memento.datadir import DataFolder
 from memento.graph.endpoint import SparqlClient
 from memento.graph.remote import RemoteStore
 from memento.iris import IRI, MEM
@@ -29,6 +33,7 @@ from memento.python import Memento, open_memento
 from memento.settings import AnswersSettings, EmbeddingSettings, Settings, StoreSettings
 from people import Life
 from startup import command, free_port
+from synthetic import World
 
 WRITERS = 4
 GRAPH = IRI("urn:memento:data:local:bench")
@@ -40,11 +45,16 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
     parser.add_argument("--seen", type=int, default=200, help="notes of one node that the other is asked for")
     parser.add_argument("--questions", type=int, default=100)
     parser.add_argument("--changes", type=int, default=250, help="of each writer")
+    parser.add_argument("--sizes", type=int, nargs="+", metavar="N", help="compare recall alone, at so many memories")
     parser.add_argument("--write", nargs=3, metavar=("NUMBER", "QUERY_URL", "UPDATE_URL"), help="be one of the writers")
     chosen = parser.parse_args(argv)
     if chosen.write:
         number, query_url, update_url = chosen.write
         return write(number, query_url, update_url, chosen.changes)
+    if chosen.sizes:
+        sized: dict[str, object] = {f"{size}": compare_recalls(size, chosen.questions) for size in chosen.sizes}
+        record("nodes_sizes", sized, chosen.record)
+        return sized
     life = Life(names=30)
     rows: list[NoteRow] = list(life.notes(chosen.notes))
     base = Settings(embedding=EmbeddingSettings(model=chosen.model, cache=False), answers=AnswersSettings(cached=0))
@@ -101,6 +111,45 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
     )
     record("nodes", figures, chosen.record)
     return figures
+
+
+def compare_recalls(size: int, questions: int) -> dict[str, object]:
+    """Ask a synthetic memory embedded, and a node that shares it with others, in turns; the embedder costs nothing."""
+    with TemporaryDirectory(prefix="memento-bench-") as name, ExitStack() as running:
+        embedded_home, shared_home, served = (Path(name) / place for place in ("embedded", "shared", "served"))
+        quads = recall_scale.written(World(size).quads(), DataFolder(embedded_home))
+        recall_scale.opened(embedded_home).close()
+        shutil.copytree(embedded_home / "store", served / "store")
+        DataFolder(shared_home)
+        shutil.copy(embedded_home / "vectors.sqlite", shared_home)
+        urls = running.enter_context(serving_store(served))
+        embedded, embedded_s = timed(lambda: recall_scale.opened(embedded_home))
+        running.enter_context(embedded)
+        shared_store = StoreSettings("sparql", *urls)
+        shared, shared_s = timed(lambda: recall_scale.opened(shared_home, shared_store))
+        running.enter_context(shared)
+        memories = shared.status().memories
+        assert memories == embedded.status().memories == size, memories
+        asked: dict[str, list[float]] = {"embedded": [], "shared": []}
+        for at, question in enumerate(World(size, seed=7).questions(questions + 8)):
+            for place, memento in (("embedded", embedded), ("shared", shared)):
+                seconds = timed(lambda memento=memento, question=question: memento.recall(question))[1]  # type: ignore[misc]
+                if at >= 8:
+                    asked[place].append(seconds)
+    ratio = float(np.median(asked["shared"]) / np.median(asked["embedded"]))
+    print(
+        f"{size:,} memories, {quads:,} statements: start {embedded_s:.1f} s embedded, {shared_s:.1f} s over a shared store,"
+    )
+    print(f"which is copied first; recall p50 {ratio:.2f} times embedded")
+    for place, seconds in asked.items():
+        print(shown(f"  recall, {place}", spread(seconds)), flush=True)
+    return {
+        "quads": quads,
+        "embedded_recall_ms": spread(asked["embedded"]),
+        "shared_recall_ms": spread(asked["shared"]),
+        "ratio_p50": round(ratio, 2),
+        "start_s": {"embedded": round(embedded_s, 1), "shared": round(shared_s, 1)},
+    }
 
 
 def open_node(home: Path, settings: Settings, running: ExitStack) -> Memento:

@@ -1,19 +1,23 @@
 """
-How many recalls a second do several workers answer, beside one process over the same memories?
+How many recalls a second, and how many requests through the proxy, do several workers answer, beside one process over the same
+memories? And what does each of them cost in processor time, with the store and with who asks?
 
 Both services run at the same time; blocks of questions go to one and then to the other, so that what else the machine does hits
-both. Run: `.venv/bin/python tests/bench/workers.py [--workers 2] [--record]`, some two minutes on two cores.
+both. The proxy has a stub for a provider, in a process of its own. Who asks does so in one thread over plain sockets, as it takes
+the same cores.
+Run: `.venv/bin/python tests/bench/workers.py [--workers 2] [--record]`, some four minutes on two cores.
 """
 
 from __future__ import annotations
 
-import http.client
+import json
 import os
+import selectors
 import shutil
+import socket
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,13 +25,17 @@ from urllib.parse import quote
 
 from measure import arguments, memory_in, record, shown, spread
 from people import Life
+from proxy import CHAT, HERE, printing_its_port
 from startup import command, free_port, healthy
 
 READY_S = 300.0
 
+Cost = dict[str, float]
+"""Processor seconds by part: `service`, `store`, `asking`."""
+
 
 def main(argv: Sequence[str] | None = None) -> dict[str, object]:
-    """Print and return recalls a second of each, and their ratio by block."""
+    """Print and return answers a second of each, their ratio by block, and what an answer costs."""
     parser = arguments(__doc__ or "", notes=2_000)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--connections", type=int, default=8)
@@ -36,74 +44,144 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
     chosen = parser.parse_args(argv)
     life = Life(names=30)
     questions = list(life.questions(500))
+    figures: dict[str, object] = {"workers": chosen.workers, "notes": chosen.notes, "model": chosen.model}
     with TemporaryDirectory(prefix="memento-bench-") as name, ExitStack() as running:
         one, many = Path(name) / "one", Path(name) / "many"
         with memory_in(one, chosen.model) as owned:
             owned.import_notes(life.notes(chosen.notes), consolidate=False)
         shutil.copytree(one, many)
-        ports = [
-            running.enter_context(serving(one, chosen.model)),
-            running.enter_context(serving(many, chosen.model, "--workers", str(chosen.workers))),
+        provider = running.enter_context(printing_its_port([str(HERE.parent / "upstream.py")]))
+        services = [
+            running.enter_context(serving(one, chosen.model, provider)),
+            running.enter_context(serving(many, chosen.model, provider, "--workers", str(chosen.workers))),
         ]
-        found: dict[int, list[list[float]]] = {port: [] for port in ports}
-        for block in range(-1, chosen.blocks):  # the first warms
-            for port in ports if block % 2 else reversed(ports):
-                took = ask_for(chosen.block_s, port, questions, chosen.connections)
-                if block >= 0:
-                    found[port].append(took)
-    rates = {port: [len(block) / chosen.block_s for block in blocks] for port, blocks in found.items()}
-    ratios = sorted(b / a for a, b in zip(rates[ports[0]], rates[ports[1]], strict=True))
-    figures: dict[str, object] = {
-        "workers": chosen.workers,
-        "notes": chosen.notes,
-        "one_per_s": round(sum(rates[ports[0]]) / chosen.blocks, 1),
-        "many_per_s": round(sum(rates[ports[1]]) / chosen.blocks, 1),
-        "ratio": {
-            "least": round(ratios[0], 2),
-            "median": round(ratios[len(ratios) // 2], 2),
-            "most": round(ratios[-1], 2),
-        },
-        "one_ms": spread([s for block in found[ports[0]] for s in block]),
-        "many_ms": spread([s for block in found[ports[1]] for s in block]),
-    }
-    for label, port in zip(("one process", f"{chosen.workers} workers"), ports, strict=True):
-        print(f"{label:<14} {sum(rates[port]) / chosen.blocks:7.1f} recalls a second", end="   ")
-        print(shown("", spread([s for block in found[port] for s in block])))
-    print(f"workers to one process, by block: {figures['ratio']}")
+        for kind, requests in (
+            ("recall", [recall_request(one) for one in questions]),
+            ("proxy", [proxy_request(one) for one in questions]),
+        ):
+            found: list[list[list[float]]] = [[], []]
+            costs: list[Cost] = [{}, {}]
+            for block in range(-1, chosen.blocks):  # the first warms
+                for place in (0, 1) if block % 2 else (1, 0):
+                    process, port = services[place]
+                    before = list_cpu(process)
+                    took = ask_for(chosen.block_s, port, requests, chosen.connections)
+                    after = list_cpu(process)
+                    if block >= 0:
+                        found[place].append(took)
+                        for part, seconds in after.items():
+                            costs[place][part] = costs[place].get(part, 0) + seconds - before.get(part, 0)
+            figures[kind] = report(kind, found, costs, chosen.block_s, chosen.workers)
     record("workers", figures, chosen.record)
     return figures
 
 
-def ask_for(seconds: float, port: int, questions: Sequence[str], connections: int) -> list[float]:
-    """Ask questions over some connections for so long; return the seconds each answer took."""
+def report(
+    kind: str, found: Sequence[Sequence[Sequence[float]]], costs: Sequence[Cost], block_s: float, workers: int
+) -> dict[str, object]:
+    """Print and return the figures of one kind of request; `found` has seconds by service and block."""
+    rates = [[len(block) / block_s for block in blocks] for blocks in found]
+    ratios = sorted(b / a for a, b in zip(*rates, strict=True))
+    figures: dict[str, object] = {
+        "ratio": {
+            "least": round(ratios[0], 2),
+            "median": round(ratios[len(ratios) // 2], 2),
+            "most": round(ratios[-1], 2),
+        }
+    }
+    for place, label in enumerate(("one process", f"{workers} workers")):
+        every = [seconds for block in found[place] for seconds in block]
+        cpu_ms = {part: round(seconds / len(every) * 1000, 1) for part, seconds in sorted(costs[place].items())}
+        cores = sum(costs[place].values()) / (block_s * len(found[place]))
+        figures[label] = {
+            "per_s": round(sum(rates[place]) / len(rates[place]), 1),
+            "ms": spread(every),
+            "cpu_ms_each": cpu_ms,
+            "cores": round(cores, 2),
+        }
+        print(f"{kind}: {label:<12}{sum(rates[place]) / len(rates[place]):7.1f} a second", shown("", spread(every)))
+        print(f"    processor ms of each: {cpu_ms}, in all {cores:.2f} cores of {os.cpu_count()}")
+    print(f"{kind}: workers to one process, by block: {figures['ratio']}")
+    return figures
+
+
+def recall_request(question: str) -> bytes:
+    """A recall as bytes."""
+    return f"GET /memory/recall?question={quote(question)} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+
+
+def proxy_request(question: str) -> bytes:
+    """A request to a model that memories are put into, as bytes."""
+    body = json.dumps({"model": "plain", "messages": [{"role": "user", "content": question}]}).encode()
+    return f"POST {CHAT} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+def list_cpu(process: subprocess.Popen[bytes]) -> Cost:
+    """Processor seconds until now: of a service with its workers, of the store it has started, and of this process."""
+    cost: Cost = {"service": 0.0, "store": 0.0, "asking": time.process_time()}
+    waiting = [process.pid]
+    while waiting:
+        folder = Path(f"/proc/{waiting.pop()}")
+        name, _, fields = (folder / "stat").read_text(encoding="utf-8").partition(" (")[2].rpartition(") ")
+        user, system = fields.split()[11:13]
+        cost["store" if name == "oxigraph" else "service"] += (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+        for children in folder.glob("task/*/children"):
+            waiting += map(int, children.read_text(encoding="utf-8").split())
+    return cost
+
+
+def ask_for(seconds: float, port: int, requests: Sequence[bytes], connections: int) -> list[float]:
+    """Send requests over some connections for so long; return the seconds each answer took."""
+    took: list[float] = []
     until = time.perf_counter() + seconds
+    with selectors.DefaultSelector() as selector, ExitStack() as opened:
+        for number in range(connections):
+            connection = opened.enter_context(socket.create_connection(("127.0.0.1", port), timeout=60))
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            connection.sendall(requests[number * 61 % len(requests)])
+            selector.register(connection, selectors.EVENT_READ, [number * 61, time.perf_counter(), b""])
+        while selector.get_map():
+            for key, _ in selector.select():
+                connection, state = key.fileobj, key.data
+                assert isinstance(connection, socket.socket)
+                state[2] += connection.recv(1 << 18)
+                if not is_whole(state[2]):
+                    continue
+                if not state[2].startswith(b"HTTP/1.1 200"):
+                    raise SystemExit(f"the service said {state[2][:400]!r}")
+                now = time.perf_counter()
+                took.append(now - state[1])
+                if now >= until:
+                    selector.unregister(connection)
+                    continue
+                state[:] = [state[0] + 1, now, b""]
+                connection.sendall(requests[state[0] % len(requests)])
+    return took
 
-    def ask(number: int) -> list[float]:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-        took: list[float] = []
-        at = number * 61
-        while (begin := time.perf_counter()) < until:
-            at += 1
-            connection.request("GET", f"/memory/recall?question={quote(questions[at % len(questions)])}")
-            answer = connection.getresponse()
-            text = answer.read()
-            if answer.status != 200:
-                raise SystemExit(f"the service said {answer.status}: {text[:200]!r}")
-            took.append(time.perf_counter() - begin)
-        connection.close()
-        return took
 
-    with ThreadPoolExecutor(connections) as pool:
-        return [one for some in pool.map(ask, range(connections)) for one in some]
+def is_whole(answer: bytes) -> bool:
+    """Tell whether an answer is there to its last byte."""
+    head, end, body = answer.partition(b"\r\n\r\n")
+    if not end:
+        return False
+    for line in head.lower().split(b"\r\n"):
+        if line.startswith(b"content-length:"):
+            return len(body) >= int(line.partition(b":")[2])
+    return body.endswith(b"0\r\n\r\n")
 
 
 @contextmanager
-def serving(folder: Path, model: str, *options: str) -> Iterator[int]:
-    """A running service; gives its port."""
+def serving(folder: Path, model: str, provider: int, *options: str) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    """A running service before a provider; gives its process and its port."""
     port, begin = free_port(), time.perf_counter()
+    environment = {
+        "MEMENTO_EMBEDDING_MODEL": model,
+        "MEMENTO_ANSWERS_CACHED": "0",
+        "MEMENTO_PROXY_OPENAI_BASE_URL": f"http://127.0.0.1:{provider}/v1",
+    }
     process = subprocess.Popen(
         [command(), "--home", str(folder), "serve", "--port", str(port), *options],
-        env={**os.environ, "MEMENTO_EMBEDDING_MODEL": model, "MEMENTO_ANSWERS_CACHED": "0"},
+        env={**os.environ, **environment},
         stdout=subprocess.DEVNULL,
     )
     try:
@@ -111,7 +189,7 @@ def serving(folder: Path, model: str, *options: str) -> Iterator[int]:
             if process.poll() is not None or time.perf_counter() - begin > READY_S:
                 raise SystemExit("the service did not become ready")
             time.sleep(0.1)
-        yield port
+        yield process, port
     finally:
         process.terminate()
         process.wait(timeout=60)

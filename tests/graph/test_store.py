@@ -1,4 +1,4 @@
-"""Both stores keep the promises of the protocol: embedded, and behind a SPARQL endpoint."""
+"""Both stores keep the promises of the protocol: embedded, behind a SPARQL endpoint, and read from a replica of it."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from memento.errors import GraphError
 from memento.graph.binding import load_query
 from memento.graph.feed import FEED, SMALL
 from memento.graph.oxigraph import Oxigraph
+from memento.graph.remote import Replica
 from memento.graph.store import Delta, Store, load_ontology, parse_quads
 from memento.iris import IRI, MEM, ONTOLOGY
 from memento.model import Change, Value
@@ -27,14 +28,17 @@ ONE = (X, MEM.name, "one", A)
 TWO = (X, MEM.name, "two", B)
 
 
-@pytest.fixture(params=["embedded", "endpoint"])
+@pytest.fixture(params=["embedded", "endpoint", "replica"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     if request.param == "embedded":
         opened: Store = Oxigraph(tmp_path / "store")
     else:
         server: Server = request.getfixturevalue("server")
         server.empty()
-        opened = server.open()
+        node = server.open()
+        if request.param == "replica":
+            node.keep_replica(Replica(node, tmp_path / "replica", whole=10**6, some=1))
+        opened = node
     yield opened
     opened.close()
 

@@ -22,12 +22,12 @@ from memento.settings import InferenceSettings, Settings, StoreSettings, check, 
 from memento.time import now
 
 
-def shared(server: Server, **more: float) -> Settings:
+def shared(server: Server, **more: float | str) -> Settings:
     store = StoreSettings("sparql", server.query_url, server.update_url, follow_ms=50, lease_s=3.0, **more)  # type: ignore[arg-type]
     return replace(OFFLINE, store=store, inference=InferenceSettings(on=False))
 
 
-def open_node(server: Server, home: Path, **more: float) -> Memento:
+def open_node(server: Server, home: Path, **more: float | str) -> Memento:
     opened = open_memento(home, configured=shared(server, **more))
     assert isinstance(opened, Memento)
     return opened
@@ -139,7 +139,7 @@ def test_what_needs_files_is_refused_with_what_to_do_instead(nodes: tuple[Mement
 
 def test_more_statements_than_may_be_copied_are_refused_by_name_of_the_setting(server: Server, tmp_path: Path) -> None:
     with (
-        open_node(server, tmp_path, snapshot_quads=3) as node,
+        open_node(server, tmp_path, snapshot_quads=3, replica="off") as node,
         pytest.raises(Exception, match=r"store\.snapshot_quads"),
     ):
         node.query("SELECT * WHERE { ?s ?p ?o }")
@@ -168,6 +168,48 @@ def test_an_endpoint_that_is_away_is_an_error_and_used_again_when_it_is_back(tmp
         server.kill()
 
 
+def test_a_note_that_waits_is_tried_as_soon_as_a_store_that_was_away_is_back(tmp_path: Path) -> None:
+    from endpoints import free_port
+
+    server = Server(tmp_path / "endpoint", free_port())
+    server.start()
+    try:
+        with open_node(server, tmp_path / "two") as two:
+            two.service.consolidator.stop(5)
+            waiting = two.note("The tide at Oban is high at four.", wait=False)
+        with open_node(server, tmp_path / "one") as one:
+            server.kill()
+            one.service.consolidator.wake()
+            time.sleep(0.5)  # it has tried, and rests for a minute
+            assert contents(one, "When is the tide high?") == []
+            server.start()
+            wait_until(lambda: one.note_status(str(waiting.note)).state == "consolidated")
+    finally:
+        server.kill()
+
+
+def test_a_note_of_one_node_is_known_by_its_name_on_the_other_at_once(nodes: tuple[Memento, Memento]) -> None:
+    one, two = nodes
+    for place in range(3):
+        noted = one.note(f"The kayak number {place} is yellow.")
+        assert two.note_status(str(noted.note)).state == "consolidated"
+
+
+def test_a_text_that_was_erased_is_not_in_the_folder_of_any_node_after_its_end(server: Server, tmp_path: Path) -> None:
+    server.empty()
+    with open_node(server, tmp_path / "one") as one, open_node(server, tmp_path / "two") as two:
+        kept = one.note("The anchor buoy is painted orange.").memories[0]
+        gone = one.note("The vault opens with the word zanzibarquux.").memories[0]
+        two.service.stores.graph.follow_feed()  # type: ignore[attr-defined]
+        one.forget(gone, erase=True)
+        wait_until(lambda: not contents(two, "zanzibarquux"))
+
+    left = [path for path in tmp_path.rglob("*") if path.is_file() and b"zanzibarquux" in path.read_bytes()]
+    assert left == []
+    with open_node(server, tmp_path / "two") as two:
+        assert two.recall("Which colour is the anchor buoy?").memories[0].iri == kept
+
+
 def test_a_note_that_waits_is_tried_by_one_node_and_by_the_other_when_that_has_died(
     nodes: tuple[Memento, Memento], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,6 +218,7 @@ def test_a_note_that_waits_is_tried_by_one_node_and_by_the_other_when_that_has_d
     two.service.consolidator.stop(5)
     noted = one.note("The beehive stands behind the shed.", wait=False)
     assert noted.pending
+    two.service.stores.graph.follow_feed()  # type: ignore[attr-defined]
     [waiting] = [found for found in list_waiting(two.service.stores) if found.note == noted.note]
     assert take_up(waiting, two.service) is not None
     one.service.stores.graph.follow_feed()  # type: ignore[attr-defined]

@@ -228,7 +228,8 @@ class ReadLog:
         """Write what is noted now; raises `GraphError`, and keeps it then."""
         with self._writing:
             with self._lock:
-                reads, self._waiting = self._waiting, {}
+                reads = {key: at for key, at in self._waiting.items() if self._parts.has_tenant(key[2])}
+                self._waiting = {}
             quads: list[Quad] = []
             for (operation, actor, tenant, digest, graphs), at in reads.items():
                 access = access_quads(operation, actor, tenant, at, graphs)

@@ -12,14 +12,16 @@ known (`ranges`): what is out of it is set aside, with its row where the row mak
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+
+import pyoxigraph as ox
 
 from memento import assets
 from memento.errors import GraphError, MissingPart
 from memento.graph.ranges import Range, read_ranges
-from memento.graph.terms import to_term
+from memento.graph.terms import to_term, to_value
 from memento.iris import IRI, PREFIXES
 from memento.model import Value
 
@@ -35,6 +37,10 @@ _PICKED = re.compile(
     r"\bIF\(\?\w+ = (?P<prefix>mem|prov):(?P<local>\w++)(?:(?!IF\()[^\n])*, \?(?P<of>\w+), \?no\) AS \?(?P<name>\w+)\)"
 )
 _COMMENT = re.compile(r"^[^\S\n]*+#[^\n]*", re.MULTILINE)
+
+Term = ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple
+Solution = Mapping[str, Term]
+"""One solution of a SELECT: variable name → term; an unbound variable is absent."""
 
 SlotValues = Value | Sequence[Value] | Sequence[tuple[Value, ...]]
 """What fills a slot: a value, several, or rows of a table."""
@@ -134,6 +140,20 @@ def bind_query(name: str, slots: Mapping[str, SlotValues]) -> str:
     return _SLOT.sub(
         lambda match: _fill_slot(name, match, slots[match["name"]]) if match["name"] in slots else match[0], found.text
     )
+
+
+def iterate_solutions(found: ox.QuerySolutions) -> Iterator[Solution]:
+    """Yield the solutions of a SELECT by the names of their variables."""
+    names = [variable.value for variable in found.variables]
+    for row in found:
+        yield {name: term for name, term in zip(names, row, strict=True) if term is not None}
+
+
+def read_rows(name: str, solutions: Iterable[Solution]) -> list[Mapping[str, Value]]:
+    """Return the solutions of a query as values, without what is out of its range."""
+    readable_part = load_query(name).drop_unreadable
+    rows = ({name: to_value(term) for name, term in found.items()} for found in solutions)
+    return [row for found in rows if (row := readable_part(found)) is not None]
 
 
 def _fill_slot(name: str, slot: re.Match[str], values: SlotValues) -> str:

@@ -25,6 +25,7 @@ from urllib.parse import urlencode, urlsplit
 import pyoxigraph as ox
 
 from memento.errors import GraphError, Unanswered
+from memento.graph.binding import Solution, iterate_solutions
 
 if TYPE_CHECKING:
     import httpx2
@@ -45,10 +46,6 @@ _LIMITED = re.compile(r"\bLIMIT\s+\d+\s*$|\bOFFSET\s+\d+\s*$", re.IGNORECASE)
 _MOST_SHOWN = 200
 _CONNECT_S = 5.0
 _ON_THE_WAY = (502, 503, 504)  # what a gateway says of the endpoint behind it
-
-Term = ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple
-Solution = Mapping[str, Term]
-"""One solution of a SELECT: variable name → term; an unbound variable is absent."""
 
 
 class SparqlClient:
@@ -196,9 +193,7 @@ class SparqlClient:
         found = self._parse(answer)
         if not isinstance(found, ox.QuerySolutions):
             raise GraphError(f"{self.shown(self.query_url)} did not answer a SELECT with solutions")
-        names = [variable.value for variable in found.variables]
-        for row in found:
-            yield {name: term for name, term in zip(names, row, strict=True) if term is not None}
+        yield from iterate_solutions(found)
 
     def _send(self, url: str, headers: Mapping[str, str], body: bytes) -> IO[bytes]:
         """Send a request and return the body of a good answer, read to its end, at its beginning."""

@@ -30,6 +30,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
+from urllib.parse import quote
 from uuid import uuid4
 
 import pyoxigraph as ox
@@ -38,12 +39,15 @@ from memento.errors import GraphError, LostTurn, Unanswered
 from memento.graph.binding import bind_query
 from memento.graph.endpoint import SparqlClient
 from memento.graph.store import DEFAULT, Delta, graph_of, parse_quads
-from memento.graph.terms import to_term, to_value
+from memento.graph.terms import to_quads, to_term, to_value
 from memento.iris import IRI
 from memento.model import Value
 
 FEED = IRI("urn:memento:feed")
 """The system graph; what a large write is noted in has a name that begins so."""
+
+ROUTES = IRI(f"{FEED}:routes")
+"""The graph that says where tenants are that are not in this store, or came to it, and which are being moved."""
 
 KEPT = 10_000
 """Entries that are kept: a node that is further behind looks at everything."""
@@ -113,6 +117,14 @@ class Writing:
     adds: Sequence[ox.Quad] = ()
     cleared: tuple[str, ...] = ()
     told: Told = Told()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placement:
+    """Where a tenant is: the name of the shard, and the number of a write in its store after which all of the tenant is there."""
+
+    shard: str
+    since: int = 0
 
 
 class Neighbours:
@@ -253,6 +265,49 @@ class Feed:
             with suppress(GraphError):  # the next time will do
                 self._trim(entry.sequence, lease)
         return entry
+
+    def read_placements(self) -> dict[str, Placement]:
+        """Return where the tenants are of whom this store was told anything."""
+        rows = self._select("feed/placements", ROUTES)
+        return {str(row["tenant"]): Placement(shard=str(row["shard"]), since=int(str(row["since"]))) for row in rows}
+
+    def write_placement(self, tenant: str, placement: Placement, sequence: int, lease: str) -> Entry:
+        """Say where a tenant is from now on, as the write after `sequence`, which every node follows; raises as `write`."""
+        node = _name_route(tenant)
+        before = self.read_placements().get(tenant)
+        removes, adds = (
+            to_quads(
+                [
+                    (node, IRI(f"{FEED}:tenant"), tenant, ROUTES),
+                    (node, IRI(f"{FEED}:shard"), one.shard, ROUTES),
+                    (node, IRI(f"{FEED}:since"), one.since, ROUTES),
+                ]
+            )
+            if one
+            else []
+            for one in (before, placement)
+        )
+        gone, come = [one for one in removes if one not in adds], [one for one in adds if one not in removes]
+        return self.write(Writing(removes=gone, adds=come, told=Told(graphs=(ROUTES,))), sequence, lease)
+
+    def read_moves(self) -> dict[str, str]:
+        """Return what is noted of each tenant that is being moved."""
+        return {str(row["tenant"]): str(row["move"]) for row in self._select("feed/moves", ROUTES)}
+
+    def swap_move(self, tenant: str, old: str, new: str) -> bool:
+        """
+        Note another thing of a tenant that is being moved, where `old` is what is noted now; "" is nothing. Return whether it is
+        noted: where another one was first, it is not.
+        """
+        node = f"<{_name_route(tenant)}:move>"
+        noted = {"moving": tenant, "move": old} if old else {}
+        wanted = {"moving": tenant, "move": new} if new else {}
+        free = f"FILTER NOT EXISTS {{ GRAPH <{ROUTES}> {{ {node} <{FEED}:move> ?any }} }}"
+        self._client.update(
+            f"DELETE {{ {_write_feed(noted, node, ROUTES)} }} INSERT {{ {_write_feed(wanted, node, ROUTES)} }} "
+            f"WHERE {{ {_write_feed(noted, node, ROUTES) or free} }}"
+        )
+        return self.read_moves().get(tenant, "") == new
 
     def finish_entry(self, entry: Entry, lease: str) -> None:
         """
@@ -462,6 +517,10 @@ class Turn:
         except BaseException:
             self._let_go()
             raise
+
+
+def _name_route(tenant: str) -> IRI:
+    return IRI(f"{ROUTES}:{quote(tenant, safe='')}")
 
 
 def _write_feed(said: Mapping[str, Value], node: str = f"<{FEED}>", graph: IRI = FEED) -> str:

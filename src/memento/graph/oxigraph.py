@@ -20,7 +20,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from itertools import islice
 from pathlib import Path
@@ -30,7 +30,7 @@ from typing import Any, Self
 import pyoxigraph as ox
 
 from memento.errors import Damaged, GraphError
-from memento.graph.binding import bind_query, load_query
+from memento.graph.binding import bind_query, iterate_solutions, read_rows
 from memento.graph.store import (
     BULK,
     MARK,
@@ -112,17 +112,12 @@ class Oxigraph:
         return store
 
     def select(self, query: str, readable: Sequence[IRI], /, **slots: Value | Sequence[Value]) -> list[Row]:
-        text, readable_part = bind_query(query, dict(slots)), load_query(query).drop_unreadable
+        text = bind_query(query, dict(slots))
         with translate_failures(query):
             solutions = self._query(text, readable)
             if not isinstance(solutions, ox.QuerySolutions):
                 raise GraphError(f"the query {query!r} is no SELECT")
-            names = [variable.value for variable in solutions.variables]
-            rows = (
-                {name: to_value(term) for name, term in zip(names, row, strict=True) if term is not None}
-                for row in solutions
-            )
-            return [row for found in rows if (row := readable_part(found)) is not None]
+            return read_rows(query, iterate_solutions(solutions))
 
     def apply(self, change: Change) -> None:
         if self.before_write is not None:
@@ -314,9 +309,9 @@ class Oxigraph:
             self.backup(folder)
             return self.journal.end_segment() if self.journal else 0
 
-    def backup(self, folder: Path) -> None:
+    def backup(self, folder: Path, graphs: Collection[str] | None = None) -> None:
         """
-        Copy the store to a folder that is not there yet: by hard links, in milliseconds, on the same file system.
+        Copy the whole store to a folder that is not there yet: by hard links, in milliseconds, on the same file system.
 
         Raises:
             GraphError: the store is in memory or closed, or the disk has no room.

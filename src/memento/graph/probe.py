@@ -32,7 +32,8 @@ from uuid import uuid4
 import pyoxigraph as ox
 
 from memento.errors import GraphError, InputError, SettingsError, Unanswered
-from memento.graph.endpoint import Solution, SparqlClient, Term
+from memento.graph.binding import Solution, Term
+from memento.graph.endpoint import SparqlClient
 from memento.graph.terms import to_value
 from memento.iris import PREFIXES, XSD
 from memento.model import Probed, ProbeFinding

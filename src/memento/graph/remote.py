@@ -1,8 +1,9 @@
 """
-The store behind a SPARQL 1.1 endpoint, which several nodes share, and the copy of some of its graphs that foreign SPARQL is run on.
+The store behind a SPARQL 1.1 endpoint, which several nodes share, and the replica of it in the folder of this node that is read.
 
 *Guarantees:* a write is whole or not there, and comes after all that this node has followed; else `LostTurn` says that another node
-was first. What others wrote is followed in their order, and never before it is in the store.
+was first. What others wrote is followed in their order, and never before it is in the store. Reads have what this node knows to be
+written, from the replica where it is up to that, else from the endpoint.
 
 *But:* an endpoint tells nobody the names of its blank nodes. Ours are kept as IRIs, `urn:memento:blank:…`, and are blank nodes
 again for whoever reads them here; those that somebody else has written there can be read, and not be taken out one by one. An empty
@@ -11,25 +12,33 @@ named graph is none, and its default graph is left alone.
 
 from __future__ import annotations
 
+import json
+import logging
 import threading
+import time
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from itertools import islice
+from contextlib import contextmanager, suppress
+from itertools import islice, takewhile
 from pathlib import Path
 from shutil import rmtree
 from types import TracebackType
 from typing import NoReturn
+from uuid import uuid4
 
 import pyoxigraph as ox
 
-from memento.errors import GraphError, LostTurn, TooMuch
-from memento.graph.binding import bind_query, load_query
-from memento.graph.endpoint import Solution, SparqlClient, Term
-from memento.graph.feed import FEED, TOLD, Entry, Feed, Head, Neighbours, Told, Turn, Writing
+from memento.errors import GraphError, LostTurn, Moved, TooMuch, Unanswered
+from memento.graph.binding import Solution, Term, bind_query, read_rows
+from memento.graph.endpoint import SparqlClient
+from memento.graph.feed import FEED, ROUTES, TOLD, Entry, Feed, Head, Neighbours, Placement, Told, Turn, Writing
 from memento.graph.oxigraph import Oxigraph
-from memento.graph.store import DEFAULT, Delta, Row, graph_of, parse_quads, serialise_quads
+from memento.graph.store import BULK, DEFAULT, Delta, Row, graph_of, parse_quads, serialise_quads
 from memento.graph.terms import to_quads, to_term, to_value
-from memento.iris import IRI, MEM
+from memento.iris import IRI, MEM, owner_of
 from memento.model import Change, Quad, Value
+
+logger = logging.getLogger(__name__)
 
 BLANK = "urn:memento:blank:"
 """How the IRIs begin that stand for blank nodes at an endpoint."""
@@ -37,6 +46,9 @@ BLANK = "urn:memento:blank:"
 _FOREIGN = "endpoint-"
 """How the names begin, here, of blank nodes that somebody else has written at the endpoint."""
 
+_TRUSTED_S = (
+    2.0  # for which a process that has told nothing is believed to have written nothing: it may have died before
+)
 _AT_ONCE = 1_000  # quads that are looked for, or nodes that are read, by one request
 _ENDS = (MEM.to, MEM.invalidated)
 """Where what a write says leads on: the indexes of what is there are outdated too."""
@@ -90,14 +102,26 @@ class RemoteStore:
         """Told what others wrote, in their order, before it counts as known here; what it raises is tried again."""
         self.on_turn: Callable[[], None] = lambda: None
         """Called when this node has taken the turn and followed all there is."""
+        self.shard = "default"
+        """How this store is called where a memory has several."""
+        self._writes_of = threading.local()
         self._one_writer = threading.Lock()
         self._following = threading.Lock()
         self._names: frozenset[IRI] | None = None  # the graphs there are, until a write may have changed that
         self._is_closed = False
+        self._replica: Replica | None = None
+        self._is_unsure = (
+            False  # of what became of a write, or of the endpoint: the replica is not read until the feed was
+        )
+        self.followed_at = time.monotonic()
+        """When this node last knew all that the store had, by `time.monotonic`."""
         head = self.feed.begin()
         self.id = head.id
         """That of the store, made with its feed."""
-        self._sequence = head.sequence
+        is_applied = not any(entry.journal for entry in self.feed.list_entries(head.sequence - 1))
+        self._sequence = head.sequence if is_applied else head.sequence - 1  # the turn brings the rest
+        self.placements = self.feed.read_placements()
+        """Where tenants are that are not here, or came here."""
         rows = client.select("SELECT ?g WHERE { GRAPH ?g {} } LIMIT 1")
         # Some engines know no graph by its name alone.
         self._every = "GRAPH ?g {} FILTER EXISTS { GRAPH ?g { ?s ?p ?o } }" if any(rows) else "GRAPH ?g { ?s ?p ?o }"
@@ -107,10 +131,68 @@ class RemoteStore:
         """The number of the last write that this node knows of."""
         return self._sequence
 
+    def keep_replica(self, replica: Replica) -> None:
+        """
+        Read from a replica whenever it has what this node knows; where it is to be whole, bring it there before this returns.
+
+        Raises:
+            GraphError: endpoint or disk failed.
+        """
+        self._replica = replica
+        if replica.is_whole:
+            replica.resume(self._sequence)
+            self.fill_replica()
+
+    def fill_replica(self) -> None:
+        """
+        Bring a replica that has lost its way to what this node knows, or fill it again; nothing where it is there.
+
+        Raises:
+            GraphError: endpoint or disk failed; it is not read until it was tried again.
+        """
+        replica = self._replica
+        if replica is None or not replica.is_whole or self._is_closed or replica.sequence >= self._sequence:
+            return
+        if replica.sequence < 0 and not replica.fill(self._sequence):
+            return
+        with self.turn, self._one_writer, self._following:
+            replica.follow([])
+
+    @property
+    def replica_state(self) -> str:
+        """What reads are answered from: `current`, `filling`, or `endpoint` where nothing is to be read from a replica."""
+        if self._replica is None or not self._replica.is_whole:
+            return "endpoint"
+        return "current" if self._open_replica() is not None else "filling"
+
+    def _open_replica(self) -> Oxigraph | None:
+        """Return what may be read in place of the endpoint, if anything."""
+        replica = self._replica
+        is_heard = time.monotonic() - self.followed_at < self.client.timeout_s
+        if replica is None or self._is_unsure or self._is_closed or not is_heard:
+            return None
+        return replica.local if replica.is_whole and replica.sequence >= self._sequence else None
+
     @property
     def is_behind(self) -> bool:
         """Whether another process of this machine has written what is not followed yet."""
         return self.neighbours is not None and self.neighbours.sequence > self._sequence
+
+    @property
+    def is_told(self) -> bool:
+        """Whether nobody but processes of this machine writes, none has since, and it is not yet time to look all the same."""
+        is_quiet = self.neighbours is not None and not self.is_behind
+        return is_quiet and time.monotonic() - self.followed_at < _TRUSTED_S
+
+    @property
+    def own_writes(self) -> int:
+        """How often this thread has written."""
+        return getattr(self._writes_of, "count", 0)
+
+    def has_tenant(self, tenant: str) -> bool:
+        """Tell whether a tenant may be here: it has not left, and is not only on its way."""
+        placement = self.placements.get(tenant)
+        return placement is None or placement.shard == self.shard
 
     def follow_feed(self) -> bool:
         """
@@ -122,9 +204,12 @@ class RemoteStore:
         with self._following:
             if self.turn.lease is not None or self._is_closed:  # a writer has followed, and nobody else writes now
                 return False
-            entries = self._list_new(self.feed.read())
-            if not any(entry.journal for entry in entries):
-                self._follow(entries)
+            try:
+                entries = self._list_new(self.feed.read())
+            except LostTurn:  # there is no feed any more
+                self._is_unsure = True
+                raise
+            if not any(entry.journal for entry in entries) and self._follow(entries):
                 return bool(entries)
         with self.turn:  # which waits for who is applying it, and finishes what a dead one has left
             return True
@@ -140,12 +225,12 @@ class RemoteStore:
         return self.feed.list_entries(after)
 
     def select(self, query: str, readable: Sequence[IRI], /, **slots: Value | Sequence[Value]) -> list[Row]:
-        text, readable_part = bind_query(query, dict(slots)), load_query(query).drop_unreadable
-        rows = (
-            {name: to_value(_to_blank(term)) for name, term in row.items()}
-            for row in self._select_within(text, readable)
-        )
-        return [row for found in rows if (row := readable_part(found)) is not None]
+        names = [name for name in readable if not _is_feed(name)]
+        if (local := self._open_replica()) is not None:
+            return local.select(query, names, **slots)
+        self._raise_if_closed()
+        rows = self.client.select(bind_query(query, dict(slots)), names, names)
+        return read_rows(query, ({name: _to_blank(term) for name, term in row.items()} for row in rows))
 
     def apply(self, change: Change) -> None:
         forgets = any(quad[1] in _FORGETTING for quad in change.removes)
@@ -191,14 +276,52 @@ class RemoteStore:
 
     def graphs(self) -> list[IRI]:
         known, sequence = self._names, self._sequence
-        if known is None:
-            rows = self._select(f"SELECT DISTINCT ?g WHERE {{ {self._every} }}")
-            known = frozenset(IRI(str(to_value(row["g"]))) for row in rows if not _is_ours(row["g"]))
-            if sequence == self._sequence:
-                self._names = known
+        if known is None and (local := self._open_replica()) is not None:
+            known = frozenset(name for name in local.graphs() if not _is_feed(name))
+        elif known is None:
+            known = frozenset(self.list_graphs())
+        if sequence == self._sequence:
+            self._names = known
+        if self.placements:  # nothing is done with what is not here any more, or not yet
+            return sorted(one for one in known if (owner := owner_of(one)) is None or self.has_tenant(owner))
         return sorted(known)
 
+    def list_tenants(self) -> dict[str, list[IRI]]:
+        """List the graphs of each tenant, of those too that have left and are not removed, or are on their way."""
+        found: dict[str, list[IRI]] = {}
+        for name in self.list_graphs():
+            if (owner := owner_of(name)) is not None:
+                found.setdefault(owner, []).append(name)
+        return found
+
+    def transfer(self, removes: Sequence[ox.Quad], adds: Sequence[ox.Quad]) -> Entry | None:
+        """
+        Write quads of a tenant that is on its way, as they are in another store; None where there is nothing to write.
+
+        Raises:
+            GraphError: as any write.
+        """
+        forgets = any(quad.predicate.value in _FORGETTING for quad in removes)
+        return self._commit(removes, adds, forgets=forgets, is_transfer=True)
+
+    def place_tenant(self, tenant: str, placement: Placement) -> None:
+        """
+        Say where a tenant is from now on: who writes of it here is told `Moved` unless that is this store.
+
+        Raises:
+            GraphError: as any write.
+        """
+        with self.turn, self._one_writer:
+            if self.placements.get(tenant) == placement:
+                return
+            lease = self._require_lease()
+            # What is noted of tenants no replica has.
+            self._enter(Writing(), lambda: self.feed.write_placement(tenant, placement, self._sequence, lease))
+            self._names, self.placements = None, {**self.placements, tenant: placement}
+
     def has(self, graph: IRI) -> bool:
+        if (local := self._open_replica()) is not None:
+            return not _is_feed(graph) and local.has(graph)
         return not _is_feed(graph) and self.client.ask(f"ASK {{ GRAPH {to_term(graph)} {{ ?s ?p ?o }} }}")
 
     def quads(self, graph: IRI) -> Iterator[Quad]:
@@ -215,6 +338,8 @@ class RemoteStore:
     ) -> Iterator[ox.Quad]:
         if graph is not None and _is_feed(graph):
             return iter(())
+        if (local := self._open_replica()) is not None:
+            return (quad for quad in local.match(subject, predicate, value, graph) if not _is_feed(graph_of(quad)))
         parts = {"s": subject, "p": predicate, "o": value, "g": graph}
         known: dict[str, Term] = {
             name: ox.NamedNode(f"{BLANK}{part[2:]}" if part.startswith("_:") else part)
@@ -228,10 +353,14 @@ class RemoteStore:
         return _yield_quads(self._select(text), known)
 
     def holds(self, quad: ox.Quad) -> bool:
+        if (local := self._open_replica()) is not None:
+            return not _is_feed(graph_of(quad)) and local.holds(quad)
         return quad in self._find([quad])
 
-    def backup(self, folder: Path) -> None:
-        _refuse_files("backup")
+    def backup(self, folder: Path, graphs: Collection[str] | None = None) -> Collection[str] | None:
+        if self._replica is None:
+            _refuse_files("backup")
+        return self._replica.backup(folder, graphs)
 
     def end_segment(self, folder: Path) -> int:
         _refuse_files("journal")
@@ -244,31 +373,45 @@ class RemoteStore:
             self._is_closed = True
             self.turn.close()
             self.client.close()
+            if self._replica is not None:
+                self._replica.close()
 
-    def read_subjects(self, graph: IRI, subjects: Sequence[str] | None = None) -> Iterator[ox.Quad]:
-        """Yield the quads of one named graph, those of some subjects alone where they are given."""
-        if subjects is None:
-            yield from self.match(graph=graph)
-            return
-        for begin in range(0, len(subjects), _AT_ONCE):
-            some = subjects[begin : begin + _AT_ONCE]
-            nodes = " ".join(f"<{BLANK}{one[2:]}>" if one.startswith("_:") else f"<{one}>" for one in some)
-            text = f"SELECT * WHERE {{ VALUES ?s {{ {nodes} }} GRAPH {to_term(graph)} {{ ?s ?p ?o }} }}"
-            yield from _yield_quads(self._select(text), {"g": ox.NamedNode(graph)})
+    def read_graph(self, graph: IRI) -> Iterator[ox.Quad]:
+        """Yield the quads of one named graph at the endpoint, in its order."""
+        text = f"SELECT * WHERE {{ GRAPH {to_term(graph)} {{ ?s ?p ?o }} }}"
+        yield from _yield_quads(self._select(text), {"g": ox.NamedNode(graph)})
+
+    def read_subjects(self, subjects: Sequence[tuple[str, str]]) -> tuple[int, set[ox.Quad]]:
+        """Return the quads at the endpoint of some subjects, each given with a graph, and the number of the last write then."""
+        by_graph: defaultdict[str, list[str]] = defaultdict(list)
+        for graph, subject in subjects:
+            by_graph[graph].append(f"<{BLANK}{subject[2:]}>" if subject.startswith("_:") else f"<{subject}>")
+        parts = [f"GRAPH <{FEED}> {{ <{FEED}> <{FEED}:head> ?head }}"]
+        parts += [
+            f"VALUES ?s {{ {' '.join(nodes)} }} GRAPH <{graph}> {{ ?s ?p ?o }} BIND (<{graph}> AS ?g)"
+            for graph, nodes in by_graph.items()
+        ]
+        rows = list(self._select(f"SELECT * WHERE {{ {' UNION '.join(f'{{ {part} }}' for part in parts)} }}"))
+        heads = [int(str(to_value(row["head"]))) for row in rows if "head" in row]
+        if len(heads) != 1:
+            raise LostTurn(
+                f"the store has {len(heads)} heads in <{FEED}>: it was emptied, or does not keep writers apart"
+            )
+        return heads[0], set(_yield_quads((row for row in rows if "head" not in row), {}))
 
     def count_graph(self, graph: IRI) -> int:
-        """Count the quads of one named graph."""
+        """Count the quads of one named graph at the endpoint."""
         [row] = self._select(f"SELECT (COUNT(*) AS ?n) WHERE {{ GRAPH {to_term(graph)} {{ ?s ?p ?o }} }}")
         return int(str(to_value(row["n"])))
+
+    def list_graphs(self) -> list[IRI]:
+        """List the graphs that there are at the endpoint."""
+        rows = self._select(f"SELECT DISTINCT ?g WHERE {{ {self._every} }}")
+        return sorted(IRI(str(to_value(row["g"]))) for row in rows if not _is_ours(row["g"]))
 
     def _select(self, text: str) -> Iterator[Solution]:
         self._raise_if_closed()
         return self.client.select(text)
-
-    def _select_within(self, text: str, readable: Sequence[IRI]) -> Iterator[Solution]:
-        self._raise_if_closed()
-        names = [name for name in readable if not _is_feed(name)]
-        return self.client.select(text, names, names)
 
     def _raise_if_closed(self) -> None:
         if self._is_closed:
@@ -304,12 +447,13 @@ class RemoteStore:
         touched: Iterable[IRI] = (),
         forgets: bool = False,
         name: Callable[[ox.Quad], ox.Quad] | None = None,
-    ) -> None:
+        is_transfer: bool = False,
+    ) -> Entry | None:
         self._raise_if_closed()
         gone, come = {graph_of(quad) for quad in removes}, {graph_of(quad) for quad in adds}
         graphs = dict.fromkeys([*cleared, *sorted(gone | come)])
         if not graphs:
-            return
+            return None
         if any(name == DEFAULT or _is_feed(name) for name in graphs):
             raise GraphError("a store behind an endpoint is written in named graphs alone: name one of the tenant's")
         subjects = dict.fromkeys([*touched, *_list_nodes([*removes, *adds])])
@@ -328,15 +472,41 @@ class RemoteStore:
             told=told,
         )
         with self.turn, self._one_writer:
-            if self.turn.lease is None:
-                raise LostTurn("another node has taken the turn: ask again")
-            entry = self.feed.write(writing, self._sequence, self.turn.lease)
+            lease = self._require_lease()
+            if not is_transfer and self.placements:
+                self._raise_if_moved(graphs)
+            entry = self._enter(writing, lambda: self.feed.write(writing, self._sequence, lease))
+            self._writes_of.count = self.own_writes + 1
             is_same = self._names is not None and not cleared and gone <= come <= {str(name) for name in self._names}
-            self._sequence = entry.sequence
-            if self.neighbours is not None:
-                self.neighbours.tell(entry.sequence)
             if not is_same:
                 self._names = None
+            return entry
+
+    def _enter(self, writing: Writing, write: Callable[[], Entry]) -> Entry:
+        """Make a write, and know of it here."""
+        try:
+            entry = write()
+        except Unanswered:
+            self._is_unsure = True
+            raise
+        if self._replica is not None:
+            self._replica.take(entry, writing)
+        self.followed_at, self._sequence = time.monotonic(), entry.sequence
+        if self.neighbours is not None:
+            self.neighbours.tell(entry.sequence)
+        return entry
+
+    def _require_lease(self) -> str:
+        if self.turn.lease is None:
+            raise LostTurn("another node has taken the turn: ask again")
+        return self.turn.lease
+
+    def _raise_if_moved(self, graphs: Iterable[str]) -> None:
+        for owner in {owner for one in graphs if (owner := owner_of(one)) is not None}:
+            if not self.has_tenant(owner):
+                raise Moved(
+                    f"the memory of the tenant {owner!r} is in the store {self.placements[owner].shard!r} now: ask again"
+                )
 
     def _catch_up(self, head: Head) -> None:
         """Finish what another node has left, and follow what others wrote: the turn is this node's."""
@@ -355,12 +525,22 @@ class RemoteStore:
             return [Entry(sequence=head.sequence, told=Told(is_whole=True))]
         return self.changes(self._sequence) if head.sequence != self._sequence else []
 
-    def _follow(self, entries: Sequence[Entry]) -> None:
+    def _follow(self, entries: Sequence[Entry]) -> bool:
+        """Follow some entries; False where another write came in between that is not applied yet, so that none was."""
         if entries:
             self._names = None
+            if self._replica is not None and self._replica.is_whole:
+                reached = self._replica.follow(entries)
+                if reached is None:
+                    return False
+                entries = reached
+            if any(ROUTES in one.told.graphs or (one.told.is_whole and not one.told.graphs) for one in entries):
+                self.placements = self.feed.read_placements()
             self.on_follow(entries)
             self._names = None
             self._sequence = entries[-1].sequence
+        self.followed_at, self._is_unsure = time.monotonic(), False
+        return True
 
 
 class WriteLock:
@@ -397,93 +577,335 @@ class WriteLock:
             self._lock.release()
 
 
-class Mirror:
-    """
-    A copy of some graphs of a shared store in a local folder, brought up to date by what the feed tells, for whoever needs files.
+_MARK = (ox.NamedNode(FEED), ox.NamedNode(f"{FEED}:replica"))
 
-    Used under a lock of its owner.
+
+class _Dropped(GraphError):
+    """The folder of a replica could not be written or read, and was let go of."""
+
+
+class Replica:
+    """
+    A copy of a shared store in a local folder, or of some of its graphs, brought up to what the feed tells.
+
+    *Guarantees:* what has the mark of a write is the store as it was right after that write. What is not written in one piece loses
+    its mark first, so that a kill leaves it right, or to be dropped at the next start.
+
+    A whole one is brought up by its store, write by write. One of some graphs is brought up when it is copied, and never read.
     """
 
-    def __init__(self, store: RemoteStore, folder: Path, most: int) -> None:
+    def __init__(self, store: RemoteStore, folder: Path, *, whole: int, some: int) -> None:
         """
         Args:
-            folder: made when it is needed; what an earlier process left there is no good.
-            most: quads that it may hold.
+            folder: made when it is needed.
+            whole: quads up to which it has the whole store; 0 where it is to have only the graphs that are asked for.
+            some: quads that it may hold of graphs that are asked for.
         """
-        self._store, self._folder, self._most = store, folder, most
+        self._store, self._folder, self._whole, self._some = store, folder, whole, some
+        self.is_whole = whole > 0
+        """Whether it has, or is to have, all of the store; not where that has too many quads."""
+        self.sequence = -1
+        """The write up to which it has everything; -1 where it is empty."""
+        self.on_forget: Callable[[], None] = lambda: None
+        """Called when texts are taken out, which the engine keeps in its files all the same."""
         self._local: Oxigraph | None = None
-        self._counts: dict[IRI, int] = {}
-        self._sequence = -1
-        rmtree(folder, ignore_errors=True)
+        self._graphs: set[str] = set()  # that it has, where it is not whole
+        self._mark: ox.Quad | None = None
+        self._count = 0  # quads, or a few more
+        self._lock = threading.RLock()
 
-    def backup(self, folder: Path, graphs: Collection[str] | None) -> None:
+    @property
+    def local(self) -> Oxigraph | None:
+        """What may be read, if it is the store of one moment."""
+        return self._local if self._mark is not None else None
+
+    def resume(self, sequence: int) -> None:
+        """Take up what an earlier process left in the folder, where the feed leads on from it; else delete it."""
+        with self._lock:
+            self.drop(spare=True)
+            for path in self._folder.glob("*"):
+                self._local = None
+                with suppress(GraphError):
+                    self._local = Oxigraph(path)
+                    self._mark = next(self._local.match(_MARK[0].value, _MARK[1].value), None)
+                said = json.loads(self._mark.object.value) if self._mark else {}  # type: ignore[union-attr]
+                at = said.get("sequence", 0)
+                if 0 < at <= sequence and said["id"] == self._store.id:
+                    before = self._store.changes(at - 1)[:1]
+                    if [(entry.sequence, entry.token) for entry in before] == [(at, said["token"])]:
+                        self.sequence, self._count = at, said["quads"]
+                        return
+                self.drop()
+
+    def fill(self, sequence: int) -> bool:
+        """
+        Copy the whole store as it is after some write, and in part as it is later; False where it is too large.
+
+        Raises:
+            GraphError: endpoint or disk failed.
+        """
+        begin, token = time.monotonic(), ""
+        for entry in self._store.changes(sequence - 1)[:1]:
+            token = entry.token if entry.sequence == sequence else ""
+        graphs = self._store.list_graphs()
+        count = sum(map(self._store.count_graph, graphs))
+        if count > self._whole:
+            self._refuse(count)
+            return False
+        with self._lock:
+            self._open()
+        for graph in graphs:
+            self._copy_graph(graph)
+        with self._lock:
+            self._write((), (), (), sequence, token)
+        logger.info("replica.filled", extra={"quads": self._count, "seconds": round(time.monotonic() - begin, 1)})
+        return True
+
+    def take(self, entry: Entry, writing: Writing) -> None:
+        """Make a write of this node here too, if everything before it is here."""
+        with self._lock:
+            if self.local is None or not self.is_whole or self.sequence != entry.sequence - 1:
+                return
+            removes, adds = ([_to_local(quad) for quad in side] for side in (writing.removes, writing.adds))
+            if writing.cleared and writing.told.forgets:
+                self.on_forget()
+            with suppress(_Dropped):
+                self._write(writing.cleared, removes, adds, entry.sequence, entry.token)
+            if self._count > self._whole:
+                self._refuse(self._count)
+
+    def follow(self, entries: Sequence[Entry]) -> list[Entry] | None:
+        """
+        Bring in what others wrote, and what they write while that goes on.
+
+        Returns:
+            all writes up to which it is now; None where it must be tried again while nobody writes. One that cannot be brought up
+            is dropped.
+
+        Raises:
+            GraphError: the endpoint failed; it may be tried again.
+        """
+        with self._lock:
+            reached = list(entries)
+            if self.sequence < 0:
+                return reached
+            is_next = bool(entries) and entries[0].sequence == self.sequence + 1
+            news = reached if is_next else self._store.changes(self.sequence)
+            reached += [entry for entry in news if not entries or entry.sequence > entries[-1].sequence]
+            found: dict[tuple[str, str], set[ox.Quad]] = {}
+            try:
+                for _ in range(_ROUNDS):
+                    if any(entry.journal for entry in reached[len(entries) :]):
+                        return None
+                    if any(entry.told.is_whole and not entry.told.graphs for entry in [*entries, *news]):
+                        self.drop()
+                        return reached
+                    last = max([self.sequence, *(entry.sequence for entry in reached)])
+                    head = self._read_news(news, found)
+                    if last == self.sequence and not news:
+                        return reached
+                    if head <= last:
+                        self._write_news(found, last, next((one.token for one in reversed(reached)), ""))
+                        return reached
+                    news = self._store.changes(last)
+                    reached += news
+            except _Dropped:
+                return reached
+            return None
+
+    def backup(self, folder: Path, graphs: Collection[str] | None) -> Collection[str] | None:
         """
         Copy some graphs, or all, as they are now, to a folder that is not there yet; others may be there too.
 
+        Returns:
+            the graphs that the copy has; None for all.
+
         Raises:
             TooMuch: they have more quads than it may hold.
-            GraphError: endpoint or disk failed.
+            GraphError: endpoint or disk failed, or it is being filled.
         """
-        known = self._store.graphs()
-        wanted = known if graphs is None else [graph for graph in known if graph in graphs]
+        with self._lock:
+            if not self.is_whole:
+                self._bring(graphs)
+            if self.local is None:
+                raise GraphError("the copy of the store that SPARQL is answered on is being made: ask again")
+            self.local.backup(folder)
+            without_mark = Oxigraph(folder)
+            without_mark.drop_graph(FEED)
+            without_mark.close()
+            return None if self.is_whole else frozenset(self._graphs)
+
+    def drop(self, *, spare: bool = False) -> None:
+        """Let go of everything; of the files too, unless they are to be spared."""
+        with self._lock:
+            self._local = self._mark = None  # whoever reads it has it open until then
+            self.sequence, self._count, self._graphs = -1, 0, set()
+            if not spare:
+                rmtree(self._folder, ignore_errors=True)
+
+    def close(self) -> None:
+        """Let go of the folder; what is whole stays for the next start."""
+        with self._lock:
+            if self._local is not None:
+                self._local.close()
+            self.drop(spare=self.is_whole)
+
+    @property
+    def _opened(self) -> Oxigraph:
+        if self._local is None:
+            raise _Dropped("the copy of the store was let go of meanwhile")
+        return self._local
+
+    def _open(self) -> None:
+        self.drop()
+        path = self._folder / uuid4().hex  # whoever still reads an earlier one has that open
         try:
-            if self._local is None:
-                self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                self._local, self._sequence = Oxigraph(self._folder), self._store.feed.read().sequence
-            self._refresh_graphs(self._local)
-            self._bring(self._local, wanted)
-            self._local.backup(folder)
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._local = Oxigraph(path)
         except OSError as error:
-            self.drop()
             raise GraphError(f"{self._folder} cannot hold a copy: {error.strerror}") from error
-        except BaseException:
-            self.drop()
-            raise
 
-    def drop(self) -> None:
-        """Let go of every copy."""
-        if self._local is not None:
-            self._local.close()
-        self._local, self._counts = None, {}
-        rmtree(self._folder, ignore_errors=True)
+    def _refuse(self, count: int) -> None:
+        logger.warning(
+            "replica.too-large", extra={"quads": count, "most": self._whole, "setting": "store.replica_quads"}
+        )
+        self.is_whole = False
+        self.drop()
 
-    def _refresh_graphs(self, local: Oxigraph) -> None:
-        for entry in self._store.changes(self._sequence):
-            if entry.journal is not None:  # which is being applied
-                break
-            told = entry.told
-            concerned = [graph for graph in self._counts if not told.graphs or graph in told.graphs]
-            for graph in concerned:
-                if told.is_whole:
-                    local.drop_graph(graph)
-                    del self._counts[graph]
-                    continue
-                old = [quad for one in told.subjects for quad in local.match(one, None, None, graph)]
-                new = list(self._store.read_subjects(graph, told.subjects))
-                local.apply_delta(Delta(removes=serialise_quads(old), adds=serialise_quads(new), added=len(new)))
-                self._counts[graph] += len(new) - len(old)
-            self._sequence = entry.sequence
+    def _read_news(self, news: Sequence[Entry], found: dict[tuple[str, str], set[ox.Quad]]) -> int:
+        """Read what some writes were of, as it is now; return the number of the last write then."""
+        told = [entry.told for entry in news]
+        if any(one.is_whole and one.forgets for one in told):
+            self.on_forget()
+        for graph in dict.fromkeys(graph for one in told if one.is_whole for graph in one.graphs if self._has(graph)):
+            for pair in [pair for pair in found if pair[0] == graph]:
+                del found[pair]
+            self._copy_graph(IRI(graph))
+        pairs = dict.fromkeys(
+            (graph, f"_:{subject[len(BLANK) :]}" if subject.startswith(BLANK) else subject)
+            for one in told
+            if not one.is_whole
+            for graph in one.graphs
+            if self._has(graph)
+            for subject in one.subjects
+        )
+        listed, head = list(pairs), 0
+        for begin in range(0, max(len(listed), 1), _AT_ONCE):
+            some = listed[begin : begin + _AT_ONCE]
+            at, quads = self._store.read_subjects(some)
+            found.update((pair, set()) for pair in some)
+            for quad in quads:
+                subject = quad.subject.value if isinstance(quad.subject, ox.NamedNode) else str(quad.subject)
+                found[graph_of(quad), subject].add(quad)
+            head = max(head, at)
+        return head
 
-    def _bring(self, local: Oxigraph, wanted: Sequence[IRI]) -> None:
-        missing = {graph: self._store.count_graph(graph) for graph in wanted if graph not in self._counts}
-        if missing and sum(missing.values()) + sum(self._counts.values()) > self._most:
-            for graph in [
-                graph for graph in self._counts if graph not in wanted
-            ]:  # somebody else's, of an earlier question
-                local.drop_graph(graph)
-                del self._counts[graph]
-        needed = sum(missing.values()) + sum(self._counts.values())
-        if needed > self._most:
-            raise TooMuch(
-                f"SPARQL is answered on a copy of the graphs that it may read, which have {needed} statements: more than "
-                f"{self._most} (store.snapshot_quads); name fewer graphs, ask the endpoint itself, or raise the setting"
+    def _write_news(self, found: dict[tuple[str, str], set[ox.Quad]], sequence: int, token: str) -> None:
+        removes: list[ox.Quad] = []
+        adds: list[ox.Quad] = []
+        for (graph, subject), new in found.items():
+            old = set(self._opened.match(subject, graph=graph))
+            removes += old - new
+            adds += new - old
+        self._write((), removes, adds, sequence, token)
+
+    def _has(self, graph: str) -> bool:
+        return self.is_whole or graph in self._graphs
+
+    def _copy_graph(self, graph: IRI) -> None:
+        """Have one graph as it is now, piece by piece."""
+        self._unmark()
+        with self._dropping():
+            if self._opened.has(graph):
+                self._count -= sum(1 for _ in self._opened.match(graph=graph))
+                self._opened.drop_graph(graph)
+        quads = self._store.read_graph(graph)
+        while some := list(islice(quads, _PIECE)):
+            with self._dropping():
+                self._opened.extend(some, (), many=True)
+            self._count += len(some)
+
+    def _unmark(self) -> None:
+        if self._mark is not None:
+            old, self._mark = self._mark, None
+            with self._dropping():
+                self._opened.apply_delta(Delta(removes=serialise_quads([old]), removed=1))
+
+    def _write(
+        self, cleared: Sequence[str], removes: Sequence[ox.Quad], adds: Sequence[ox.Quad], sequence: int, token: str
+    ) -> None:
+        """Write, and mark it as all there is up to some write: in one piece, but where much is added."""
+        if any(quad.predicate.value == MEM.content for quad in removes):
+            self.on_forget()
+        with self._dropping():
+            self._count += len(adds) - len(removes)
+            self._count -= sum(1 for graph in cleared for _ in self._opened.match(graph=graph))
+            if len(adds) >= BULK:
+                self._unmark()
+                if cleared or removes:
+                    self._opened.apply_delta(Delta(removes=serialise_quads(removes), cleared=tuple(cleared)))
+                self._opened.extend(adds, (), many=True)
+                cleared, removes, adds = (), (), ()
+            said = {"id": self._store.id, "sequence": sequence, "token": token, "quads": self._count}
+            mark = ox.Quad(*_MARK, ox.Literal(json.dumps(said)), _MARK[0])
+            old = [self._mark] if self._mark is not None else []
+            self._opened.apply_delta(
+                Delta(
+                    removes=serialise_quads([*removes, *old]),
+                    adds=serialise_quads([*adds, mark]),
+                    cleared=tuple(cleared),
+                )
             )
+            for graph in {*cleared, *map(graph_of, removes)}:
+                if next(self._opened.match(graph=graph), None) is None:
+                    self._opened.drop_graph(IRI(graph))
+            self._mark, self.sequence = mark, sequence
+
+    @contextmanager
+    def _dropping(self) -> Iterator[None]:
+        """Let go of everything where the folder cannot be written or read."""
+        try:
+            yield
+        except GraphError as error:
+            if not isinstance(error, _Dropped):
+                logger.warning("replica.dropped", extra={"error": str(error.__cause__ or error)[:500]})
+                self.drop()
+            raise _Dropped(str(error)) from error
+
+    def _bring(self, graphs: Collection[str] | None) -> None:
+        """Have some graphs, or all, as they are now, and others that were asked for before while there is room."""
+        known = self._store.list_graphs()
+        wanted = [graph for graph in known if graphs is None or graph in graphs]
+        if self._local is not None:
+            news = list(takewhile(lambda entry: entry.journal is None, self._store.changes(self.sequence)))
+            if news and self.follow(news) is None:
+                self.drop()
+        if self._local is None:
+            sequence = self._store.feed.read().sequence
+            self._open()
+            self._write((), (), (), sequence, "")
+        missing = {graph: self._store.count_graph(graph) for graph in wanted if graph not in self._graphs}
+        needed = sum(missing.values())
+        if missing and needed + self._count > self._some and self._graphs - set(wanted):
+            self.drop()  # somebody else's, of an earlier question
+            self._bring(graphs)
+            return
+        if needed + self._count > self._some:
+            raise TooMuch(
+                f"SPARQL is answered on a copy of the graphs that it may read, which have {needed + self._count} statements: more "
+                f"than {self._some} (store.snapshot_quads); name fewer graphs, ask the endpoint itself, or raise the setting"
+            )
+        sequence = self.sequence
         for graph in missing:
-            self._counts[graph] = 0
-            found = iter(self._store.read_subjects(graph))
-            while some := list(islice(found, 50_000)):
-                local.extend(some, (), many=True)
-                self._counts[graph] += len(some)
+            self._copy_graph(graph)
+            self._graphs.add(graph)
+        self._write((), (), (), sequence, "")
+
+
+_ROUNDS = 8
+"""How often a replica runs after writers before it waits until they pause."""
+
+_PIECE = 50_000  # quads that are copied at once
 
 
 def _is_feed(graph: str) -> bool:
@@ -527,6 +949,11 @@ def _to_blank(term: Term) -> Term:
     if isinstance(term, ox.Triple):
         return ox.Triple(_to_blank(term.subject), term.predicate, _to_blank(term.object))  # type: ignore[arg-type]
     return term
+
+
+def _to_local(quad: ox.Quad) -> ox.Quad:
+    """Return a quad that was written to an endpoint as it is read from there."""
+    return ox.Quad(_to_blank(quad.subject), quad.predicate, _to_blank(quad.object), quad.graph_name)  # type: ignore[arg-type]
 
 
 def _yield_quads(rows: Iterable[Solution], known: dict[str, Term]) -> Iterator[ox.Quad]:

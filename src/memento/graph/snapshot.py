@@ -5,7 +5,7 @@ them.
 *Guarantees:* a snapshot holds every write that was acknowledged before it was asked for. It is taken again only when the store has
 changed since. `drop` leaves none behind, so that none keeps what was erased; nor does the end of the process, nor the next start.
 
-Where the store is behind an endpoint, the graphs that somebody wants to read are copied here first (`remote.Mirror`).
+Where the store is behind an endpoint, they are of its replica here, which may have only the graphs that somebody wants to read.
 
 *But:* a snapshot is hard links to the store's own files. It costs milliseconds, and shares with them the text that the engine
 keeps in its files until they are rewritten (`oxigraph.rewrite`). A store in memory has no files and so no snapshots.
@@ -20,30 +20,28 @@ from pathlib import Path
 from shutil import rmtree
 
 from memento.errors import GraphError
-from memento.graph.remote import Mirror
 from memento.graph.store import Store
 
 
 class Snapshots:
     """The snapshots of one store, owned by the process that owns the store. May be used from many threads."""
 
-    def __init__(self, graph: Store, folder: Path, mirror: Mirror | None = None) -> None:
+    def __init__(self, graph: Store, folder: Path) -> None:
         """
         Args:
-            mirror: what is copied where the store has no files: it brings the graphs here that somebody wants to read.
             folder: where they lie, on the file system of the store; what an earlier process left there is deleted.
 
         Raises:
             GraphError: the folder cannot be emptied.
         """
-        self._graph, self._folder, self._mirror = graph, folder, mirror
+        self._graph, self._folder = graph, folder
         self._lock = threading.Lock()
         self.newest: Path | None = None
         """The one that is read at present, which may be gone the next moment."""
         self.on_drop: Callable[[], None] = lambda: None
         """Called after `drop`, for whoever still has one open."""
         self._writes = -1  # how many the newest one holds
-        self._graphs: frozenset[str] | None = None  # that it holds, where those are not all
+        self._graphs: Collection[str] | None = None  # that it holds, where those are not all
         self._leases: dict[Path, int] = {}
         self._taken = 0
         delete_snapshots(folder)
@@ -86,8 +84,6 @@ class Snapshots:
         with self._lock:
             self._writes = -1
             self._retire()
-            if self._mirror is not None:
-                self._mirror.drop()
         self.on_drop()
 
     def switch_to(self, graph: Store) -> None:
@@ -104,9 +100,10 @@ class Snapshots:
     def _acquire(self, stale: bool, graphs: frozenset[str] | None) -> Path:
         with self._lock:
             writes = self._graph.writes  # before the backup: what is written meanwhile may or may not be in it
-            is_whole = self._graphs is None or (graphs is not None and graphs <= self._graphs)
+            is_whole = self._graphs is None or (graphs is not None and graphs.issubset(self._graphs))
             if self.newest is None or ((self._writes != writes or not is_whole) and not stale):
-                path = self._backup(frozenset() if stale and self._mirror else graphs)
+                path = self._new_path()
+                self._graphs = self._graph.backup(path, frozenset() if stale else graphs)
                 self._retire()
                 self.newest, self._writes = path, writes
             self._leases[self.newest] = self._leases.get(self.newest, 0) + 1
@@ -124,15 +121,6 @@ class Snapshots:
         if old is not None and not self._leases.get(old):
             self._leases.pop(old, None)
             rmtree(old, ignore_errors=True)
-
-    def _backup(self, graphs: frozenset[str] | None) -> Path:
-        path = self._new_path()
-        if self._mirror is None:
-            self._graph.backup(path)
-        else:
-            self._mirror.backup(path, graphs)
-            self._graphs = graphs
-        return path
 
     def _new_path(self) -> Path:
         self._taken += 1

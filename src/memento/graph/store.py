@@ -9,7 +9,7 @@ as a `Delta`, which is applied whole or not at all.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -324,9 +324,15 @@ class Store(Protocol):
         """Tell whether a quad is in the store."""
         ...
 
-    def backup(self, folder: Path) -> None:
+    def backup(self, folder: Path, graphs: Collection[str] | None = None) -> Collection[str] | None:
         """
         Copy the store to a folder that is not there yet: by hard links, in milliseconds, on the same file system.
+
+        Args:
+            graphs: what is wanted, where that is not all; others may be there too.
+
+        Returns:
+            the graphs that the copy has; None for all.
 
         Raises:
             GraphError: the store has no files, is closed, or the disk has no room.

@@ -70,7 +70,7 @@ def show_recollection(found: Recollection) -> str:
         head = f"{head} ({escape(found.degraded)})"
     cut = _table_html(
         ("cut", "relevance", "why"),
-        [(_code(one.iri), f"{one.relevance:.2f}", escape(one.reason)) for one in found.cut],
+        [(escape(one.text) or _code(one.iri), f"{one.relevance:.2f}", escape(one.reason)) for one in found.cut],
     )
     rest = cut if found.cut else ""
     if not found.memories:

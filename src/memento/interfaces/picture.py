@@ -98,7 +98,7 @@ def _place_dots(circle: _Circle) -> Iterator[tuple[Place, tuple[float, float]]]:
 def _draw_region(circle: _Circle, number: int, turning: set[IRI], leads: _Leads) -> str:
     region, hue = circle.region, _HUES[number % len(_HUES)]
     lately = f"{region.volatility:.0%} touched in a week"
-    said = f"{region.label}: {region.size:,} memories, {region.importance:.0%} of all rank, {lately}"
+    said = f"{region.label}: {count_noun(region.size, 'memory', 'memories')}, {region.importance:.0%} of all rank, {lately}"
     fill = 0.10 + 0.30 * region.volatility
     dots = []
     parts = [
@@ -172,8 +172,8 @@ def _frame(
 ) -> str:
     layout = manifest.layout
     said = (
-        f"Map of {manifest.namespace}: {layout.memories:,} memories, {layout.anchors:,} anchors, {layout.links:,} links, "
-        f"{len(manifest.regions)} regions"
+        f"Map of {manifest.namespace}: {count_noun(layout.memories, 'memory', 'memories')}, "
+        f"{count_noun(layout.anchors, 'anchor')}, {count_noun(layout.links, 'link')}, {count_noun(len(manifest.regions), 'region')}"
     )
     shape = (
         f'role="img" style="max-width:100%;width:{width:.0f}px;color:inherit"'
@@ -257,7 +257,7 @@ def draw_timeline(timeline: Timeline, until: datetime | None = None) -> str:
     height = len(rows) * _ROW + _AXIS
     parts = [_draw_tick(at, label, _EDGE + (at - first) * scale, height) for at, label in _find_ticks(first, last)]
     parts += [_draw_span(one, number, first, last, scale) for number, one in enumerate(rows)]
-    said = escape(f"{timeline.subject}: when {len(rows)} memories were true")
+    said = escape(f"{timeline.subject}: when {count_noun(len(rows), 'memory was', 'memories were')} true")
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 {_WIDE:.0f} {height:.0f}" '
         f'style="max-width:100%;width:{_WIDE:.0f}px" font-family="system-ui,sans-serif" font-size="12" '
@@ -446,3 +446,13 @@ def _frame_terms(width: float, height: float, said: str, parts: list[str]) -> st
         f'viewBox="0 0 {width:.0f} {height:.0f}" font-family="system-ui,sans-serif" font-size="13" fill="currentColor">'
         f"<title>{escape(said)}</title>{''.join(parts)}</svg>"
     )
+
+
+def count_noun(number: int, one: str, many: str = "") -> str:
+    """
+    Return a number with the noun that goes with it; without `many`, the plural adds an s.
+
+    >>> count_noun(1, "memory", "memories"), count_noun(1200, "link")
+    ('1 memory', '1,200 links')
+    """
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"

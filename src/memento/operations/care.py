@@ -310,6 +310,68 @@ class ProbeStore(Operation["model.Probed"], frozen=True):
     quick: Annotated[bool, Meta(description="only what loses memories or shows them to others, in a second")] = False
 
 
+TENANTS: Mapping[Interface, str] = dict.fromkeys(("mcp", "sexpr"), "it concerns the memory of others")
+
+
+class MoveTenant(Operation["model.TenantMoved"], frozen=True):
+    """
+    Move the memory of a tenant to another store while it is read and written; asked again after a kill, it goes on.
+
+    It is copied and kept level, then nobody writes to both stores while the last of it is brought and the digests of all its graphs
+    are compared, then it is in its new place, and what was in the old one is removed.
+
+    Raises:
+        Conflict: somebody moves it now, or it is being moved elsewhere, or it cannot be taken back any more.
+        NotFound: this node knows no such store, or there is no move to be taken back.
+        GraphError: a store failed, or the two had not the same, and the tenant stays where it is.
+        Forbidden: the caller may not care for the whole memory.
+    """
+
+    route: ClassVar[str] = "POST /memory/tenants/{tenant}/move"
+    right: ClassVar[Right] = "admin"
+    is_idempotent: ClassVar[bool] = True
+    fails: ClassVar[tuple[int, ...]] = (404, 409, 413, 415)
+    absent: ClassVar[Mapping[Interface, str]] = TENANTS
+
+    tenant: Annotated[Text, Meta(description="whose memory")]
+    to: (
+        Annotated[Text, Meta(description="the store, as `store.shards` calls it; `default` is that of the settings")]
+        | None
+    ) = None
+    cancel: Annotated[bool, Meta(description="take a move back that did not end; the tenant stays where it is")] = False
+
+
+class ListTenants(Operation["tuple[model.TenantShown, ...]"], frozen=True):
+    """
+    List the tenants that have something, by name, each with the store where that is, and what is being moved.
+
+    Raises:
+        Forbidden: the caller may not care for the whole memory.
+    """
+
+    route: ClassVar[str] = "GET /memory/tenants"
+    is_idempotent: ClassVar[bool] = True
+    right: ClassVar[Right] = "admin"
+    absent: ClassVar[Mapping[Interface, str]] = TENANTS
+
+
+class LocateTenant(Operation["model.TenantShown"], frozen=True):
+    """
+    Say in which store the memory of a tenant is; of one that has nothing, where it would be.
+
+    Raises:
+        GraphError: that store is away, or this node does not know it.
+        Forbidden: the caller may not care for the whole memory.
+    """
+
+    route: ClassVar[str] = "GET /memory/tenants/{tenant}"
+    is_idempotent: ClassVar[bool] = True
+    right: ClassVar[Right] = "admin"
+    absent: ClassVar[Mapping[Interface, str]] = TENANTS
+
+    tenant: Annotated[Text, Meta(description="whose memory")]
+
+
 class ListTokens(Operation["tuple[model.TokenShown, ...]"], frozen=True):
     """
     List the tokens that are good, the oldest first, without what would let anybody in.

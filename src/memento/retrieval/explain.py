@@ -19,7 +19,7 @@ import numpy as np
 from memento.graph.binding import bind_query
 from memento.graph.store import Store
 from memento.iris import IRI, user_of
-from memento.model import Anchor, Cut, Recalled, Scored, Step
+from memento.model import Anchor, Cut, Recalled, Scope, Scored, Step
 from memento.retrieval.anchor import NOTHING
 from memento.retrieval.distill import candidates, weigh_signals
 from memento.retrieval.question import Query, Question
@@ -28,6 +28,7 @@ from memento.retrieval.signals import SIGNALS, Evidence, Seeds
 from memento.search.indexes import View
 from memento.search.links import CROWD, Joined, link_signal, shared_signal, tie_signal
 from memento.settings import SignalsSettings
+from memento.text.sentences import shorten_line
 from memento.time import NEVER
 
 MOST = 300
@@ -36,6 +37,7 @@ MOST = 300
 
 MOST_CUT = 25
 """Memories that were cut and are named."""
+CUT_CHARS = 120
 ROUNDED = 2e-5
 """What a score may differ from the sum of its parts by, as each is rounded."""
 
@@ -96,8 +98,13 @@ def explain_one_score(chosen: Sequence[Scored[int]], anchors: Sequence[Anchor], 
     }
 
 
-def list_cut(cut: Sequence[tuple[IRI, int | None, float]], judged: Judgement) -> tuple[Cut, ...]:
+def list_cut(
+    cut: Sequence[tuple[IRI, int | None, float]], judged: Judgement, graph: Store, scope: Scope
+) -> tuple[Cut, ...]:
     """Return the best of what was found and did not come back, and why, by IRI, place among the judged and how well it fits."""
+    cut = cut[:MOST_CUT]
+    rows = graph.select("library/listed", scope.readable, memory=[iri for iri, _, _ in cut]) if cut else ()
+    texts = {row["memory"]: shorten_line(str(row["content"]), CUT_CHARS) for row in rows}
     best = float(judged.fitness.max(initial=0.0)) * judged.openness
     why = (
         f"less than {judged.keeps:.0%} of the relevance of the best, {best:.2f}"
@@ -109,8 +116,9 @@ def list_cut(cut: Sequence[tuple[IRI, int | None, float]], judged: Judgement) ->
             iri=iri,
             relevance=round(judged.openness * fit, 4),
             reason="; ".join((why, *(judged.missing[place] if judged.is_open and place is not None else ()))),
+            text=texts.get(iri, ""),
         )
-        for iri, place, fit in cut[:MOST_CUT]
+        for iri, place, fit in cut
     )
 
 

@@ -91,12 +91,13 @@ def _recall(query: Query, stores: Backends, settings: Settings) -> Recollection:
             (nodes.iri(one.item), places.get(one.item), fit)
             for one, fit in zip(answer.cut, answer.cut_fitness, strict=True)
         ]
-        cut = explain.list_cut(left, ranking.judgement) if query.explained and ranking.judgement else ()
         # What says the same as another is known only when it has been read.
         twins = find_twins(np.array([*found.values()])) if ranking.judgement else 0
         chosen = answer.chosen[: query.k + twins]
         named = [Scored(nodes.iri(one.item), one.score, one.source) for one in chosen]
         reasons = give_reasons(chosen, question, ranking, settings) if query.explained else {}
+    judged = ranking.judgement if query.explained else None
+    cut = explain.list_cut(left, judged, stores.graph, query.scope) if judged else ()
     memories, entities = watch.run(trace, named, stores.graph, query.scope, query.believed_at)
     if ranking.judgement:
         memories = tuple(

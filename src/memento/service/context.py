@@ -13,7 +13,8 @@ from __future__ import annotations
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -26,12 +27,22 @@ from msgspec import structs
 from memento.access import OWNER, Access, Right, Tokens
 from memento.archive.check import explain_failure
 from memento.archive.read import resolve_subject
-from memento.backends import Backends
+from memento.backends import Backends, CopyCache
 from memento.cases.domain import Domains, ReadLog
 from memento.consolidation.agents import Agents
 from memento.consolidation.bounded_rules import BoundedRules
 from memento.datadir import DataFolder
-from memento.errors import Forbidden, GraphError, InputError, ReadOnly, TooLong
+from memento.errors import (
+    BackendError,
+    Forbidden,
+    GraphError,
+    InputError,
+    MementoError,
+    Moved,
+    NotFound,
+    ReadOnly,
+    TooLong,
+)
 from memento.intake.capture import Journal
 from memento.intake.redaction import Redaction, Redactor, describe_counts
 from memento.iris import (
@@ -71,6 +82,10 @@ from memento.worker import Worker
 
 if TYPE_CHECKING:
     from memento.consolidation.models import Models
+
+
+MAIN = "default"
+"""How the store of the settings is called, beside the further ones of `store.shards`."""
 
 
 class Service:
@@ -139,6 +154,9 @@ class Service:
         self.journal = Journal(datadir.captures, settings.capture.most)
         self.capturer = Worker(lambda: capture(self), "capture")
         stores.graph.on_failure = self.mender.wake
+        stores.return_listeners.append(lambda: self.consolidator.wake() if self.consolidator.running else None)
+        self.shards = Shards(self)
+        """The other stores of the memory; one of them has the others of this one."""
 
     @property
     def degraded(self) -> Degraded | None:
@@ -146,9 +164,134 @@ class Service:
         return self.stores.degraded
 
     def context(self, access: Access = OWNER, progress: Progress | None = None) -> Context:
-        """Return the memory as a caller may use it: their tenant, namespaces and rights; with all that neighbours wrote."""
-        self.stores.catch_up()
-        return Context(self, access, progress)
+        """
+        Return the memory as a caller may use it: their tenant, in the store where that is, their namespaces and rights; with all
+        that neighbours wrote.
+
+        Raises:
+            GraphError: the settings do not name the store where the tenant is.
+            BackendError: that store cannot be opened.
+        """
+        self.shards.main.stores.catch_up()
+        service = self.shards.locate(access.tenant)
+        service.stores.catch_up()
+        return Context(service, access, progress)
+
+
+class Shards:
+    """
+    The stores of one memory: a service over each, opened when it is first needed, and which of them has which tenant.
+
+    *Guarantees:* a store that is away or unknown concerns the tenants that are there, and nobody else. Where a tenant is, every
+    store says that had it once: what the main store says is where to begin, and the last one of the way is right.
+    """
+
+    def __init__(
+        self,
+        main: Service,
+        names: Collection[str] = (),
+        open_shard: Callable[[str], Service] | None = None,
+    ) -> None:
+        """
+        Args:
+            main: the service over the store of the settings, of which others are the shards.
+            names: of the further stores.
+            open_shard: opens the service over one of them.
+        """
+        self.main = main
+        self._open_shard = open_shard
+        self._opened = {MAIN: main}
+        self._locks = {name: threading.Lock() for name in names}
+        self._is_closed = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the stores, the main one first."""
+        return (MAIN, *sorted(self._locks))
+
+    def locate(self, tenant: str) -> Service:
+        """
+        Return the service that has a tenant, with all of it; raises as `get`.
+
+        *Because:* a node may have heard of a move by one store before it has followed the other.
+        """
+        service, name, passed = self.main, MAIN, {MAIN}
+        while placement := service.stores.find_placement(tenant):
+            if placement.shard != name and placement.shard not in passed:
+                name = placement.shard
+                passed.add(name)
+                service = self.get(name)
+                service.stores.follow_until(placement.since)
+            else:
+                break
+        return service
+
+    def locate_name(self, tenant: str) -> str:
+        """Return how the store is called that has a tenant; where that cannot be asked, as the main store says."""
+        try:
+            service = self.locate(tenant)
+        except BackendError:
+            found = self.main.stores.find_placement(tenant)
+            return found.shard if found else MAIN
+        return next(name for name, one in self._opened.items() if one is service)
+
+    def get(self, name: str) -> Service:
+        """
+        Return the service over a store, opened if it is not.
+
+        Raises:
+            GraphError: the settings name no such store.
+            BackendError: it cannot be opened.
+        """
+        if name in self._opened:
+            return self._opened[name]
+        if name not in self._locks or self._open_shard is None:
+            raise GraphError(
+                f"the settings of this node name no store {name!r}: there are {', '.join(self.names)}; add [store.shards.{name}]"
+            )
+        with self._locks[name]:
+            if self._is_closed:
+                raise GraphError("the store is closed")
+            if name not in self._opened:
+                self._opened[name] = self._share(self._open_shard(name))
+        return self._opened[name]
+
+    def open_all(self) -> None:
+        """Open every store that has a tenant, so that what waits there goes on; one that fails is tried when it is asked."""
+        for name in self._locks:
+            with suppress(MementoError):
+                if any(one.shard == name for one in self.main.stores.list_placements().values()):
+                    self.get(name)
+
+    def describe(self) -> dict[str, str]:
+        """Say of each store whether it is open here, and whether it answers."""
+        found = {}
+        for name in self.names:
+            service = self._opened.get(name)
+            found[name] = "not open" if service is None else "failing" if service.stores.is_away else "ok"
+        return found
+
+    def take_others(self) -> list[Service]:
+        """Return the services over further stores that are open, for the last time: no other one is opened."""
+        self._is_closed = True
+        for lock in self._locks.values():
+            with lock:
+                pass
+        others = [service for name, service in self._opened.items() if name != MAIN]
+        self._opened = {MAIN: self.main}
+        return others
+
+    def _share(self, service: Service) -> Service:
+        """Let a service over a further store be one with the main one in all that is not of its store."""
+        main = self.main
+        service.shards, service.tokens, service.redactor = self, main.tokens, main.redactor
+        service.journal, service.capturer = main.journal, main.capturer
+        service.maps.redrawn = main.maps.redrawn
+        copies = CopyCache(main.stores.invalidate_copies, lambda: None, lambda: None)  # as the blocks of the proxy
+        service.stores.caches.append(copies)
+        service.stores.clock = main.stores.clock
+        service.stores.warm = True
+        return service
 
 
 _END = re.compile(r"[0-9a-f][0-9a-f-]{3,34}[0-9a-f]")
@@ -559,9 +702,9 @@ def handle(operation: Operation[A], context: Context) -> A:
     operation = redaction.redact(read_items(operation, redaction.redact))
     redacted = redaction.close(is_trial=getattr(operation, "dry_run", False))
     check(operation)
-    operation = spell_out(operation, context)
-    answer = _answer(operation, context)
-    if operation.right == "read" and (notice := describe_unknown(operation.namespace, context)):
+    context, answer = _answer_where_it_is(operation, context)
+    if operation.right == "read" and (unknown := describe_unknown(operation.namespace, context)):
+        notice = f"{unknown}: `status` lists those there are"
         if hasattr(answer, "notice"):
             answer = replace(answer, notice=notice)
         elif notice not in context.notices:
@@ -571,12 +714,44 @@ def handle(operation: Operation[A], context: Context) -> A:
     return cast(A, replace(answer, redacted=redacted) if redacted and hasattr(answer, "redacted") else answer)
 
 
+def _answer_where_it_is(operation: Operation[Any], context: Context) -> tuple[Context, Any]:
+    """
+    Answer an operation in the store where the caller's tenant is; once more where it was moved meanwhile, and nothing was written.
+
+    Raises:
+        Moved: it was moved when a part was written, which is there now.
+    """
+    writes, service = context.stores.own_writes, context.service
+    try:
+        answer = _answer(spell_out(operation, context), context)
+        if operation.right != "read" or not operation.is_idempotent:
+            return context, answer
+    except Moved:
+        if context.stores.own_writes != writes:
+            raise
+        answer = None
+    found = service.shards.locate(context.access.tenant)
+    if found is service:
+        if answer is None:
+            raise Moved("the memory of this tenant is being moved to another store: ask again")
+        return context, answer
+    context = replace(context, service=found)
+    return context, _answer(spell_out(operation, context), context)
+
+
 def _answer(operation: Operation[Any], context: Context) -> Any:
-    """Answer an operation; a question that was embedded before the embedder was switched is asked once more."""
+    """
+    Answer an operation. A question that was embedded before the embedder was switched is asked once more, and so is one for what
+    is not known here where another node has just written something.
+    """
     handler, embedder = HANDLERS[type(operation)], context.stores.embedder
     try:
         with context.stores.indexes.whole(lambda: context.list_read_graphs(operation)):
             answer = handler(operation, context)
+    except NotFound:
+        if not context.stores.catch_up(asks=True):
+            raise
+        return handler(operation, context)
     except Exception:
         if operation.right != "read" or context.stores.embedder is embedder:
             raise
@@ -594,4 +769,4 @@ def describe_unknown(namespace: str | None, context: Context) -> str | None:
     scope = context.scope(namespace)
     if context.service.graph_names.holds((scope.graph, cases_iri(scope.tenant, scope.namespace))):
         return None
-    return f"nothing is remembered in a namespace {namespace!r}: `status` lists those there are"
+    return f"nothing is remembered in a namespace {namespace!r}"

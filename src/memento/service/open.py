@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import logging
 import os
+import threading
+from collections.abc import Mapping
 from contextlib import ExitStack, closing, nullcontext, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from memento.archive.backup import BackupSource, make_backup
@@ -14,7 +17,7 @@ from memento.archive.upgrade import write_missing_edges
 from memento.backends import open_backends
 from memento.consolidation.bounded_rules import PROCESSES
 from memento.datadir import DataFolder, Owner
-from memento.errors import BackendError, Damaged, GraphError, InputError, NotFound
+from memento.errors import BackendError, Damaged, GraphError, InputError, NotFound, SettingsError
 from memento.graph import backups
 from memento.graph.store import Store
 from memento.intake import redaction
@@ -23,12 +26,12 @@ from memento.operations.recall import Recall
 from memento.ports import Progress
 from memento.search.vectors import VectorFile
 from memento.service import understanding
-from memento.service.context import Service
+from memento.service.context import Context, Service, Shards
 from memento.service.handlers.care import back_up, make_due_checkpoint, reopen_store
 from memento.service.handlers.intake import take_captured
 from memento.service.handlers.recall import peek
 from memento.service.handlers.sessions import render_page
-from memento.settings import EncryptionSettings, Settings
+from memento.settings import EncryptionSettings, Settings, list_shards
 from memento.time import now
 
 logger = logging.getLogger(__name__)
@@ -39,13 +42,20 @@ _FIRST_QUESTION = "What is known of me?"
 
 
 def open_service(
-    datadir: DataFolder, scope: Scope, settings: Settings, *, mends: bool = True, progress: Progress | None = None
+    datadir: DataFolder,
+    scope: Scope,
+    settings: Settings,
+    *,
+    mends: bool = True,
+    progress: Progress | None = None,
+    beside: Service | None = None,
 ) -> Service:
     """
     Open the stores of a data folder that this process has acquired.
 
     Args:
         mends, progress: see `python.open_memento`.
+        beside: the service over another store of the same memory.
 
     Raises:
         MementoError: the folder cannot be opened; it is released.
@@ -61,11 +71,18 @@ def open_service(
     ):  # what follows is written beside the memories, by one owner
         logger.warning("inference.off", extra={"reason": "the store is behind an endpoint"})
         settings = replace(settings, inference=replace(settings.inference, on=False))
+    shards = list_shards(settings)
     try:
+        if shards and settings.store.kind != "sparql":
+            raise SettingsError(
+                'store.shards is for stores behind endpoints: set store.kind = "sparql", or serve with --workers'
+            )
         unlock_folder(datadir, settings.encryption)
         service = Service(
             datadir,
-            open_backends(datadir, settings, mends=mends, keep=keep, progress=progress),
+            open_backends(
+                datadir, settings, mends=mends, keep=keep, progress=progress, beside=beside.stores if beside else None
+            ),
             scope,
             settings,
             consolidate=understanding.work,
@@ -78,9 +95,20 @@ def open_service(
             service.domains.embed_again()
         if mends:
             _upgrade(service, progress)
+        if shards:
+            service.shards = Shards(service, tuple(shards), partial(_open_shard, service, shards))
     except BaseException:
         datadir.release()
         raise
+    return service
+
+
+def _open_shard(main: Service, shards: Mapping[str, Settings], name: str) -> Service:
+    """Open the service over a further store, with a folder below that of the main one, and go on with notes that wait there."""
+    folder = main.datadir.open_shard(name)
+    folder.acquire("memento serve", shards[name].server.lock_wait_s)
+    service = open_service(folder, main.default_scope, shards[name], beside=main)
+    service.consolidator.wake()
     return service
 
 
@@ -130,12 +158,13 @@ def warm_up(service: Service) -> None:
     """
     service.stores.load_embedder()
     redaction.warm_up()
-    context = service.context()
+    context = Context(service)  # not where the owner's memory was moved to: that store may be away
     # Whatever is far from it: the way to the end of the pipeline is to be gone once.
     peek(Recall(_FIRST_QUESTION, gate=False), context)
     if service.settings.inference.on:
         service.stores.inferences.refresh(context.scope(None), now())  # which after a start takes longest
     service.stores.warm = True
+    threading.Thread(target=service.shards.open_all, name="shards", daemon=True).start()
 
 
 def serve_at(service: Service, address: str) -> None:
@@ -148,7 +177,10 @@ def serve_at(service: Service, address: str) -> None:
 
 
 def close_service(service: Service) -> None:
-    """Let go of the data folder; calling it twice is harmless."""
+    """Let go of the data folder, and of those of further stores; calling it twice is harmless."""
+    if service is service.shards.main:
+        for shard in service.shards.take_others():
+            close_service(shard)
     service.consolidator.stop(_STOP_S)
     service.checkpointer.stop(_STOP_S)
     service.capturer.stop(_STOP_S)

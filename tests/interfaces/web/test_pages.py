@@ -220,6 +220,7 @@ def test_a_page_says_that_nothing_is_remembered_in_a_misspelt_namespace(web: Fla
     for path in ("/", "/search?q=attack", "/memory", "/timeline", "/graph", "/review", "/system"):
         asked = f"{path}{'&' if '?' in path else '?'}namespace="
         assert web.get(f"{asked}hiden", headers=BROWSER).text.count("nothing is remembered in a namespace") == 1, path
+        assert 'href="/system"' in web.get(f"{asked}hiden", headers=BROWSER).text.partition('role="search"')[2], path
         assert "nothing is remembered" not in web.get(f"{asked}hidden", headers=BROWSER).text, path
 
 

@@ -472,7 +472,7 @@ def probe_endpoint(
     """
     Say whether a memory can be kept in a SPARQL endpoint; exit code 1 when not, 2 when it cannot be reached.
 
-    It takes about 10 s. It writes only to graphs below urn:memento:probe:, which it removes at the end.
+    It takes about 5 s. It writes only to graphs below urn:memento:probe:, which it removes at the end.
     """
     import signal
 

@@ -435,6 +435,7 @@ GROUPS: dict[str, click.Group] = {
     "living": Subcommands(
         "living", help="What use and time make of memories: feedback, associations, fading, the archive."
     ),
+    "tenant": Subcommands("tenant", help="Tenants: where the memory of each is, and moving it to another store."),
     "session": Subcommands("session", help="Where a session starts, and what it came to."),
     "pages": Subcommands(
         "pages", help="Standing pages: queries and questions that are answered again after every write."

@@ -344,14 +344,11 @@ LAUNCH = '"command": "memento", "args": ["mcp"]'
 
 
 @command("connect")
-@click.argument("client", type=click.Choice([*CLIENTS, "docs"]), metavar="CLIENT")
+@click.argument("client", type=click.Choice([*CLIENTS]), metavar="CLIENT")
 @click.option("--write", is_flag=True, help="Put it where the client looks; what is there stays.")
 @click.option("--address", metavar="URL", help="Where Memento answers; default the running service, else port 6366.")
 def connect(chosen: Chosen, client: str, write: bool, address: str | None) -> None:
     """Tell a client of Memento: claude-code, cursor, codex, openai-sdk, curl …"""
-    if client == "docs":
-        click.echo(write_page(), nl=False)
-        return
     serving = None if address else running(chosen)
     at = (address or (serving.address if serving else USUAL)).rstrip("/")
     launch = _describe_launch(chosen)

@@ -316,6 +316,15 @@ COMMANDS: Mapping[str, Command] = {
         },
         fails_when=lambda answer: answer["failed"],
     ),
+    "move_tenant": Command(
+        path="tenant move",
+        view=views.show_fields,
+        places={"tenant": "NAME"},
+        options={"to": Option(metavar="STORE")},
+        long="Moving",
+    ),
+    "list_tenants": Command(path="tenant list", view=views.show_tenants),
+    "locate_tenant": Command(path="tenant where", view=views.show_fields, places={"tenant": "NAME"}),
     "write_ahead_log": Command(path="log", view=views.show_log),
 }
 """The commands that differ from what their operation makes of them by itself."""

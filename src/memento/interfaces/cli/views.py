@@ -16,7 +16,10 @@ def show_recollection(found: Json) -> str:
     """Rank, score and content of each memory, with its dates, what it is about, what it replaced, and its note."""
     notice = [click.style(clean(one), fg="red") for one in (found["degraded"], found["notice"]) if one]
     rest = [_count_left_out(found["left_out"])] if found["left_out"] else []
-    rest += [f"{_dim('cut')} {one['relevance']:.2f} {one['iri']}: {_dim(one['reason'])}" for one in found["cut"]]
+    rest += [
+        f"{_dim('cut')} {one['relevance']:.2f} {clean(one['text']) or one['iri']}: {_dim(one['reason'])}"
+        for one in found["cut"]
+    ]
     if not found["memories"]:
         nothing = "Nothing relevant comes to mind." if found["gated"] else "Nothing comes to mind."
         return "\n".join([*notice, nothing, *rest])
@@ -216,6 +219,17 @@ def show_fields(found: Json) -> str:
     """Name and value, a line each."""
     width = max(len(name) for name in found)
     return "\n".join(f"{name.replace('_', ' '):<{width}}  {_show_value(value)}" for name, value in found.items())
+
+
+def show_tenants(found: Sequence[Json]) -> str:
+    """A line for each tenant: name, store, statements, and what is being moved."""
+    lines = []
+    for one in found:
+        where = f" → {one['moving_to']} ({one['stage']}{'' if one['is_moving'] else ', nobody moves it now'})"
+        size = "which is away" if one["statements"] is None else f"{one['statements']:,} statements"
+        moving = where if one["moving_to"] else ""
+        lines.append(f"{clean(one['tenant'])}: {one['shard']}{moving}, {size}")
+    return "\n".join(lines) or "Nobody has anything here yet."
 
 
 def show_differences(found: Iterable[Json]) -> str:

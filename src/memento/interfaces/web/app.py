@@ -256,7 +256,7 @@ def _answer_failure(error: MementoError) -> Response:
 
 def _explain_http_error(error: HTTPException) -> str:
     messages = {
-        404: f"there is nothing at {request.path[:200]}: /docs lists the addresses",
+        404: f"there is nothing at {request.path[:200]}: /memory/openapi.json lists the addresses, /docs explains them",
         405: f"{request.method} is not possible here: use {', '.join(getattr(error, 'valid_methods', None) or ())}",
         413: f"the body is longer than {request.max_content_length} bytes",
     }

@@ -30,7 +30,7 @@ from werkzeug.exceptions import NotFound as NoPage
 
 from memento import __version__, telemetry
 from memento.errors import Forbidden, MementoError, NotFound
-from memento.interfaces.picture import draw_manifest
+from memento.interfaces.picture import count_noun, draw_manifest
 from memento.interfaces.proxy.routes import PROXIED, Proxy
 from memento.interfaces.web import site
 from memento.interfaces.web.requests import Parameters, context, namespace
@@ -202,7 +202,7 @@ class Pages:
             "moment": lambda at: _show_time(at, zone, "%-d %b %Y, %H:%M"),
             "short": lambda iri: str(iri).rpartition(":")[2][-8:],
             "name": lambda iri: str(iri).rpartition("/")[2].rpartition("#")[2].rpartition(":")[2],
-            "count": _count,
+            "count": count_noun,
             "relation": _label_relation,
         }
 
@@ -628,11 +628,6 @@ def _labels() -> Mapping[str, str]:
 def _label_relation(name: str) -> str:
     """Return a relation in words: as the ontology calls it, else the words of its name."""
     return _labels().get(name) or re.sub(r"(?<=[a-z\d])(?=[A-Z])", " ", name).replace("_", " ").lower()
-
-
-def _count(number: int, one: str, many: str = "") -> str:
-    """Return a number with the noun that goes with it; without `many`, the plural adds an s."""
-    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
 def show_failure(pages: Pages, status: int, message: str) -> Response | None:

@@ -121,7 +121,7 @@ def work(home: Path, number: int, listener: socket.socket, query_url: str, updat
     if settings.telemetry.otlp_endpoint:
         trace_to(settings.telemetry.otlp_endpoint)
     # Whoever started us knows what store it is.
-    where = StoreSettings("sparql", query_url, update_url, token=token, probe=False)
+    where = StoreSettings("sparql", query_url, update_url, token=token, probe=False, shards=settings.store.shards)
     own = DataFolder(DataFolder(home).workers / str(number), shared=home)
     own.acquire("memento serve", settings.server.lock_wait_s)
     scope = Scope(namespace=resolve_namespace(namespace))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -34,6 +34,7 @@ from memento.archive.exchange import (
     write_merge,
 )
 from memento.archive.files import open_document, save_document
+from memento.archive.relocation import Move, Relocation, Side, read_moves
 from memento.archive.sync import (
     Merger,
     Patch,
@@ -54,14 +55,14 @@ from memento.archive.upgrade import Migration, choose_target, count_kept, prepar
 from memento.backends import Backends, reopen
 from memento.consolidation import queue
 from memento.datadir import cache_folder
-from memento.errors import BackendError, Damaged, Forbidden, InputError, MementoError, NotFound
+from memento.errors import BackendError, Conflict, Damaged, Forbidden, InputError, MementoError, NotFound
 from memento.graph import mapping
 from memento.graph.backups import begin_restore, list_backups, parse_backup_time, prepare_restore
 from memento.graph.documents import Form
 from memento.graph.probe import probe_store
 from memento.graph.store import parse_quads, serialise_quads
 from memento.intake.redaction import Redaction
-from memento.iris import MEM, audit_iri, cases_iri, check_namespace, mint, parse_graph_name, parse_iri
+from memento.iris import IRI, MEM, audit_iri, cases_iri, check_namespace, mint, owner_of, parse_graph_name, parse_iri
 from memento.model import (
     BackedUp,
     Change,
@@ -76,6 +77,8 @@ from memento.model import (
     Restored,
     Scope,
     Synced,
+    TenantMoved,
+    TenantShown,
     TokenShown,
     Update,
 )
@@ -84,7 +87,7 @@ from memento.operations import care as operations
 from memento.ports import Progress
 from memento.search.embedders import embedder_of
 from memento.search.ledger import Ledger
-from memento.service.context import Context, Service, handles
+from memento.service.context import MAIN, Context, Service, Shards, handles
 from memento.service.understanding import resume
 from memento.sparql.jobs import Rewrite, WaitingClient
 from memento.time import now
@@ -706,6 +709,89 @@ def probe_endpoint(operation: operations.ProbeStore, context: Context) -> Probed
     """Ask an endpoint for what a store must have."""
     context.require_own_machine("it sends requests to any address from this machine")
     return probe_store(operation.query_url, operation.update_url, token=operation.token or "", quick=operation.quick)
+
+
+@handles(operations.MoveTenant)
+def move_tenant(operation: operations.MoveTenant, context: Context) -> TenantMoved:
+    """Move a tenant to another store, or take a move back."""
+    context.require_owner()
+    shards, tenant = context.service.shards, operation.tenant
+    if operation.cancel == (operation.to is not None):
+        raise InputError("say where to with `to`, or `cancel` to take a move back")
+    if operation.to is not None and operation.to not in shards.names:
+        raise NotFound(
+            f"there is no store {operation.to[:80]!r}: the settings of this node name {', '.join(shards.names)}"
+        )
+    found = read_moves(shards.main.stores).get(tenant)
+    if found is None and operation.cancel:
+        raise NotFound(f"the tenant {tenant!r} is not being moved")
+    source = found.source if found else shards.locate_name(tenant)
+    target = found.target if found and operation.cancel else operation.to or ""
+    if found and found.target != target:
+        raise Conflict(f"{tenant!r} is being moved to {found.target!r}: let that end, or cancel it")
+    if source == target:
+        return TenantMoved(tenant=tenant, source=source, target=target)
+    services = {name: shards.get(name) for name in (MAIN, source, target)}
+    sides = {name: Side(name=name, parts=service.stores, writing=service.writing) for name, service in services.items()}
+    relocation = Relocation(
+        tenant,
+        sides[MAIN],
+        sides[source],
+        sides[target],
+        settle=services[source].reinforcement.write_held,
+        progress=context.progress,
+    )
+    services[source].case_reads.write()
+    moved = relocation.cancel() if operation.cancel else relocation.run()
+    services[target].consolidator.wake()
+    logger.warning("tenant.moved", extra={"source": source, "target": target, "cancelled": moved.cancelled})
+    return moved
+
+
+@handles(operations.ListTenants)
+def list_tenants(operation: operations.ListTenants, context: Context) -> tuple[TenantShown, ...]:
+    """List whose memories there are, and where."""
+    context.require_owner()
+    shards = context.service.shards
+    moves = read_moves(shards.main.stores)
+    found: dict[str, int | None] = dict.fromkeys(moves, 0)
+    for name in shards.names:
+        try:
+            graph = shards.get(name).stores.graph
+            graphs = {one: owner for one in graph.graphs() if (owner := owner_of(one)) is not None}
+            rows = graph.select("exchange/counted", [*graphs]) if graphs else []
+        except BackendError:  # it is away: who is there is known, and not how much
+            placed = shards.main.stores.list_placements()
+            found |= dict.fromkeys(tenant for tenant, placement in placed.items() if placement.shard == name)
+            continue
+        for row in rows:
+            owner = graphs[IRI(str(row["graph"]))]
+            found[owner] = (found.get(owner) or 0) + int(str(row["count"]))
+    return tuple(_show_tenant(one, found[one], shards, moves) for one in sorted(found))
+
+
+@handles(operations.LocateTenant)
+def locate_tenant(operation: operations.LocateTenant, context: Context) -> TenantShown:
+    """Say where a memory is."""
+    context.require_owner()
+    shards = context.service.shards
+    graph = shards.locate(operation.tenant).stores.graph
+    graphs = [one for one in graph.graphs() if owner_of(one) == operation.tenant]
+    rows = graph.select("exchange/counted", graphs) if graphs else []
+    count = sum(int(str(row["count"])) for row in rows)
+    return _show_tenant(operation.tenant, count, shards, read_moves(shards.main.stores))
+
+
+def _show_tenant(tenant: str, statements: int | None, shards: Shards, moves: Mapping[str, Move]) -> TenantShown:
+    move = moves.get(tenant)
+    return TenantShown(
+        tenant=tenant,
+        shard=shards.locate_name(tenant),
+        statements=statements,
+        moving_to=move.target if move else None,
+        stage=move.stage if move else None,
+        is_moving=bool(move and move.mover),
+    )
 
 
 @handles(operations.ListTokens)

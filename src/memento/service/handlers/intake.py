@@ -7,6 +7,7 @@ Answers the operations that take in files, folders, pages, and what was said in 
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,7 +19,7 @@ from memento.access import OWNER
 from memento.consolidation import queue
 from memento.consolidation.context import load_statements
 from memento.consolidation.task import make_tasks
-from memento.errors import InputError
+from memento.errors import BackendError, InputError
 from memento.graph.mapping import node_or_none
 from memento.intake.capture import ALIKE, ALIKE_HIGH, BATCH, Captured, keep_turns
 from memento.intake.documents import (
@@ -53,6 +54,8 @@ from memento.operations import intake as operations
 from memento.service.context import Context, Service, handles
 from memento.service.handlers.notes import join_pieces
 from memento.service.understanding import take_batches
+
+logger = logging.getLogger(__name__)
 
 _BATCH = 64
 """Pieces that are noted together, those of several documents; as often is progress told."""
@@ -453,6 +456,8 @@ def _run_on_files(operation: operations.MemoryFile, scope: Scope, context: Conte
     return FileAnswer(text=outcome.said, memories=intake.done.memories, retired=intake.done.retired)
 
 
+_AWAY_S = 60.0
+"""Seconds until that is noted for which a store was away."""
 _LOOK_S = 2.0
 """Seconds between two looks at the journal, into which hooks write without a word to the service."""
 
@@ -479,16 +484,31 @@ def _take_some(service: Service) -> float | None:
     waiting = [one for one in service.journal.load() if one.state == "waiting"]
     if not waiting:
         return _LOOK_S if service.settings.capture.is_on else None
-    batch = waiting[:BATCH]
+    away: set[str] = set()
+    batch = [one for one in waiting if _is_within_reach(one.tenant, service, away)][:BATCH]
     modes = {one.id: service.settings.capture.find_mode(one.namespace) for one in batch}
     if proposed := [one.id for one in batch if modes[one.id] != "on"]:
         service.journal.propose(proposed)
     for one in batch:
         if service.capturer.stopping.is_set():
             return None
-        if modes[one.id] == "on":
-            _note_captured(one, service)
-    return 0.0 if len(waiting) > len(batch) else _LOOK_S
+        if modes[one.id] == "on" and one.tenant not in away:
+            try:
+                _note_captured(one, service)
+            except BackendError as error:  # of the store or the model that it takes: it waits
+                logger.warning("capture.put-off", extra={"error": type(error).__name__})
+                away.add(one.tenant)
+    return _AWAY_S if away else 0.0 if len(waiting) > len(batch) else _LOOK_S
+
+
+def _is_within_reach(tenant: str, service: Service, away: set[str]) -> bool:
+    """Tell whether the store of a tenant can be had; it is noted in `away` where not, and asked once."""
+    try:
+        if tenant not in away:
+            service.shards.locate(tenant)
+    except BackendError:
+        away.add(tenant)
+    return tenant not in away
 
 
 def _note_captured(captured: Captured, service: Service) -> Noted:
@@ -502,7 +522,7 @@ def _note_captured(captured: Captured, service: Service) -> Noted:
         captured.row, scope, captured.at, service.zone, service.settings.consolidation, keep=captured.keep
     )
     try:
-        noted = [one for batch in take_batches([tasks], scope, service) for one in batch]
+        noted = [one for batch in take_batches([tasks], scope, context.service) for one in batch]
     except InputError as error:
         service.journal.settle([captured.id], "refused")
         return Noted(note=None, skipped=str(error))

@@ -284,4 +284,6 @@ def health(context: Context, upstreams: Mapping[str, str]) -> Health:
     Args:
         upstreams: the providers by protocol that a proxy in front of this memory serves.
     """
-    return check.report_health(context.scope(None), context.access, upstreams, context.stores)
+    report = check.report_health(context.scope(None), context.access, upstreams, context.stores)
+    shards = context.service.shards
+    return replace(report, shards=shards.describe()) if len(shards.names) > 1 and context.owns_folder() else report
