@@ -1387,6 +1387,8 @@ class Status:
     """What was captured and waits for a yes."""
     parts: tuple[PartHealth, ...] = ()
     """How the parts stand, as `/health/ready` tells it."""
+    differences: tuple[str, ...] = ()
+    """Where this node differs from the others of a shared store without harm, a sentence each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1396,8 +1398,9 @@ class Health:
     `degraded` where a backup stands in for a store that is damaged: `degraded` then says why, and of what time it is.
 
     `indexes` counts the nodes in them, `pending` the notes that are still to be understood, `failed` those that were given up.
-    `upstreams` has the origin of the provider of each protocol, which is not asked how it does. `shards` says of each store of a
-    memory that has several whether it is `ok`, `failing` or `not open` in this process, to who may care for all of it.
+    `upstreams` has the origin of the provider of each protocol, which is not asked how it does. `differences` says where a node
+    differs from the others of a shared store without harm, a sentence each. `shards` says of each store of a memory that has
+    several whether it is `ok`, `failing` or `not open` in this process, to who may care for all of it.
     """
 
     status: Literal["starting", "ok", "degraded"]
@@ -1411,6 +1414,7 @@ class Health:
     upstreams: Mapping[str, str]
     degraded: str | None = None
     set_aside: SetAside | None = None
+    differences: tuple[str, ...] = ()
     shards: Mapping[str, str] | None = None
 
 

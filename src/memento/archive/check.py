@@ -24,9 +24,9 @@ from memento.graph.backups import explain_way_out, list_all_backups, list_backup
 from memento.graph.feed import Feed
 from memento.graph.oxigraph import Oxigraph, find_damage
 from memento.graph.remote import RemoteStore
+from memento.graph.store import Store
 from memento.iris import IRI, MEM, graph_iri, namespace_of, parse_graph_name
 from memento.model import Difference, Health, PartHealth, PartName, Readiness, Scope, SetAside, Status
-from memento.ports import Progress
 from memento.retrieval import relevance
 from memento.search import cache
 from memento.search.embedders import embedder_of
@@ -73,6 +73,7 @@ def report_status(
         address=owner.address if owner else None,
         degraded=_explain_damage(parts),
         set_aside=find_set_aside(scope.tenant, access, parts),
+        differences=parts.review.differences,
     )
 
 
@@ -84,7 +85,7 @@ def report_health(
     harm = _explain_damage(parts)
     store: Literal["ok", "failing", "damaged"] = "damaged" if harm else "ok"
     if not harm and parts.graph.failure:
-        harm, store = explain_failure(parts.graph.failure), "failing"
+        harm, store = explain_failure(parts.graph), "failing"
     if "store" in readiness.away:
         store = "failing"
     waiting: dict[str, int] = {}
@@ -107,6 +108,7 @@ def report_health(
         upstreams=upstreams,
         degraded=harm,
         set_aside=find_set_aside(scope.tenant, access, parts),
+        differences=parts.review.differences,
     )
 
 
@@ -174,11 +176,11 @@ class Watch:
                 "behind_s": round(max(time.monotonic() - graph.followed_at, 0.0), 3),
                 "ms": round((time.monotonic() - begin) * 1000, 1),
             }
-            return PartHealth(part="store", state="ok", is_needed=True, figures=figures)
-        figures = {"kind": "embedded", "sequence": graph.writes, "behind": 0, "behind_s": 0.0}
-        if harm := _explain_damage(self._stores):
-            return PartHealth(part="store", state="damaged", is_needed=True, detail=harm, figures=figures)
-        harm = explain_failure(graph.failure) if graph.failure else ""
+        else:
+            figures = {"kind": "embedded", "sequence": graph.writes, "behind": 0, "behind_s": 0.0}
+            if harm := _explain_damage(self._stores):
+                return PartHealth(part="store", state="damaged", is_needed=True, detail=harm, figures=figures)
+        harm = explain_failure(graph) if graph.failure else ""
         return PartHealth(
             part="store",
             state="failing" if harm else "ok",
@@ -505,22 +507,16 @@ def _examine_vectors(datadir: DataFolder, can_load: bool) -> Iterator[Finding]:
         )
 
 
-def explain_failure(failure: str) -> str:
-    """Explain why nothing can be written, and what helps."""
-    return (
-        f"nothing can be written: {failure}. Make room: writing goes on by itself, and questions are answered meanwhile"
-    )
+def explain_failure(graph: Store) -> str:
+    """Explain why nothing can be written to a store with a `failure`, and what helps."""
+    room = "Make room: writing goes on by itself, and questions" if graph.is_on_disk else "Questions"
+    return f"nothing can be written: {graph.failure}. {room} are answered meanwhile"
 
 
 def _explain_damage(parts: Backends) -> str | None:
     if parts.degraded:
         return str(parts.degraded)
     return f"the store is damaged: {parts.harm}. {_REMEDY}" if parts.harm else None
-
-
-def rebuild_indexes(parts: Backends, progress: Progress | None) -> int:
-    """Make every index from the graph alone; return how many nodes were embedded."""
-    return parts.indexes.rebuild(progress)
 
 
 def _graphs_of(tenant: str, parts: Backends) -> list[IRI]:

@@ -100,8 +100,8 @@ class Entry:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
     """
-    The number of the last write; whose turn it is, by token (empty: nobody's) and name; a number that this node raises while it is
-    alive; and the id of the store.
+    The number of the last write and its token; whose turn it is, by token (empty: nobody's) and name; a number that this node
+    raises while it is alive; and the id of the store.
     """
 
     sequence: int
@@ -109,6 +109,7 @@ class Head:
     holder: str
     beat: int
     id: str
+    token: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,10 +187,42 @@ class Feed:
         """
         rows = list(self._select("feed/head"))
         if not rows:
-            raise LostTurn(f"the store has no graph <{FEED}>: it was emptied; start again")
+            raise LostTurn(
+                f"the store has no graph <{FEED}>: it was emptied; put its backup back, or start a node again"
+            )
         if len(rows) > 1:
             raise GraphError(f"the store has {len(rows)} heads in <{FEED}>: it does not keep writers apart")
         return Head(**rows[0])
+
+    def read_agreed(self) -> dict[str, str]:
+        """Return the settings that were noted as those of all nodes, by name; raises `GraphError` where the endpoint failed."""
+        return self._read_agreed()[1]
+
+    def note_agreed(self, settings: Mapping[str, str], *, replaces: bool = False) -> None:
+        """
+        Note settings as those of all nodes, where nobody has noted others of these names, or where they replace them.
+
+        Raises:
+            GraphError: the endpoint failed, or other nodes note theirs all the time.
+        """
+        for _ in range(_ASKED):
+            text, noted = self._read_agreed()
+            merged = {**noted, **settings} if replaces else {**settings, **noted}
+            if merged == noted:
+                return
+            new: dict[str, Value] = {"agreed": json.dumps(merged, sort_keys=True)}
+            if text is not None:
+                self._swap({"agreed": text}, new)
+                continue
+            self._client.update(
+                f"INSERT {{ {_write_feed(new)} }} WHERE {{ GRAPH <{FEED}> {{ <{FEED}> <{FEED}:id> ?id }} "
+                f"FILTER NOT EXISTS {{ GRAPH <{FEED}> {{ <{FEED}> <{FEED}:agreed> ?agreed }} }} }}"
+            )
+        raise GraphError("the settings that nodes agree on could not be noted in the store: start again")
+
+    def _read_agreed(self) -> tuple[str | None, dict[str, str]]:
+        texts = [str(row["text"]) for row in self._select("feed/agreed")]
+        return (texts[0], json.loads(texts[0])) if texts else (None, {})
 
     def list_entries(self, after: int) -> list[Entry]:
         """

@@ -391,7 +391,7 @@ class Context:
         if self.stores.degraded:
             raise ReadOnly(self.stores.degraded.brief)
         if self.stores.graph.failure:
-            raise GraphError(explain_failure(self.stores.graph.failure))
+            raise GraphError(explain_failure(self.stores.graph))
 
     def require_files(self) -> None:
         """Raise `InputError` where the store has no files here, as one behind an endpoint, that could be copied or replaced."""

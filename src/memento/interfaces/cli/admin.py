@@ -451,6 +451,24 @@ def serve_shared_store(folder: Path, host: str, port: int, token: str) -> None:
     serve_store(folder, host, port, token, lambda address: click.echo(f"The store is ready at {address}"))
 
 
+@store_group.command("adopt")
+@click.pass_obj
+def adopt_store(chosen: Chosen) -> None:
+    """
+    Let the shared store of the settings have this program's ontology, and these settings as those of all nodes.
+
+    Nodes that cannot read that ontology, or whose embedder is another one, write no more until they are upgraded or set alike: stop
+    them first. An index with vectors of another embedder is emptied, and filled again by the next node that starts.
+    """
+    from memento.backends import adopt_shared_store
+    from memento.graph.agreement import read_own_version
+
+    before = adopt_shared_store(chosen.settings())
+    click.echo(
+        f"The store has the ontology {read_own_version()} (before: {before or 'none'}), and the settings of this node."
+    )
+
+
 @store_group.command("probe")
 @click.argument("query_url", metavar="QUERY_URL")
 @click.argument("update_url", metavar="UPDATE_URL")

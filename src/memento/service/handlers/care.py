@@ -26,7 +26,6 @@ from memento.archive.check import (
     find_differences,
     raise_if_store_is_away,
     read_store_files,
-    rebuild_indexes,
     report_status,
 )
 from memento.archive.compact import Rules, apply_branch, stage_compaction, undo_branch
@@ -443,7 +442,7 @@ def rebuild(operation: operations.Rebuild, context: Context) -> int:
     context.require_owner()
     context.require_writable()
     with context.service.writing:
-        return rebuild_indexes(context.stores, context.progress) + context.service.domains.embed_again()
+        return context.stores.rebuild(context.progress) + context.service.domains.embed_again()
 
 
 @handles(operations.Compact)
