@@ -483,7 +483,10 @@ class Relocation:
         which everybody asks, must not be before nobody can write to the source any more.
         """
         target, source = self._target, self._source
-        sides = [(target, Placement(shard=target.name)), (source, Placement(shard=target.name, since=target.graph.writes))]
+        sides = [
+            (target, Placement(shard=target.name)),
+            (source, Placement(shard=target.name, since=target.graph.writes)),
+        ]
         if target.name == self._main.name:
             sides.reverse()
         for side, placement in sides:
