@@ -286,4 +286,4 @@ def health(context: Context, upstreams: Mapping[str, str]) -> Health:
     """
     report = check.report_health(context.scope(None), context.access, upstreams, context.stores)
     shards = context.service.shards
-    return replace(report, shards=shards.describe()) if len(shards.names) > 1 and context.owns_folder() else report
+    return replace(report, shards=shards.list_health()) if len(shards.names) > 1 and context.owns_folder() else report
