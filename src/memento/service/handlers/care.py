@@ -21,7 +21,13 @@ from typing import IO
 
 from memento.access import OWNER, Issued
 from memento.archive.backup import BackupSource, make_backup
-from memento.archive.check import discard_kept, find_differences, read_store_files, rebuild_indexes, report_status
+from memento.archive.check import (
+    discard_kept,
+    find_differences,
+    raise_if_store_is_away,
+    read_store_files,
+    report_status,
+)
 from memento.archive.compact import Rules, apply_branch, stage_compaction, undo_branch
 from memento.archive.exchange import (
     ExportDocument,
@@ -386,11 +392,14 @@ def _due_s(service: Service) -> float:
 def status(operation: operations.Status, context: Context) -> Report:
     """Say how the memory stands."""
     scope = context.scope(operation.namespace)
+    readiness = context.service.watch.report()
+    raise_if_store_is_away(readiness, context.stores)
     report = report_status(scope, context.access, context.service.datadir, now(), context.stores, context.settings)
     proposals = 0
     with suppress(BackendError):  # whoever captures is told; the rest can be said all the same
         proposals = sum(one.state == "proposed" for one in context.service.journal.load(scope))
-    return replace(report, redacted=context.service.redactor.count(scope), proposals=proposals)
+    counts = context.service.redactor.count(scope)
+    return replace(report, redacted=counts, proposals=proposals, parts=readiness.parts)
 
 
 @handles(operations.Check)
@@ -433,7 +442,7 @@ def rebuild(operation: operations.Rebuild, context: Context) -> int:
     context.require_owner()
     context.require_writable()
     with context.service.writing:
-        return rebuild_indexes(context.stores, context.progress) + context.service.domains.embed_again()
+        return context.stores.rebuild(context.progress) + context.service.domains.embed_again()
 
 
 @handles(operations.Compact)
