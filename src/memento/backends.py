@@ -14,9 +14,9 @@ from shutil import rmtree
 from socket import gethostname
 from threading import Lock
 from typing import cast
+from uuid import uuid4
 
 import faiss
-import numpy as np
 
 from memento.datadir import DataFolder, cache_folder
 from memento.errors import BackendError, Damaged, GraphError, InputError, SettingsError
@@ -45,7 +45,6 @@ from memento.ports import Progress
 from memento.search import cache
 from memento.search.databases import open_engine
 from memento.search.embedders import Cached, embedder_of
-from memento.search.engine import Entry as EngineEntry
 from memento.search.indexes import Indexes
 from memento.search.mentions import find_mentions
 from memento.search.nearest import KindVectors
@@ -130,12 +129,10 @@ class Backends:
     _sealer: Worker | None = None
     _has_erased_text: bool = False
     _followers: list[Worker] = field(default_factory=list)
+    _owner: str = ""
+    """Of what store and embedder the engine of a shared index is known to be."""
     _indexed: int = -1
     """The last write that the engine of a shared index is known to have; -1 while that is not known."""
-    _engine_of: str = ""
-    """The id of the store of which the engine of a shared index is known to be."""
-    _is_marked: bool = False
-    """Whether the engine of a shared index says of which store it is."""
     _lagging: int = -1
     """The write at which the engine was when it was last found behind the store."""
 
@@ -348,6 +345,7 @@ class Backends:
         self._followers = [Worker(follow_others, "feed"), Worker(renew_turn, "turn"), Worker(fill_replica, "replica")]
         if isinstance(self.indexes, Pools):
             self._followers.append(Worker(look_at_engine, "engine"))
+            self.indexes.follow_others = lambda: self.catch_up(asks=True)
         for worker in self._followers:
             worker.wake()
 
@@ -427,24 +425,19 @@ class Backends:
         pools, graph = self.indexes, self.graph
         if not (isinstance(pools, Pools) and isinstance(graph, RemoteStore)) or graph.failure is not None:
             return
-        last = graph.writes
-        if not self._engine_of:
-            marks = pools.engine.records([_STORE])
-            self._engine_of, self._is_marked = marks[0].graph if marks else graph.id, bool(marks)
-        is_other = graph.id != self._engine_of  # the endpoint was emptied, or has another store
-        if self._indexed == last and not (pools.is_late or is_other):
+        last, engine = graph.writes, pools.engine
+        if self._indexed == last and not pools.is_late and pools.owner == self._owner:
             return
-        seen = pools.engine.seen
-        if is_other or not 0 < seen <= last:  # it is empty, or of a store that was put back
+        seen = engine.seen
+        if (
+            pools.is_foreign or not 0 < seen <= last
+        ):  # of another store or embedder, empty, or of a store that was put back
             pools.rebuild()
-            self._is_marked = False
+            engine.put([], seen=last)
         elif seen != last or pools.is_late:
             self._follow_indexes(graph.changes(seen))
-        if not self._is_marked:
-            pools.engine.put([_mark_store(graph.id, pools.engine.dimensions)], seen=last)
-        elif seen != last or pools.is_late:
-            pools.engine.put([], seen=last)
-        self._indexed, self._engine_of, self._is_marked, pools.is_late = last, graph.id, True, False
+            engine.put([], seen=last)
+        self._indexed, self._owner, pools.is_late = last, pools.owner, False
 
     def rebuild(self, progress: Progress | None) -> int:
         """
@@ -459,8 +452,8 @@ class Backends:
         graph.note_step()  # should this node die, the others see that the engine has not all of it
         self._indexed = -1
         done = pools.rebuild(progress)
-        pools.engine.put([_mark_store(graph.id, pools.engine.dimensions)], seen=graph.writes)
-        self._indexed, self._engine_of, self._is_marked = graph.writes, graph.id, True
+        pools.engine.put([], seen=graph.writes)
+        self._indexed, self._owner = graph.writes, pools.owner
         return done
 
     def _take_over(self, graph: RemoteStore) -> None:
@@ -510,8 +503,10 @@ class Backends:
             if not isinstance(self.indexes, Pools):
                 self._follow_indexes(entries)
             elif everything:
+                self.indexes.forget()
                 self.aside.look()
             else:
+                self._evict_written(self.indexes, entries)
                 self.aside.look_at(nodes)
             if forgets or everything:
                 self.snapshots.drop()
@@ -533,6 +528,18 @@ class Backends:
         if review.refusal is not None and review.refusal != self.graph.failure:
             logger.error("node.refused", extra={"reason": review.refusal})
         self.graph.failure, self.review = review.refusal, review
+
+    def _evict_written(self, pools: Pools, entries: Sequence[Entry]) -> None:
+        """Let no pool keep what other nodes have written of, nor what it belongs to."""
+        for entry in entries:
+            nodes = list(map(IRI, entry.told.subjects))
+            indexed = [one for name in map(IRI, entry.told.graphs) if is_indexed(name) for one in _list_described(name)]
+            if indexed and entry.told.is_whole:
+                pools.forget()
+            elif indexed and nodes:
+                rows = self.graph.select("feed/pointing", indexed, node=nodes)
+                pointing = list(dict.fromkeys([*nodes, *(IRI(str(row["subject"])) for row in rows)]))
+                pools.follow(pointing, indexed, entry.sequence)
 
     def invalidate_copies(self, iris: Sequence[IRI]) -> None:
         """
@@ -750,7 +757,7 @@ def _open_shared(
             indexes = Indexes(graph, embedder, file, land.flat, land.above)
             indexes.reconcile(progress, mends=mends)
         else:  # filled by the first node that has the turn
-            indexes = cast(Indexes, Pools(graph, embedder, file, engine, settings.index))
+            indexes = cast(Indexes, Pools(graph, embedder, file, engine, settings.index, lambda: graph.id))
         aside = _set_aside(graph, indexes, is_ours=False)
     except BaseException:
         graph.close()
@@ -872,15 +879,7 @@ def _connect(settings: Settings, shard: str = "") -> RemoteStore:
     return RemoteStore(client, node=f"{gethostname()}:{os.getpid()}", lease_s=chosen.lease_s)
 
 
-_STORE = IRI("urn:memento:store")  # in an engine that nodes share: its graph is the id of the store
-
-
-def _mark_store(id: str, dimensions: int) -> EngineEntry:
-    """Return the entry that tells of which store an engine is; no question asks for its kind."""
-    nothing = np.zeros((0, dimensions), dtype=np.float32)
-    return EngineEntry(iri=_STORE, graph=IRI(id), kind="other", vectors=nothing, text="", times=(0, 0, 0, 0, 0))
-
-
+_STORE = "store-id"  # in the vector file: what an engine that holds the index calls the store of this folder
 _EMBEDDING = "embedding"  # in the vector file: the settings of the embedder that made it
 _KEPT = ("provider", "model", "dimensions", "base_url", "provider_name", "max_chars")
 """Which of them, without keys."""
@@ -908,6 +907,14 @@ def _choose_embedder(datadir: DataFolder, settings: EmbeddingSettings) -> Cached
 def _list_described(graph: IRI) -> tuple[IRI, ...]:
     """List the graphs in which what a graph of memories names may be described: itself, and that of the user."""
     return (graph, self_iri(tenant_of(graph)))
+
+
+def _name_store(file: VectorFile) -> str:
+    """Return the id of the store of a folder, by which an engine is known to be of it; made when it is asked for first."""
+    if (name := file.get_mark(_STORE)) is None:
+        name = uuid4().hex
+        file.set_mark(_STORE, name)
+    return name
 
 
 def note_embedding(file: VectorFile, embedder: Cached) -> None:
@@ -992,7 +999,8 @@ def _open_store(
         if engine is None:
             indexes = Indexes(graph, embedder, file, land.flat, land.above)
         else:  # which has all that is asked of it
-            indexes = cast(Indexes, Pools(graph, embedder, file, engine, settings.index))
+            name = _name_store(file)
+            indexes = cast(Indexes, Pools(graph, embedder, file, engine, settings.index, lambda: name))
         note_embedding(file, embedder)
         is_ours = cache.note_opened(indexes, before) and not replayed
         load_ontology(graph)

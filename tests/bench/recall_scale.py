@@ -40,7 +40,7 @@ from memento.python import Memento, open_memento
 from memento.rank import ppr
 from memento.search.embedders import Cached
 from memento.search.indexes import View
-from memento.settings import GateSettings, Settings, StoreSettings
+from memento.settings import GateSettings, IndexSettings, Settings, StoreSettings
 from memento.time import now
 from synthetic import RandomVectors, World
 
@@ -126,10 +126,16 @@ def written(quads: Iterable[Quad], home: DataFolder) -> int:
     return count
 
 
-def opened(folder: Path, store: StoreSettings | None = None) -> Memento:
+def opened(
+    folder: Path,
+    store: StoreSettings | None = None,
+    index: IndexSettings | None = None,
+    vectors: type[RandomVectors] = RandomVectors,
+) -> Memento:
     """The memory of a folder with random vectors for an embedder, and a gate that looks at every question and lets it pass."""
-    configured = Settings(gate=GateSettings(base=1e-9, slope=0.0, floor=0.0), store=store or StoreSettings())
-    with patch.object(backends, "embedder_of", lambda settings, cache: Cached(RandomVectors(), None)):
+    gate = GateSettings(base=1e-9, slope=0.0, floor=0.0)
+    configured = Settings(gate=gate, store=store or StoreSettings(), index=index or IndexSettings())
+    with patch.object(backends, "embedder_of", lambda settings, cache: Cached(vectors(), None)):
         memento = open_memento(folder, namespace="main", configured=configured)
     assert isinstance(memento, Memento)
     return memento

@@ -45,6 +45,26 @@ class RandomVectors:
         return unit(np.array(rows))
 
 
+class WordVectors(RandomVectors):
+    """`ports.Embedder`: the sum of the directions of a text's words, so that texts that share words are near each other."""
+
+    def __init__(self, dimensions: int = 384) -> None:
+        super().__init__(dimensions)
+        self.fingerprint = f"words-{dimensions}"
+        self._known: dict[str, Vectors] = {}
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        return unit(
+            np.array([sum(map(self._direction, text.lower().split()), np.zeros(self.dimensions)) for text in texts])
+        )
+
+    def _direction(self, word: str) -> Vectors:
+        if word not in self._known:
+            [row] = super().embed([word])
+            self._known[word] = row.astype(np.float32)
+        return self._known[word]
+
+
 class World:
     """`n` memories of one namespace, and questions about them."""
 

@@ -109,7 +109,7 @@ def test_what_is_put_is_found_by_meaning_words_and_keys_and_comes_back_as_it_was
         assert hits[0].iri == one.iri
         assert hits[0].score == pytest.approx(1, abs=1e-3)
         assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
-        assert engine.linked([f"label:{number}", "none"], 10, where) == [one.iri]
+        assert [hit.iri for hit in engine.linked([f"label:{number}", "none"], 10, where)] == [one.iri]
     assert [hit.iri for hit in engine.words(tokens("Who likes tea?"), 2, where)] == [put[1].iri, put[2].iri]
     assert engine.words([], 3, where) == []
     assert len(engine.linked(["all"], 3, where)) == 3
@@ -166,7 +166,7 @@ def test_an_entry_is_replaced_whole_with_the_windows_that_it_has_no_more(opened:
     assert engine.nearest(vector(12), 1, Where(graphs=[G]))[0].score < 0.9
     assert engine.words(["three"], 5, Where(graphs=[G])) == []
     assert engine.linked(["old"], 5, Where(graphs=[G])) == []
-    assert engine.linked(["new"], 5, Where(graphs=[G])) == [entry(1).iri]
+    assert [hit.iri for hit in engine.linked(["new"], 5, Where(graphs=[G]))] == [entry(1).iri]
     engine.put([entry(3, "six", vectors=np.zeros((0, D), dtype=np.float32))], gone=[entry(2).iri])
     assert {one.iri for one in engine.records([entry(number).iri for number in (1, 2, 3)], [G])} == {
         entry(1).iri,
@@ -193,6 +193,31 @@ def test_the_sequence_that_was_seen_never_goes_back_and_is_gone_with_the_rest(op
     assert opened().seen == 7
     engine.clear()
     assert (engine.seen, engine.count(Where(graphs=[]))) == (0, 0)
+
+
+def test_an_engine_says_of_what_store_it_is(opened: Opener) -> None:
+    engine = opened()
+    assert engine.owner == ""
+    engine.put([], seen=3, owner="here")
+    engine.put([entry(1, "one")], seen=4)
+    assert (opened().owner, opened().seen) == ("here", 4)
+    engine.put([], owner="there")
+    assert (opened().owner, opened().seen) == ("there", 4)
+    engine.clear()
+    assert engine.owner == ""
+
+
+def test_what_is_filled_in_large_parts_is_found_as_what_is_put(opened: Opener) -> None:
+    engine = opened()
+    engine.fill([entry(number, text, keys=(f"label:{number}",)) for number, text in enumerate(TEXTS)])
+    engine.settle()
+    where = Where(graphs=[G], current=NOW)
+    assert [hit.iri for hit in engine.words(["tea"], 2, where)] == [entry(1).iri]
+    assert engine.nearest(vector(3), 1, where)[0].iri == entry(3).iri
+    assert [hit.iri for hit in engine.linked(["label:4"], 2, where)] == [entry(4).iri]
+    engine.put([entry(1, "Bob sings")])
+    assert engine.words(["tea"], 2, where) == []
+    assert engine.count(where) == len(TEXTS)
 
 
 def test_what_was_put_is_there_when_it_is_opened_again(opened: Opener) -> None:

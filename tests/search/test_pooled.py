@@ -158,6 +158,45 @@ def test_what_the_engine_did_not_take_it_has_after_the_next_write_and_after_a_st
         assert contents(memento, "Who sings?")[0][0] == "Carla sings in Faro."
 
 
+def test_what_was_brought_in_stays_and_follows_what_is_written(tmp_path: Path) -> None:
+    with opened(tmp_path / "home", over(tmp_path)) as memento:
+        for note in NOTES[:6]:
+            memento.note(note)
+        first = contents(memento, "Who moved to Lisbon?")
+        with patch.object(Lance, "records", side_effect=AssertionError("read once more")):
+            assert contents(memento, "Who moved to Lisbon?") == first
+        memento.note("Anna moved to Madrid.")
+        assert contents(memento, "Where did Anna move?")[0] == ("Anna moved to Madrid.", True)
+        assert ("Anna moved to Lisbon.", True) not in contents(memento, "Where did Anna move?")
+
+
+def test_a_pool_that_has_become_large_is_begun_again(tmp_path: Path) -> None:
+    with opened(tmp_path / "home", over(tmp_path, hot=1)) as memento:
+        for note in NOTES[:4]:
+            memento.note(note)
+        for _ in range(2):
+            assert contents(memento, "Who moved to Lisbon?")[0] == ("Anna moved to Lisbon.", True)
+
+
+def test_an_engine_of_another_store_is_filled_again(tmp_path: Path) -> None:
+    with opened(tmp_path / "one", over(tmp_path)) as memento:
+        memento.note("Anna moved to Lisbon.")
+    with opened(tmp_path / "two", over(tmp_path)) as memento:
+        memento.note("Bob likes green tea.")
+        assert contents(memento, "Who moved to Lisbon?", gate=False) == [("Bob likes green tea.", True)]
+    with opened(tmp_path / "one", over(tmp_path)) as memento:
+        assert contents(memento, "Who moved to Lisbon?", gate=False) == [("Anna moved to Lisbon.", True)]
+
+
+def test_an_embedder_of_other_dimensions_fills_the_engine_again(tmp_path: Path) -> None:
+    with opened(tmp_path / "home", over(tmp_path)) as memento:
+        memento.note("Anna moved to Lisbon.")
+    other = over(tmp_path)
+    other = replace(other, embedding=replace(other.embedding, dimensions=128))
+    with opened(tmp_path / "home", other) as memento:
+        assert contents(memento, "Who moved to Lisbon?")[0][0] == "Anna moved to Lisbon."
+
+
 def test_check_finds_what_the_engine_lacks_and_a_rebuild_mends_it(tmp_path: Path) -> None:
     with opened(tmp_path / "home", over(tmp_path)) as memento:
         memento.note("Anna moved to Lisbon.")

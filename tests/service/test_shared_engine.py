@@ -16,6 +16,7 @@ from conftest import OFFLINE
 from endpoints import Server, free_port
 from memento.errors import EngineError, GraphError, MementoError
 from memento.python import Memento, open_memento
+from memento.search.databases import Lance
 from memento.search.pool import Pools
 from memento.settings import IndexSettings, StoreSettings
 
@@ -85,6 +86,19 @@ def test_a_node_that_starts_later_embeds_nothing(
     monkeypatch.setattr(Pools, "rebuild", refuse)
     with open_node(server, folder / "c", folder / "engine") as late:
         assert knows(late, "Which locker is mine?", "51")
+
+
+def test_an_engine_that_is_of_another_store_or_embedder_is_filled_again_and_the_log_says_so(
+    nodes: tuple[Memento, Memento], server: Server, folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    engine = Lance(str(folder / "engine"), None, 256)
+    owner = engine.owner
+    assert owner.endswith(nodes[0].service.stores.embedder.fingerprint)
+    engine.put([], owner="another")
+    with open_node(server, folder / "d", folder / "engine") as late:
+        assert engine.owner == owner
+        assert knows(late, "Which locker is mine?", "51")
+    assert "engine.foreign" in caplog.text
 
 
 def fail_to_put(node: Memento, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,8 @@
 The engines that keep entries in the tables of a vector database: LanceDB, in a folder or an object store, and Milvus.
 
 *Flow:* an `Entry` is one row for each window of its text; text, keys and records stand in the first row alone, so that words and
-keys find a node once.
+keys find a node once. In LanceDB the first row has the whole entry in a column too: a search gives the ids of rows, which its
+indexes know, and one column is read of those that are not known yet.
 
 *Guarantees:* an exception of a library does not leave this file: it is an `EngineError`. LanceDB replaces and drops in one commit.
 
@@ -16,12 +17,15 @@ import json
 import logging
 import re
 from base64 import b64decode, b64encode
+from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import timedelta
 from threading import Lock
 from typing import Any, TypeVar
 
+import msgspec
 import numpy as np
 
 from memento.assets import install_line
@@ -29,22 +33,23 @@ from memento.errors import EngineError, MissingPart
 from memento.iris import IRI
 from memento.ports import Vectors
 from memento.search.engine import KINDS, Engine, Entry, Hit, Where, time_calls
+from memento.search.nodes import NEVER
 from memento.settings import IndexSettings
 
 T = TypeVar("T")
+logger = logging.getLogger(__name__)
 
 _TABLE = "memento"
 _TIMES = ("valid_from", "valid_until", "believed_from", "believed_until", "known_since")
 _SEEN = IRI("urn:memento:seen")
-"""The row whose `believed_from` is the sequence of the store that the table has seen."""
+"""The row that says up to which sequence of which store the table has everything."""
 _AT_ONCE = 500  # names in one condition
 _LATE = 64  # commits after which LanceDB is to be settled: each leaves a fragment
 _INDEXED = 50_000  # rows from which on vectors are found by an index
-_BREADTH, _REFINED = (
-    1500,
-    4,
-)  # efSearch, and how many times `k` are compared exactly: measured at 100,000 rows, recall .94
+_PROBED = 20  # partitions of some 8,000 vectors that LanceDB looks into: measured at 50,000 rows, recall .99
+_BREADTH = 1500  # efSearch of Milvus
 _RETRY_S = 30.0
+_ROWS = 100_000  # ids of rows of which a process knows the IRI
 
 _SOURCE = re.compile(r"[, ] ?/[^\s:]++:\d++:\d++")
 """Where an error was raised in the code of an engine, which helps nobody here."""
@@ -65,10 +70,11 @@ def _translate(name: str, caught: tuple[type[BaseException], ...]) -> Iterator[N
 class Lance:
     """A table of LanceDB in a folder, or in an object store (`s3://bucket/path`, keys from the environment)."""
 
-    def __init__(self, uri: str, token: str | None, dimensions: int) -> None:
+    def __init__(self, uri: str, token: str | None, dimensions: int, *, replaces: bool = False) -> None:
         """
         Args:
             token: of LanceDB's own service; None for a folder or an object store.
+            replaces: make a table of vectors of another length once more, which is then empty.
         """
         try:
             import lancedb
@@ -79,25 +85,23 @@ class Lance:
         self._pa = pa
         self._caught = (RuntimeError, OSError, ValueError, pa.lib.ArrowException)
         self._lock = Lock()
-        self._commits = 0
+        self._commits, self._is_filled = 0, False
         with self._failing():
             # Without an interval a node would read what it saw first; 0 looks for a new version at each question.
             self._db: Any = lancedb.connect(uri, api_key=token, read_consistency_interval=timedelta(0))
-            self._open()
+            self._open(replaces)
 
     def _failing(self) -> Any:
         return _translate("LanceDB", self._caught)
 
-    def _open(self) -> None:
+    def _open(self, replaces: bool = False) -> None:
+        self._names: OrderedDict[int, IRI] = OrderedDict()  # row id → IRI; an id is never given twice
         with suppress(ValueError):
             self._table: Any = self._db.open_table(_TABLE)
-            width = self._table.schema.field("vector").type.list_size
-            if width != self.dimensions:
-                raise EngineError(
-                    f"the table has vectors of {width} numbers, the embedder makes {self.dimensions}: rebuild it"
-                )
-            return
-        from lancedb.index import FTS, Bitmap, BTree, LabelList
+            fields = self._table.schema
+            if "lasts" in fields.names and _fits(fields.field("vector").type.list_size, self.dimensions, replaces):
+                return
+            self._db.drop_table(_TABLE)  # also of an earlier version; the next start fills it again
 
         pa = self._pa
         schema = pa.schema(
@@ -106,9 +110,10 @@ class Lance:
                 pa.field("window", pa.int32(), nullable=False),
                 pa.field("vector", pa.list_(pa.float32(), self.dimensions), nullable=False),
                 pa.field("text", pa.utf8()),
-                *(pa.field(name, pa.int64(), nullable=False) for name in _TIMES),
+                pa.field("lasts", pa.int32(), nullable=False),  # 1 of what has no end
+                pa.field("until", pa.int64(), nullable=False),
                 pa.field("keys", pa.list_(pa.utf8())),
-                pa.field("packed", pa.binary()),
+                pa.field("packed", pa.binary(), nullable=False),
             ]
         )
         try:
@@ -116,6 +121,12 @@ class Lance:
         except ValueError:  # another node has just made it
             self._table = self._db.open_table(_TABLE)
             return
+        self._index_columns()
+
+    def _index_columns(self) -> None:
+        """Make the indexes of all columns but the vectors, of what is there."""
+        from lancedb.index import FTS, Bitmap, BTree, LabelList
+
         plain = FTS(
             base_tokenizer="whitespace",
             lower_case=False,
@@ -129,18 +140,31 @@ class Lance:
             ("iri", BTree()),
             ("graph", Bitmap()),
             ("kind", Bitmap()),
+            ("window", Bitmap()),
+            ("lasts", Bitmap()),
+            ("until", BTree()),
             ("keys", LabelList()),
         ):
-            self._table.create_index(name, config=config)
+            self._table.create_index(name, config=config, replace=True)
 
     @property
     def seen(self) -> int:
-        with self._failing():
-            rows = self._table.search().where(f"iri = '{_SEEN}'").select(["believed_from"]).limit(1).to_arrow()
-            return int(rows["believed_from"][0].as_py()) if rows.num_rows else 0
+        return self._read_mark()[0]
 
-    def put(self, entries: Sequence[Entry], gone: Collection[IRI] = (), seen: int | None = None) -> None:
-        rows = [*entries, *([_seen_entry(seen, self.dimensions)] if seen is not None and seen > self.seen else [])]
+    @property
+    def owner(self) -> str:
+        return self._read_mark()[1]
+
+    def _read_mark(self) -> tuple[int, str]:
+        with self._failing():
+            rows = self._table.search().where(f"iri = '{_SEEN}'").select(["packed"]).limit(1).to_arrow()
+            return _unpack_mark(rows["packed"][0].as_py()) if rows.num_rows else (0, "")
+
+    def put(
+        self, entries: Sequence[Entry], gone: Collection[IRI] = (), seen: int | None = None, owner: str | None = None
+    ) -> None:
+        mark = _next_mark(self._read_mark, seen, owner, self.dimensions)
+        rows = [*entries, *mark]
         iris = [one.iri for one in rows] + [*gone]
         if not iris:
             return
@@ -158,22 +182,33 @@ class Lance:
         if self._commits >= _LATE:
             self.settle()
 
+    def fill(self, entries: Sequence[Entry]) -> None:
+        with self._failing(), self._lock:
+            self._table.add(self._build_rows(entries))
+            self._is_filled = True
+
     def _build_rows(self, entries: Sequence[Entry]) -> Any:
-        pa, columns = self._pa, _columns(entries, self.dimensions)
+        pa, columns, packed = self._pa, _columns(entries, self.dimensions), []
+        for one in entries:
+            first = one.packed if one.kind == _MARK else _pack_entry(one)
+            packed += [first, *([_pack_iri(one.iri)] * (len(one.vectors) - 1))]
+        times = np.array([columns.pop(name) for name in _TIMES], dtype=np.int64).reshape(5, -1)
+        until = np.minimum(np.maximum(times[1], times[4]), times[3])
+        columns |= {"packed": packed, "until": until, "lasts": (until >= NEVER).astype(np.int32)}
         vectors = pa.FixedSizeListArray.from_arrays(pa.array(columns.pop("vector").ravel()), self.dimensions)
         return pa.table({**columns, "vector": vectors}).select(self._table.schema.names).cast(self._table.schema)
 
     def nearest(self, asked: Vectors, k: int, where: Where) -> list[Hit]:
-        best: dict[IRI, float] = {}
+        best: dict[int, float] = {}
         with self._failing():
             for row in asked:
                 query = self._table.search(row, vector_column_name="vector").distance_type("cosine")
-                query = query.where(f"{_condition(where)} AND window >= 0", prefilter=True).ef(max(_BREADTH, 2 * k))
-                # Windows of one text crowd each other out.
-                found = query.refine_factor(_REFINED).limit(2 * k).select(["iri", "_distance"]).to_arrow()
-                for iri, distance in zip(found["iri"].to_pylist(), found["_distance"].to_pylist(), strict=True):
-                    best[IRI(iri)] = max(best.get(IRI(iri), -1.0), 1.0 - distance)
-        return _ranked(best, k)
+                query = query.where(f"{_condition_of_lance(where)} AND window >= 0", prefilter=True).nprobes(_PROBED)
+                # What is read anyway is compared exactly later. Windows of one text crowd each other out.
+                found = query.limit(2 * k).with_row_id(True).select(["_distance"]).to_arrow()
+                for number, distance in zip(found["_rowid"].to_pylist(), found["_distance"].to_pylist(), strict=True):
+                    best[number] = max(best.get(number, -1.0), 1.0 - distance)
+            return _best(self._read_rows(best), k)
 
     def words(self, stems: Sequence[str], k: int, where: Where) -> list[Hit]:
         from lancedb.query import MatchQuery
@@ -182,56 +217,90 @@ class Lance:
             return []
         with self._failing():
             match: Any = MatchQuery
-            query = self._table.search(match(" ".join(stems), "text"), query_type="fts")
-            found = query.where(_condition(where), prefilter=True).limit(k).select(["iri", "_score"]).to_arrow()
-        return _ranked(dict(zip(map(IRI, found["iri"].to_pylist()), found["_score"].to_pylist(), strict=True)), k)
+            query = self._table.search(match(" ".join(stems), "text"), query_type="fts").with_row_id(True)
+            found = query.where(_condition_of_lance(where), prefilter=True).limit(k).select(["_score"]).to_arrow()
+            scores = dict(zip(found["_rowid"].to_pylist(), found["_score"].to_pylist(), strict=True))
+            return _best(self._read_rows(scores), k)
 
-    def linked(self, keys: Sequence[str], most: int, where: Where) -> list[IRI]:
-        found: dict[IRI, None] = {}
+    def linked(self, keys: Sequence[str], most: int, where: Where) -> list[Hit]:
+        found: dict[int, float] = {}
         with self._failing():
             for some in _portions(dict.fromkeys(keys)):
-                condition = f"array_has_any(keys, [{_quoted(some)}]) AND {_condition(where)}"
-                rows = self._table.search().where(condition).select(["iri"]).limit(most).to_arrow()
-                found.update(dict.fromkeys(map(IRI, rows["iri"].to_pylist())))
-        return [*found][:most]
+                condition = f"array_has_any(keys, [{_quoted(some)}]) AND {_condition_of_lance(where)}"
+                rows = self._table.search().where(condition).with_row_id(True).select(["_rowid"]).limit(most).to_arrow()
+                found.update(dict.fromkeys(rows["_rowid"].to_pylist(), 0.0))
+            return _best(self._read_rows(dict(list(found.items())[:most])), most)
+
+    def _read_rows(self, scores: dict[int, float]) -> list[Hit]:
+        """Return what stands in some rows, with the entries of those that were not known: to read them is what a search costs."""
+        with self._lock:
+            known = {number: self._names[number] for number in scores if number in self._names}
+            for number in known:
+                self._names.move_to_end(number)
+        hits = [Hit(iri, scores[number]) for number, iri in known.items()]
+        if unread := [number for number in scores if number not in known]:
+            rows = self._table.take_row_ids(unread).select(["packed"]).with_row_id().to_arrow()
+            read = dict(zip(rows["_rowid"].to_pylist(), map(self._unpack_row, rows["packed"].to_pylist()), strict=True))
+            hits += [Hit(iri, scores[number], entry) for number, (iri, entry) in read.items()]
+            with self._lock:
+                self._names.update((number, iri) for number, (iri, _) in read.items())
+                while len(self._names) > _ROWS:
+                    self._names.popitem(last=False)
+        return hits
+
+    def _unpack_row(self, packed: bytes) -> tuple[IRI, Entry | None]:
+        iri, *more = msgspec.msgpack.decode(packed)
+        if not more:
+            return IRI(iri), None
+        graph, kind, text, times, keys, records, is_half, vectors = more
+        rows = np.frombuffer(vectors, dtype=np.float16 if is_half else np.float32).astype(np.float32)
+        return IRI(iri), Entry(
+            iri=IRI(iri),
+            graph=IRI(graph),
+            kind=kind,
+            vectors=rows.reshape(-1, self.dimensions),
+            text=text,
+            times=tuple(times),
+            keys=tuple(keys),
+            packed=records,
+        )
 
     def records(self, iris: Sequence[IRI] | None, graphs: Sequence[IRI] = ()) -> list[Entry]:
-        found: list[Any] = []
+        found: list[Entry] = []
         with self._failing():
             within = _condition(Where(graphs=graphs, kinds=()))
             for some in [None] if iris is None else _portions(dict.fromkeys(iris)):
                 condition = within if some is None else f"iri IN ({_quoted(some)}) AND {within}"
-                found.append(self._table.search().where(condition).limit(1_000_000).to_arrow())
-        if not found:
-            return []
-        rows = self._pa.concat_tables(found)
-        flat = rows["vector"].combine_chunks()
-        vectors = np.asarray(flat.values if hasattr(flat, "values") else flat.flatten(), dtype=np.float32)
-        columns = {name: rows[name].to_pylist() for name in rows.schema.names if name != "vector"}
-        return _entries(columns, vectors.reshape(-1, self.dimensions))
+                rows = self._table.search().where(condition).select(["packed"]).limit(1_000_000).to_arrow()
+                read = (self._unpack_row(packed)[1] for packed in rows["packed"].to_pylist())
+                found += [one for one in read if one is not None]
+        return found
 
     def sample(self, most: int, where: Where) -> list[str]:
         with self._failing():
-            condition = f"{_condition(where)} AND text IS NOT NULL"
-            return list(
-                self._table.search().where(condition).select(["text"]).limit(most).to_arrow()["text"].to_pylist()
-            )
+            condition = f"{_condition_of_lance(where)} AND window <= 0"
+            rows = self._table.search().where(condition).select(["text"]).limit(most).to_arrow()
+            return list(rows["text"].to_pylist())
 
     def count(self, where: Where) -> int:
         with self._failing():
-            return int(self._table.count_rows(f"{_condition(where)} AND window <= 0"))
+            return int(self._table.count_rows(f"{_condition_of_lance(where)} AND window <= 0"))
 
     def settle(self) -> None:
         """Join the fragments of small writes, bring the indexes up to them, and make one of vectors where there are many."""
-        from lancedb.index import HnswSq
+        from lancedb.index import IvfSq
 
         with self._failing(), self._lock:
             self._commits = 0
-            with suppress(*self._caught):  # another node does it now
-                self._table.optimize(cleanup_older_than=timedelta(hours=1))
+            if self._is_filled:  # in large parts: they need not be joined
+                self._index_columns()
+                self._is_filled = False
+            else:
+                with suppress(*self._caught):  # another node does it now
+                    self._table.optimize(cleanup_older_than=timedelta(hours=1))
             has_index = any("vector" in one.columns for one in self._table.list_indices())
             if not has_index and self._table.count_rows("window >= 0") >= _INDEXED:
-                self._table.create_index("vector", config=HnswSq(distance_type="cosine", ef_construction=300, m=20))
+                self._table.create_index("vector", config=IvfSq(distance_type="cosine"))
 
     def purge(self) -> None:
         with self._failing(), self._lock:
@@ -251,10 +320,11 @@ class Lance:
 class Milvus:
     """A collection of Milvus: a cluster (`http://host:19530`), `milvus-lite server`, or a file for one process."""
 
-    def __init__(self, uri: str, token: str | None, dimensions: int) -> None:
+    def __init__(self, uri: str, token: str | None, dimensions: int, *, replaces: bool = False) -> None:
         """
         Args:
             token: `user:password` or a key, where the cluster asks for one.
+            replaces: make a collection of vectors of another length once more, which is then empty.
         """
         try:
             import grpc
@@ -268,7 +338,7 @@ class Milvus:
         self._caught = (MilvusException, grpc.RpcError, ValueError, OSError, TimeoutError)
         with self._failing():
             self._client: Any = MilvusClient(uri, token=token or "")
-            self._open()
+            self._open(replaces)
 
     def _failing(self) -> Any:
         return _translate("Milvus", self._caught)
@@ -284,13 +354,16 @@ class Milvus:
             self._client.load_collection(_TABLE)
             return ask(_TABLE, *given, **named)
 
-    def _open(self) -> None:
+    def _open(self, replaces: bool = False) -> None:
         from pymilvus import DataType, Function, FunctionType
 
         client = self._client
         if client.has_collection(_TABLE):
-            client.load_collection(_TABLE)
-            return
+            fields = {field["name"]: field for field in client.describe_collection(_TABLE)["fields"]}
+            if _fits(int(fields["vector"]["params"]["dim"]), self.dimensions, replaces):
+                client.load_collection(_TABLE)
+                return
+            client.drop_collection(_TABLE)
         schema = client.create_schema(auto_id=False, enable_dynamic_field=False)
         schema.add_field("id", DataType.VARCHAR, is_primary=True, max_length=1100)
         for name, length in (("iri", 1024), ("graph", 512), ("kind", 16)):
@@ -315,11 +388,20 @@ class Milvus:
 
     @property
     def seen(self) -> int:
-        with self._failing():
-            rows = self._ask("get", ids=[_key(_SEEN, -1)], output_fields=["believed_from"])
-            return int(rows[0]["believed_from"]) if rows else 0
+        return self._read_mark()[0]
 
-    def put(self, entries: Sequence[Entry], gone: Collection[IRI] = (), seen: int | None = None) -> None:
+    @property
+    def owner(self) -> str:
+        return self._read_mark()[1]
+
+    def _read_mark(self) -> tuple[int, str]:
+        with self._failing():
+            rows = self._ask("get", ids=[_key(_SEEN, -1)], output_fields=["packed"])
+            return _unpack_mark(b64decode(rows[0]["packed"])) if rows and rows[0]["packed"] else (0, "")
+
+    def put(
+        self, entries: Sequence[Entry], gone: Collection[IRI] = (), seen: int | None = None, owner: str | None = None
+    ) -> None:
         with self._failing():
             known = self._find_keys([*(one.iri for one in entries), *gone]) if entries or gone else set()
             rows = self._build_rows(entries)
@@ -328,8 +410,14 @@ class Milvus:
             # What is no longer needed goes last: a question in between finds the entry, old or new.
             if late := sorted(known.difference(row["id"] for row in rows)):
                 self._ask("delete", filter=f"id in {_listed(late)}")
-            if seen is not None and seen > self.seen:  # when all before it is there
-                self._ask("upsert", self._build_rows([_seen_entry(seen, self.dimensions)]))
+            # When all before it is there.
+            if mark := _next_mark(self._read_mark, seen, owner, self.dimensions):
+                self._ask("upsert", self._build_rows(mark))
+
+    def fill(self, entries: Sequence[Entry]) -> None:
+        with self._failing():
+            for some in _portions(self._build_rows(entries)):
+                self._ask("insert", list(some))
 
     def _find_keys(self, iris: Sequence[IRI]) -> set[str]:
         found: set[str] = set()
@@ -387,14 +475,14 @@ class Milvus:
         # Lite gives the score below zero, a cluster above.
         return _ranked({IRI(hit["entity"]["iri"]): abs(float(hit["distance"])) for hit in found}, k)
 
-    def linked(self, keys: Sequence[str], most: int, where: Where) -> list[IRI]:
+    def linked(self, keys: Sequence[str], most: int, where: Where) -> list[Hit]:
         found: dict[IRI, None] = {}
         with self._failing():
             for some in _portions(dict.fromkeys(keys)):
                 condition = f"ARRAY_CONTAINS_ANY(keys, {_listed(some)}) AND {_condition(where, _listed)}"
                 rows = self._ask("query", filter=condition, output_fields=["iri"], limit=min(most, _MOST))
                 found.update(dict.fromkeys(IRI(row["iri"]) for row in rows))
-        return [*found][:most]
+        return [*map(Hit, found)][:most]
 
     def records(self, iris: Sequence[IRI] | None, graphs: Sequence[IRI] = ()) -> list[Entry]:
         columns: dict[str, list[Any]] = {name: [] for name in _STORED}
@@ -447,6 +535,7 @@ class Milvus:
             self._client.close()
 
 
+_MARK = "seen"  # the kind of the row that is no entry
 _STORED = ("iri", "graph", "kind", "window", "text", *_TIMES, "keys", "packed")
 _LONGEST = 65_000  # bytes of a text in Milvus
 _MOST = 16_384  # rows that Milvus gives at once
@@ -495,9 +584,35 @@ def _entries(columns: dict[str, list[Any]], vectors: Vectors) -> list[Entry]:
     return found
 
 
-def _seen_entry(seen: int, dimensions: int) -> Entry:
+def _next_mark(
+    read: Callable[[], tuple[int, str]], seen: int | None, owner: str | None, dimensions: int
+) -> list[Entry]:
+    """Return the entry that says up to where a table has what store; none where it says so already."""
+    if seen is None and owner is None:
+        return []
+    last, known = read()
+    mark = max(last, seen or 0), known if owner is None else owner
+    if mark == (last, known):
+        return []
     nothing = np.zeros((0, dimensions), dtype=np.float32)
-    return Entry(iri=_SEEN, graph=_SEEN, kind="seen", vectors=nothing, text="", times=(0, 0, seen, 0, 0))
+    packed = msgspec.msgpack.encode(mark)
+    return [Entry(iri=_SEEN, graph=_SEEN, kind=_MARK, vectors=nothing, text="", times=(0, 0, 0, 0, 0), packed=packed)]
+
+
+def _unpack_mark(packed: bytes) -> tuple[int, str]:
+    return msgspec.msgpack.decode(packed, type=tuple[int, str])
+
+
+def _pack_entry(entry: Entry) -> bytes:
+    half = entry.vectors.astype(np.float16)
+    is_half = bool(np.array_equal(half.astype(np.float32), entry.vectors))  # as vectors in the file are
+    vectors = (half if is_half else entry.vectors).tobytes()
+    said = (str(entry.graph), entry.kind, entry.text, entry.times, entry.keys, entry.packed, is_half, vectors)
+    return msgspec.msgpack.encode((str(entry.iri), *said))
+
+
+def _pack_iri(iri: IRI) -> bytes:
+    return msgspec.msgpack.encode((str(iri),))
 
 
 def _condition(where: Where, several: Callable[[Iterable[str]], str] | None = None) -> str:
@@ -511,6 +626,20 @@ def _condition(where: Where, several: Callable[[Iterable[str]], str] | None = No
     return " AND ".join(parts)
 
 
+def _fits(width: int, dimensions: int, replaces: bool) -> bool:
+    """
+    Tell whether vectors of a table are as long as those of the embedder.
+
+    Raises:
+        EngineError: they are not, and the table is not to be replaced.
+    """
+    if width != dimensions and not replaces:
+        raise EngineError(f"the table has vectors of {width} numbers, the embedder makes {dimensions}: rebuild it")
+    if width != dimensions:
+        logger.warning("engine.foreign", extra={"numbers": width, "expected": dimensions})
+    return width == dimensions
+
+
 def _portions(items: Iterable[T]) -> Iterator[Sequence[T]]:
     every = list(items)
     return (every[begin : begin + _AT_ONCE] for begin in range(0, len(every), _AT_ONCE))
@@ -522,6 +651,23 @@ def _quoted(names: Iterable[str]) -> str:
 
 def _listed(names: Iterable[str]) -> str:
     return json.dumps([str(name) for name in names], ensure_ascii=False)
+
+
+def _condition_of_lance(where: Where) -> str:
+    """Return what an entry has to be, of columns that have an index alone: all others are read whole at each question."""
+    condition = _condition(replace(where, current=None))
+    if where.current is None:
+        return condition
+    return f"{condition} AND (lasts = 1 OR (until > {where.current} AND until < {NEVER}))"
+
+
+def _best(hits: Iterable[Hit], k: int) -> list[Hit]:
+    """Return the best hits, each IRI once."""
+    best: dict[IRI, Hit] = {}
+    for hit in hits:
+        other = best.get(hit.iri, hit)
+        best[hit.iri] = Hit(hit.iri, max(hit.score, other.score), hit.entry or other.entry)
+    return sorted(best.values(), key=lambda hit: (-hit.score, hit.iri))[:k]
 
 
 def _ranked(best: dict[IRI, float], k: int) -> list[Hit]:
@@ -551,4 +697,4 @@ def open_engine(settings: IndexSettings, dimensions: int) -> Engine | None:
     if settings.kind == "faiss":
         return None
     opened = Lance if settings.kind == "lance" else Milvus
-    return time_calls(opened(settings.uri, settings.token, dimensions))
+    return time_calls(opened(settings.uri, settings.token, dimensions, replaces=True))

@@ -73,10 +73,12 @@ class Where:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """An entry that was found, and how well it fits: a cosine, or a BM25 score above 0."""
+    """An entry that was found, and how well it fits: a cosine, a BM25 score above 0, or 0 where it was found by a key."""
 
     iri: IRI
-    score: float
+    score: float = 0.0
+    entry: Entry | None = None
+    """Where the engine has read it anyway; else `Engine.records` gives it."""
 
 
 class Engine(Protocol):
@@ -93,8 +95,19 @@ class Engine(Protocol):
         """The sequence of the store that everything up to is here; 0 where nobody said."""
         ...
 
-    def put(self, entries: Sequence[Entry], gone: Collection[IRI] = (), seen: int | None = None) -> None:
+    @property
+    def owner(self) -> str:
+        """Of what store and embedder this is; empty where nobody said."""
+        ...
+
+    def put(
+        self, entries: Sequence[Entry], gone: Collection[IRI] = (), seen: int | None = None, owner: str | None = None
+    ) -> None:
         """Set some entries in place of what is there of their IRIs, and drop what is gone. `seen` is never set back."""
+        ...
+
+    def fill(self, entries: Sequence[Entry]) -> None:
+        """Add entries of which none is here, as a rebuild does: faster than `put`."""
         ...
 
     def nearest(self, asked: Vectors, k: int, where: Where) -> list[Hit]:
@@ -105,7 +118,7 @@ class Engine(Protocol):
         """Return the `k` entries that share the most telling stems with a question, best first."""
         ...
 
-    def linked(self, keys: Sequence[str], most: int, where: Where) -> list[IRI]:
+    def linked(self, keys: Sequence[str], most: int, where: Where) -> list[Hit]:
         """Return at most `most` entries that have one of some keys, in no order."""
         ...
 
@@ -130,7 +143,7 @@ class Engine(Protocol):
         ...
 
     def clear(self) -> None:
-        """Forget everything, `seen` too: a rebuild begins with it."""
+        """Forget everything, `seen` and `owner` too: a rebuild begins with it."""
         ...
 
     def close(self) -> None:
@@ -196,15 +209,25 @@ class MemoryEngine:
     def __init__(self, dimensions: int) -> None:
         self.dimensions = dimensions
         self._lock = RLock()
-        self._seen = 0
+        self._seen, self._owner = 0, ""
         self.clear()
 
     @property
     def seen(self) -> int:
         return self._seen
 
-    def put(self, entries: Sequence[Entry], gone: Collection[IRI] = (), seen: int | None = None) -> None:
+    @property
+    def owner(self) -> str:
+        return self._owner
+
+    def fill(self, entries: Sequence[Entry]) -> None:
+        self.put(entries)
+
+    def put(
+        self, entries: Sequence[Entry], gone: Collection[IRI] = (), seen: int | None = None, owner: str | None = None
+    ) -> None:
         with self._lock:
+            self._owner = self._owner if owner is None else owner
             for iri in [*gone, *(one.iri for one in entries)]:
                 self._drop(iri)
             for one in entries:
@@ -246,11 +269,11 @@ class MemoryEngine:
                 for node, score in zip(nodes[best].tolist(), scores[best], strict=True)
             ]
 
-    def linked(self, keys: Sequence[str], most: int, where: Where) -> list[IRI]:
+    def linked(self, keys: Sequence[str], most: int, where: Where) -> list[Hit]:
         with self._lock:
             inside = self._inside(where)
             found = {node for key in keys for node in self._keys.get(key, ()) if inside[node]}
-            return [self._entries[node].iri for node in sorted(found)[:most]]
+            return [Hit(self._entries[node].iri) for node in sorted(found)[:most]]
 
     def records(self, iris: Sequence[IRI] | None, graphs: Sequence[IRI] = ()) -> list[Entry]:
         with self._lock:
@@ -290,7 +313,7 @@ class MemoryEngine:
             self._vectors = VectorIndex(self.dimensions)
             self._words: dict[IRI, Postings] = {}
             self._keys: dict[str, set[int]] = {}
-            self._seen = 0
+            self._seen, self._owner = 0, ""
 
     def close(self) -> None:
         return

@@ -92,8 +92,6 @@ class Indexes(Context):
         self.embedder = embedder
         self.file = file
         self.lock = threading.RLock()
-        self.beyond = 0
-        """How many memories there are, where these indexes hold a part of them."""
         super().__init__(embedder.dimensions, flat, above)
 
     def blank(self) -> Indexes:
@@ -118,6 +116,10 @@ class Indexes(Context):
     def whole(self, graphs: Callable[[], Sequence[IRI]]) -> AbstractContextManager[None]:
         """Let the whole of some graphs be here until the block ends, as it is anyway."""
         return nullcontext()
+
+    def count_beyond(self, graphs: Sequence[IRI]) -> int:
+        """Return how many memories some graphs have, where these indexes hold a part of them; 0 where they hold all."""
+        return 0
 
     def knows(self, graph: IRI) -> bool:
         """Tell whether a graph describes a node."""
@@ -332,17 +334,22 @@ class Indexes(Context):
             for iri in gone:
                 self.drop(iri)
                 self.names.pop(iri, None)
-            id_of = dict(zip([record.iri for record in fresh], ids, strict=True))
-            # Anchors before memories: a memory's edges need the ids of what it is about.
-            ordered = sorted(held, key=lambda record: record.kind == "memory")
-            update = Update(
-                nodes=[self._place(record, id_of.get(record.iri)) for record in ordered],
-                fresh=[(id_of[record.iri], record) for record in fresh],
-                others=[record for record in records if record.kind is None],
-                vectors={id_of[record.iri]: vectors[record.iri] for record in fresh},
-            )
-            for index in self:
-                index.apply(update)
+            self.place(records, dict(zip([record.iri for record in fresh], ids, strict=True)), vectors)
+
+    def place(self, records: Sequence[Record], ids: Mapping[IRI, int], vectors: Mapping[IRI, Vectors]) -> None:
+        """Set what derives from records that were learned; those that have `ids` and `vectors` have a new text. `lock` is held."""
+        # Anchors before memories: a memory's edges need the ids of what it is about.
+        held = sorted(
+            (record for record in records if record.kind is not None), key=lambda record: record.kind == "memory"
+        )
+        update = Update(
+            nodes=[self._place(record, ids.get(record.iri)) for record in held],
+            fresh=[(ids[record.iri], record) for record in records if record.iri in ids],
+            others=[record for record in records if record.kind is None],
+            vectors={ids[iri]: vectors[iri] for iri in ids},
+        )
+        for index in self:
+            index.apply(update)
 
     def _place(self, record: Record, fresh: int | None) -> Placed:
         """Set a node's time and place; one that was something else, or elsewhere, is forgotten first."""
@@ -562,7 +569,7 @@ class View:
     @property
     def population(self) -> int:
         """How many there are, also beyond what an engine has brought in."""
-        return max(self.count, self.indexes.beyond)
+        return max(self.count, self.indexes.count_beyond(self.graphs))
 
     @classmethod
     def at(

@@ -14,12 +14,13 @@ and names are is counted in the whole memory, see `Samples`.
 
 from __future__ import annotations
 
+import logging
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from threading import RLock
 from typing import Any, cast
@@ -43,17 +44,24 @@ from memento.search.postings import Frequencies, tokens
 from memento.search.vectors import VectorFile, digest
 from memento.settings import IndexSettings
 
-_AT_ONCE = 256  # nodes that a rebuild puts together
+logger = logging.getLogger(__name__)
+
+_AT_ONCE, _FILLED = 256, 65_536  # nodes that a rebuild embeds together, and entries that it adds together
 _SEEDS = 20  # memories whose subjects are followed, as EXPAND does
 _BESIDE = 1  # turns before and after one that is brought in
 _SAMPLED, _CHANGED, _KEPT = 5_000, 0.1, 500  # texts of a sample, the growth after which it is old, and graphs kept
+_REMEMBERED, _OTHERS = 50_000, 1_000  # changes that a pool remembers, and nodes of others that are looked at one by one
 _MARK = "archive"  # in the vector file: as long as it is set, every write notes what it touches
 _READERS = ThreadPoolExecutor(8, thread_name_prefix="engine")
 _NODES: tuple[Kind, ...] = ("memory", "anchor", "key")
 
 
 class PooledIndexes(Indexes):
-    """Indexes that hold what was brought in from an engine. For one question or one write, in one thread."""
+    """
+    Indexes that hold what was brought in from an engine, for all questions and for the one writer.
+
+    What is here follows what this process writes, as indexes in memory do; `evict` lets go of what others have written.
+    """
 
     def __init__(
         self,
@@ -61,20 +69,35 @@ class PooledIndexes(Indexes):
         embedder: Embedder,
         engine: Engine,
         settings: IndexSettings,
-        on_failure: Callable[[], None] = lambda: None,
+        on_put: Callable[[PooledIndexes, Sequence[IRI], bool], None] = lambda pool, iris, is_done: None,
         samples: Samples | None = None,
     ) -> None:
         """
         Args:
             samples: what is known of the words of the whole memory.
-            on_failure: called when the engine has not taken what the store has.
+            on_put: called with the nodes that the store has, and whether the engine has taken them.
         """
-        self._store, self._engine, self._settings, self._on_failure = graph, engine, settings, on_failure
+        self._store, self._engine, self._settings, self._on_put = graph, engine, settings, on_put
         self._samples = samples or Samples(engine, graph)
-        self._brought: set[IRI] = set()
-        self._unkept: list[tuple[int, Entry, Record]] = []  # what the vector file has not yet
-        self._whole: tuple[IRI, ...] | None = None
+        self._reached: dict[IRI, _Reach] = {}  # what was brought in
+        self._unkept: dict[IRI, tuple[int, Entry, Record]] = {}  # what the vector file has not yet
+        self._whole: set[IRI] = set()
+        self._asked: set[tuple[str, tuple[IRI, ...], bool]] = set()  # keys of which what has them is here
+        self._outdated: set[IRI] = set()  # to be brought in once more
+        self._last = 0  # the highest id
+        self._changes = 0
+        self._changed: dict[IRI, int] = {}  # node → the change that made what the engine gave before outdated
         super().__init__(graph, embedder, VectorFile(None, embedder.fingerprint))
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether anything was brought in."""
+        return bool(self._reached)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether another pool should be begun."""
+        return len(self._reached) > self._settings.hot or len(self._changed) > _REMEMBERED
 
     def bring(
         self,
@@ -92,46 +115,100 @@ class PooledIndexes(Indexes):
             now: bring in by texts only what holds at this instant; without it also what is over.
         """
         graphs = tuple(filter(is_indexed, graphs))
-        if self._whole is not None and set(graphs) <= set(self._whole):
-            return
+        self.renew()
         if self._bring_whole(graphs):
             return
-        found = dict.fromkeys(iris)
+        begun = self._changes
         where = Where(graphs=graphs, current=None if now is None else milliseconds(now))
         others = Where(graphs=graphs, kinds=("other",))
         searched, linked, settings = _ask_together(
             lambda: self._search(texts, where) if texts else [],
-            lambda: self._engine.linked(keys, self._settings.pool, where) if keys else [],
-            lambda: self._engine.linked(["setting"], self._settings.pool, others),
+            lambda: self._follow(keys, self._settings.pool, where),
+            lambda: self._follow(["setting"], self._settings.pool, others),
         )
-        entries = self._fetch(dict.fromkeys([*found, *searched, *linked, *map(user_of, graphs), *settings]))
-        entries += self._fetch(self._neighbours(entries, where))
-        self._take_entries(entries + self._fetch(IRI(about) for one in entries for about in _subjects(one)))
+        found = [*map(Hit, iris), *searched, *linked, *(Hit(user_of(graph)) for graph in graphs), *settings]
+        reached = self._take(found, begun)
+        reached += self._take(self._neighbours(reached, where), begun)
+        self._take([Hit(IRI(about)) for one in reached for about in one.subjects], begun)
         self._count_held(graphs)
+
+    def evict(self, iris: Collection[IRI]) -> None:
+        """Let the next question have some nodes as the engine has them then."""
+        with self.lock:
+            self._note_changed(iris)
+            self._outdated.update(iris)
+
+    def renew(self) -> None:
+        """
+        Bring in once more what was evicted, in one step: whoever reads meanwhile has the old or the new.
+
+        Raises:
+            EngineError: the engine failed; the next call tries again.
+        """
+        with self.lock:
+            outdated, begun = self._outdated, self._changes
+            if not outdated:
+                return
+            self._outdated, every = set(), set(outdated)
+            for iri in outdated:
+                for index in self:
+                    every |= set().union(*index.find_dependents(iri))
+        try:
+            entries = self._engine.records(sorted(every))
+        except EngineError:
+            with self.lock:
+                self._outdated |= outdated
+            raise
+        with self.lock:
+            # What this process has written meanwhile is here as it is.
+            replaced, linked = self.drop_whole([iri for iri in every if self._changed.get(iri, 0) <= begun])
+            for iri in linked:
+                self.drop(iri)
+            gone = {*replaced, *linked}
+            for iri in gone:
+                self.unlearn(iri)
+                self._reached.pop(iri, None)
+                self._unkept.pop(iri, None)
+            self._take_entries([one for one in entries if one.iri in gone])
+            self._outdated |= gone - every
+
+    def _note_changed(self, iris: Iterable[IRI]) -> None:
+        self._changes += 1
+        self._changed.update(dict.fromkeys(iris, self._changes))
+
+    def count_beyond(self, graphs: Sequence[IRI]) -> int:
+        return sum(
+            self._samples.find(graph).nodes for graph in graphs if is_indexed(graph) and graph not in self._whole
+        )
 
     def _count_held(self, graphs: Sequence[IRI]) -> None:
         """Let what counts memories count those of the whole, so that a word or a name is as rare as it is there."""
-        self.beyond = 0
         for graph in graphs:
             known = self._samples.find(graph)
-            self.beyond += known.nodes
-            for words in self.words([graph], "memory"):
-                words.beyond = known
-            for passages in self.passages.among([graph]):
-                passages.context.beyond = known
-            for links in self.links.among([graph]):
-                links.beyond = known.nodes
+            with self.lock:
+                for words in self.words([graph], "memory"):
+                    words.beyond = known
+                for passages in self.passages.among([graph]):
+                    passages.context.beyond = known
+                for links in self.links.among([graph]):
+                    links.beyond = known.nodes
 
     def _bring_whole(self, graphs: tuple[IRI, ...]) -> bool:
-        """Bring in everything of some graphs where that is little."""
-        most = self._settings.whole
-        if self._samples.count(Where(graphs=graphs, kinds=())) > most:
+        """Bring in everything of some graphs where that is little; return whether it is here."""
+        if self._samples.count(Where(graphs=graphs, kinds=())) > self._settings.whole:
+            self._whole.difference_update(graphs)
             return False
-        entries = [one for one in self._engine.records(None, graphs) if one.iri not in self._brought]
-        self._brought.update(one.iri for one in entries)
-        about = (IRI(about) for one in entries for about in _subjects(one))
-        self._take_entries(entries + self._fetch([*about, *map(user_of, graphs)]))
-        self._whole = (*(self._whole or ()), *graphs)
+        missing = [graph for graph in graphs if graph not in self._whole]
+        if not missing:
+            return True
+        begun = self._changes
+        hits = [Hit(one.iri, entry=one) for one in self._engine.records(None, missing)]
+        reached = self._take([*hits, *(Hit(user_of(graph)) for graph in missing)], begun)
+        self._take([Hit(IRI(about)) for one in reached for about in one.subjects], begun)
+        with self.lock:
+            if begun < self._changes and not all(hit.iri in self._reached for hit in hits):
+                return self._bring_whole(graphs)  # something was written meanwhile
+            self._whole.update(missing)
         return True
 
     def require_whole(self, graphs: Sequence[IRI]) -> None:
@@ -141,73 +218,91 @@ class PooledIndexes(Indexes):
         Raises:
             InputError: that is more than `index.whole` nodes.
         """
-        if self._whole is None and not self._bring_whole(tuple(filter(is_indexed, graphs))):
+        self.renew()
+        if not self._bring_whole(tuple(filter(is_indexed, graphs))):
             raise InputError(
                 f"this works on the whole of a namespace, and this one has more than index.whole = {self._settings.whole} nodes: "
                 "an index in memory has it, index.kind = 'faiss'"
             )
 
-    def _search(self, texts: Sequence[str], where: Where) -> list[IRI]:
+    def _search(self, texts: Sequence[str], where: Where) -> list[Hit]:
         """Return the memories that are near some texts, share their words, or are about what they name; the best seeds first."""
         windows = [window for text in texts for window in (self.embedder.windows(text) if text.strip() else [])]
         asked = getattr(self.embedder, "embed_questions", self.embedder.embed)(windows) if windows else None
         stems = list(dict.fromkeys(stem for text in texts for stem in tokens(text)))
         most = self._settings.pool
-
-        def find_about() -> list[IRI]:
-            named = [f"about:{iri}" for iri in self._find_named(texts, where)]
-            return self._engine.linked(named, most, where) if named else []
-
         near, told, about = _ask_together(
             lambda: self._engine.nearest(asked, most, where) if asked is not None and asked.any() else [],
             lambda: self._engine.words(stems, most, where),
-            find_about,
+            lambda: self._follow([f"about:{hit.iri}" for hit in self._find_named(texts, where)], most, where),
         )
-        return [*_fuse(near, told), *about]
+        # Those that are near and share words come first, so that the worst of either alone need not be read.
+        return [*_fuse(near, told)[: most + most // 2], *about]
 
-    def _find_named(self, texts: Sequence[str], where: Where) -> list[IRI]:
+    def _find_named(self, texts: Sequence[str], where: Where) -> list[Hit]:
         """Return what goes by a name in some texts."""
         labels = {f"label:{label}" for text in texts for label in _list_labels(text)}
         where = Where(graphs=where.graphs, kinds=(*_NODES[1:], "name"))
         return self._engine.linked(sorted(labels), self._settings.pool, where) if labels else []
 
-    def _neighbours(self, entries: Sequence[Entry], where: Where) -> list[IRI]:
+    def _follow(self, keys: Iterable[str], most: int, where: Where) -> list[Hit]:
+        """
+        Return what has some keys, of those that were not asked for yet.
+
+        *Because:* what was brought in by a key stays here, and whatever gets it later is brought in as it is written.
+        """
+        place = (tuple(where.graphs), where.current is None)
+        new = [key for key in dict.fromkeys(keys) if (key, *place) not in self._asked]
+        found = self._engine.linked(new, most, where) if new else []
+        self._asked.update((key, *place) for key in new)
+        return found
+
+    def _neighbours(self, reached: Sequence[_Reach], where: Where) -> list[Hit]:
         """Return the turns beside those brought in, and what else is about the subjects of the best, `index.pool` at most."""
+        most = self._settings.pool
+        memories = [one for one in reached if one.kind == "memory"]
         beside = {
             f"turn:{session}#{int(place) + step}"
-            for one in entries
-            for session, place in _turns(one)
+            for one in memories[:most]
+            for session, place in one.turns
             for step in range(-_BESIDE, _BESIDE + 1)
             if step
         }
-        seeds = [one for one in entries if one.kind == "memory"][:_SEEDS]
-        about = list(
-            dict.fromkeys(
-                f"about:{iri}" for one in seeds for iri in _subjects(one) if not iri.startswith("urn:memento:user:")
-            )
-        )
-        most = self._settings.pool
+        seeds = memories[:_SEEDS]
+        about = (f"about:{iri}" for one in seeds for iri in one.subjects if not iri.startswith("urn:memento:user:"))
         turns, same = _ask_together(
-            lambda: self._engine.linked(sorted(beside), 4 * most, where) if beside else [],
-            lambda: self._engine.linked(about, most, where) if about else [],
+            lambda: self._follow(sorted(beside), 2 * most, where), lambda: self._follow(about, most, where)
         )
         return [*turns, *same]
 
-    def _fetch(self, iris: Iterable[IRI]) -> list[Entry]:
+    def _take(self, hits: Iterable[Hit], begun: int) -> list[_Reach]:
         """
-        Return what is not brought in yet, in the order asked for.
+        Let what was found be in the indexes, and return it in its order.
 
         *Because:* a user, or what a memory is about, may be described in another graph than the memory; what a reader may see of
         it the indexes know, as those of a whole memory do.
+
+        Args:
+            begun: the last change when the engine was asked; what has changed since is left for the next question.
         """
-        wanted = [iri for iri in dict.fromkeys(iris) if iri not in self._brought]
-        self._brought.update(wanted)
-        found = {one.iri: one for one in (self._engine.records(wanted) if wanted else [])}
-        return [found[iri] for iri in wanted if iri in found]
+        entries = {hit.iri: hit.entry for hit in hits}
+        unread = [iri for iri, entry in entries.items() if entry is None and iri not in self._reached]
+        entries |= {one.iri: one for one in (self._engine.records(unread) if unread else [])}
+        with self.lock:
+            self._take_entries(
+                [
+                    one
+                    for iri, one in entries.items()
+                    if one is not None and iri not in self._reached and self._changed.get(iri, 0) <= begun
+                ]
+            )
+            return [self._reached[iri] for iri in entries if iri in self._reached]
 
     def _take_entries(self, entries: Sequence[Entry]) -> None:
         """Fill the indexes with some entries, or add them to what is here."""
-        self._brought.update(one.iri for one in entries)
+        if not entries:
+            return
+        self._reached.update((one.iri, _Reach(one.kind, _subjects(one), _turns(one))) for one in entries)
         of = {one.iri: one for one in entries}
         records = {record.iri: record for one in entries for record in unpack_records(one.packed)}
         for record in records.values():
@@ -224,27 +319,38 @@ class PooledIndexes(Indexes):
         ]
         # By IRI, which is by age: ties in recall are as in a whole memory.
         held = [(of[iri], records[iri]) for iri in sorted(of) if records[iri].kind is not None]
-        with self.lock, pause_collector():
+        first = self._last + 1
+        nodes = [(node, record) for node, (_, record) in enumerate(held, start=first)]
+        self._unkept |= {one.iri: (node, one, record) for node, (one, record) in enumerate(held, start=first)}
+        with pause_collector():
             if len(self.nodes):
-                vectors = {record.iri: one.vectors for one, record in held}
-                self.absorb([*(record for _, record in held), *others], [], vectors)
+                ids = {record.iri: node for node, record in nodes}
+                self.place([*(record for _, record in held), *others], ids, {one.iri: one.vectors for one, _ in held})
                 for index in self:
                     index.follow_edges([record.iri for _, record in held if record.kind == "memory"], edges)
                 return
-            nodes = [(node, record) for node, (_, record) in enumerate(held, start=1)]
-            self._unkept = [(node, one, record) for node, (one, record) in enumerate(held, start=1)]
+            self._last = len(nodes)
             self.fill(nodes, others, edges)
             for kind in _NODES:
-                some = [(node, one.vectors) for node, (one, record) in enumerate(held, start=1) if record.kind == kind]
+                some = [
+                    (node, one.vectors) for node, (one, record) in enumerate(held, start=first) if record.kind == kind
+                ]
                 self.vectors[kind].put(
                     [node for node, rows in some if len(rows)], [rows for _, rows in some if len(rows)]
                 )
             self.vectors.forget_file()
 
+    def place(self, records: Sequence[Record], ids: Mapping[IRI, int], vectors: Mapping[IRI, Vectors]) -> None:
+        super().place(records, ids, vectors)
+        self._last = max(self._last, *ids.values(), 0)
+
     def _keep(self) -> None:
         """Let the vector file have what was brought in first, before it is to give more ids: a question never asks it."""
-        self.file.adopt([(node, one.iri, digest(self.text(record)), one.vectors) for node, one, record in self._unkept])
-        self._unkept = []
+        with self.lock:
+            unkept, self._unkept = self._unkept, {}
+            self.file.adopt(
+                [(node, iri, digest(self.text(record)), one.vectors) for iri, (node, one, record) in unkept.items()]
+            )
 
     def absorb(self, records: Sequence[Record], gone: Sequence[IRI], vectors: Mapping[IRI, Vectors]) -> None:
         self._keep()
@@ -303,11 +409,20 @@ class PooledIndexes(Indexes):
             vectors = stored[1] if stored else np.zeros((0, 0), dtype=np.float32)
             if one := self.entry(record, beside.get(iri, ()), vectors):
                 entries.append(one)
+        written = list(dict.fromkeys([*iris, *records]))
         try:
             self._engine.put(entries, [iri for iri in iris if iri not in records])
         except EngineError:
-            self._on_failure()
+            self._on_put(self, written, False)
             raise
+        with self.lock:
+            for one in entries:
+                self._reached[one.iri] = _Reach(one.kind, _subjects(one), _turns(one))
+            for iri in iris:
+                if iri not in records:
+                    self._reached.pop(iri, None)
+            self._note_changed(written)
+        self._on_put(self, written, True)
 
     def _read_companions(self, iris: Sequence[IRI], graphs: Sequence[IRI]) -> dict[IRI, list[Record]]:
         """Return what belongs to some nodes beside what is said of them."""
@@ -351,6 +466,15 @@ class PooledIndexes(Indexes):
         yield
 
 
+@dataclass(frozen=True, slots=True)
+class _Reach:
+    """What of an entry leads to others."""
+
+    kind: str
+    subjects: Sequence[str]
+    turns: Sequence[tuple[str, str]]
+
+
 def _ask_together(*calls: Callable[[], list[Any]]) -> list[list[Any]]:
     """Return what some calls of an engine return, which waits most of its time for files or for the network."""
     first, *rest = calls
@@ -364,19 +488,24 @@ class Samples:
     def __init__(self, engine: Engine, graph: Store) -> None:
         self._engine, self._graph = engine, graph
         self._known: OrderedDict[IRI, Frequencies] = OrderedDict()
-        self._counts: dict[tuple[tuple[IRI, ...], tuple[str, ...]], int] = {}
-        self._writes = -1
+        self._counts: dict[tuple[tuple[IRI, ...], tuple[str, ...]], tuple[int, int]] = {}
 
     def count(self, where: Where) -> int:
-        """Count entries, whatever their time; once after each write."""
+        """Count entries, whatever their time; once more when a hundredth of them may have been written since."""
         writes = self._graph.writes
-        if writes != self._writes:
-            self._counts, self._writes = {}, writes
         key = (tuple(where.graphs), where.kinds)
-        count = self._counts.get(key)
-        if count is None:
-            count = self._counts[key] = self._engine.count(where)
+        count, then = self._counts.get(key, (0, -1))
+        if then < 0 or not 0 <= writes - then <= count // 100:
+            count = self._engine.count(where)
+            if len(self._counts) > _KEPT:
+                self._counts.clear()
+            self._counts[key] = count, writes
         return count
+
+    def forget(self) -> None:
+        """Forget everything, as words of what was erased are among it."""
+        self._known.clear()
+        self._counts.clear()
 
     def find(self, graph: IRI) -> Frequencies:
         """Return what is known of a graph; a sample is taken again when the graph has become a tenth larger or smaller."""
@@ -404,8 +533,19 @@ class Pools:
     is_pooled = True
 
     def __init__(
-        self, graph: Store, embedder: Embedder, file: VectorFile, engine: Engine, settings: IndexSettings
+        self,
+        graph: Store,
+        embedder: Embedder,
+        file: VectorFile,
+        engine: Engine,
+        settings: IndexSettings,
+        name_store: Callable[[], str] = str,
     ) -> None:
+        """
+        Args:
+            name_store: returns the id of the store.
+        """
+        self._name_store = name_store
         self.graph, self.embedder, self.file, self.engine = graph, embedder, file, engine
         self._settings = settings
         self._current: ContextVar[PooledIndexes | Callable[[], PooledIndexes] | None] = ContextVar("pool", default=None)
@@ -414,6 +554,10 @@ class Pools:
         """Whether something that the store has is not in the engine."""
         self._lock = RLock()
         self._samples = Samples(engine, graph)
+        self._shared: PooledIndexes | None = None
+        self.follow_others: Callable[[], object] | None = None
+        """Calls `follow` with what other nodes have written by now, where there are any."""
+        self._unsettled: list[tuple[int, Collection[IRI]]] = []  # writes of others that the engine may not have yet
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -425,6 +569,19 @@ class Pools:
 
     def __iter__(self) -> Any:
         return iter(self._find())
+
+    @property
+    def owner(self) -> str:
+        """What an engine that has the index of this store, and vectors of this embedder, says of itself."""
+        return f"{self._name_store()} {self.embedder.fingerprint}"
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether the engine is not known to have the index of this store by this embedder; the log says which it has."""
+        owner = self.engine.owner
+        if owner and owner != self.owner:
+            logger.warning("engine.foreign", extra={"engine": owner, "expected": self.owner})
+        return owner != self.owner
 
     @property
     def lock(self) -> RLock:
@@ -441,10 +598,54 @@ class Pools:
         return found
 
     def _create(self) -> PooledIndexes:
-        return PooledIndexes(self.graph, self.embedder, self.engine, self._settings, self._note_late, self._samples)
+        return PooledIndexes(self.graph, self.embedder, self.engine, self._settings, self._note_put, self._samples)
 
-    def _note_late(self) -> None:
-        self.is_late = True
+    def _share(self) -> PooledIndexes:
+        """Return the indexes that all questions fill, without what others have replaced; new ones when they have become large."""
+        with self._lock:
+            if self._shared is None or self._shared.is_full:
+                self._shared = self._create()
+            shared = self._shared
+        if self.follow_others is not None and shared.is_begun:
+            seen = self.engine.seen
+            if seen > self.graph.writes:
+                self.follow_others()
+            with self._lock:
+                settled = [iris for at, iris in self._unsettled if at <= seen]
+                self._unsettled = [one for one in self._unsettled if one[0] > seen]
+            for iris in settled:
+                shared.evict(iris)
+        return shared
+
+    def follow(self, iris: Sequence[IRI], graphs: Sequence[IRI], at: int) -> None:
+        """Let go of what another node has written at a sequence: at once, and once more when the engine has it."""
+        with self._lock:
+            shared = self._shared
+            if shared is None or not shared.is_begun:
+                return
+            if len(iris) > _OTHERS or len(self._unsettled) > _OTHERS:
+                self._shared, self._unsettled = None, []
+                return
+        owners = [owner for record in shared.read(iris, graphs) for owner in _list_owners(record)]
+        every = [*iris, *owners]
+        with self._lock:
+            self._unsettled = [*self._unsettled, (at, every)]
+        shared.evict(every)
+
+    def forget(self) -> None:
+        """Let go of everything that was brought in."""
+        with self._lock:
+            self._shared, self._unsettled = None, []
+        self._known.clear()
+        self._samples.forget()
+        unpack_records.cache_clear()
+
+    def _note_put(self, pool: PooledIndexes, iris: Sequence[IRI], is_done: bool) -> None:
+        self.is_late = self.is_late or not is_done
+        with self._lock:
+            shared = self._shared
+        if shared is not None and shared is not pool:
+            shared.evict(iris)
 
     @contextmanager
     def pool(self) -> Iterator[None]:
@@ -452,7 +653,7 @@ class Pools:
         if isinstance(self._current.get(), PooledIndexes):
             yield
             return
-        token = self._current.set(made := self._create())
+        token = self._current.set(made := self._share())
         try:
             yield
         finally:
@@ -464,7 +665,7 @@ class Pools:
         """Let the thread have the whole of some graphs as soon as it asks, until the block ends; see `require_whole`."""
 
         def make() -> PooledIndexes:
-            made = self._create()
+            made = self._share()
             made.require_whole(graphs())
             return made
 
@@ -502,7 +703,7 @@ class Pools:
         Returns:
             how many nodes had to be embedded.
         """
-        if not is_ours or self.file.get_mark(_MARK) != "engine" or not self.engine.count(Where(graphs=(), kinds=())):
+        if not is_ours or self.file.get_mark(_MARK) != "engine" or self.is_foreign:
             return self.rebuild(progress)
         self.is_late = True
         self.note_followed()
@@ -520,7 +721,8 @@ class Pools:
         self.file.forget_touches(last)
 
     def purge(self) -> None:
-        """Leave nothing of what was erased in the files of the engine."""
+        """Leave nothing of what was erased in the files of the engine, nor here."""
+        self.forget()
         self.engine.purge()
 
     def check(self) -> list[Difference]:
@@ -550,13 +752,14 @@ class Pools:
     def rebuild(self, progress: Progress | None = None) -> int:
         """Make everything in the engine from the graph; return how many nodes were embedded."""
         self.file.set_mark(_MARK, "engine")
-        touched = self.file.last_touch()
+        touched, at = self.file.last_touch(), self.graph.writes
         self.engine.clear()
-        self._known.clear()
-        with self.pool():
-            done = _put_everything(self._find(), self.graph, self.engine, progress)
+        self.forget()
+        done = _put_everything(self._create(), self.graph, self.engine, progress)
+        self.forget()  # what a question has found meanwhile
         self.file.forget_touches(touched)
         self.engine.settle()
+        self.engine.put([], seen=at if self.follow_others else None, owner=self.owner)
         return done
 
 
@@ -568,7 +771,7 @@ def _put_everything(pool: PooledIndexes, graph: Store, engine: Engine, progress:
         pool.learn_end(record)
         for owner in _list_owners(record):
             beside[owner].append(record)
-    embedded = 0
+    embedded, entries = 0, []
     every = [records[iri] for iri in sorted(records)]
     for begin in range(0, len(every), _AT_ONCE):
         some = every[begin : begin + _AT_ONCE]
@@ -581,13 +784,14 @@ def _put_everything(pool: PooledIndexes, graph: Store, engine: Engine, progress:
             )
         )
         embedded += len(held)
-        entries = []
         for record in some:
             own = [one for name in (MEM.extractedFrom, MEM.saidBy) if (one := records.get(IRI(record.first(name))))]
             nothing = np.zeros((0, 0), dtype=np.float32)
             if made := pool.entry(record, [*beside.get(record.iri, ()), *own], rows.get(record.iri, nothing)):
                 entries.append(made)
-        engine.put(entries)
+        if len(entries) >= _FILLED or begin + len(some) == len(every):
+            engine.fill(entries)
+            entries = []
         if progress:
             progress(begin + len(some), len(every))
     return embedded
@@ -660,10 +864,12 @@ def _list_labels(text: str) -> set[str]:
     }
 
 
-def _fuse(*rankings: Sequence[Hit]) -> list[IRI]:
+def _fuse(*rankings: Sequence[Hit]) -> list[Hit]:
     """Return what is in some rankings, by the sum of the reciprocal ranks."""
     scores: dict[IRI, float] = defaultdict(float)
+    entries: dict[IRI, Entry | None] = {}
     for ranking in rankings:
         for rank, hit in enumerate(ranking):
             scores[hit.iri] += 1 / (60 + rank)
-    return sorted(scores, key=lambda iri: (-scores[iri], iri))
+            entries[hit.iri] = hit.entry or entries.get(hit.iri)
+    return [Hit(iri, scores[iri], entries[iri]) for iri in sorted(scores, key=lambda iri: (-scores[iri], iri))]

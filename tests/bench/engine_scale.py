@@ -1,0 +1,276 @@
+"""
+How long does a recall take over an engine that holds the index, beside the index in memory, as the memory grows?
+
+Data: a synthetic memory (`synthetic.py`, seeded); a text's vector is the sum of directions of its words, so that no model takes
+part and texts that share words are near each other. The graph is embedded in each, as what is compared is the index. Baseline:
+`faiss`, the index in memory, in the same run.
+Three passes over questions, in a new process: `cold` are the first, `unseen` are others that nobody has asked, `again` are those
+of `unseen` once more. `pool` is what bringing candidates in takes of a recall. Requests are those to the object store.
+Run: `.venv/bin/python tests/bench/engine_scale.py --sizes 10000 100000 --index faiss lance [--uri s3://bucket/path] [--folder DIR]
+[--record]`; with an address of S3 it starts `moto` in a process of its own, in memory, unless AWS_ENDPOINT_URL names another store.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import time
+from argparse import ArgumentParser
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from multiprocessing import get_context
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from unittest.mock import patch
+from urllib.parse import unquote
+from urllib.request import urlopen
+
+import numpy as np
+
+from endpoints import free_port
+from measure import record, shown, spread, timed
+from memento.datadir import DataFolder
+from memento.python import Memento
+from memento.search.databases import open_engine
+from memento.search.engine import Where
+from memento.search.pool import PooledIndexes
+from memento.search.vectors import UPGRADED, open_vector_file
+from memento.settings import IndexSettings
+from recall_scale import alone, opened, resident_mb, written
+from synthetic import WordVectors, World
+
+_REGION = "us-east-1"
+_COUNTED = "/-/requests"  # what the object store of this bench answers with how often it was asked
+_COLD = 20  # questions of the first pass
+
+
+def main(argv: Sequence[str] | None = None) -> list[dict[str, object]]:
+    """The figures of each size and engine; printed as they come."""
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[10_000], metavar="N", help="memories")
+    parser.add_argument("--index", nargs="+", default=["faiss", "lance"], choices=("faiss", "lance", "milvus"))
+    parser.add_argument("--uri", default="", help="where the engine is; default a folder beside the graph")
+    parser.add_argument("--asked", type=int, default=100, help="questions of the second pass, and of the third")
+    parser.add_argument("--pool", type=int, default=IndexSettings().pool)
+    parser.add_argument("--hot", type=int, default=IndexSettings().hot)
+    parser.add_argument(
+        "--exact", type=int, default=10, help="questions of which the nearest are compared with an exact search"
+    )
+    parser.add_argument("--folder", type=Path, help="keep the memories here, and take those that are there already")
+    parser.add_argument("--record", action="store_true", help="append the figures to tests/bench/results")
+    chosen = parser.parse_args(argv)
+    found = []
+    with served_bucket(chosen.uri), TemporaryDirectory(prefix="memento-bench-") as name:
+        for n in chosen.sizes:
+            folder = (chosen.folder or Path(name)) / f"{n}"
+            if not folder.exists():
+                print(f"{n:,} memories, {alone(built, folder, n):,} quads", flush=True)
+            for kind in chosen.index:
+                place = f"{chosen.uri.rstrip('/')}/{n}" if chosen.uri else str(folder / kind)
+                index = IndexSettings(kind=kind, uri="" if kind == "faiss" else place, pool=chosen.pool, hot=chosen.hot)
+                filled = alone(filled_once, folder, index)
+                asked = alone(ask, folder, n, index, chosen.asked, chosen.exact)
+                figures = {"memories": n, "index": kind, "uri": place if kind != "faiss" else "", **filled, **asked}
+                record("engine_scale", figures, chosen.record)
+                found.append(figures)
+    return found
+
+
+def count_requests() -> int:
+    """How many requests there were to the object store so far; 0 without one that counts."""
+    try:
+        with urlopen(f"{os.environ['AWS_ENDPOINT_URL']}{_COUNTED}") as answer:
+            return int(answer.read())
+    except (KeyError, ValueError, OSError):
+        return 0
+
+
+def built(folder: Path, n: int) -> int:
+    """Write the graph in one piece; return how many quads it has."""
+    home = DataFolder(folder)
+    count = written(World(n).quads(), home)
+    file = open_vector_file(home.vectors, WordVectors().fingerprint)
+    file.set_mark(UPGRADED, "written")  # else the first start adds edges to names by many small writes
+    file.close()
+    return count
+
+
+def show_progress(done: int, total: int) -> None:
+    if done % 51_200 == 0:
+        print(f"  {done:,} of {total:,}", flush=True)
+
+
+def filled_once(folder: Path, index: IndexSettings) -> dict[str, object]:
+    """Start over the graph for the first time, which puts everything into the engine."""
+    before = time.process_time()
+    memento, seconds = timed(lambda: opened(folder, index=index, vectors=WordVectors))
+    memento.close()
+    print(
+        f"{folder.name} {index.kind}: filled in {seconds:.0f} s ({time.process_time() - before:.0f} of the processor)",
+        flush=True,
+    )
+    return {"fill_s": round(seconds, 1)}
+
+
+def ask(folder: Path, n: int, index: IndexSettings, count: int, exact: int) -> dict[str, object]:
+    """Ask three passes of questions, and say what they took."""
+    print(f"{n:,} memories, {index.kind} {index.uri if index.uri.startswith('s3:') else ''}", flush=True)
+    before = resident_mb()
+    memento, start_s = timed(lambda: opened(folder, index=index, vectors=WordVectors))
+    questions = list(World(n, seed=7).questions(_COLD + count))
+    figures: dict[str, object] = {"start_s": round(start_s, 2)}
+    with memento:
+        passes = {"cold": questions[:_COLD], "unseen": questions[_COLD:], "again": questions[_COLD:]}
+        figures |= {name: ask_pass(memento, some, name) for name, some in passes.items()}
+        print(f"  start {start_s:.1f} s, {resident_mb() - before:,.0f} MB beyond the imports", flush=True)
+    if index.kind != "faiss":
+        figures |= {"bytes": size_of(index.uri) // n}
+        print(f"  {figures['bytes']:,} bytes a memory in the engine", flush=True)
+    if index.kind == "lance" and exact:
+        figures["nearest"] = compare(index, questions[:exact])
+        print(f"  of the exactly nearest {index.pool} found {figures['nearest']}", flush=True)
+    return figures
+
+
+def ask_pass(memento: Memento, questions: Sequence[str], name: str) -> dict[str, object]:
+    """Spread of each phase in milliseconds, and requests a question."""
+    spent, brought, bring = defaultdict(list), [], PooledIndexes.bring
+
+    def time_bring(*given: Any, **named: Any) -> None:
+        brought.append(timed(lambda: bring(*given, **named))[1])
+
+    begun = count_requests()
+    with patch.object(PooledIndexes, "bring", time_bring):
+        for question in questions:
+            brought.clear()
+            recollection, seconds = timed(lambda: memento.recall(question))  # noqa: B023 (called at once)
+            spent["recall"].append(seconds)
+            spent["  pool"].append(sum(brought))
+            for phase, ms in recollection.timings_ms.items():
+                if phase != "total":
+                    spent[f"  {phase}"].append(ms / 1000)
+    found = {phase: spread(seconds) for phase, seconds in spent.items()}
+    requests = (count_requests() - begun) / len(questions)
+    print(shown(f"{name}, {requests:.1f} requests", found["recall"]), flush=True)
+    if name == "unseen":
+        print("\n".join(shown(phase, ms) for phase, ms in found.items() if phase != "recall"), flush=True)
+    return {"ms": found, "requests": round(requests, 1)}
+
+
+def compare(index: IndexSettings, questions: Sequence[str]) -> float:
+    """The share of the exactly nearest windows that the engine's nearest have, of current memories."""
+    import lancedb
+
+    table: Any = lancedb.connect(index.uri).open_table("memento")
+    engine = open_engine(index, 384)
+    shares = []
+    assert engine is not None
+    for question, row in zip(questions, WordVectors().embed(questions), strict=True):
+        near = {
+            hit.iri
+            for hit in engine.nearest(row[None].astype(np.float32), index.pool, Where(graphs=[World(0).scope.graph]))
+        }
+        search = table.search(row, vector_column_name="vector").distance_type("cosine").bypass_vector_index()
+        exact = (
+            search.where("kind = 'memory'", prefilter=True).limit(index.pool).select(["iri", "_distance"]).to_arrow()
+        )
+        shares.append(len(near.intersection(exact["iri"].to_pylist())) / index.pool)
+        assert question
+    return round(float(np.mean(shares)), 3)
+
+
+def size_of(uri: str) -> int:
+    """Bytes of the files of an engine."""
+    if not uri.startswith("s3://"):
+        return sum(path.stat().st_size for path in Path(uri).rglob("*") if path.is_file())
+    bucket, _, prefix = uri.removeprefix("s3://").partition("/")
+    pages = client().get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
+    return sum(one["Size"] for page in pages for one in page.get("Contents", ()))
+
+
+def client() -> Any:
+    return import_module("boto3").client("s3", endpoint_url=os.environ["AWS_ENDPOINT_URL"], region_name=_REGION)
+
+
+@contextmanager
+def served_bucket(uri: str) -> Iterator[None]:
+    """A bucket of S3, which is served until the block ends; none where none is needed."""
+    if not uri.startswith("s3://") or "AWS_ENDPOINT_URL" in os.environ:
+        yield
+        return
+    port = free_port()
+    server = get_context("spawn").Process(target=serve_objects, args=(port,), daemon=True)
+    server.start()
+    address = f"http://127.0.0.1:{port}"
+    said = {"AWS_ENDPOINT_URL": address, "AWS_ENDPOINT": address, "AWS_ALLOW_HTTP": "true", "AWS_REGION": _REGION}
+    keys = {"AWS_ACCESS_KEY_ID": "bench", "AWS_SECRET_ACCESS_KEY": "bench"}
+    try:
+        with patch.dict(os.environ, {**said, **keys}):
+            wait_for(lambda: client().create_bucket(Bucket=uri.removeprefix("s3://").split("/")[0]))
+            yield
+    finally:
+        server.kill()
+
+
+def wait_for(call: Callable[[], object]) -> None:
+    error = import_module("botocore.exceptions").BotoCoreError
+    for _ in range(30):
+        try:
+            call()
+            return
+        except error:
+            time.sleep(1)
+    raise SystemExit("moto does not answer")
+
+
+def serve_objects(port: int) -> None:
+    """Serve an object store in memory, and count what is asked of it."""
+    import logging
+
+    from moto.s3.models import s3_backends
+    from werkzeug.serving import WSGIRequestHandler, run_simple
+
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    server = import_module("moto.server")
+    moto = server.DomainDispatcherApplication(server.create_backend_app)
+
+    count = itertools.count()
+
+    def counted(environ: Any, start: Any) -> Any:
+        if environ["PATH_INFO"] == _COUNTED:
+            start("200 OK", [("Content-Type", "text/plain")])
+            return [repr(count)[6:-1].encode()]
+        next(count)
+        if environ["REQUEST_METHOD"] != "GET" or "HTTP_RANGE" not in environ:
+            return moto(environ, start)
+        # As moto answers, but that it reads the whole of an object for each part.
+        bucket, _, name = environ["PATH_INFO"].lstrip("/").partition("/")
+        key = s3_backends["123456789012"]["aws"].get_object(bucket, unquote(name))
+        if key is None:
+            return moto(environ, start)
+        first, _, last = environ["HTTP_RANGE"].removeprefix("bytes=").partition("-")
+        begin, end = (
+            (int(first), min(int(last or key.size - 1), key.size - 1))
+            if first
+            else (key.size - int(last), key.size - 1)
+        )
+        with key.lock:
+            key._value_buffer.seek(begin)
+            data = key._value_buffer.read(end - begin + 1)
+        headers = {
+            "Content-Length": str(len(data)),
+            "Content-Range": f"bytes {begin}-{end}/{key.size}",
+            "ETag": key.etag,
+        }
+        start("206 Partial Content", [*headers.items(), ("Last-Modified", key.last_modified_RFC1123)])
+        return [data]
+
+    WSGIRequestHandler.protocol_version = "HTTP/1.1"  # else each request opens a connection
+    run_simple("127.0.0.1", port, counted, threaded=True)
+
+
+if __name__ == "__main__":
+    main()
