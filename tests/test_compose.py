@@ -3,23 +3,37 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
+import tomllib
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import yaml  # type: ignore[import-untyped]
 
+from memento.archive.check import LOOK_S
 from memento.interfaces.cli import main
+from memento.interfaces.web.app import create_app
+from memento.python import Memento
 from memento.settings import load
 
 PACKAGING = Path(__file__).parent.parent / "packaging"
 FILES = ("compose.yaml", "compose.scaled.yaml")
 
 
-def services(name: str) -> dict[str, dict[str, Any]]:
+def fill_in(found: re.Match[str], given: dict[str, str]) -> str:
+    """The value of a variable, or its default; one that is needed must be given."""
+    name, kind, default = found.groups()
+    assert kind == "-" or name in given, f"{name} is needed: {default}"
+    return given.get(name) or (default if kind == "-" else "")
+
+
+def services(name: str, **variables: str) -> dict[str, dict[str, Any]]:
     text = (PACKAGING / name).read_text(encoding="utf-8")
-    text = text.replace("${MEMENTO_STORE_TOKEN:?set it in scaled.env}", "secret").replace("${TZ:-UTC}", "UTC")
+    given = {"MEMENTO_STORE_TOKEN": "secret", **variables}
+    text = re.sub(r"\$\{(\w+):([-?])([^}]*)\}", lambda found: fill_in(found, given), text)
     assert "${" not in text
     found: dict[str, dict[str, Any]] = yaml.safe_load(text)["services"]
     return found
@@ -42,7 +56,7 @@ def test_files_and_folders_that_are_mounted_or_built_from_are_there(name: str) -
             assert (PACKAGING / service["build"]["context"] / service["build"]["dockerfile"]).is_file()
 
 
-def test_nodes_ask_the_store_that_its_command_serves_and_the_balancer_asks_the_nodes() -> None:
+def test_nodes_ask_the_store_that_its_command_serves_and_the_balancer_asks_the_nodes(memento: Memento) -> None:
     found = services("compose.scaled.yaml")
     words = found["store"]["command"]
     command = main.commands[words[0]].commands[words[1]]  # type: ignore[attr-defined]
@@ -51,12 +65,58 @@ def test_nodes_ask_the_store_that_its_command_serves_and_the_balancer_asks_the_n
     nodes = [name for name, one in found.items() if "MEMENTO_STORE_KIND" in one.get("environment", {})]
     assert nodes == ["node1", "node2"]
     for node in nodes:
-        settings = load(environment=found[node]["environment"]).store
+        settings = load(environment={key: str(value) for key, value in found[node]["environment"].items()}).store
         assert settings.query_url == "http://store:7878/query"
         assert settings.update_url == "http://store:7878/update"
         assert settings.token == found["store"]["environment"]["MEMENTO_STORE_TOKEN"]
     told = (PACKAGING / "Caddyfile").read_text(encoding="utf-8")
     assert all(f"{node}:6366" in told for node in nodes)
+    with create_app(memento.service).test_client() as client:
+        [path] = re.findall(r"health_uri (\S+)", told)
+        assert client.get(path).status_code in (200, 503)
+    took_s = float(re.findall(r"health_timeout (\d+)s", told)[0])
+    assert took_s > 2 * LOOK_S  # a node that is slow to say that its store is away must be heard
+
+
+def profile(kind: str) -> dict[str, str]:
+    """The variables of a profile, as scaled.env.example has them."""
+    blocks = (PACKAGING / "scaled.env.example").read_text(encoding="utf-8").split("\n\n")
+    [block] = [block for block in blocks if f"MEMENTO_INDEX_KIND={kind}" in block]
+    return dict(re.findall(r"^# ([A-Z_]+)=(.*)$", block, re.MULTILINE))
+
+
+@pytest.mark.parametrize("kind", ["lance", "milvus"])
+def test_the_nodes_of_a_profile_ask_an_engine_that_is_among_its_services(kind: str) -> None:
+    variables = {name: value or "b64random" for name, value in profile(kind).items()}
+    found = services("compose.scaled.yaml", **variables)
+    started = {name: one for name, one in found.items() if kind in one.get("profiles", [kind])}
+    for name in ("node1", "node2"):
+        environment = {key: str(value) for key, value in found[name]["environment"].items()}
+        settings = load(environment=environment).index
+        assert (settings.kind, settings.uri) == (kind, variables["MEMENTO_INDEX_URI"])
+        if kind == "lance":
+            objects = started["objects"]["environment"]
+            assert urlsplit(environment["AWS_ENDPOINT"]).hostname == "objects"
+            assert environment["AWS_ACCESS_KEY_ID"] == objects["MINIO_ROOT_USER"]
+            assert environment["AWS_SECRET_ACCESS_KEY"] == objects["MINIO_ROOT_PASSWORD"] == "b64random"
+            assert started["bucket"]["command"][-1] == f"objects/{urlsplit(settings.uri).netloc}"
+        else:
+            assert urlsplit(settings.uri).hostname in started
+    extras = set(found["store"]["build"]["args"]["EXTRAS"].split(","))
+    packaged = tomllib.loads((PACKAGING.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    assert kind in extras <= set(packaged["project"]["optional-dependencies"])
+
+
+def test_without_a_profile_no_engine_is_started_and_the_index_is_in_memory() -> None:
+    found = services("compose.scaled.yaml")
+    assert sorted(name for name, one in found.items() if "profiles" not in one) == [
+        "balancer",
+        "node1",
+        "node2",
+        "store",
+    ]
+    environment = {key: str(value) for key, value in found["node1"]["environment"].items()}
+    assert load(environment=environment).index.kind == "faiss"
 
 
 def test_a_node_waits_for_the_tokens_of_another_and_takes_them(tmp_path: Path) -> None:

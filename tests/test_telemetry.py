@@ -6,11 +6,20 @@ import json
 import logging
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 
 import pytest
+from prometheus_client import Metric
+from prometheus_client.parser import text_string_to_metric_families
 
+from conftest import OFFLINE
+from endpoints import Server
 from memento import telemetry
+from memento.interfaces.web.app import create_app
+from memento.python import Memento, open_memento
+from memento.settings import IndexSettings, InferenceSettings, StoreSettings
 from memento.telemetry import Lines, Stopwatch
 
 CANARY = "Quetzalcoatl"
@@ -36,6 +45,84 @@ def test_a_log_line_has_the_event_its_fields_and_the_way_of_an_error_without_its
     assert (told["event"], told["code"], told["error"]) == ("web.broken", "internal", "ValueError")
     assert told["through"][0].endswith("without_its_words")
     assert CANARY not in line
+
+
+def read_metrics(text: str) -> dict[str, Metric]:
+    return {family.name: family for family in text_string_to_metric_families(text)}
+
+
+def test_a_parser_of_prometheus_reads_counters_histograms_and_gauges_with_bounded_labels() -> None:
+    before = read_metrics(telemetry.exposition())
+    for seconds in (0.0005, 0.02, 700.0):
+        telemetry.observe("store_request_seconds", seconds, shard='north "1"\n', kind="query")
+    telemetry.observe("store_request_seconds", 0.1, kind="a kind that somebody made up")
+    telemetry.increment("refused_total", 3, what="bodies")
+    told = read_metrics(telemetry.exposition([("store_sequence", {"shard": "north"}, 12), ("index_nodes", {}, 2.5)]))
+
+    requests = {
+        (sample.name, sample.labels["kind"], sample.labels.get("le")): sample.value
+        for sample in told["memento_store_request_seconds"].samples
+        if sample.labels["shard"] == 'north "1"\n'
+    }
+    assert requests["memento_store_request_seconds_bucket", "query", "0.001"] == 1
+    assert requests["memento_store_request_seconds_bucket", "query", "0.025"] == 2
+    assert requests["memento_store_request_seconds_bucket", "query", "60"] == 2
+    assert requests["memento_store_request_seconds_bucket", "query", "+Inf"] == 3
+    assert requests["memento_store_request_seconds_count", "query", None] == 3
+    assert requests["memento_store_request_seconds_sum", "query", None] == pytest.approx(700.0205)
+    assert "other" in {sample.labels["kind"] for sample in told["memento_store_request_seconds"].samples}
+    counted = {sample.labels["what"]: sample.value for sample in told["memento_refused"].samples}
+    earlier = before.get("memento_refused")
+    was = {sample.labels["what"]: sample.value for sample in earlier.samples} if earlier else {}
+    assert counted["bodies"] == was.get("bodies", 0) + 3
+    assert [(sample.labels, sample.value) for sample in told["memento_store_sequence"].samples] == [
+        ({"shard": "north"}, 12)
+    ]
+    assert told["memento_index_nodes"].samples[0].value == 2.5
+    assert [family.type for name, family in told.items() if name.startswith("memento_index")] == ["gauge"]
+
+
+def test_what_a_node_over_a_shared_store_tells_of_itself_is_declared_and_parsed(server: Server, tmp_path: Path) -> None:
+    server.empty()
+    store = StoreSettings("sparql", server.query_url, server.update_url, follow_ms=50)
+    index = IndexSettings(kind="lance", uri=str(tmp_path / "lance"), whole=1)
+    configured = replace(OFFLINE, store=store, index=index, inference=InferenceSettings(on=False))
+    memento = open_memento(tmp_path / "home", configured=configured)
+    assert isinstance(memento, Memento)
+    with memento, create_app(memento.service).test_client() as client:
+        memento.warm_up()
+        memento.note("I live in Lisbon.")
+        memento.recall("Where do I live?")
+        told = read_metrics(client.get("/metrics").text)
+
+    ours = {name.removeprefix("memento_") for name in told}
+    declared = {name.removesuffix("_total") for name in telemetry.METRICS}
+    assert ours - declared <= {"events", "seconds"}
+    assert {
+        "store_request_seconds",
+        "store_turn_wait_seconds",
+        "store_turn_hold_seconds",
+        "store_sequence",
+        "store_behind",
+        "store_behind_seconds",
+        "engine_call_seconds",
+        "engine_behind",
+        "pool_nodes",
+        "index_nodes",
+        "copied_statements",
+        "pending_notes",
+        "pending_oldest_seconds",
+        "captured_turns",
+        "writers",
+        "part_up",
+        "disk_free_bytes",
+    } <= ours
+    for family in told.values():
+        if metric := telemetry.METRICS.get(family.name.removeprefix("memento_")):
+            assert (family.type, family.documentation) == (metric.kind, metric.help)
+    calls = {sample.labels["call"] for sample in told["memento_engine_call_seconds"].samples}
+    assert {"put", "nearest", "words", "records"} <= calls <= set(telemetry.ENGINE_CALLS)
+    assert {sample.labels["part"] for sample in told["memento_part_up"].samples} == set(telemetry.PARTS)
 
 
 class Collector(BaseHTTPRequestHandler):

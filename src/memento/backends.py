@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from hashlib import sha256
 from shutil import rmtree
 from socket import gethostname
 from threading import Lock
@@ -19,6 +20,7 @@ import faiss
 
 from memento.datadir import DataFolder, cache_folder
 from memento.errors import BackendError, Damaged, GraphError, InputError, SettingsError
+from memento.graph.agreement import Agreed, Review, adopt_store, is_of_ontology, join_store, load_ontology, review_store
 from memento.graph.backups import (
     discard_backups,
     drop_fallback,
@@ -35,7 +37,7 @@ from memento.graph.probe import raise_if_unfit
 from memento.graph.ranges import Aside
 from memento.graph.remote import RemoteStore, Replica, WriteLock
 from memento.graph.snapshot import Snapshots, delete_snapshots
-from memento.graph.store import Delta, Store, load_ontology
+from memento.graph.store import Delta, Store
 from memento.graph.transfer import Statement
 from memento.iris import CASES, IRI, MEM, TYPE, self_iri, tenant_of
 from memento.model import Change, Degraded, Scope
@@ -106,6 +108,10 @@ class Backends:
     """Whether the last look at what other nodes wrote to a shared store failed."""
     is_following: bool = False
     """Whether what another node wrote is being followed: it has done already what whoever writes would do to the graph."""
+    agreed: Sequence[Agreed] = ()
+    """The settings that all nodes of a shared store are to have alike."""
+    review: Review = Review()
+    """How this node stands to a shared store."""
     is_migrating: bool = False
     """Whether vectors of another embedder are being made beside those in use."""
     _is_erased: bool = field(default=False)
@@ -305,6 +311,8 @@ class Backends:
                 return wait_s
             try:
                 graph.follow_feed()
+                if self.review.lacks_ontology:  # a backup without it was put back
+                    self._take_review(join_store(graph, self.agreed, is_alone=False))
             except BackendError as error:  # the endpoint is away, or the embedder: what was written is there later
                 if not self.is_away:
                     logger.warning("feed.not-followed", extra={"error": type(error).__name__})
@@ -372,6 +380,14 @@ class Backends:
         """Follow a shared store at least up to a write; raises `GraphError`."""
         if isinstance(self.graph, RemoteStore) and self.graph.writes < sequence:
             self.graph.follow_feed()
+            if self.graph.writes < sequence:  # a writer of this node is about to
+                self.follow_all()
+
+    def follow_all(self) -> None:
+        """Follow a shared store up to its last write, which waits for who is writing; raises `GraphError`."""
+        if isinstance(self.graph, RemoteStore):
+            with self.graph.turn:
+                pass
 
     def transfer(self, removes: Sequence[Statement], adds: Sequence[Statement]) -> None:
         """
@@ -407,7 +423,7 @@ class Backends:
         engine did not answer. The turn to write is this node's.
         """
         pools, graph = self.indexes, self.graph
-        if not (isinstance(pools, Pools) and isinstance(graph, RemoteStore)):
+        if not (isinstance(pools, Pools) and isinstance(graph, RemoteStore)) or graph.failure is not None:
             return
         last, engine = graph.writes, pools.engine
         if self._indexed == last and not pools.is_late and pools.owner == self._owner:
@@ -423,12 +439,31 @@ class Backends:
             engine.put([], seen=last)
         self._indexed, self._owner, pools.is_late = last, pools.owner, False
 
+    def rebuild(self, progress: Progress | None) -> int:
+        """
+        Make every index from the graph alone; return how many nodes were embedded. The writers' lock is held.
+
+        Raises:
+            EngineError: an engine failed; another try begins from the beginning.
+        """
+        pools, graph = self.indexes, self.graph
+        if not (isinstance(pools, Pools) and isinstance(graph, RemoteStore)):
+            return pools.rebuild(progress)
+        graph.note_step()  # should this node die, the others see that the engine has not all of it
+        self._indexed = -1
+        done = pools.rebuild(progress)
+        pools.engine.put([], seen=graph.writes)
+        self._indexed, self._owner = graph.writes, pools.owner
+        return done
+
     def _take_over(self, graph: RemoteStore) -> None:
         """Mend the engine where nobody has for a while: whoever was to is dead."""
-        if not isinstance(self.indexes, Pools):
+        if not isinstance(self.indexes, Pools) or graph.failure is not None:
             return
         seen = self.indexes.engine.seen
-        if seen < graph.writes and seen == self._lagging:
+        is_other = self._engine_of not in ("", graph.id)
+        if is_other or (seen != graph.writes and seen == self._lagging):  # above it, where a backup was put back
+            self._indexed = -1
             with graph.turn:  # which mends it
                 pass
         self._lagging = seen
@@ -461,6 +496,8 @@ class Backends:
         graphs = list(dict.fromkeys(IRI(graph) for entry in entries for graph in entry.told.graphs))
         nodes = list(dict.fromkeys(IRI(one) for entry in entries for one in entry.told.subjects))
         forgets = any(entry.told.forgets for entry in entries)
+        if isinstance(self.graph, RemoteStore) and (everything or is_of_ontology(graphs)):
+            self._take_review(review_store(self.graph, self.agreed))
         self.is_following = True
         try:
             if not isinstance(self.indexes, Pools):
@@ -485,6 +522,12 @@ class Backends:
                 self.tell_writing(None if everything or ROUTES in graphs else graphs)
         finally:
             self.is_following = False
+
+    def _take_review(self, review: Review) -> None:
+        """Let this node write from now on, or not."""
+        if review.refusal is not None and review.refusal != self.graph.failure:
+            logger.error("node.refused", extra={"reason": review.refusal})
+        self.graph.failure, self.review = review.refusal, review
 
     def _evict_written(self, pools: Pools, entries: Sequence[Entry]) -> None:
         """Let no pool keep what other nodes have written of, nor what it belongs to."""
@@ -693,11 +736,10 @@ def _open_shared(
             "its memory there with `memento export` and `memento import`"
         )
     chosen, land = settings.store, settings.land
-    client = SparqlClient(chosen.query_url, chosen.update_url, token=chosen.token, timeout_s=chosen.timeout_s)
-    if chosen.probe:
-        raise_if_unfit(client)
-    graph = RemoteStore(client, node=f"{gethostname()}:{os.getpid()}", lease_s=chosen.lease_s)
+    graph = _connect(settings, datadir.shard or "")
     graph.shard = datadir.shard or graph.shard
+    is_alone = datadir.neighbours is not None  # but for workers over the same folder, which have the same settings
+    agreed = () if is_alone else _list_agreed(settings, embedder.fingerprint)
     try:
         if datadir.erasure_mark.exists():  # what is in the files of the replica too
             rmtree(datadir.replica, ignore_errors=True)
@@ -709,7 +751,7 @@ def _open_shared(
         graph.keep_replica(replica)
         file = open_vector_file(datadir.vectors, embedder.fingerprint)
         note_embedding(file, embedder)
-        load_ontology(graph)
+        review = join_store(graph, agreed, is_alone=is_alone)
         engine = open_engine(settings.index, embedder.dimensions)
         if engine is None:
             indexes = Indexes(graph, embedder, file, land.flat, land.above)
@@ -728,6 +770,8 @@ def _open_shared(
         Snapshots(graph, datadir.snapshots),
         Inferences(Oxigraph(), settings.inference.most),  # of nothing: they are refused by the settings
         aside,
+        agreed=agreed,
+        review=review,
     )
     if datadir.neighbours is not None:
         graph.neighbours = Neighbours(datadir.neighbours)
@@ -736,6 +780,103 @@ def _open_shared(
         with graph.turn:
             parts._mend_engine()
     return parts
+
+
+def _list_agreed(settings: Settings, fingerprint: str) -> tuple[Agreed, ...]:
+    """List what all nodes of a shared store are to have alike."""
+    engine, redaction = settings.index, settings.redaction
+    place = sha256(f"{engine.kind} {engine.uri}".encode()).hexdigest()[:16]
+    found = (
+        Agreed(
+            name="embedding",
+            value=fingerprint,
+            harm="the same question brings back other memories on each node",
+        )
+        if engine.kind == "faiss"
+        else Agreed(
+            name=f"embedding of the index {place}",
+            value=fingerprint,
+            harm="the index that they share would hold vectors that do not go together",
+            is_needed=True,
+        )
+    )
+    return (
+        found,
+        Agreed(
+            name="index.kind with index.uri",
+            value=place,
+            harm="what one node writes the index of another has only after store.lease_s",
+            is_shown=False,
+        ),
+        Agreed(
+            name="consolidation.time_zone",
+            value=settings.consolidation.time_zone,
+            harm="what yesterday means depends on who takes a note",
+        ),
+        Agreed(
+            name="[redaction]",
+            value=sha256(repr(redaction).encode()).hexdigest()[:16],
+            harm="a secret that one node takes out another keeps",
+            is_shown=False,
+        ),
+        Agreed(
+            name="store.lease_s",
+            value=f"{settings.store.lease_s:g}",
+            harm="a node with a shorter one may take the turn from one that is alive, whose writer is then told to ask again",
+        ),
+    )
+
+
+def adopt_shared_store(settings: Settings) -> str | None:
+    """
+    Let a shared store have the ontology of this program and these settings as those of all nodes; an index with vectors of another
+    embedder is emptied, and filled again by the next node that starts.
+
+    Returns:
+        the version of the ontology before; None where there was none.
+
+    Raises:
+        SettingsError: the store is that of a data folder, or unfit.
+        GraphError: the endpoint failed, or has an ontology that this program cannot read.
+        EngineError: the engine cannot be emptied.
+    """
+    if settings.store.kind != "sparql":
+        raise SettingsError("store.kind is embedded: a data folder has one owner, who opens it as it is")
+    embedder = embedder_of(replace(settings.embedding, cache=False), cache_folder())
+    graph, agreed = _connect(settings), _list_agreed(settings, embedder.fingerprint)
+    try:
+        noted = graph.feed.read_agreed()
+        before = adopt_store(graph, agreed)
+        if any(one.is_needed and noted.get(one.name, one.value) != one.value for one in agreed):
+            engine = open_engine(settings.index, embedder.dimensions)
+            assert engine is not None
+            with graph.turn:
+                engine.clear()
+            engine.close()
+    finally:
+        graph.close()
+    return before
+
+
+def _connect(settings: Settings, shard: str = "") -> RemoteStore:
+    """Open the store behind an endpoint; raises as `_open_shared`."""
+    chosen = settings.store
+    client = SparqlClient(
+        chosen.query_url,
+        chosen.update_url,
+        token=chosen.token,
+        timeout_s=chosen.timeout_s,
+        shard=shard,
+    )
+    client.wait_until_there(
+        chosen.start_s,
+        lambda: logger.warning(
+            "store.awaited", extra={"store": client.shown(chosen.query_url), "at_most_s": chosen.start_s}
+        ),
+    )
+    if chosen.probe:
+        raise_if_unfit(client)
+    return RemoteStore(client, node=f"{gethostname()}:{os.getpid()}", lease_s=chosen.lease_s)
 
 
 _STORE = "store-id"  # in the vector file: what an engine that holds the index calls the store of this folder

@@ -15,9 +15,11 @@ Every way Memento fails.
     ├── BackendError             something outside failed                        503
     │   ├── GraphError           the store; carries the query file when there is one
     │   │   ├── Damaged          its files cannot be read
+    │   │   ├── StoreAway        nobody answers at the address of its endpoint; nothing was sent
     │   │   ├── Unanswered       an endpoint did not say whether it wrote
     │   │   ├── LostTurn         another node wrote first; nothing was written
     │   │   └── Moved            the tenant is in another store now; nothing was written
+    │   ├── Overloaded           more is under way or waits than may; nothing was done, and the same may be asked again
     │   ├── ReadOnly             a write while a backup stands in for a damaged store
     │   ├── TimedOut             a query that took longer than it may            504
     │   ├── TooMuch              a query that took more memory, rows or bytes than it may
@@ -138,6 +140,10 @@ class Damaged(GraphError):
     """The files of the store are not all there, not as they were written, or of a version that this one cannot read."""
 
 
+class StoreAway(GraphError):
+    """Nobody answers at the address of the endpoint; nothing was sent."""
+
+
 class Unanswered(GraphError):
     """The endpoint of the store was sent something and did not answer: whether it was done is not known yet."""
 
@@ -148,6 +154,14 @@ class LostTurn(GraphError):
 
 class Moved(GraphError):
     """The memory of the tenant is in another store now, or on its way; nothing was written, and the same may be asked again."""
+
+
+class Overloaded(BackendError):
+    """More is under way or waits than may: the message says what. Nothing was done; `retry_after_s` is when to ask again."""
+
+    def __init__(self, message: str, retry_after_s: int = 1) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
 
 
 class ReadOnly(BackendError):

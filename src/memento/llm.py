@@ -405,6 +405,11 @@ class Chat:
     call_s: float
     options: Mapping[str, Any]
 
+    @property
+    def rest_s(self) -> float:
+        """Seconds for which the service is left alone, as it has kept failing; 0 while it is asked."""
+        return self.service.endpoint.breaker.rest_s
+
     def answer(
         self, asked: Prompt, form: type[Form], complaint: Callable[[Form], str | None] | None = None
     ) -> Reply[Form]:

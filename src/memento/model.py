@@ -1322,6 +1322,38 @@ class SetAside:
     nodes: tuple[IRI, ...]
 
 
+PartName = Literal["store", "index", "embedder", "model", "notes", "disk"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartHealth:
+    """
+    How one part of a service stands: `ok`, `starting` until it is loaded, `away` where it does not answer, `failing` or `damaged`
+    where it does and cannot, `full` where it takes no more.
+
+    Without a part that `is_needed` no question is answered. `detail` says what is wrong, `figures` what was measured: of the store
+    the number of its last write and how far this process is behind it, of the index what it holds, of notes how many wait.
+    """
+
+    part: PartName
+    state: Literal["ok", "starting", "away", "failing", "damaged", "full"]
+    is_needed: bool
+    detail: str = ""
+    figures: Mapping[str, float | str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Readiness:
+    """
+    Whether requests should be sent here: `ready`, `starting`, or `away` where a part is not there that is needed. `away` names
+    those parts; `parts` has all, for those who may ask.
+    """
+
+    status: Literal["ready", "starting", "away"]
+    away: tuple[PartName, ...] = ()
+    parts: tuple[PartHealth, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
     """What the service holds and how it stands."""
@@ -1353,6 +1385,10 @@ class Status:
     """How many secrets of which kind were taken out of texts for this namespace since the folder was made."""
     proposals: int = 0
     """What was captured and waits for a yes."""
+    parts: tuple[PartHealth, ...] = ()
+    """How the parts stand, as `/health/ready` tells it."""
+    differences: tuple[str, ...] = ()
+    """Where this node differs from the others of a shared store without harm, a sentence each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1362,8 +1398,9 @@ class Health:
     `degraded` where a backup stands in for a store that is damaged: `degraded` then says why, and of what time it is.
 
     `indexes` counts the nodes in them, `pending` the notes that are still to be understood, `failed` those that were given up.
-    `upstreams` has the origin of the provider of each protocol, which is not asked how it does. `shards` says of each store of a
-    memory that has several whether it is `ok`, `failing` or `not open` in this process, to who may care for all of it.
+    `upstreams` has the origin of the provider of each protocol, which is not asked how it does. `differences` says where a node
+    differs from the others of a shared store without harm, a sentence each. `shards` says of each store of a memory that has
+    several whether it is `ok`, `failing` or `not open` in this process, to who may care for all of it.
     """
 
     status: Literal["starting", "ok", "degraded"]
@@ -1377,6 +1414,7 @@ class Health:
     upstreams: Mapping[str, str]
     degraded: str | None = None
     set_aside: SetAside | None = None
+    differences: tuple[str, ...] = ()
     shards: Mapping[str, str] | None = None
 
 

@@ -657,6 +657,14 @@ class LimitsSettings:
         1_073_741_824, "longest RDF document that an import over HTTP takes, in bytes, unpacked"
     )
     results: Positive = knob(1_000, "most memories that one recall or one page of a listing returns")
+    writers: Positive = knob(
+        128,
+        "changes that may be under way or wait for their turn at once; one more is refused (503), to be asked again",
+    )
+    pending: Positive = knob(
+        100_000,
+        "notes that may wait to be understood; another that would wait is refused (503), to be given again later",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -700,6 +708,9 @@ class ServerSettings:
     port: Annotated[int, Meta(ge=0, le=65535)] = knob(6366, "port the service listens on; 0 takes a free one")
     token_required: bool = knob(False, "ask programs of this machine for a token too; needed behind a forwarder")
     threads: Positive = knob(256, "requests served at once")
+    waiting: Natural = knob(
+        512, "requests that may wait for a thread; one more is refused (503). Those of the proxy are never refused"
+    )
     connections: Annotated[int, Meta(ge=1, le=1_000_000)] = knob(
         2_000,
         "connections held at once, fewer where the system allows fewer files; one more closes the one longest idle",
@@ -770,6 +781,9 @@ class StoreSettings:
     )
     follow_ms: Annotated[int, Meta(ge=10)] = knob(
         200, "milliseconds between two looks at what other nodes have written"
+    )
+    start_s: Amount = knob(
+        15.0, "seconds that a start waits for a store which cannot be reached yet, before it gives up"
     )
     replica: Literal["auto", "on", "off"] = knob(
         "auto",

@@ -1,6 +1,9 @@
 """
 How long things took and how often they happened: one process-wide tally that `/metrics` prints and recalls report.
 
+`METRICS` declares what is told of each part: `observe` and `increment` add to it as it happens, and a gauge is read when `/metrics`
+is asked. A label has one of the declared values, or `other`, so that no caller can make a metric grow.
+
 Log lines are JSON: a constant event name with fields, never the text of a note or a key. An error is logged by its class and the
 lines of code it went through, as its message may hold what somebody wrote.
 
@@ -14,10 +17,12 @@ import logging
 import threading
 import time
 import traceback
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
 from memento.assets import install_line
 from memento.errors import MissingPart
@@ -32,6 +37,168 @@ _lock = threading.Lock()
 _counts: dict[str, int] = defaultdict(int)
 _seconds: dict[str, float] = defaultdict(float)
 _tracer: Tracer | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metric:
+    """What is told of one part: its kind, a sentence, and by label the values that it may have; none for any name of a shard."""
+
+    kind: Literal["counter", "gauge", "histogram"]
+    help: str
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    buckets: tuple[float, ...] = (
+        0.001,
+        0.0025,
+        0.005,
+        0.01,
+        0.025,
+        0.05,
+        0.1,
+        0.25,
+        0.5,
+        1.0,
+        2.5,
+        5.0,
+        10.0,
+        30.0,
+        60.0,
+    )
+    """Upper bounds of a histogram, in its unit, rising."""
+
+
+_SHARD: Mapping[str, tuple[str, ...]] = {"shard": ()}
+ENGINE_CALLS = ("put", "nearest", "words", "linked", "records", "sample", "count", "settle", "purge", "clear")
+"""The calls of an engine that are timed."""
+PARTS = ("store", "index", "embedder", "model", "notes", "disk")
+"""The parts of a service whose state is told."""
+
+METRICS: Mapping[str, Metric] = {
+    "store_request_seconds": Metric(
+        kind="histogram",
+        help="requests to the endpoint of the store, until the answer was whole or had failed",
+        labels={**_SHARD, "kind": ("query", "update")},
+    ),
+    "store_failures_total": Metric(
+        kind="counter",
+        help="requests to the store that failed: not sent, or nobody knows whether they were carried out, or refused",
+        labels={**_SHARD, "kind": ("query", "update"), "reason": ("unreachable", "unanswered", "refused")},
+    ),
+    "store_turn_wait_seconds": Metric(
+        kind="histogram", help="how long this node waited for its turn to write", labels=_SHARD
+    ),
+    "store_turn_hold_seconds": Metric(
+        kind="histogram", help="how long this node kept its turn to write", labels=_SHARD
+    ),
+    "store_lost_writes_total": Metric(
+        kind="counter",
+        help="writes that were not made, as another node had written first or taken the turn",
+        labels=_SHARD,
+    ),
+    "store_sequence": Metric(kind="gauge", help="number of the last write that this node has followed", labels=_SHARD),
+    "store_behind": Metric(
+        kind="gauge", help="writes of other nodes that this node has not followed yet", labels=_SHARD
+    ),
+    "store_behind_seconds": Metric(
+        kind="gauge", help="seconds since this node knew everything that the store has", labels=_SHARD
+    ),
+    "engine_call_seconds": Metric(
+        kind="histogram",
+        help="calls of the engine that holds the index",
+        labels={**_SHARD, "call": ENGINE_CALLS},
+    ),
+    "engine_failures_total": Metric(
+        kind="counter",
+        help="calls of the engine that failed",
+        labels={**_SHARD, "call": ENGINE_CALLS},
+    ),
+    "engine_behind": Metric(kind="gauge", help="writes that the store has and the engine has not", labels=_SHARD),
+    "pool_nodes": Metric(
+        kind="histogram",
+        help="nodes that were brought in from the engine for one question or write",
+        buckets=(10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000),
+    ),
+    "index_nodes": Metric(kind="gauge", labels=_SHARD, help="nodes in the indexes of this process"),
+    "copied_statements": Metric(
+        kind="gauge", labels=_SHARD, help="statements of a shared store that are copied to answer SPARQL"
+    ),
+    "pending_notes": Metric(kind="gauge", labels=_SHARD, help="notes that are kept and wait to be understood"),
+    "pending_oldest_seconds": Metric(kind="gauge", labels=_SHARD, help="how long the oldest of them has waited"),
+    "failed_notes": Metric(
+        kind="gauge", labels=_SHARD, help="notes that were given up until somebody tries them again"
+    ),
+    "captured_turns": Metric(kind="gauge", help="turns that were captured and are not noted yet"),
+    "writers": Metric(kind="gauge", help="changes that are under way in this process or wait for their turn"),
+    "requests": Metric(kind="gauge", help="requests that are being answered by this process"),
+    "requests_waiting": Metric(kind="gauge", help="requests that wait for a thread"),
+    "refused_total": Metric(
+        kind="counter",
+        help="what was refused as there was too much of it",
+        labels={"what": ("requests", "writers", "notes", "bodies", "queries", "updates")},
+    ),
+    "part_up": Metric(kind="gauge", help="1 where a part is well, 0 where it is not", labels={**_SHARD, "part": PARTS}),
+    "disk_free_bytes": Metric(kind="gauge", labels=_SHARD, help="bytes that are left on the disk of the data folder"),
+}
+"""By name, without `memento_` before it."""
+
+Labels = tuple[tuple[str, str], ...]
+
+
+@dataclass(slots=True)
+class _Histogram:
+    counts: list[int]  # by bucket, and beyond the last
+    total: float = 0.0
+
+
+_increments: dict[tuple[str, Labels], float] = defaultdict(float)
+_histograms: dict[tuple[str, Labels], _Histogram] = {}
+_levels: dict[str, float] = {}
+
+
+def observe(name: str, value: float, **labels: str) -> None:
+    """Add a value to a histogram of `METRICS`."""
+    metric, key = METRICS[name], (name, _bound_labels(name, labels))
+    place = bisect_left(metric.buckets, value)
+    with _lock:
+        histogram = _histograms.get(key)
+        if histogram is None:
+            histogram = _histograms[key] = _Histogram([0] * (len(metric.buckets) + 1))
+        histogram.counts[place] += 1
+        histogram.total += value
+
+
+def increment(name: str, by: float = 1.0, **labels: str) -> None:
+    """Add to a counter of `METRICS`."""
+    with _lock:
+        _increments[name, _bound_labels(name, labels)] += by
+
+
+def set_level(name: str, value: float) -> None:
+    """Set a gauge of `METRICS` that has no labels to what it is now."""
+    with _lock:
+        _levels[name] = value
+
+
+def shift_level(name: str, by: float) -> None:
+    """Raise a gauge of `METRICS` that has no labels by so much."""
+    with _lock:
+        _levels[name] = _levels.get(name, 0.0) + by
+
+
+@contextmanager
+def measure(name: str, **labels: str) -> Iterator[None]:
+    """Add the seconds that a block takes to a histogram of `METRICS`, whether it fails or not."""
+    begin = time.perf_counter()
+    try:
+        yield
+    finally:
+        observe(name, time.perf_counter() - begin, **labels)
+
+
+def _bound_labels(name: str, labels: Mapping[str, str]) -> Labels:
+    """Return the labels of a metric in their order, each with a value that it may have; what is not given is empty."""
+    known = METRICS[name].labels
+    given = ((label, labels.get(label, "")) for label in known)
+    return tuple((label, value if not known[label] or value in known[label] else "other") for label, value in given)
 
 
 class Stopwatch:
@@ -81,15 +248,56 @@ def tally(prefix: str) -> dict[str, int]:
         return {name.removeprefix(prefix): n for name, n in sorted(_counts.items()) if name.startswith(prefix)}
 
 
-def exposition() -> str:
-    """Return the tally in the Prometheus text format."""
+Sample = tuple[str, Mapping[str, str], float]
+"""The value of a gauge: its name in `METRICS`, its labels, and how much it is now."""
+
+
+def exposition(gauges: Iterable[Sample] = ()) -> str:
+    """
+    Return the tally in the Prometheus text format.
+
+    Args:
+        gauges: as they are now.
+    """
     with _lock:
         counts, seconds = dict(_counts), dict(_seconds)
+        increments, levels = dict(_increments), dict(_levels)
+        histograms = {key: _Histogram(list(one.counts), one.total) for key, one in _histograms.items()}
     lines = ["# TYPE memento_events_total counter"]
-    lines += [f'memento_events_total{{event="{name}"}} {n}' for name, n in sorted(counts.items())]
+    lines += [f'memento_events_total{{event="{escape_label(name)}"}} {n}' for name, n in sorted(counts.items())]
     lines.append("# TYPE memento_seconds_total counter")
-    lines += [f'memento_seconds_total{{event="{name}"}} {s:.6f}' for name, s in sorted(seconds.items())]
+    lines += [f'memento_seconds_total{{event="{escape_label(name)}"}} {s:.6f}' for name, s in sorted(seconds.items())]
+    values: dict[str, list[str]] = defaultdict(list)
+    for (name, labels), value in sorted(increments.items()):
+        values[name].append(_write_sample(name, labels, value))
+    for (name, labels), histogram in sorted(histograms.items(), key=lambda one: one[0]):
+        values[name] += _write_histogram(name, labels, histogram)
+    for name, given, value in (*((name, {}, value) for name, value in levels.items()), *gauges):
+        values[name].append(_write_sample(name, _bound_labels(name, given), value))
+    for name, metric in METRICS.items():
+        if values[name]:  # what has not happened yet has no line
+            lines += [f"# HELP memento_{name} {metric.help}", f"# TYPE memento_{name} {metric.kind}", *values[name]]
     return "\n".join(lines) + "\n"
+
+
+def _write_histogram(name: str, labels: Labels, histogram: _Histogram) -> Iterator[str]:
+    below = 0
+    for bound, n in zip((*METRICS[name].buckets, None), histogram.counts, strict=True):
+        below += n
+        limit = "+Inf" if bound is None else f"{bound:g}"
+        yield _write_sample(f"{name}_bucket", (*labels, ("le", limit)), below)
+    yield _write_sample(f"{name}_sum", labels, histogram.total)
+    yield _write_sample(f"{name}_count", labels, below)
+
+
+def _write_sample(name: str, labels: Labels, value: float) -> str:
+    said = ",".join(f'{label}="{escape_label(text)}"' for label, text in labels)
+    return f"memento_{name}{{{said}}} {value:.12g}" if said else f"memento_{name} {value:.12g}"
+
+
+def escape_label(text: str) -> str:
+    """Return a text as the value of a label."""
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
 def configure_logging() -> None:

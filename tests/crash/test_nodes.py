@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import subprocess
 import sys
@@ -29,7 +30,8 @@ class Node:
     def __init__(self, home: Path, name: str, first: int, server: Server) -> None:
         self.home, self.name, self.server, self.first, self.acknowledged = home, name, server, first, first
         words = [sys.executable, str(NODE), str(home), name, str(first), server.query_url, server.update_url]
-        self.process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+        paths = {**os.environ, "PYTHONPATH": ":".join(sys.path)}
+        self.process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=paths)
         assert self.process.stdout is not None
         assert self.process.stdout.readline() == "ready\n"
 

@@ -13,11 +13,12 @@ import pytest
 from endpoints import Server
 from memento import assets
 from memento.errors import GraphError
+from memento.graph.agreement import load_ontology
 from memento.graph.binding import load_query
 from memento.graph.feed import FEED, SMALL
 from memento.graph.oxigraph import Oxigraph
 from memento.graph.remote import Replica
-from memento.graph.store import Delta, Store, load_ontology, parse_quads
+from memento.graph.store import Delta, Store, parse_quads
 from memento.iris import IRI, MEM, ONTOLOGY
 from memento.model import Change, Value
 from trig import parse_trig

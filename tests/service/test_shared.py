@@ -13,9 +13,14 @@ from pathlib import Path
 import pytest
 
 from conftest import OFFLINE
-from endpoints import Server
+from endpoints import Server, free_port
+from memento.access import OWNER
+from memento.archive.check import report_health
 from memento.consolidation.queue import list_waiting
-from memento.errors import GraphError, InputError, SettingsError
+from memento.errors import GraphError, InputError, SettingsError, StoreAway
+from memento.graph.agreement import adopt_store
+from memento.iris import ONTOLOGY
+from memento.model import Scope
 from memento.python import Memento, open_memento
 from memento.service.understanding import retry_note, take_up
 from memento.settings import InferenceSettings, Settings, StoreSettings, check, load
@@ -146,11 +151,9 @@ def test_more_statements_than_may_be_copied_are_refused_by_name_of_the_setting(s
 
 
 def test_an_endpoint_that_is_away_is_an_error_and_used_again_when_it_is_back(tmp_path: Path) -> None:
-    from endpoints import free_port
-
     server = Server(tmp_path / "endpoint", free_port())
     with pytest.raises(GraphError, match="cannot be reached"):
-        open_node(server, tmp_path / "home")
+        open_node(server, tmp_path / "home", start_s=0.0)
     server.start()
     try:
         with open_node(server, tmp_path / "home") as node:
@@ -168,9 +171,24 @@ def test_an_endpoint_that_is_away_is_an_error_and_used_again_when_it_is_back(tmp
         server.kill()
 
 
-def test_a_note_that_waits_is_tried_as_soon_as_a_store_that_was_away_is_back(tmp_path: Path) -> None:
-    from endpoints import free_port
+def test_a_start_waits_for_a_store_that_is_not_there_yet_and_gives_up_with_a_line(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    server = Server(tmp_path / "endpoint", free_port())
+    with pytest.raises(StoreAway, match=r"start the store, or check store\.query_url.*0\.3 s, store\.start_s"):
+        open_node(server, tmp_path / "home", start_s=0.3)
+    late = threading.Timer(0.5, server.start)
+    late.start()
+    try:
+        with open_node(server, tmp_path / "home", start_s=20.0) as node:
+            assert node.note("The ferry to Eigg leaves at noon.").memories
+    finally:
+        late.join()
+        server.kill()
+    assert [one.message for one in caplog.records].count("store.awaited") == 2
 
+
+def test_a_note_that_waits_is_tried_as_soon_as_a_store_that_was_away_is_back(tmp_path: Path) -> None:
     server = Server(tmp_path / "endpoint", free_port())
     server.start()
     try:
@@ -242,3 +260,39 @@ def test_settings_that_do_not_go_together_are_refused() -> None:
         load(environment=urls | {"MEMENTO_STORE_UPDATE_URL": "http://s/update", "MEMENTO_ENCRYPTION_ON": "true"})
     chosen = load(environment=urls | {"MEMENTO_STORE_UPDATE_URL": "http://s/update"}).store
     assert (chosen.kind, chosen.query_url, chosen.update_url) == ("sparql", "http://s/query", "http://s/update")
+
+
+def write_ontology(server: Server, version: str | None) -> None:
+    """Let a node of another version write its ontology; None is ours."""
+    store = server.open("newer")
+    said = '<http://purl.org/memento/> <http://www.w3.org/2002/07/owl#versionInfo> "{}" .'
+    if version is None:
+        adopt_store(store, [])
+    else:
+        store.load(said.format(version).encode(), ONTOLOGY)
+    store.close()
+
+
+def test_a_node_goes_on_beside_a_newer_one_and_writes_no_more_beside_one_that_it_cannot_read(
+    nodes: tuple[Memento, Memento], server: Server
+) -> None:
+    one, two = nodes
+    write_ontology(server, "0.999.0")
+    one.note("The kayak is in the loft.")
+    assert "0.999.0" in one.status().differences[0]
+    write_ontology(server, "9.0.0")
+    with pytest.raises(GraphError, match=r"nothing can be written.*9\.0\.0.*upgrade it"):
+        one.note("The canoe is in the barn.")
+    wait_until(lambda: two.service.stores.graph.failure is not None)
+    assert "loft" in str(contents(two, "Where is the kayak?"))
+    health = report_health(Scope(), OWNER, {}, two.service.stores, two.service.watch.report())
+    assert health.store == "failing"
+    assert "9.0.0" in str(health.degraded)
+    with pytest.raises(GraphError, match=r"cannot join the store.*upgrade it"):
+        open_node(server, one.service.datadir.path.with_name("third"))
+
+    write_ontology(server, "0.999.0")
+    wait_until(lambda: two.service.stores.graph.failure is None)
+    write_ontology(server, None)
+    two.note("The canoe is in the barn.")
+    wait_until(lambda: one.status().differences == ())

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
+from shutil import copytree, rmtree
 from typing import Any
 
 import pytest
 
 from conftest import OFFLINE
-from endpoints import Server
-from memento.errors import EngineError
+from endpoints import Server, free_port
+from memento.errors import EngineError, GraphError, MementoError
 from memento.python import Memento, open_memento
 from memento.search.databases import Lance
 from memento.search.pool import Pools
@@ -128,3 +129,56 @@ def test_what_a_node_that_died_has_not_put_another_one_puts_without_being_asked(
     with pytest.raises(EngineError):
         one.note("The ladder is at number nine.")
     wait_until_known(two, "Where is the ladder?", "nine", 10 * LEASE_S)
+
+
+def test_a_store_that_was_put_back_to_an_earlier_state_is_noticed_and_the_engine_follows(
+    tmp_path: Path,
+) -> None:
+    own = Server(tmp_path / "store", free_port())
+    own.start()
+    try:
+        with (
+            open_node(own, tmp_path / "a", tmp_path / "engine") as one,
+            open_node(own, tmp_path / "b", tmp_path / "engine") as two,
+        ):
+            one.note("The kettle is blue.")
+            own.kill()
+            copytree(own.folder, tmp_path / "backup")
+            own.start()
+            wait_until_known(two, "What is the kettle?", "blue", 20)
+            two.note("The toaster is red.")
+            own.kill()
+            rmtree(own.folder)
+            copytree(tmp_path / "backup", own.folder)
+            own.start()
+            wait_until_settled(one)
+            assert not knows(one, "What is the toaster?", "red")
+            one.note("The pan is green.")
+            wait_until_settled(two)
+            assert (knows(two, "What is the kettle?", "blue"), knows(two, "What is the pan?", "green")) == (True, True)
+            assert one.check() == ()
+
+            own.empty()
+            with pytest.raises(GraphError, match="emptied"):
+                two.note("The cup is white.")
+            with open_node(own, tmp_path / "c", tmp_path / "engine") as third:
+                wait_until_settled(two)
+                two.note("The jug is white.")
+                wait_until_settled(third)
+                assert not knows(third, "What is the kettle?", "blue")
+                assert third.check() == ()
+    finally:
+        own.kill()
+
+
+def wait_until_settled(node: Memento, within_s: float = 30.0) -> None:
+    """Wait until a node knows what the store has, and their engine has it."""
+    stores, until = node.service.stores, time.monotonic() + within_s
+    while True:
+        with suppress(MementoError):
+            head = stores.graph.feed.read()  # type: ignore[attr-defined]
+            is_known = head.id == stores.graph.id and head.sequence == stores.graph.writes  # type: ignore[attr-defined]
+            if is_known and stores.indexes.engine.seen == head.sequence:  # type: ignore[attr-defined]
+                return
+        assert time.monotonic() < until, "it did not settle in time"
+        time.sleep(0.05)

@@ -23,9 +23,10 @@ from memento.iris import IRI, MEM, graph_iri
 from memento.model import Change
 from memento.operations.notes import Note
 from memento.python import Memento, open_memento
+from memento.search.pool import Pools
 from memento.service import handle
 from memento.service.handlers.recall import health
-from memento.settings import InferenceSettings, Settings, StoreSettings, check, list_shards, load
+from memento.settings import IndexSettings, InferenceSettings, Settings, StoreSettings, check, list_shards, load
 
 LEASE_S = 1.0
 TENANTS = ("ada", "bob", "eve")
@@ -47,7 +48,7 @@ class Nodes:
 
 def configure(server: Server, second: Server) -> Settings:
     shards = f'{{"b": {{"query_url": "{second.query_url}", "update_url": "{second.update_url}"}}}}'
-    store = StoreSettings("sparql", server.query_url, server.update_url, follow_ms=50, lease_s=LEASE_S, shards=shards)
+    store = StoreSettings("sparql", server.query_url, server.update_url, follow_ms=80, lease_s=LEASE_S, shards=shards)
     return replace(OFFLINE, store=store, inference=InferenceSettings(on=False))
 
 
@@ -92,7 +93,7 @@ def contents(memento: Memento, question: str) -> list[str]:
 
 
 def ask_some(memento: Memento) -> list[list[str]]:
-    return [contents(memento, f"Where is the {word}?") for word in WORDS[:4]]
+    return [contents(memento, f"Where is the {word}?") for word in WORDS[:2]]
 
 
 def wait_until(is_so: Callable[[], bool], within_s: float = 5.0) -> None:
@@ -204,7 +205,7 @@ def test_nobody_loses_a_word_while_it_moves_there_and_back(nodes: Nodes) -> None
     assert [said.count(text) for text in acknowledged] == [2] * len(acknowledged)  # the note, and its memory
 
 
-STEPS = ("copying", "level", "comparing", "cutting", "placing", "cut", "removing")
+STEPS = ("copying", "level", "comparing", "cutting", "placed", "placed", "placing", "cut", "removing")
 
 
 def test_a_move_that_was_killed_is_taken_back_or_goes_on_where_it_was(
@@ -218,7 +219,7 @@ def test_a_move_that_was_killed_is_taken_back_or_goes_on_where_it_was(
         if step in ("cut", "removing"):
             with pytest.raises(Conflict, match="already"):
                 nodes.two.move_tenant("ada", cancel=True)
-        elif place % 2 == 0:
+        elif target == "b" and step in ("copying", "placed"):
             assert nodes.two.move_tenant("ada", cancel=True).cancelled
             assert ask_some(ada[1]) == before, step
             assert graphs_at(nodes, target, "ada") == []
@@ -226,13 +227,18 @@ def test_a_move_that_was_killed_is_taken_back_or_goes_on_where_it_was(
             with pytest.raises(NotFound):
                 nodes.one.move_tenant("ada", cancel=True)
             kill_at(nodes, step, target, monkeypatch)
+        if is_closed := step == "placed" and target == "default":  # till then nobody writes to either
+            with pytest.raises(Moved):
+                ada[1].note("The lamp is lost.")
+            moved = nodes.two.move_tenant("ada", to=target)
         assert ada[place % 2].note(f"The lamp number {place} was mended by {step.title()}.").note
-        moved = nodes.two.move_tenant("ada", to=target)
+        moved = moved if is_closed else nodes.two.move_tenant("ada", to=target)
 
         assert (moved.source, moved.target) == (source, target)
         assert nodes.one.locate_tenant("ada").moving_to is None
         assert graphs_at(nodes, source, "ada") == []
-        assert any(f"number {place}" in text for text in contents(ada[0], f"Who mended the lamp number {place}?")), step
+        lamp = f"Who mended the lamp number {place}?"
+        wait_until(lambda lamp=lamp, place=place: f"number {place} " in str(contents(ada[0], lamp)))  # type: ignore[misc]
         before = ask_some(ada[0])
 
 
@@ -324,7 +330,7 @@ def test_only_who_cares_for_the_whole_memory_may_move_and_look(nodes: Nodes, ada
     admin = nodes.one.with_access(Access(tenant="ada", right="admin"))
     for asked in (lambda: admin.move_tenant("ada", to="b"), admin.list_tenants, lambda: admin.locate_tenant("bob")):
         with pytest.raises(Exception, match="takes a token of the tenant 'local'"):
-            asked()  # type: ignore[operator]
+            asked()
 
 
 def test_the_shards_of_settings_are_tables_of_addresses(tmp_path: Path) -> None:
@@ -346,6 +352,32 @@ def test_the_shards_of_settings_are_tables_of_addresses(tmp_path: Path) -> None:
             check(replace(OFFLINE, store=StoreSettings(shards=said)))
 
 
+def test_engines_of_the_index_have_what_came_and_nothing_of_what_left(
+    server: Server, second: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("lancedb", reason="pip install 'memento-rdf[lance]'")
+    monkeypatch.setattr(relocation, "FOLLOWED_S", 0.1)
+    settings = configure(server, second)
+    said = settings.store.shards.replace('"update_url"', f'"index_uri": "{tmp_path / "second"}", "update_url"')
+    index = IndexSettings(kind="lance", uri=str(tmp_path / "first"))
+    settings = replace(settings, store=replace(settings.store, shards=said), index=index)
+    with open_memento(tmp_path / "home", configured=settings) as node:
+        assert isinstance(node, Memento)
+        zoe = node.with_access(Access(tenant="zoe", right="write"))
+        zoe.note("The kiln is behind the bakery.")
+        before = contents(zoe, "Where is the kiln?")
+        node.move_tenant("zoe", to="b")
+
+        assert contents(zoe, "Where is the kiln?") == before != []
+        zoe.note("The wheel is beside the kiln.")
+        assert any("wheel" in text for text in contents(zoe, "Where is the wheel?"))
+        for name, is_there in (("default", False), ("b", True)):
+            pools = node.service.shards.get(name).stores.indexes
+            assert isinstance(pools, Pools)
+            found = pools.engine.records(None, [graph_iri("zoe", "main")])
+            assert bool(found) == is_there
+
+
 def test_a_store_that_is_away_concerns_its_tenants_alone(
     nodes: Nodes, ada: tuple[Memento, Memento], second: Server
 ) -> None:
@@ -356,7 +388,7 @@ def test_a_store_that_is_away_concerns_its_tenants_alone(
         assert contents(nodes.of("bob")[0], "Where is the saw?")
         with pytest.raises(BackendError):
             ada[0].note("The attic is dry.")
-        assert {one.tenant: one.statements for one in nodes.one.list_tenants()}["ada"] is None
+        assert {one.tenant: one.shard for one in nodes.one.list_tenants()}["ada"] == "b"
         wait_until(lambda: health(nodes.one.context, {}).shards == {"default": "ok", "b": "failing"})
     finally:
         second.start()

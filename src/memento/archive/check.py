@@ -4,31 +4,37 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from itertools import chain
 from shutil import disk_usage
 from typing import Literal
 
-from memento import settings
+from memento import settings, telemetry
 from memento.access import Access
 from memento.assets import VERSION
 from memento.backends import Backends, raise_if_store_is_missing
 from memento.datadir import DataFolder
-from memento.errors import BackendError, Damaged, GraphError, MementoError, SettingsError
+from memento.errors import BackendError, Damaged, GraphError, MementoError, SettingsError, StoreAway
 from memento.graph import shapes
 from memento.graph.backups import explain_way_out, list_all_backups, list_backups, verify_backup
+from memento.graph.feed import Feed
 from memento.graph.oxigraph import Oxigraph, find_damage
+from memento.graph.remote import RemoteStore
+from memento.graph.store import Store
 from memento.iris import IRI, MEM, graph_iri, namespace_of, parse_graph_name
-from memento.model import Difference, Health, Scope, SetAside, Status
-from memento.ports import Progress
+from memento.model import Difference, Health, PartHealth, PartName, Readiness, Scope, SetAside, Status
 from memento.retrieval import relevance
 from memento.search import cache
 from memento.search.embedders import embedder_of
+from memento.search.pool import Pools
 from memento.search.vectors import examine_vector_file
 from memento.settings import Settings
 from memento.time import iso
+from memento.worker import Look
 
 
 def report_status(
@@ -67,17 +73,24 @@ def report_status(
         address=owner.address if owner else None,
         degraded=_explain_damage(parts),
         set_aside=find_set_aside(scope.tenant, access, parts),
+        differences=parts.review.differences,
     )
 
 
-def report_health(scope: Scope, access: Access, upstreams: Mapping[str, str], parts: Backends) -> Health:
+def report_health(
+    scope: Scope, access: Access, upstreams: Mapping[str, str], parts: Backends, readiness: Readiness
+) -> Health:
     """Report how the service stands, in a few milliseconds however much it holds; a failing store is reported, not raised."""
+    figures = {one.part: one.figures for one in readiness.parts}
     harm = _explain_damage(parts)
     store: Literal["ok", "failing", "damaged"] = "damaged" if harm else "ok"
     if not harm and parts.graph.failure:
-        harm, store = explain_failure(parts.graph.failure), "failing"
+        harm, store = explain_failure(parts.graph), "failing"
+    if "store" in readiness.away:
+        store = "failing"
     waiting: dict[str, int] = {}
     try:
+        raise_if_store_is_away(readiness, parts)
         graphs = [g for g in _graphs_of(scope.tenant, parts) if access.sees(namespace_of(g))]
         rows = parts.graph.select("library/waiting", graphs or scope.memory_graphs)
         waiting = {str(row["state"]): int(str(row["count"])) for row in rows}
@@ -89,13 +102,203 @@ def report_health(scope: Scope, access: Access, upstreams: Mapping[str, str], pa
         embedder=parts.embedder.fingerprint,
         runtime=parts.embedder.runtime,
         store=store,
-        indexes=parts.indexes.count_nodes(),
+        indexes=int(figures["index"].get("nodes", 0)),  # of an engine that is away nobody knows
         pending=waiting.get("pending", 0),
         failed=waiting.get("failed", 0),
         upstreams=upstreams,
         degraded=harm,
         set_aside=find_set_aside(scope.tenant, access, parts),
+        differences=parts.review.differences,
     )
+
+
+class Watch:
+    """
+    Looks at the parts of a service, each in a thread of its own, so that nobody who asks waits for one that does not answer. May be
+    used from many threads.
+    """
+
+    def __init__(self, stores: Backends, settings: Settings, find_rest: Callable[[], float]) -> None:
+        """
+        Args:
+            find_rest: tells for how many seconds more the model is left alone.
+        """
+        self._stores, self._settings, self._find_rest = stores, settings, find_rest
+        self._quick: Feed | None = None
+        looks: Mapping[PartName, Callable[[], PartHealth]] = {
+            "store": self._look_at_store,
+            "index": self._look_at_index,
+            "embedder": self._look_at_embedder,
+            "model": self._look_at_model,
+            "notes": self._look_at_notes,
+            "disk": self._look_at_disk,
+        }
+        self._looks = {name: Look(partial(_look_safely, name, look), name) for name, look in looks.items()}
+
+    def report(self, *, fresh_s: float = 0.0) -> Readiness:
+        """
+        Tell how the parts stand, within `LOOK_S` and a little.
+
+        Args:
+            fresh_s: age in seconds up to which an earlier look will do.
+        """
+        until = time.monotonic() + LOOK_S
+        for look in self._looks.values():
+            look.begin(fresh_s)
+        parts = tuple(
+            look.wait(until) or _say_away(name, f"it has not answered for {look.waited_s:.0f} s")
+            for name, look in self._looks.items()
+        )
+        away = tuple(one.part for one in parts if one.is_needed and one.state == "away")
+        return Readiness(
+            status="away" if away else "starting" if not self._stores.warm else "ready", away=away, parts=parts
+        )
+
+    def count_pending(self, *, fresh_s: float) -> int:
+        """Return how many notes wait to be understood; 0 where the store does not say."""
+        look = self._looks["notes"]
+        look.begin(fresh_s)
+        found = look.wait(time.monotonic() + LOOK_S)
+        return int(found.figures.get("pending", 0)) if found else 0
+
+    def _look_at_store(self) -> PartHealth:
+        graph = self._stores.graph
+        if isinstance(graph, RemoteStore):
+            if self._quick is None:
+                self._quick = Feed(graph.client.with_timeout(LOOK_S))
+            begin = time.monotonic()
+            head = self._quick.read()
+            figures: dict[str, float | str] = {
+                "kind": "sparql",
+                "replica": graph.replica_state,
+                "sequence": graph.writes,
+                "behind": max(head.sequence - graph.writes, 0),
+                "behind_s": round(max(time.monotonic() - graph.followed_at, 0.0), 3),
+                "ms": round((time.monotonic() - begin) * 1000, 1),
+            }
+        else:
+            figures = {"kind": "embedded", "sequence": graph.writes, "behind": 0, "behind_s": 0.0}
+            if harm := _explain_damage(self._stores):
+                return PartHealth(part="store", state="damaged", is_needed=True, detail=harm, figures=figures)
+        harm = explain_failure(graph) if graph.failure else ""
+        return PartHealth(
+            part="store",
+            state="failing" if harm else "ok",
+            is_needed=True,
+            detail=harm,
+            figures=figures,
+        )
+
+    def _look_at_index(self) -> PartHealth:
+        indexes, graph = self._stores.indexes, self._stores.graph
+        figures: dict[str, float | str] = {"kind": self._settings.index.kind}
+        if isinstance(indexes, Pools):
+            seen = indexes.engine.seen
+            figures |= {"seen": seen, "behind": max(graph.writes - seen, 0)}
+        return PartHealth(part="index", state="ok", is_needed=True, figures={**figures, "nodes": indexes.count_nodes()})
+
+    def _look_at_embedder(self) -> PartHealth:
+        stores = self._stores
+        return PartHealth(
+            part="embedder",
+            state="ok" if stores.warm else "starting",
+            is_needed=False,
+            figures={"embedder": stores.embedder.fingerprint, "runtime": stores.embedder.runtime},
+        )
+
+    def _look_at_model(self) -> PartHealth:
+        provider, rest_s = self._settings.model.provider, self._find_rest()
+        return PartHealth(
+            part="model",
+            state="away" if rest_s else "ok",
+            is_needed=False,
+            detail=f"it has kept failing, and is left alone for another {rest_s:.0f} s" if rest_s else "",
+            figures={"kind": "rules" if provider == "none" else provider},
+        )
+
+    def _look_at_notes(self) -> PartHealth:
+        graph, most = self._stores.graph, self._settings.limits.pending
+        graphs = [name for name in graph.graphs() if name.startswith("urn:memento:graph:")]
+        rows = graph.select("library/waiting", graphs) if graphs else []
+        counts = {str(row["state"]): int(str(row["count"])) for row in rows}
+        oldest = next((row.get("oldest") for row in rows if row["state"] == "pending"), None)
+        waited_s = (self._stores.clock() - oldest).total_seconds() if isinstance(oldest, datetime) else 0.0
+        pending = counts.get("pending", 0)
+        is_full = pending >= most
+        return PartHealth(
+            part="notes",
+            state="full" if is_full else "ok",
+            is_needed=False,
+            detail=f"{pending:,} notes wait to be understood, and limits.pending is {most:,}: no more are taken"
+            if is_full
+            else "",
+            figures={"pending": pending, "failed": counts.get("failed", 0), "oldest_s": round(max(waited_s, 0.0), 1)},
+        )
+
+    def _look_at_disk(self) -> PartHealth:
+        path = self._stores.datadir.path
+        free = disk_usage(path).free
+        is_full = free < LEAST_FREE
+        return PartHealth(
+            part="disk",
+            state="full" if is_full else "ok",
+            is_needed=False,
+            detail=f"{free // 2**20:,} MiB are left on the disk of the data folder: make room" if is_full else "",
+            figures={"free_bytes": free},
+        )
+
+
+LOOK_S = 1.0
+"""Seconds in which a part must answer."""
+LEAST_FREE = 200 * 2**20
+"""Bytes that should be left on the disk."""
+
+
+def _look_safely(part: PartName, look: Callable[[], PartHealth]) -> PartHealth:
+    try:
+        return look()
+    except (MementoError, OSError) as error:
+        return _say_away(part, str(error))
+    except Exception as error:  # a library's, of a part that is being closed
+        return _say_away(part, type(error).__name__)
+
+
+def _say_away(part: PartName, detail: str) -> PartHealth:
+    return PartHealth(part=part, state="away", is_needed=part in ("store", "index"), detail=detail)
+
+
+def raise_if_store_is_away(readiness: Readiness, parts: Backends) -> None:
+    """
+    Raise `StoreAway` where the store does not answer, and nothing is read from a replica of it: whoever asks is told at once, and
+    waits for nothing.
+    """
+    if isinstance(parts.graph, RemoteStore) and parts.graph.replica_state == "current":
+        return
+    for one in readiness.parts:
+        if one.part == "store" and one.state == "away":
+            raise StoreAway(f"the store is away: {one.detail}")
+
+
+def list_gauges(readiness: Readiness, parts: Backends, shard: str = "") -> Iterator[telemetry.Sample]:
+    """List the gauges of `telemetry.METRICS` that tell how the parts over a store stand; of one that is away only that."""
+    labels = {"shard": shard}
+    for one in readiness.parts:
+        yield "part_up", {**labels, "part": one.part}, float(one.state == "ok")
+        for figure, name in _GAUGES.get(one.part, {}).items():
+            value = one.figures.get(figure)
+            if isinstance(value, int | float):
+                yield name, labels, value
+    if isinstance(parts.graph, RemoteStore):
+        yield "copied_statements", labels, parts.graph.copied
+
+
+_GAUGES: Mapping[str, Mapping[str, str]] = {
+    "store": {"sequence": "store_sequence", "behind": "store_behind", "behind_s": "store_behind_seconds"},
+    "index": {"nodes": "index_nodes", "behind": "engine_behind"},
+    "notes": {"pending": "pending_notes", "failed": "failed_notes", "oldest_s": "pending_oldest_seconds"},
+    "disk": {"free_bytes": "disk_free_bytes"},
+}
+"""By part and figure, the metric that tells it."""
 
 
 def find_set_aside(tenant: str, access: Access, parts: Backends) -> SetAside | None:
@@ -274,6 +477,21 @@ def explain_difference(difference: Difference) -> Finding:
     return Finding(kind=difference.what, found=f"{about}{difference.detail}", remedy=remedy)
 
 
+_PART_REMEDIES: Mapping[PartName, str] = {
+    "store": "Start it, or check store.query_url and store.update_url; nothing that was acknowledged is lost.",
+    "index": "Start the engine, or check index.uri; where it has lost its table, `memento rebuild` makes it again.",
+    "model": "Look at the endpoint of [model]; notes wait meanwhile, or are understood by rules.",
+    "notes": "`memento retry` tries them now; a faster model or more nodes make them fewer.",
+    "disk": "Make room, or move the folder to another disk and name it with --home; nothing is lost meanwhile.",
+}
+
+
+def explain_part(part: PartHealth) -> Finding:
+    """Return a part that is not well with what to do about it."""
+    remedy = _PART_REMEDIES.get(part.part, "Start the service again; the log says why.")
+    return Finding(kind=f"{part.part}-{part.state}", found=f"{part.part}: {part.detail or part.state}", remedy=remedy)
+
+
 def _examine_vectors(datadir: DataFolder, can_load: bool) -> Iterator[Finding]:
     if not datadir.vectors.is_file():
         return
@@ -289,22 +507,16 @@ def _examine_vectors(datadir: DataFolder, can_load: bool) -> Iterator[Finding]:
         )
 
 
-def explain_failure(failure: str) -> str:
-    """Explain why nothing can be written, and what helps."""
-    return (
-        f"nothing can be written: {failure}. Make room: writing goes on by itself, and questions are answered meanwhile"
-    )
+def explain_failure(graph: Store) -> str:
+    """Explain why nothing can be written to a store with a `failure`, and what helps."""
+    room = "Make room: writing goes on by itself, and questions" if graph.is_on_disk else "Questions"
+    return f"nothing can be written: {graph.failure}. {room} are answered meanwhile"
 
 
 def _explain_damage(parts: Backends) -> str | None:
     if parts.degraded:
         return str(parts.degraded)
     return f"the store is damaged: {parts.harm}. {_REMEDY}" if parts.harm else None
-
-
-def rebuild_indexes(parts: Backends, progress: Progress | None) -> int:
-    """Make every index from the graph alone; return how many nodes were embedded."""
-    return parts.indexes.rebuild(progress)
 
 
 def _graphs_of(tenant: str, parts: Backends) -> list[IRI]:

@@ -195,17 +195,19 @@ class Relocation:
         source: Side,
         target: Side,
         *,
+        locate: Callable[[], str],
         settle: Callable[[], object] = lambda: None,
         progress: Progress | None = None,
     ) -> None:
         """
         Args:
             main: the store where everybody looks first.
+            locate: says in which store the tenant is, by all that the stores know.
             settle: called under both turns, to write what waits at the source.
             progress: called with (statements brought and compared, all of them).
         """
         self._tenant, self._main, self._source, self._target = tenant, main, source, target
-        self._settle, self._progress = settle, progress
+        self._locate, self._settle, self._progress = locate, settle, progress
         self._move = Move(source=source.name, target=target.name)
         self._noting = threading.Lock()
         self._is_lost = self._is_cutting = False
@@ -298,8 +300,9 @@ class Relocation:
         beating = Worker(beat, "move")
         beating.wake()
         try:
-            for side in (self._source, self._target):
-                side.graph.follow_feed()
+            if known is None and self._locate() != self._source.name:
+                self._note(is_over=True)
+                raise Conflict(f"the tenant {self._tenant!r} has just been moved by another node: look where it is")
             yield
         finally:
             beating.stop(lease_s)
@@ -330,7 +333,9 @@ class Relocation:
             self._move = move
 
     def _is_placed(self) -> bool:
-        return not self._source.graph.has_tenant(self._tenant) and self._target.graph.has_tenant(self._tenant)
+        """Tell whether the cut was made, as the source says: this node may have heard of less."""
+        found = self._source.graph.feed.read_placements().get(self._tenant)
+        return found is not None and found.shard == self._target.name
 
     def _copy_all(self) -> None:
         """Bring everything to the target, and cut over."""
@@ -449,7 +454,6 @@ class Relocation:
         self._bring_subjects(changes.subjects)
         self.begin_step("cutting")
         sides = sorted((self._source, self._target), key=lambda one: one.name)  # as every mover: none waits for another
-        begin = time.monotonic()
         with ExitStack() as held:
             for side in sides:
                 held.enter_context(side.writing)
@@ -464,14 +468,30 @@ class Relocation:
             digest = self._compare_rest(known, [changes.subjects, rest.subjects])
             self._note(digest=digest)  # which fails where another node has taken over
             self.begin_step("placing")
-            here = self._target.name
-            self._target.graph.place_tenant(self._tenant, Placement(shard=here))
-            self._source.graph.place_tenant(self._tenant, Placement(shard=here, since=self._target.graph.writes))
+            self._place()
             self._waited_s = time.monotonic() - held_since
-        logger.info("tenant.placed", extra={"shard": here, "seconds": round(time.monotonic() - begin, 3)})
+        logger.info("tenant.placed", extra={"shard": self._target.name, "seconds": round(self._waited_s, 3)})
         for side in sides:
             side.parts.tell_writing(None)
         return set()
+
+    def _place(self) -> None:
+        """
+        Say at both stores where the tenant is; the source's word is what counts.
+
+        *Because:* the target is asked by nobody before the source names it, so that it may be ready first; but the main store,
+        which everybody asks, must not be before nobody can write to the source any more.
+        """
+        target, source = self._target, self._source
+        sides = [
+            (target, Placement(shard=target.name)),
+            (source, Placement(shard=target.name, since=target.graph.writes)),
+        ]
+        if target.name == self._main.name:
+            sides.reverse()
+        for side, placement in sides:
+            side.graph.place_tenant(self._tenant, placement)
+            self.begin_step("placed")
 
     def _compare_rest(self, known: Mapping[IRI, Digests], changed: Sequence[Wanted]) -> str:
         """Compare what was written since the digests were read, and the numbers of statements; return the digest of the whole."""
@@ -501,8 +521,9 @@ class Relocation:
         )
 
     def _place_in_main(self) -> None:
-        """Let everybody find the tenant at once, who begins at the main store."""
-        found = self._source.graph.placements.get(self._tenant)
+        """Let everybody find the tenant at once, who begins at the main store, and write at the target."""
+        self._target.graph.place_tenant(self._tenant, Placement(shard=self._target.name))
+        found = self._source.graph.feed.read_placements().get(self._tenant)
         if found is not None and self._main.name not in (self._source.name, self._target.name):
             self._main.graph.place_tenant(self._tenant, found)
             self._main.parts.tell_writing(None)

@@ -173,6 +173,11 @@ class Models:
     def __call__(self) -> Agents:
         return ModelAgents(self._chats, self._rules(), self._tokens)
 
+    @property
+    def rest_s(self) -> float:
+        """Seconds for which the service is left alone, as it has kept failing; 0 while it is asked."""
+        return max((chat.rest_s for chat in self._chats.values()), default=0.0)
+
     def close(self) -> None:
         """Let go of the connections; calling it twice is harmless."""
         for chat in self._chats.values():

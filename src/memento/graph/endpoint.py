@@ -16,15 +16,16 @@ import re
 import threading
 import time
 import weakref
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from tempfile import SpooledTemporaryFile
 from typing import IO, TYPE_CHECKING
 from urllib.parse import urlencode, urlsplit
 
 import pyoxigraph as ox
 
-from memento.errors import GraphError, Unanswered
+from memento import telemetry
+from memento.errors import GraphError, StoreAway, Unanswered
 from memento.graph.binding import Solution, iterate_solutions
 
 if TYPE_CHECKING:
@@ -64,13 +65,16 @@ class SparqlClient:
         token: str = "",
         timeout_s: float = 60.0,
         cuts: Iterable[int] = CUTS,
+        shard: str = "",
     ) -> None:
         """
         Args:
             token: sent as bearer to both addresses; never shown.
             timeout_s: of one request, from its first byte to the last of its answer.
             cuts: numbers of rows that make an answer suspicious.
+            shard: the name of the store among several, by which metrics tell them apart.
         """
+        self.shard = shard
         self.query_url, self.update_url, self.timeout_s = query_url, update_url, timeout_s
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._token = token
@@ -119,7 +123,7 @@ class SparqlClient:
             headers, body = {"Content-Type": "application/sparql-update"}, text.encode()
         else:
             headers, body = _write_form("update", text, "using-graph-uri", using, "using-named-graph-uri", using_named)
-        with self._send(self.update_url, headers, body):
+        with self._measured("update"), self._send(self.update_url, headers, body):
             pass
 
     def is_reachable(self) -> bool:
@@ -128,6 +132,50 @@ class SparqlClient:
             return self.ask("ASK {}") or True
         except GraphError:
             return False
+
+    def wait_until_there(self, wait_s: float, on_wait: Callable[[], None]) -> None:
+        """
+        Return as soon as anybody answers at the address, be it with a refusal.
+
+        Args:
+            wait_s: seconds to wait at most.
+            on_wait: called once, when it has to be waited for.
+
+        Raises:
+            StoreAway: nobody has answered until then.
+        """
+        until, is_told = time.monotonic() + wait_s, False
+        quick = self.with_timeout(min(self.timeout_s, _CONNECT_S))
+        try:
+            while True:
+                try:
+                    quick.ask("ASK {}")
+                except (StoreAway, Unanswered) as error:
+                    if time.monotonic() >= until:
+                        raise StoreAway(
+                            f"{error}: start the store, or check store.query_url (it was waited for {wait_s:g} s, store.start_s)"
+                        ) from None
+                except GraphError:  # whoever asks next is told why
+                    return
+                else:
+                    return
+                if not is_told:
+                    is_told = True
+                    on_wait()
+                time.sleep(min(0.5, max(until - time.monotonic(), 0.0)))
+        finally:
+            quick.close()
+
+    def with_timeout(self, timeout_s: float) -> SparqlClient:
+        """Return another client of the endpoint, with connections of its own, that waits no longer than so many seconds."""
+        return SparqlClient(
+            self.query_url,
+            self.update_url,
+            token=self._token,
+            timeout_s=timeout_s,
+            cuts=self._cuts,
+            shard=self.shard,
+        )
 
     def close(self) -> None:
         """Let go of connections; the next request opens new ones."""
@@ -146,10 +194,12 @@ class SparqlClient:
             headers, body = _write_form("query", text)
         else:
             headers, body = _write_form("query", text, "default-graph-uri", default, "named-graph-uri", named)
-        try:
-            answer = self._send(self.query_url, headers | {"Accept": RESULTS}, body)
-        except Unanswered:  # a question may be asked twice; the connection may have been idle for too long
-            answer = self._send(self.query_url, headers | {"Accept": RESULTS}, body)
+        accepted = headers | {"Accept": RESULTS}
+        with self._measured("query"):
+            try:
+                answer = self._send(self.query_url, accepted, body)
+            except Unanswered:  # a question may be asked twice; the connection may have been idle for too long
+                answer = self._send(self.query_url, accepted, body)
         size = answer.seek(0, 2)
         answer.seek(0)
         if answer.read(_MOST_SHOWN).lstrip()[:1] not in (
@@ -164,6 +214,17 @@ class SparqlClient:
             raise GraphError(f"{self.shown(self.query_url)} cut its answer off after {size} bytes: it failed midway")
         answer.seek(0)
         return answer
+
+    @contextmanager
+    def _measured(self, kind: str) -> Iterator[None]:
+        try:
+            with telemetry.measure("store_request_seconds", shard=self.shard, kind=kind):
+                yield
+        except GraphError as error:
+            kinds = {Unanswered: "unanswered", StoreAway: "unreachable"}
+            reason = next((name for kind, name in kinds.items() if isinstance(error, kind)), "refused")
+            telemetry.increment("store_failures_total", shard=self.shard, kind=kind, reason=reason)
+            raise
 
     def _parse(self, answer: IO[bytes]) -> ox.QuerySolutions | ox.QueryBoolean:
         try:
@@ -213,7 +274,7 @@ class SparqlClient:
                             raise httpx2.ReadTimeout("the answer took too long")
                     status = response.status_code
             except httpx2.ConnectError as error:
-                raise GraphError(f"{self.shown(url)} cannot be reached: {_say(error)}") from None
+                raise StoreAway(f"{self.shown(url)} cannot be reached: {_say(error)}") from None
             except (httpx2.LocalProtocolError, httpx2.UnsupportedProtocol, httpx2.InvalidURL, UnicodeError) as error:
                 # What these say may be a header, and so the token.
                 raise GraphError(

@@ -35,6 +35,7 @@ from uuid import uuid4
 
 import pyoxigraph as ox
 
+from memento import telemetry
 from memento.errors import GraphError, LostTurn, Unanswered
 from memento.graph.binding import bind_query
 from memento.graph.endpoint import SparqlClient
@@ -64,6 +65,7 @@ LOCAL_S = 0.1
 _NUMBER = struct.Struct("<q")
 _PART = 200_000  # characters of a noted write in one literal
 _TRIM_EVERY = 500
+_NEXT = 100  # entries that are asked for by name
 _ASKED = 5  # times that an update without an answer is looked for, with rising waits
 _POLL_S = (0.004, 0.04)
 
@@ -98,8 +100,8 @@ class Entry:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
     """
-    The number of the last write; whose turn it is, by token (empty: nobody's) and name; a number that this node raises while it is
-    alive; and the id of the store.
+    The number of the last write and its token; whose turn it is, by token (empty: nobody's) and name; a number that this node
+    raises while it is alive; and the id of the store.
     """
 
     sequence: int
@@ -107,6 +109,7 @@ class Head:
     holder: str
     beat: int
     id: str
+    token: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,6 +158,7 @@ class Feed:
 
     def __init__(self, client: SparqlClient) -> None:
         self._client = client
+        self.shard = client.shard
 
     def begin(self) -> Head:
         """
@@ -183,10 +187,42 @@ class Feed:
         """
         rows = list(self._select("feed/head"))
         if not rows:
-            raise LostTurn(f"the store has no graph <{FEED}>: it was emptied; start again")
+            raise LostTurn(
+                f"the store has no graph <{FEED}>: it was emptied; put its backup back, or start a node again"
+            )
         if len(rows) > 1:
             raise GraphError(f"the store has {len(rows)} heads in <{FEED}>: it does not keep writers apart")
         return Head(**rows[0])
+
+    def read_agreed(self) -> dict[str, str]:
+        """Return the settings that were noted as those of all nodes, by name; raises `GraphError` where the endpoint failed."""
+        return self._read_agreed()[1]
+
+    def note_agreed(self, settings: Mapping[str, str], *, replaces: bool = False) -> None:
+        """
+        Note settings as those of all nodes, where nobody has noted others of these names, or where they replace them.
+
+        Raises:
+            GraphError: the endpoint failed, or other nodes note theirs all the time.
+        """
+        for _ in range(_ASKED):
+            text, noted = self._read_agreed()
+            merged = {**noted, **settings} if replaces else {**settings, **noted}
+            if merged == noted:
+                return
+            new: dict[str, Value] = {"agreed": json.dumps(merged, sort_keys=True)}
+            if text is not None:
+                self._swap({"agreed": text}, new)
+                continue
+            self._client.update(
+                f"INSERT {{ {_write_feed(new)} }} WHERE {{ GRAPH <{FEED}> {{ <{FEED}> <{FEED}:id> ?id }} "
+                f"FILTER NOT EXISTS {{ GRAPH <{FEED}> {{ <{FEED}> <{FEED}:agreed> ?agreed }} }} }}"
+            )
+        raise GraphError("the settings that nodes agree on could not be noted in the store: start again")
+
+    def _read_agreed(self) -> tuple[str | None, dict[str, str]]:
+        texts = [str(row["text"]) for row in self._select("feed/agreed")]
+        return (texts[0], json.loads(texts[0])) if texts else (None, {})
 
     def list_entries(self, after: int) -> list[Entry]:
         """
@@ -195,7 +231,11 @@ class Feed:
         Where some of them are not kept any more, there is one entry alone, with the last number: anything may have changed.
         """
         entries = []
-        for row in self._select("feed/entries", after=after):
+        names = [IRI(f"{FEED}:entry:{number}") for number in range(after + 1, after + 1 + _NEXT)]
+        rows = list(self._select("feed/next", entry=names))
+        if not 0 < len(rows) < _NEXT or rows[0]["sequence"] != after + 1:  # many, none, or some are not kept any more
+            rows = list(self._select("feed/entries", after=after))
+        for row in rows:
             journal = row.get("journal")
             told: dict[str, Any] = {
                 name: tuple(one) if isinstance(one, list) else one for name, one in json.loads(row["told"]).items()
@@ -408,7 +448,7 @@ class Feed:
         old_text = _write_feed(old)
         self._client.update(f"DELETE {{ {old_text} }} INSERT {{ {_write_feed(new)} }} WHERE {{ {old_text} }}")
 
-    def _select(self, query: str, graph: IRI = FEED, **slots: Value) -> Iterator[dict[str, Any]]:
+    def _select(self, query: str, graph: IRI = FEED, **slots: Value | Sequence[Value]) -> Iterator[dict[str, Any]]:
         for row in self._client.select(bind_query(query, slots), [graph], [graph]):
             yield {name: to_value(term) for name, term in row.items()}
 
@@ -447,7 +487,8 @@ class Turn:
             if self._is_lost and not self._holders:
                 self.lease = None
             if self.lease is None:
-                self._wait_for_turn()
+                with telemetry.measure("store_turn_wait_seconds", shard=self._feed.shard):
+                    self._wait_for_turn()
             self._holders += 1
         return self
 
@@ -480,6 +521,7 @@ class Turn:
     def _let_go(self) -> None:
         lease, self.lease = self.lease, None
         if lease is not None:
+            telemetry.observe("store_turn_hold_seconds", time.monotonic() - self._since, shard=self._feed.shard)
             # Where the endpoint is away, others wait until the lease is over, and this node knows its own.
             with suppress(GraphError):
                 self._feed.release(lease)

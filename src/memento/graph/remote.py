@@ -5,7 +5,7 @@ The store behind a SPARQL 1.1 endpoint, which several nodes share, and the repli
 was first. What others wrote is followed in their order, and never before it is in the store. Reads have what this node knows to be
 written, from the replica where it is up to that, else from the endpoint.
 
-*But:* an endpoint tells nobody the names of its blank nodes. Ours are kept as IRIs, `urn:memento:blank:…`, and are blank nodes
+*But:* an endpoint tells nobody the names of its blank nodes. Ours are kept as IRIs, `urn:memento:bnode:…`, and are blank nodes
 again for whoever reads them here; those that somebody else has written there can be read, and not be taken out one by one. An empty
 named graph is none, and its default graph is left alone.
 """
@@ -28,6 +28,7 @@ from uuid import uuid4
 
 import pyoxigraph as ox
 
+from memento import telemetry
 from memento.errors import GraphError, LostTurn, Moved, TooMuch, Unanswered
 from memento.graph.binding import Solution, Term, bind_query, read_rows
 from memento.graph.endpoint import SparqlClient
@@ -40,7 +41,7 @@ from memento.model import Change, Quad, Value
 
 logger = logging.getLogger(__name__)
 
-BLANK = "urn:memento:blank:"
+BLANK = "urn:memento:bnode:"
 """How the IRIs begin that stand for blank nodes at an endpoint."""
 
 _FOREIGN = "endpoint-"
@@ -89,7 +90,7 @@ class RemoteStore:
             GraphError: the endpoint cannot be reached, read or written.
         """
         self.failure: str | None = None
-        """Always None: an endpoint that was away is used again as soon as it is back."""
+        """Why this node must not write, as its program is too old for the store; an endpoint that was away is no such reason."""
         self.on_failure: Callable[[], None] | None = None
         self.client = client
         self.feed = Feed(client)
@@ -118,8 +119,9 @@ class RemoteStore:
         head = self.feed.begin()
         self.id = head.id
         """That of the store, made with its feed."""
-        is_applied = not any(entry.journal for entry in self.feed.list_entries(head.sequence - 1))
-        self._sequence = head.sequence if is_applied else head.sequence - 1  # the turn brings the rest
+        self._sequence, self._token = head.sequence, head.token
+        if any(entry.journal for entry in self.feed.list_entries(head.sequence - 1)):  # of a node that has died
+            self._sequence, self._token = head.sequence - 1, ""  # the turn brings the rest
         self.placements = self.feed.read_placements()
         """Where tenants are that are not here, or came here."""
         rows = client.select("SELECT ?g WHERE { GRAPH ?g {} } LIMIT 1")
@@ -165,6 +167,11 @@ class RemoteStore:
             return "endpoint"
         return "current" if self._open_replica() is not None else "filling"
 
+    @property
+    def copied(self) -> int:
+        """How many of its statements are copied into the folder of this node."""
+        return self._replica.statements if self._replica is not None else 0
+
     def _open_replica(self) -> Oxigraph | None:
         """Return what may be read in place of the endpoint, if anything."""
         replica = self._replica
@@ -206,8 +213,12 @@ class RemoteStore:
                 return False
             try:
                 entries = self._list_new(self.feed.read())
-            except LostTurn:  # there is no feed any more
+            except LostTurn:  # there is no feed any more: somebody has emptied the store
                 self._is_unsure = True
+                if self.id:
+                    self._names = None
+                    self.on_follow([Entry(sequence=0, told=Told(is_whole=True))])
+                    self.id, self._sequence, self._token = "", 0, ""
                 raise
             if not any(entry.journal for entry in entries) and self._follow(entries):
                 return bool(entries)
@@ -486,12 +497,15 @@ class RemoteStore:
         """Make a write, and know of it here."""
         try:
             entry = write()
+        except LostTurn:
+            telemetry.increment("store_lost_writes_total", shard=self.client.shard)
+            raise
         except Unanswered:
             self._is_unsure = True
             raise
         if self._replica is not None:
             self._replica.take(entry, writing)
-        self.followed_at, self._sequence = time.monotonic(), entry.sequence
+        self.followed_at, self._sequence, self._token = time.monotonic(), entry.sequence, entry.token
         if self.neighbours is not None:
             self.neighbours.tell(entry.sequence)
         return entry
@@ -499,6 +513,8 @@ class RemoteStore:
     def _require_lease(self) -> str:
         if self.turn.lease is None:
             raise LostTurn("another node has taken the turn: ask again")
+        if self.failure is not None:
+            raise GraphError(f"nothing can be written: {self.failure}")
         return self.turn.lease
 
     def _raise_if_moved(self, graphs: Iterable[str]) -> None:
@@ -507,6 +523,18 @@ class RemoteStore:
                 raise Moved(
                     f"the memory of the tenant {owner!r} is in the store {self.placements[owner].shard!r} now: ask again"
                 )
+
+    def note_step(self) -> None:
+        """
+        Write nothing but the next number of the feed, so that every node looks at what it has of the store.
+
+        Raises:
+            GraphError: the endpoint failed.
+        """
+        writing = Writing(told=Told(is_quiet=True))
+        with self.turn, self._one_writer:
+            lease = self._require_lease()
+            self._enter(writing, lambda: self.feed.write(writing, self._sequence, lease))
 
     def _catch_up(self, head: Head) -> None:
         """Finish what another node has left, and follow what others wrote: the turn is this node's."""
@@ -520,10 +548,21 @@ class RemoteStore:
 
     def _list_new(self, head: Head) -> list[Entry]:
         """List what was written since; anything at all where the endpoint was put back to an earlier state, or emptied."""
-        if head.sequence < self._sequence or head.id != self.id:
-            self.id = head.id
-            return [Entry(sequence=head.sequence, told=Told(is_whole=True))]
-        return self.changes(self._sequence) if head.sequence != self._sequence else []
+        if head.id == self.id and head.sequence >= self._sequence:
+            if head.sequence == self._sequence and head.token == self._token:
+                return []
+            if not self._token:
+                return self.changes(self._sequence)
+            known, *entries = self.changes(self._sequence - 1) or [Entry(sequence=-1)]
+            if known.sequence == self._sequence and known.token == self._token:
+                return entries
+        self.id = head.id
+        journals = [entry.journal for entry in self.changes(head.sequence - 1) if entry.journal]
+        return [
+            Entry(
+                sequence=head.sequence, token=head.token, told=Told(is_whole=True), journal=next(iter(journals), None)
+            )
+        ]
 
     def _follow(self, entries: Sequence[Entry]) -> bool:
         """Follow some entries; False where another write came in between that is not applied yet, so that none was."""
@@ -538,7 +577,7 @@ class RemoteStore:
                 self.placements = self.feed.read_placements()
             self.on_follow(entries)
             self._names = None
-            self._sequence = entries[-1].sequence
+            self._sequence, self._token = entries[-1].sequence, entries[-1].token
         self.followed_at, self._is_unsure = time.monotonic(), False
         return True
 
@@ -764,6 +803,11 @@ class Replica:
             self._local = Oxigraph(path)
         except OSError as error:
             raise GraphError(f"{self._folder} cannot hold a copy: {error.strerror}") from error
+
+    @property
+    def statements(self) -> int:
+        """How many it holds, or a few more."""
+        return self._count
 
     def _refuse(self, count: int) -> None:
         logger.warning(

@@ -11,15 +11,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
 
 import pyoxigraph as ox
 
-from memento import assets
 from memento.graph.terms import to_own_quad, to_quads, to_term
-from memento.iris import IRI, MEM, ONTOLOGY
+from memento.iris import IRI
 from memento.model import Change, Quad, Value
 
 DEFAULT = ""
@@ -215,8 +213,6 @@ def _write_graph(graph: str) -> str:
 Row = Mapping[str, Value]
 """One solution of a SELECT: variable name → value; an unbound variable is absent."""
 
-_ONTOLOGY_FILES = ("ontology/memento.ttl", "ontology/alignment.ttl", "ontology/labels.ttl", "ontology/rules.ttl")
-
 
 class Store(Protocol):
     """
@@ -355,13 +351,3 @@ class Store(Protocol):
     def close(self) -> None:
         """Let go of the store; calling it twice is harmless."""
         ...
-
-
-def load_ontology(store: Store) -> None:
-    """Put the ontology into its graph when it is not this version's; doing it twice changes nothing."""
-    documents = [assets.read(name) for name in _ONTOLOGY_FILES]
-    mark = sha256(b"".join(documents)).hexdigest()
-    rows = store.select("search/statements", [ONTOLOGY], node=ONTOLOGY)
-    if [row["value"] for row in rows if row["predicate"] == MEM.contentHash] != [mark]:
-        note = f'\n<{ONTOLOGY}> <{MEM.contentHash}> "{mark}" .\n'.encode()
-        store.load(b"\n".join([*documents, note]), ONTOLOGY)

@@ -31,9 +31,10 @@ import msgspec
 from msgspec import structs
 
 from memento import telemetry
+from memento.cases.runs import pack_steps, unpack_steps
 from memento.errors import InputError, SettingsError
 from memento.graph.store import rewrite_terms
-from memento.iris import IRI
+from memento.iris import IRI, MEM
 from memento.model import Scope
 from memento.settings import RedactionSettings
 from memento.text.tables import Row, entries, word_lists
@@ -621,7 +622,10 @@ class Redaction:
         return b"".join(map(self.redact_quad, lines.splitlines(keepends=True)))
 
     def redact_quad(self, line: bytes) -> bytes:
-        """Return one line of N-Quads redacted; raises as `redact`."""
+        """Return one line of N-Quads redacted; raises as `redact`. Packed steps of a run are looked at unpacked."""
+        if _PACKED in line and (packed := _LITERAL.search(line)) and (steps := unpack_steps(packed[1].decode())):
+            redacted = self._walk(steps, "the steps of a run")
+            return line if redacted is steps else line.replace(packed[1], pack_steps(redacted).encode())
         has_secret = any(sign in line for sign in _IRI_SIGNS) and _MARKED_IRI.search(line) is not None
         if not has_secret and (literal := _LITERAL.search(line)):
             has_secret = bool(self._redactor.find(literal[1].decode("utf-8", "replace")))
@@ -692,6 +696,7 @@ _MARKED_IRI = re.compile(
     rb"://[^/\s>]*@|A3T[A-Z0-9]|A[KS]IA[A-Z0-9]|gh[pousr]_|github_pat_|xox[a-z]-|hooks\.slack|AIza|eyJ|\bsk-|\bkey-|k_live_|(?i:token|secret|key|password|sig)="
 )
 """What an IRI has in it that may be a secret."""
+_PACKED = f"<{MEM.packed}>".encode()
 _IRI_SIGNS = (b"@", b"KIA", b"SIA", b"A3T", b"_", b"xox", b"hooks.", b"AIza", b"eyJ", b"sk-", b"key-", b"=")
 _LITERAL = re.compile(rb'"((?:[^"\\]|\\.)*)"(?!\^\^<http://www\.w3\.org/2001/XMLSchema#(?!string))')
 """The text of a literal that is no number and no date."""

@@ -16,7 +16,7 @@ from typing import Any, get_args, get_origin
 import click
 import msgspec
 
-from memento import assets, ontology, python, settings
+from memento import assets, ontology, python, settings, telemetry
 from memento.errors import InputError
 from memento.interfaces.cli import clients
 from memento.interfaces.cli.base import main
@@ -322,6 +322,35 @@ def write_queries() -> str:
     return "\n".join(lines) + "\n"
 
 
+def write_metrics() -> str:
+    """Return the page of the metrics."""
+
+    def list_labels(metric: telemetry.Metric) -> str:
+        return "; ".join(
+            f"`{name}`: {', '.join(f'`{value}`' for value in values) or 'the name of the store among several, else empty'}"
+            for name, values in metric.labels.items()
+        )
+
+    rows = [
+        (f"`memento_{name}`", metric.kind, metric.help, list_labels(metric))
+        for name, metric in telemetry.METRICS.items()
+    ]
+    lines = [
+        "# Metrics",
+        "",
+        MADE.format(source="`METRICS` of [`telemetry.py`](../../src/memento/telemetry.py)"),
+        "`GET /metrics` tells them in the Prometheus text format, of the process that answers. What has not happened yet has no",
+        "line.",
+        "A label that would have any other value than those listed is `other`.",
+        "",
+        *_table(("metric", "kind", "what it tells", "labels"), rows),
+        "",
+        "Beside these there are `memento_events_total` and `memento_seconds_total` with the label `event` (phases of recall and of",
+        "notes, the proxy, embeddings, redaction), and the metrics of [cases](../plans.md) by `domain`.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def write_headers() -> dict[str, str]:
     """Return every query by its path, with the files that use it in its header."""
     users = find_users()
@@ -405,6 +434,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "docs/reference/cli.md": write_cli,
     "docs/reference/mcp.md": write_mcp,
     "docs/reference/queries.md": write_queries,
+    "docs/reference/metrics.md": write_metrics,
     "docs/settings.md": settings.table,
     "docs/clients.md": clients.write_page,
     "docs/ontology.md": ontology.write_page,

@@ -32,7 +32,7 @@ from memento.assets import install_line
 from memento.errors import EngineError, MissingPart
 from memento.iris import IRI
 from memento.ports import Vectors
-from memento.search.engine import KINDS, Engine, Entry, Hit, Where
+from memento.search.engine import KINDS, Engine, Entry, Hit, Where, time_calls
 from memento.search.nodes import NEVER
 from memento.settings import IndexSettings
 
@@ -697,4 +697,4 @@ def open_engine(settings: IndexSettings, dimensions: int) -> Engine | None:
     if settings.kind == "faiss":
         return None
     opened = Lance if settings.kind == "lance" else Milvus
-    return opened(settings.uri, settings.token, dimensions, replaces=True)
+    return time_calls(opened(settings.uri, settings.token, dimensions, replaces=True))

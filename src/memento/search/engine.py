@@ -13,16 +13,18 @@ is replaced whole; what an engine holds is a function of the graph, so that dele
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, wraps
 from threading import RLock
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from memento import telemetry
+from memento.errors import EngineError
 from memento.iris import IRI
 from memento.model import Value
 from memento.ports import Vectors
@@ -147,6 +149,26 @@ class Engine(Protocol):
     def close(self) -> None:
         """Let go of files and connections."""
         ...
+
+
+def time_calls(engine: Engine, shard: str = "") -> Engine:
+    """Let the calls of an engine be counted and timed by their names, and return it."""
+
+    def time_call(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(call)
+        def run(*given: Any, **named: Any) -> Any:
+            try:
+                with telemetry.measure("engine_call_seconds", shard=shard, call=name):
+                    return call(*given, **named)
+            except EngineError:
+                telemetry.increment("engine_failures_total", shard=shard, call=name)
+                raise
+
+        return run
+
+    for name in telemetry.ENGINE_CALLS:
+        setattr(engine, name, time_call(name, getattr(engine, name)))
+    return engine
 
 
 def pack_records(records: Iterable[Record]) -> bytes:

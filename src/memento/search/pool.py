@@ -27,6 +27,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from memento import telemetry
 from memento.errors import EngineError, InputError
 from memento.graph.store import Store
 from memento.iris import IRI, MEM, TYPE, user_of
@@ -652,11 +653,12 @@ class Pools:
         if isinstance(self._current.get(), PooledIndexes):
             yield
             return
-        token = self._current.set(self._share())
+        token = self._current.set(made := self._share())
         try:
             yield
         finally:
             self._current.reset(token)
+            telemetry.observe("pool_nodes", len(made.nodes))
 
     @contextmanager
     def whole(self, graphs: Callable[[], Sequence[IRI]]) -> Iterator[None]:

@@ -13,8 +13,8 @@ from __future__ import annotations
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -24,8 +24,9 @@ from zoneinfo import ZoneInfo
 from msgspec import json as msgspec_json
 from msgspec import structs
 
+from memento import telemetry
 from memento.access import OWNER, Access, Right, Tokens
-from memento.archive.check import explain_failure
+from memento.archive.check import Watch, explain_failure
 from memento.archive.read import resolve_subject
 from memento.backends import Backends, CopyCache
 from memento.cases.domain import Domains, ReadLog
@@ -40,6 +41,7 @@ from memento.errors import (
     MementoError,
     Moved,
     NotFound,
+    Overloaded,
     ReadOnly,
     TooLong,
 )
@@ -66,6 +68,7 @@ from memento.manifest import Maps
 from memento.model import Degraded, Filter, Page, Recollection, Scope
 from memento.operations import Operation, check
 from memento.operations.base import FILTERS, Filtered, list_iri_fields, read_items
+from memento.operations.intake import Capture
 from memento.overview import Pages, Profiles
 from memento.ports import Progress, Vectors
 from memento.search.nodes import milliseconds
@@ -130,6 +133,8 @@ class Service:
         """Held while a note is being understood; taken before `writing`, never after it."""
         self.writing = stores.make_write_lock()
         """Held by the one writer: of this process, and of all nodes where they share a store."""
+        self.writers = Writers(settings.limits.writers)
+        self.watch = Watch(stores, settings, lambda: self.models.rest_s if self.models else 0.0)
         self.put_off: set[IRI] = set()
         """The notes that this process has put off: a new one tries at once whatever an earlier one had put off."""
         self.reinforcement = Reinforcement(stores, self.writing)
@@ -209,6 +214,11 @@ class Shards:
         """The names of the stores, the main one first."""
         return (MAIN, *sorted(self._locks))
 
+    @property
+    def opened(self) -> dict[str, Service]:
+        """The services over the stores that were needed so far, by their names."""
+        return dict(self._opened)
+
     def locate(self, tenant: str) -> Service:
         """
         Return the service that has a tenant, with all of it; raises as `get`.
@@ -226,11 +236,21 @@ class Shards:
                 break
         return service
 
-    def locate_name(self, tenant: str) -> str:
-        """Return how the store is called that has a tenant; where that cannot be asked, as the main store says."""
+    def locate_name(self, tenant: str, *, is_sure: bool = False) -> str:
+        """
+        Return how the store is called that has a tenant; where that cannot be asked, as the main store says.
+
+        Args:
+            is_sure: ask each store of the way, whatever this node has heard.
+        """
         try:
+            if is_sure:
+                self.main.stores.follow_all()
+                self.locate(tenant).stores.follow_all()
             service = self.locate(tenant)
         except BackendError:
+            if is_sure:
+                raise
             found = self.main.stores.find_placement(tenant)
             return found.shard if found else MAIN
         return next(name for name, one in self._opened.items() if one is service)
@@ -371,7 +391,7 @@ class Context:
         if self.stores.degraded:
             raise ReadOnly(self.stores.degraded.brief)
         if self.stores.graph.failure:
-            raise GraphError(explain_failure(self.stores.graph.failure))
+            raise GraphError(explain_failure(self.stores.graph))
 
     def require_files(self) -> None:
         """Raise `InputError` where the store has no files here, as one behind an endpoint, that could be copied or replaced."""
@@ -579,6 +599,46 @@ class AnswerCache:
         return None
 
 
+class Writers:
+    """Lets no more changes begin at once than may. May be used from many threads."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._count = 0
+        self._lock = threading.Lock()
+        self._inside = threading.local()
+
+    @contextmanager
+    def admit(self) -> Iterator[None]:
+        """
+        Let a change begin; what it begins itself, in the same thread, is part of it.
+
+        Raises:
+            Overloaded: as many as may are under way or wait; nothing was done.
+        """
+        if getattr(self._inside, "is_admitted", False):
+            yield
+            return
+        with self._lock:
+            if self._count >= self._most:
+                telemetry.increment("refused_total", what="writers")
+                raise Overloaded(
+                    f"{self._count} changes are under way or wait for their turn, as many as limits.writers lets: ask again"
+                )
+            self._add(1)
+        self._inside.is_admitted = True
+        try:
+            yield
+        finally:
+            self._inside.is_admitted = False
+            with self._lock:
+                self._add(-1)
+
+    def _add(self, by: int) -> None:
+        self._count += by
+        telemetry.shift_level("writers", by)
+
+
 class GraphNames:
     """
     The named graphs of one store, and what readers may see of them. May be used from many threads.
@@ -702,7 +762,10 @@ def handle(operation: Operation[A], context: Context) -> A:
     operation = redaction.redact(read_items(operation, redaction.redact))
     redacted = redaction.close(is_trial=getattr(operation, "dry_run", False))
     check(operation)
-    context, answer = _answer_where_it_is(operation, context)
+    # What is captured is only put down, to be noted later, and waits for nobody.
+    is_change = operation.right != "read" and not isinstance(operation, Capture)
+    with context.service.writers.admit() if is_change else nullcontext():
+        context, answer = _answer_where_it_is(operation, context)
     if operation.right == "read" and (unknown := describe_unknown(operation.namespace, context)):
         notice = f"{unknown}: `status` lists those there are"
         if hasattr(answer, "notice"):

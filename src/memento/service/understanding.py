@@ -13,6 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from memento import telemetry
 from memento.consolidation import pipeline, queue
 from memento.consolidation.agents import Agents, Extraction
 from memento.consolidation.task import Task, find_earlier_note, link_to_whole, load_user, place_in_session
@@ -23,7 +24,7 @@ from memento.consolidation.write import (
     raise_if_invalid,
     refresh_retirable,
 )
-from memento.errors import BackendError, Moved, ShapeViolation
+from memento.errors import BackendError, Moved, Overloaded, ShapeViolation
 from memento.model import Noted, Recollection, Scope
 from memento.retrieval import pipeline as retrieval
 from memento.retrieval.question import Query
@@ -40,6 +41,10 @@ _CLAIM_CALLS = 4
 """How many calls of a model a node has time for, until a note that it has claimed is tried by another one."""
 _LOOK_S = 15.0
 """How often nodes that share a store look for notes that another one has left."""
+
+
+_COUNTED_S = 2.0
+"""How long a count of the notes that wait is good for."""
 
 
 def take_note(task: Task, service: Service, *, wait: bool) -> Noted:
@@ -66,6 +71,21 @@ def take_note(task: Task, service: Service, *, wait: bool) -> Noted:
         noted = put_off(kept, agents, error, service)
         service.consolidator.wake()
     return noted or Noted(note=None, skipped="it was forgotten before it was understood")
+
+
+def raise_if_full(service: Service) -> None:
+    """
+    Refuse a note that would wait where as many wait as may; how many they are is looked at every few seconds.
+
+    Raises:
+        Overloaded: nothing was kept.
+    """
+    most = service.settings.limits.pending
+    if (pending := service.watch.count_pending(fresh_s=_COUNTED_S)) >= most:
+        telemetry.increment("refused_total", what="notes")
+        raise Overloaded(
+            f"{pending} notes wait to be understood, as many as limits.pending lets: give this one again later", 30
+        )
 
 
 def preview_note(task: Task, service: Service) -> Noted:

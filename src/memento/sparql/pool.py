@@ -124,6 +124,7 @@ class PriorityQueue:
             own = sum(one.caller == ticket.caller for one in self._waiting)
             if not ticket.is_long and (len(self._waiting) > limits.queue or own > max(limits.queue // 2, 1)):
                 self._waiting.remove(ticket)
+                telemetry.increment("refused_total", what="queries")
                 raise Busy(
                     f"{len(self._waiting)} queries wait for a worker already (sparql.queue is {limits.queue}, and half of it "
                     "for one caller): ask again later",
@@ -165,6 +166,7 @@ class PriorityQueue:
                     return
                 if is_gone() or time.monotonic() > until:
                     self._waiting.remove(ticket)
+                    telemetry.increment("refused_total", what="queries")
                     raise Busy(
                         f"no worker was free within {self._limits.wait_s:g} s (sparql.wait_s): ask again later",
                         self._retry_after_s,

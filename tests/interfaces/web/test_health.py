@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import json
+import signal
+import threading
+import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from conftest import OFFLINE
+from endpoints import BINARY, Server, free_port
 from memento import __version__, telemetry
+from memento.errors import StoreAway
 from memento.interfaces.web import openapi
 from memento.interfaces.web.app import create_app
-from memento.python import Memento
+from memento.python import Memento, open_memento
+from memento.settings import InferenceSettings, StoreSettings
 from memento.time import now
 from scripted import Reset, ScriptedModel
 from understanding import Understanding, opened
@@ -57,7 +67,99 @@ def test_those_who_are_let_in_learn_of_the_parts(memento: Memento) -> None:
         },
         "degraded": None,
         "set_aside": None,
+        "differences": [],
     }
+
+
+def test_a_balancer_is_told_when_to_send_requests_and_those_who_are_let_in_how_each_part_stands(
+    memento: Memento,
+) -> None:
+    with create_app(memento.service).test_client() as client:
+        early = client.get("/health/ready", environ_base=STRANGER)
+        memento.note("I live in Lisbon.")
+        memento.warm_up()
+        time.sleep(0.5)  # for which a look is good
+        ready, stranger = client.get("/health/ready"), client.get("/health/ready", environ_base=STRANGER)
+    told = json.loads(ready.data)
+    parts = {one["part"]: one for one in told["parts"]}
+
+    assert (early.status_code, early.json) == (503, {"status": "starting", "away": [], "parts": []})
+    assert (stranger.status_code, stranger.json) == (200, {"status": "ready", "away": [], "parts": []})
+    assert (ready.status_code, told["status"], told["away"]) == (200, "ready", [])
+    assert [*parts] == ["store", "index", "embedder", "model", "notes", "disk"]
+    assert {one["state"] for one in parts.values()} == {"ok"}
+    assert parts["store"]["figures"]["kind"] == "embedded"
+    assert parts["index"]["figures"]["nodes"] == memento.status().vectors
+    assert parts["notes"]["figures"] == {"pending": 0, "failed": 0, "oldest_s": 0.0}
+
+
+def test_a_store_that_stops_to_answer_takes_the_node_out_of_service_and_nobody_waits_for_it(tmp_path: Path) -> None:
+    if BINARY is None:
+        pytest.skip("oxigraph, the server, is not installed")
+    server = Server(tmp_path / "endpoint", free_port())
+    server.start()
+    assert server.process is not None
+    store = StoreSettings("sparql", server.query_url, server.update_url, follow_ms=50, replica="off")
+    configured = replace(OFFLINE, store=store, inference=InferenceSettings(on=False))
+    try:
+        opened = open_memento(tmp_path / "home", configured=configured)
+        assert isinstance(opened, Memento)
+        with opened, create_app(opened.service).test_client() as client:
+            opened.warm_up()
+            opened.note("I live in Lisbon.")
+            well = client.get("/health/ready")
+            time.sleep(0.6)  # longer than a look is good for
+            server.process.send_signal(signal.SIGSTOP)
+            begin = time.monotonic()
+            try:
+                stopped = [client.get(path) for path in ("/health/ready", "/health", "/metrics")]
+                with pytest.raises(StoreAway, match="the store is away"):
+                    opened.status()
+                took_s = time.monotonic() - begin
+            finally:
+                server.process.send_signal(signal.SIGCONT)
+            until = time.monotonic() + 20
+            while client.get("/health/ready").status_code != 200:
+                assert time.monotonic() < until
+                time.sleep(0.1)
+            back = client.get("/health/ready").json or {}
+    finally:
+        server.kill()
+    ready, health, metrics = stopped
+    [told] = [one for one in (ready.json or {})["parts"] if one["part"] == "store"]
+
+    assert (well.status_code, (well.json or {})["parts"][0]["figures"]["kind"]) == (200, "sparql")
+    assert (ready.status_code, (ready.json or {})["away"], told["state"]) == (503, ["store"], "away")
+    assert (health.status_code, (health.json or {})["store"]) == (200, "failing")
+    assert 'memento_part_up{shard="",part="store"} 0' in metrics.text
+    assert took_s < 10  # of a request that is waited for 60 s
+    assert back["parts"][0]["figures"]["behind"] == 0
+
+
+def test_a_part_that_hangs_is_away_and_is_looked_at_by_one_thread_however_often_somebody_asks(
+    memento: Memento, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memento.warm_up()
+    freed, looked = threading.Event(), []
+
+    def hang() -> int:
+        looked.append(threading.current_thread().name)
+        freed.wait(30)
+        return 7
+
+    with create_app(memento.service).test_client() as client:
+        monkeypatch.setattr(memento.service.stores.indexes, "count_nodes", hang)
+        answers = [client.get("/health/ready") for _ in range(3)]
+        freed.set()
+        time.sleep(0.6)  # longer than a look is good for
+        back = client.get("/health/ready")
+    away = [one for one in (answers[-1].json or {})["parts"] if one["state"] != "ok"]
+
+    assert [(one.status_code, (one.json or {})["away"]) for one in answers] == [(503, ["index"])] * 3
+    assert [(one["part"], one["is_needed"]) for one in away] == [("index", True)]
+    assert "has not answered for" in away[0]["detail"]
+    assert looked == ["look-index"] * 2
+    assert (back.status_code, (back.json or {})["parts"][1]["figures"]["nodes"]) == (200, 7)
 
 
 def test_what_waits_is_counted_in_every_namespace_and_a_store_that_fails_changes_no_status(tmp_path: Path) -> None:

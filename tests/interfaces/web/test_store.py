@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
+import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
+import httpx2
 import pytest
 from click.testing import CliRunner
 
@@ -15,7 +19,7 @@ from endpoints import BINARY
 from memento.graph.endpoint import SparqlClient
 from memento.interfaces.cli import main
 from memento.interfaces.web.server import listening
-from memento.interfaces.web.store import serve_engine
+from memento.interfaces.web.store import Front, serve_engine
 
 pytestmark = pytest.mark.skipif(BINARY is None, reason="needs `oxigraph`")
 
@@ -50,6 +54,41 @@ def test_the_probe_takes_the_token_of_the_store_from_the_environment(port: int) 
     words = ["store", "probe", f"http://127.0.0.1:{port}/query", f"http://127.0.0.1:{port}/update", "--quick"]
     assert CliRunner().invoke(main, words, env={"MEMENTO_STORE_TOKEN": TOKEN}).exit_code == 0
     assert CliRunner().invoke(main, words, env={"MEMENTO_STORE_TOKEN": ""}).exit_code == 2
+
+
+def test_an_update_that_is_one_too_many_is_refused_and_was_not_made() -> None:
+    """The engine is one that answers nothing until it is told to."""
+    freed = threading.Event()
+
+    class Slow(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            freed.wait(20)
+            self.send_response(204)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Nobody reads it."""
+
+    async def ask_thrice(front: Front) -> list[httpx2.Response]:
+        transport = httpx2.ASGITransport(app=front)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://store") as client:
+            waiting = [asyncio.ensure_future(client.post("/update", content="CLEAR ALL")) for _ in range(2)]
+            await asyncio.sleep(0.3)
+            refused = await client.post("/update", content="CLEAR ALL")
+            freed.set()
+            return [refused, *(await asyncio.gather(*waiting))]
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Slow) as engine:
+        threading.Thread(target=engine.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        front = Front(f"http://127.0.0.1:{engine.server_port}", most_updates=2)
+        refused, *made = asyncio.run(ask_thrice(front))
+        engine.shutdown()
+
+    assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
+    assert "2 updates wait" in refused.text
+    assert [one.status_code for one in made] == [204, 204]
 
 
 def test_health_follows_the_engine_and_needs_no_token(tmp_path: Path) -> None:

@@ -275,7 +275,7 @@ def tear_down(chosen: Chosen, drops_settings: bool) -> None:
 @click.option("--room", default=200, show_default=True, metavar="MIB", help="What should be left on the disk.")
 def examine(chosen: Chosen, room: int) -> None:
     """Look for what is wrong with the data folder, and say what to do about it; exit code 1 when something is."""
-    from memento.archive.check import Finding, examine_folder, explain_difference
+    from memento.archive.check import Finding, examine_folder, explain_difference, explain_part
     from memento.codec import plain
     from memento.errors import MementoError
     from memento.time import now
@@ -293,6 +293,7 @@ def examine(chosen: Chosen, room: int) -> None:
     }:
         try:
             with open_memory(chosen, "check") as memento:
+                found += [explain_part(one) for one in memento.status().parts if one.state not in ("ok", "starting")]
                 found += [explain_difference(one) for one in memento.check()]
         except MementoError as error:
             remedy = "The message says what to do; `memento status` shows who has the folder open."
@@ -448,6 +449,24 @@ def serve_shared_store(folder: Path, host: str, port: int, token: str) -> None:
 
     configure_logging()
     serve_store(folder, host, port, token, lambda address: click.echo(f"The store is ready at {address}"))
+
+
+@store_group.command("adopt")
+@click.pass_obj
+def adopt_store(chosen: Chosen) -> None:
+    """
+    Let the shared store of the settings have this program's ontology, and these settings as those of all nodes.
+
+    Nodes that cannot read that ontology, or whose embedder is another one, write no more until they are upgraded or set alike: stop
+    them first. An index with vectors of another embedder is emptied, and filled again by the next node that starts.
+    """
+    from memento.backends import adopt_shared_store
+    from memento.graph.agreement import read_own_version
+
+    before = adopt_shared_store(chosen.settings())
+    click.echo(
+        f"The store has the ontology {read_own_version()} (before: {before or 'none'}), and the settings of this node."
+    )
 
 
 @store_group.command("probe")

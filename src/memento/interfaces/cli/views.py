@@ -211,8 +211,17 @@ def show_described(found: Json) -> str:
 
 
 def show_status(found: Json) -> str:
-    """Name and value, a line each; what is set aside in words."""
-    return show_fields({**found, "set_aside": _set_aside(found["set_aside"])})
+    """Name and value, a line each; what is set aside in words, and how the parts stand."""
+    parts = {one["part"]: _show_part(one) for one in found.get("parts", ())}
+    told = {name: value for name, value in found.items() if name != "parts"}
+    of_parts = {f"{name} is": text for name, text in parts.items()}
+    return show_fields({**told, "set_aside": _set_aside(found["set_aside"]), **of_parts})
+
+
+def _show_part(part: Json) -> str:
+    """The state of a part, what is wrong with it, and what was measured."""
+    figures = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in part["figures"].items())
+    return ": ".join(filter(None, (part["state"], clean(part["detail"]) or figures)))
 
 
 def show_fields(found: Json) -> str:

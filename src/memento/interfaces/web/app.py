@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import logging
 import re
+import time
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import lru_cache
-from time import time
+from functools import lru_cache, partial
 
 from flask import Flask, Request, Response, g, request
 from flask.typing import ResponseReturnValue
@@ -21,8 +21,9 @@ from werkzeug.http import http_date
 from werkzeug.routing import BaseConverter
 
 from memento import telemetry
-from memento.access import Caller, admit
-from memento.errors import Busy, MementoError, Unauthorised
+from memento.access import Access, Caller, admit
+from memento.archive.check import LOOK_S, list_gauges
+from memento.errors import BackendError, Busy, LostTurn, MementoError, Overloaded, Unauthorised
 from memento.interfaces import sparql_http
 from memento.interfaces.proxy.routes import BODY_BYTES, PROXIED, Proxy
 from memento.interfaces.sparql_http import origins
@@ -31,24 +32,28 @@ from memento.interfaces.web.pages import Pages, token_of_session
 from memento.interfaces.web.requests import Parameters
 from memento.interfaces.web.rest import IMPORT_RDF, MEMORY, MIRROR, answer_mirrored, find_mirrored, respond
 from memento.interfaces.web.yasgui import Yasgui
-from memento.model import CaseMetrics
+from memento.model import CaseMetrics, Readiness
 from memento.operations.cases import CaseMetrics as MeasureCases
 from memento.operations.cases import CaseStatus
 from memento.service import Context, Service, handle
 from memento.service.bare import Bare
 from memento.service.handlers.recall import health as health_of
 from memento.settings import LimitsSettings
+from memento.worker import Look
 
 logger = logging.getLogger(__name__)
 
 IMPORT_BYTES = 64 * 1024 * 1024
 IMPORTS = ("/memory/import", "/cases")
-OPEN = ("/health", "/sign-in", "/favicon.ico")
+OPEN = ("/health", "/health/ready", "/sign-in", "/favicon.ico")
 """
 What anybody may ask who reaches the port, with the vocabulary, which is published: a stranger is told of this service nothing but
 whether it is up, and may give a token.
 """
 FILES = (yasgui.BUNDLE.address, pages.BUNDLE.address)
+
+_FRESH_S = 0.5
+"""Age of a look at the parts that will do: balancers ask often."""
 
 DEGRADED = "Memento-Degraded"
 """The header that says why the memory is read-only and of what time it is, while a backup stands in for its store."""
@@ -146,7 +151,7 @@ def _new_app() -> Flask:
     def add_date(response: Response) -> Response:
         # The server adds none: a provider's answer has one already.
         if "Date" not in response.headers:
-            response.headers["Date"] = _date(int(time()))
+            response.headers["Date"] = _date(int(time.time()))
         return response
 
     app.register_error_handler(MementoError, _answer_failure)
@@ -206,19 +211,33 @@ def _add_addresses(app: Flask, service: Service, proxy: Proxy) -> None:
     def health() -> Response:
         status = 200 if service.stores.warm else 503
         try:
-            return respond(health_of(_admit(service), proxy.origins), status)
+            access = admit(caller(), service.tokens, required=service.settings.server.token_required)
+            # Without a look at what neighbours wrote: a store that is away must not be waited for.
+            return respond(health_of(Context(service, access), proxy.origins), status)
         except MementoError:  # whoever asks may know whether it is up, and no more
             said = "starting" if status == 503 else "degraded" if service.degraded else "ok"
             return respond({"status": said}, status)
+
+    @app.get("/health/ready")
+    def tell_readiness() -> Response:
+        found = service.watch.report(fresh_s=_FRESH_S)
+        try:
+            admit(caller(), service.tokens, required=service.settings.server.token_required)
+        except MementoError:  # whoever asks may know whether to send requests here, and no more
+            found = Readiness(status=found.status)
+        return respond(found, 200 if found.status == "ready" else 503)
 
     @app.get("/memory/openapi.json")
     def describe_addresses() -> Response:
         Parameters()
         return Response(openapi.page(), mimetype="application/json")
 
+    looks: dict[Access, Look[list[CaseMetrics]]] = {}
+
     @app.get("/metrics")
     def metrics() -> Response:
-        return Response(write_metrics(g.context), content_type="text/plain; version=0.0.4; charset=utf-8")
+        look = looks.setdefault(g.context.access, Look(partial(measure_cases, g.context), "cases"))
+        return Response(write_metrics(g.context, look), content_type="text/plain; version=0.0.4; charset=utf-8")
 
 
 def _notice(service: Service) -> str | None:
@@ -247,8 +266,10 @@ def _answer_failure(error: MementoError) -> Response:
     if error.status >= 500:
         logger.warning("web.failed", extra={"code": error.code})
     response = _tell(error.status, error.code, str(error))
-    if isinstance(error, Busy):
+    if isinstance(error, Busy | Overloaded):
         response.headers["Retry-After"] = str(error.retry_after_s)
+    elif isinstance(error, LostTurn):  # another node is writing
+        response.headers["Retry-After"] = "1"
     if isinstance(error, Unauthorised):
         response.headers["WWW-Authenticate"] = 'Bearer realm="memento"'
     return response
@@ -294,15 +315,35 @@ _GAUGES = (
 """Name, help and field of `CaseMetrics` for each gauge."""
 
 
-def write_metrics(context: Context) -> str:
+def write_metrics(context: Context, cases: Look[list[CaseMetrics]]) -> str:
     """
-    Return the tally of the process, and how the cases stand in each domain that the caller may see, as Prometheus text.
+    Return the tally of the process, how its parts stand, and how the cases stand in each domain that the caller may see, as
+    Prometheus text.
 
-    A value that is not known yet has no line.
+    A value that is not known yet has no line, nor has one that a part which does not answer would be waited for.
+
+    Args:
+        cases: measures the domains, for which whoever writes is waited for.
     """
-    domains = handle(CaseStatus(), context).domains
-    found = [handle(MeasureCases(domain=name), context) for name in domains]
-    return telemetry.exposition() + "".join(_write_gauges(found))
+    service = context.service
+    until = time.monotonic() + LOOK_S
+    cases.begin(_FRESH_S)
+    gauges: list[telemetry.Sample] = []
+    for name, one in service.shards.opened.items():
+        gauges += list_gauges(
+            one.watch.report(fresh_s=_FRESH_S), one.stores, "" if one is service.shards.main else name
+        )
+    with suppress(BackendError):
+        gauges.append(("captured_turns", {}, sum(one.state == "waiting" for one in service.journal.load())))
+    return telemetry.exposition(gauges) + "".join(_write_gauges(cases.wait(until) or []))
+
+
+def measure_cases(context: Context) -> list[CaseMetrics]:
+    """Measure every domain that the caller may see; none while the store is away."""
+    with suppress(BackendError):
+        domains = handle(CaseStatus(), context).domains
+        return [handle(MeasureCases(domain=name), context) for name in domains]
+    return []
 
 
 def _write_gauges(found: list[CaseMetrics]) -> Iterator[str]:
@@ -310,13 +351,13 @@ def _write_gauges(found: list[CaseMetrics]) -> Iterator[str]:
         values = [(one.domain, getattr(one, field)) for one in found if getattr(one, field) is not None]
         if values:
             yield f"# HELP memento_{name} {help}\n# TYPE memento_{name} gauge\n"
-            yield from (f'memento_{name}{{domain="{_escape(domain)}"}} {value:g}\n' for domain, value in values)
+            yield from (
+                f'memento_{name}{{domain="{telemetry.escape_label(domain)}"}} {value:g}\n' for domain, value in values
+            )
     curves = [(one.domain, one.curve[-1].reward) for one in found if one.curve]
     if curves:
         yield "# HELP memento_case_reward mean reward of the latest stretch of the learning curve\n"
         yield "# TYPE memento_case_reward gauge\n"
-        yield from (f'memento_case_reward{{domain="{_escape(domain)}"}} {value:g}\n' for domain, value in curves)
-
-
-def _escape(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+        yield from (
+            f'memento_case_reward{{domain="{telemetry.escape_label(domain)}"}} {value:g}\n' for domain, value in curves
+        )

@@ -17,17 +17,20 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import json
+import math
 import threading
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from concurrent.futures import Executor, ThreadPoolExecutor
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar, Literal, TypeVar, cast
 
 import h11
 from a2wsgi.wsgi import Body, build_environ
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from memento import telemetry
 from memento.errors import InputError
 from memento.settings import ServerSettings
 from memento.sparql.jobs import WaitingClient
@@ -190,6 +193,7 @@ class WatchedRequest:
         self._early: deque[Event | InputError] = deque()
         scope[EARLY_KEY] = self._early
         self._watchers: list[asyncio.Task[None]] = []
+        self._give_place: Callable[[], None] | None = None
 
     async def run(self, app: App, long_bodies: asyncio.Semaphore, patience_s: float) -> None:
         """Let the application answer; where the body is long, once one of the places for long bodies is free."""
@@ -200,14 +204,14 @@ class WatchedRequest:
             try:
                 await asyncio.wait_for(long_bodies.acquire(), patience_s)
             except TimeoutError:
+                telemetry.increment("refused_total", what="bodies")
                 self._early.appendleft(Crowded("too many long requests are being sent: try again"))
                 await app(self.scope, self._receive_event, self._send_event)
                 return
-            try:
-                await app(self.scope, self._receive_event, self._send_event)
-            finally:
-                long_bodies.release()
+            self._give_place = long_bodies.release
+            await app(self.scope, self._receive_event, self._send_event)
         finally:
+            self._end_body()
             for task in self._watchers:
                 task.cancel()
             self.presence.leave()  # a server that stops does not wait; otherwise nothing is held any more
@@ -237,8 +241,15 @@ class WatchedRequest:
             self.presence.leave()
             raise Unfinished("the request ended before its body was complete")
         if not event.get("more_body", False):
+            self._end_body()
             self._watchers.append(asyncio.ensure_future(self._watch_leaving()))
         return event
+
+    def _end_body(self) -> None:
+        """Give the place for a long body back; the answer may take minutes."""
+        give_place, self._give_place = self._give_place, None
+        if give_place:
+            give_place()
 
     async def _watch_leaving(self) -> None:
         while (await self._receive())["type"] != "http.disconnect":
@@ -334,12 +345,16 @@ class ThreadedRequest:
         self._headers: Headers = []
         self._body: Iterable[bytes] = ()
 
-    async def run(self, threads: Executor, give_turn: Callable[[], None]) -> None:
-        """Let the application answer, and send what it says; `give_turn` is called when another request may begin."""
+    async def run(self, threads: Executor, give_turn: Callable[[], None], give_thread: Callable[[], None]) -> None:
+        """
+        Let the application answer, and send what it says; `give_turn` is called when another request may begin, `give_thread` when
+        the thread is free.
+        """
         answered = self._loop.run_in_executor(threads, contextvars.copy_context().run, self._answer)
         turn = self._loop.call_later(TURN_S, give_turn)
 
         def end(_: object) -> None:
+            give_thread()
             if not turn.cancelled() and turn.when() > self._loop.time():
                 turn.cancel()
                 give_turn()
@@ -438,15 +453,78 @@ class _EarlyBody(Body):
         return cast(bytes, event.get("body", b""))
 
 
-def thread(app: Wsgi, threads: int) -> App:
-    """Return a WSGI application as an ASGI application, which answers so many requests at once."""
-    executor = ThreadPoolExecutor(threads, "WSGI")
-    turns = asyncio.Semaphore(AT_ONCE)
+Kind = Literal["memory", "proxy", "aside"]
+"""What a request is for: a memory, a provider, or how the service stands. None of them waits for those of another kind."""
+SPARE = 4
+"""Threads that answer how the service stands, also when all others are taken."""
+
+
+class Lane:
+    """The threads for one kind of request, and how many of these there are now. Used on the event loop."""
+
+    def __init__(self, kind: Kind, threads: int, most: float) -> None:
+        """
+        Args:
+            most: requests that may be answered or wait for a thread.
+        """
+        self._kind, self._threads, self._most = kind, threads, most
+        self._executor = ThreadPoolExecutor(threads, "WSGI" if kind == "memory" else kind)
+        self._turns = asyncio.Semaphore(AT_ONCE)
+        self._count = 0
+
+    async def run(self, app: Wsgi, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request in one of the threads, or refuse it where too many wait."""
+        if self._count >= self._most:
+            telemetry.increment("refused_total", what="requests")
+            await _refuse(send, f"{self._count} requests are being answered or wait, as many as server.waiting lets")
+            return
+        is_counted = True
+        self._add(1)
+
+        def give_thread() -> None:
+            nonlocal is_counted
+            if is_counted:
+                is_counted = False
+                self._add(-1)
+
+        try:
+            await self._turns.acquire()
+            await ThreadedRequest(app, scope, receive, send).run(self._executor, self._turns.release, give_thread)
+        except asyncio.CancelledError:  # before a thread was asked for
+            give_thread()
+            raise
+
+    def _add(self, by: int) -> None:
+        self._count += by
+        if self._kind == "memory":
+            telemetry.set_level("requests", min(self._count, self._threads))
+            telemetry.set_level("requests_waiting", max(self._count - self._threads, 0))
+
+
+async def _refuse(send: Send, message: str) -> None:
+    body = json.dumps({"error": {"code": "overloaded", "message": f"{message}: ask again"}}).encode()
+    headers = [(b"content-type", b"application/json"), (b"retry-after", b"1")]
+    headers.append((b"content-length", str(len(body)).encode()))
+    await send({"type": "http.response.start", "status": 503, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def thread(app: Wsgi, limits: ServerSettings, kind_of: Callable[[str], Kind] = lambda path: "memory") -> App:
+    """
+    Return a WSGI application as an ASGI application, which answers `limits.threads` requests at once.
+
+    Args:
+        kind_of: tells by the path of a request what it is for. One for a provider is never refused, and never waits for a memory.
+    """
+    lanes: dict[Kind, Lane] = {
+        "memory": Lane("memory", limits.threads, limits.threads + limits.waiting),
+        "proxy": Lane("proxy", limits.threads, math.inf),
+        "aside": Lane("aside", SPARE, SPARE + limits.waiting),
+    }
 
     async def run_in_thread(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            await turns.acquire()
-            await ThreadedRequest(app, scope, receive, send).run(executor, turns.release)
+            await lanes[kind_of(scope["path"])].run(app, scope, receive, send)
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1000})
         else:

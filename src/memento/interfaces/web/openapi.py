@@ -15,7 +15,7 @@ from memento.archive.tables import TABLE_FORMS, TableForm
 from memento.codec import encode, schema_of_iri
 from memento.graph.documents import FORMS, Form
 from memento.interfaces.web.rest import LISTING, VIEWS
-from memento.model import Health
+from memento.model import Health, Readiness
 from memento.operations import TABLE, Operation
 from memento.operations.base import FILTERS, answer_type, complete, fields_of, places_of, summary_of
 from memento.operations.care import Export, ImportRdf
@@ -53,7 +53,7 @@ def page() -> bytes:
     table = operations()
     answers = [answer_type(one) for one in table.values()]
     schemas, components = msgspec.json.schema_components(
-        [*answers, Health], schema_hook=schema_of_iri, ref_template=_REFERENCE
+        [*answers, Health, Readiness], schema_hook=schema_of_iri, ref_template=_REFERENCE
     )
     paths: dict[str, dict[str, Any]] = {}
     shared: dict[str, Any] = dict(components)
@@ -62,7 +62,8 @@ def page() -> bytes:
         paths.setdefault(path, {})[verb] = described
     shared = cast("dict[str, Any]", _even(shared))
     shared["Health"]["required"] = ["status"]  # all that a stranger is told
-    paths["/health"] = {"get": _health(schemas[-1])}
+    paths["/health"] = {"get": _health("get_health", _ALIVE, schemas[-2])}
+    paths["/health/ready"] = {"get": _health("get_readiness", _READY, schemas[-1])}
     return encode(
         {
             "openapi": "3.1.0",
@@ -200,10 +201,15 @@ def _response(status: int, schema: Schema) -> dict[str, Any]:
     return {"description": HTTPStatus(status).phrase, "content": {"application/json": {"schema": schema}}}
 
 
-def _health(schema: Schema) -> dict[str, Any]:
+_ALIVE = "Say whether questions are answered, and to those who may ask what with; 503 while starting"
+_READY = (
+    "Say whether requests should be sent here, and to those who may ask how each part stands; 503 while they should not"
+)
+
+
+def _health(name: str, summary: str, schema: Schema) -> dict[str, Any]:
     answers = {str(status): _response(status, schema) for status in (200, 503)}
-    summary = "Say whether questions are answered, and to those who may ask what with; 503 while starting"
-    return {"summary": summary, "operationId": "get_health", "parameters": [], "responses": answers}
+    return {"summary": summary, "operationId": name, "parameters": [], "responses": answers}
 
 
 def _identifier(verb: str, path: str) -> str:

@@ -22,8 +22,9 @@ from flask import Flask
 from memento.access import Tokens, is_loopback
 from memento.errors import MementoError, SettingsError
 from memento.interfaces.mcp import server as mcp
+from memento.interfaces.proxy.routes import PROXIED
 from memento.interfaces.web.app import create_app, create_bare_app
-from memento.interfaces.web.connection import DEFAULTS, App, hurry, protocol, thread, watch
+from memento.interfaces.web.connection import DEFAULTS, App, Kind, hurry, protocol, thread, watch
 from memento.service import Service
 from memento.service.bare import Bare
 from memento.settings import ServerSettings, Settings
@@ -206,7 +207,14 @@ def host(app: Flask, busy: Busy, limits: ServerSettings) -> App:
         environ["wsgi.input_terminated"] = True
         return busy.until_closed(lambda: app(environ, start_response))
 
-    return watch(thread(until_the_end, limits.threads), limits)
+    return watch(thread(until_the_end, limits, _kind_of), limits)
+
+
+def _kind_of(path: str) -> Kind:
+    """Tell what the request of a path is for."""
+    if path in ("/health", "/health/ready", "/metrics"):
+        return "aside"
+    return "proxy" if path.startswith(PROXIED) else "memory"
 
 
 class Server(uvicorn.Server):

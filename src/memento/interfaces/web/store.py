@@ -46,6 +46,7 @@ _HEALTH_S = 2.0
 _AGAIN_S = (0.2, 30.0)
 """How long a process that died is waited with before it is started again: at first, and at most."""
 _MOST_BYTES = 256 * 1024 * 1024
+_MOST_UPDATES = 256
 _PASSED_ON = (b"content-type", b"accept")
 _ANSWERED = (b"content-type",)
 
@@ -121,12 +122,14 @@ class Child:
 class Front:
     """The ASGI application: `/query` goes to the engine as it comes, `/update` one after the other."""
 
-    def __init__(self, engine: str, token: str = "") -> None:
+    def __init__(self, engine: str, token: str = "", most_updates: int = _MOST_UPDATES) -> None:
         """
         Args:
             engine: its address.
             token: what every request must bring; none where empty.
+            most_updates: that may wait for their turn.
         """
+        self._updates, self._most_updates = 0, most_updates
         self._engine, self._token = engine, token
         self._one = asyncio.Lock()
         limits = httpx2.Limits(max_connections=256, max_keepalive_connections=64)
@@ -157,8 +160,19 @@ class Front:
                 content=body,
                 headers=[(name, value) for name, value in scope["headers"] if name in _PASSED_ON],
             )
-            async with self._one if path == "/update" else contextlib.nullcontext():
+            if path != "/update":
                 await self._relay(request, send)
+            elif self._updates >= self._most_updates:
+                # 429 and not 503: whoever asks knows by it that nothing was passed on.
+                text = f"{self._updates} updates wait for their turn, as many as may: ask again"
+                await _say(send, 429, text, (b"retry-after", b"1"))
+            else:
+                self._updates += 1
+                try:
+                    async with self._one:
+                        await self._relay(request, send)
+                finally:
+                    self._updates -= 1
 
     async def _is_engine_well(self) -> bool:
         try:
@@ -212,8 +226,8 @@ async def _read_body(receive: Any) -> bytes | None:
             return b"".join(parts)
 
 
-async def _say(send: Any, status: int, text: str) -> None:
-    headers = [(b"content-type", b"text/plain; charset=utf-8")]
+async def _say(send: Any, status: int, text: str, *headers: tuple[bytes, bytes]) -> None:
+    headers = ((b"content-type", b"text/plain; charset=utf-8"), *headers)
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": text.encode()})
 

@@ -21,7 +21,13 @@ from typing import IO
 
 from memento.access import OWNER, Issued
 from memento.archive.backup import BackupSource, make_backup
-from memento.archive.check import discard_kept, find_differences, read_store_files, rebuild_indexes, report_status
+from memento.archive.check import (
+    discard_kept,
+    find_differences,
+    raise_if_store_is_away,
+    read_store_files,
+    report_status,
+)
 from memento.archive.compact import Rules, apply_branch, stage_compaction, undo_branch
 from memento.archive.exchange import (
     ExportDocument,
@@ -386,11 +392,14 @@ def _due_s(service: Service) -> float:
 def status(operation: operations.Status, context: Context) -> Report:
     """Say how the memory stands."""
     scope = context.scope(operation.namespace)
+    readiness = context.service.watch.report()
+    raise_if_store_is_away(readiness, context.stores)
     report = report_status(scope, context.access, context.service.datadir, now(), context.stores, context.settings)
     proposals = 0
     with suppress(BackendError):  # whoever captures is told; the rest can be said all the same
         proposals = sum(one.state == "proposed" for one in context.service.journal.load(scope))
-    return replace(report, redacted=context.service.redactor.count(scope), proposals=proposals)
+    counts = context.service.redactor.count(scope)
+    return replace(report, redacted=counts, proposals=proposals, parts=readiness.parts)
 
 
 @handles(operations.Check)
@@ -433,7 +442,7 @@ def rebuild(operation: operations.Rebuild, context: Context) -> int:
     context.require_owner()
     context.require_writable()
     with context.service.writing:
-        return rebuild_indexes(context.stores, context.progress) + context.service.domains.embed_again()
+        return context.stores.rebuild(context.progress) + context.service.domains.embed_again()
 
 
 @handles(operations.Compact)
@@ -725,7 +734,7 @@ def move_tenant(operation: operations.MoveTenant, context: Context) -> TenantMov
     found = read_moves(shards.main.stores).get(tenant)
     if found is None and operation.cancel:
         raise NotFound(f"the tenant {tenant!r} is not being moved")
-    source = found.source if found else shards.locate_name(tenant)
+    source = found.source if found else shards.locate_name(tenant, is_sure=True)
     target = found.target if found and operation.cancel else operation.to or ""
     if found and found.target != target:
         raise Conflict(f"{tenant!r} is being moved to {found.target!r}: let that end, or cancel it")
@@ -738,6 +747,7 @@ def move_tenant(operation: operations.MoveTenant, context: Context) -> TenantMov
         sides[MAIN],
         sides[source],
         sides[target],
+        locate=lambda: shards.locate_name(tenant, is_sure=True),
         settle=services[source].reinforcement.write_held,
         progress=context.progress,
     )

@@ -45,7 +45,7 @@ from memento.model import (
 )
 from memento.operations import notes
 from memento.service.context import Context, handles
-from memento.service.understanding import preview_note, retry_note, take_batches, take_note
+from memento.service.understanding import preview_note, raise_if_full, retry_note, take_batches, take_note
 from memento.time import instant
 
 _BATCH = 128
@@ -76,6 +76,8 @@ def note(operation: notes.Note, context: Context) -> Noted:
     tasks = make_tasks(row, scope, context.stores.clock(), zone, knobs)
     if operation.dry_run:
         return join_pieces([preview_note(task, context.service) for task in tasks])
+    if not operation.wait or context.service.models:
+        raise_if_full(context.service)
     done = [take_note(tasks[0], context.service, wait=operation.wait)]
     for task in tasks[1:]:  # the first may have been here before, under a name of its own
         note = replace(task.note, parent=done[0].note or task.note.parent)

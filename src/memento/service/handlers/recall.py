@@ -284,6 +284,7 @@ def health(context: Context, upstreams: Mapping[str, str]) -> Health:
     Args:
         upstreams: the providers by protocol that a proxy in front of this memory serves.
     """
-    report = check.report_health(context.scope(None), context.access, upstreams, context.stores)
-    shards = context.service.shards
+    service, scope = context.service, context.scope(None)
+    report = check.report_health(scope, context.access, upstreams, context.stores, service.watch.report())
+    shards = service.shards
     return replace(report, shards=shards.describe()) if len(shards.names) > 1 and context.owns_folder() else report

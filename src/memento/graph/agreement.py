@@ -1,0 +1,224 @@
+"""
+What all nodes of a shared store must agree on: the version of the ontology in it, and settings that must be the same everywhere.
+
+*Flow:* a node that starts calls `join_store`: the store has its version, or gets it, or the node is refused. `review_store` says
+the same later, when the feed tells that somebody has written the ontology: a node that may not write any more then stops writing.
+
+*Guarantees:* versions with the same first number only add to each other, so that nodes of both go on, and the newer ontology stays
+in the store. Between versions with other first numbers one of the two does not write: at the start it is refused, and a node that
+runs has read of the newer one before its next write.
+
+*But:* the version is that of the ontology, not that of the program: programs with one ontology may come and go in any order.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+import pyoxigraph as ox
+
+from memento import assets
+from memento.errors import GraphError
+from memento.graph.store import Store
+from memento.iris import IRI, MEM, ONTOLOGY, OWL
+
+if TYPE_CHECKING:
+    from memento.graph.remote import RemoteStore
+
+logger = logging.getLogger(__name__)
+
+DOCUMENTS = ("ontology/memento.ttl", "ontology/alignment.ttl", "ontology/labels.ttl", "ontology/rules.ttl")
+"""What the graph of the ontology is made of."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreed:
+    """
+    A setting that all nodes are to have alike.
+
+    Attributes:
+        name: what it is called where nodes differ.
+        value: as it is noted in the store; of a secret or a long one, a digest.
+        harm: what comes of another value.
+        is_needed: whether a node with another value must not write.
+        is_shown: whether the values are named where nodes differ.
+    """
+
+    name: str
+    value: str
+    harm: str
+    is_needed: bool = False
+    is_shown: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    """How a node stands to its store: why it must not write, where it differs without harm, whether it is to write the ontology."""
+
+    refusal: str | None = None
+    differences: tuple[str, ...] = ()
+    lacks_ontology: bool = False
+
+
+@cache
+def read_own_version() -> str:
+    """Return the version of the ontology of this program, as `0.1.0`."""
+    for quad in ox.parse(assets.read(DOCUMENTS[0]), ox.RdfFormat.TURTLE):
+        if quad.predicate.value == OWL.versionInfo and isinstance(quad.object, ox.Literal):
+            return quad.object.value
+    raise AssertionError(f"{DOCUMENTS[0]} has no version")
+
+
+@cache
+def digest_ontology() -> str:
+    """Return the SHA-256 of the documents of the ontology of this program."""
+    return sha256(b"".join(map(assets.read, DOCUMENTS))).hexdigest()
+
+
+def load_ontology(store: Store) -> None:
+    """
+    Put the ontology into its graph where it is not this program's, nor a newer one that only adds to it; doing it twice changes
+    nothing.
+
+    Raises:
+        GraphError: the store has one that this program cannot read.
+    """
+    version, digest = _read_ontology(store)
+    if version is not None and _split_version(version) > _split_version(read_own_version()):
+        if _is_newer(version):
+            raise GraphError(_explain_newer(version))
+        return
+    if digest != digest_ontology():
+        _write_ontology(store)
+
+
+def join_store(store: RemoteStore, agreed: Sequence[Agreed], *, is_alone: bool) -> Review:
+    """
+    Let a node be one of those of a shared store: the ontology and the settings that are not there yet are written, once.
+
+    Args:
+        is_alone: no node of another version can be there, so that any older ontology may be replaced.
+
+    Raises:
+        GraphError: the endpoint failed, or the node must not write to this store; says what to do.
+    """
+    if _is_outdated(store, is_alone):
+        with store.turn:  # whoever waited for it looks once more: another node may have written it
+            if _is_outdated(store, is_alone):
+                _write_ontology(store)
+    store.feed.note_agreed({one.name: one.value for one in agreed})
+    found = review_store(store, agreed)
+    if found.refusal:
+        raise GraphError(f"this node cannot join the store: {found.refusal}")
+    return found
+
+
+def review_store(store: RemoteStore, agreed: Sequence[Agreed]) -> Review:
+    """
+    Return how a node stands to its store now; what differs is logged.
+
+    Raises:
+        GraphError: the endpoint failed.
+    """
+    version, digest = _read_ontology(store)
+    own, differences = read_own_version(), []
+    if version is not None and _is_newer(version):
+        return Review(refusal=_explain_newer(version))
+    if version is not None and _split_version(version)[0] < _split_version(own)[0]:
+        return Review(
+            refusal=f"it has the ontology {version}, and this program has {own}, which nodes of the older one cannot read: stop "
+            "them, and let the store have the newer one with `memento store adopt`"
+        )
+    if version is not None and _split_version(version) > _split_version(own):
+        differences.append(
+            f"the store has the ontology {version}, which only adds to {own} of this node: upgrade it when it suits"
+        )
+    elif version == own and digest != digest_ontology():
+        differences.append(f"the store has another build of the ontology {own} than this node")
+    noted = store.feed.read_agreed()
+    for one in agreed:
+        other = noted.get(one.name, one.value)
+        if other == one.value:
+            continue
+        values = f"{one.value} here and {other} on the other nodes" if one.is_shown else "not what the other nodes have"
+        said = f"{one.name} is {values}: {one.harm}"
+        if one.is_needed:
+            return Review(refusal=f"{said}; set it alike, or see `memento store adopt --help`")
+        differences.append(said)
+    for said in differences:
+        logger.warning("node.differs", extra={"difference": said})
+    return Review(differences=tuple(differences), lacks_ontology=version is None)
+
+
+def adopt_store(store: RemoteStore, agreed: Sequence[Agreed]) -> str | None:
+    """
+    Let the store have this program's ontology and these settings, whatever it had; its nodes are told.
+
+    Returns:
+        the version of the ontology before.
+
+    Raises:
+        GraphError: the endpoint failed, or has an ontology that this program cannot read.
+    """
+    with store.turn:
+        version, _ = _read_ontology(store)
+        if version is not None and _is_newer(version):
+            raise GraphError(_explain_newer(version))
+        store.feed.note_agreed({one.name: one.value for one in agreed}, replaces=True)
+        _write_ontology(store)  # also where it is there already: whoever follows the feed looks at both then
+    return version
+
+
+def is_of_ontology(graphs: Sequence[str]) -> bool:
+    """Tell whether a write was one of the ontology, after which a node looks at `review_store` again."""
+    return ONTOLOGY in graphs
+
+
+def _is_outdated(store: Store, is_alone: bool) -> bool:
+    """Tell whether the ontology in a store is to be replaced by this program's."""
+    version, digest = _read_ontology(store)
+    if version is None or is_alone:
+        return version is None or (
+            digest != digest_ontology() and not _split_version(version) > _split_version(read_own_version())
+        )
+    own = _split_version(read_own_version())
+    return _split_version(version) < own and _split_version(version)[0] == own[0]
+
+
+def _read_ontology(store: Store) -> tuple[str | None, str | None]:
+    """Return version and digest of the ontology in a store; None for what it does not say."""
+    rows = store.select("search/statements", [ONTOLOGY], node=[ONTOLOGY, IRI(MEM.base)])
+    said = {str(row["predicate"]): str(row["value"]) for row in rows}
+    return said.get(OWL.versionInfo), said.get(MEM.contentHash)
+
+
+def _write_ontology(store: Store) -> None:
+    note = f'\n<{ONTOLOGY}> <{MEM.contentHash}> "{digest_ontology()}" .\n'.encode()
+    store.load(b"\n".join([*map(assets.read, DOCUMENTS), note]), ONTOLOGY)
+
+
+def _split_version(version: str) -> tuple[int, ...]:
+    """
+    Split a version into its numbers; what is no number counts as 0.
+
+    >>> _split_version("1.12.0") > _split_version("1.2.0")
+    True
+    """
+    return tuple(int(one) if one.isdecimal() else 0 for one in version.split("."))
+
+
+def _is_newer(version: str) -> bool:
+    """Tell whether a version is one that this program cannot read."""
+    return _split_version(version)[0] > _split_version(read_own_version())[0]
+
+
+def _explain_newer(version: str) -> str:
+    return (
+        f"the store has the ontology {version}, and this program knows {read_own_version()}: upgrade it, or go back to a copy of "
+        "the memory that was made before"
+    )
