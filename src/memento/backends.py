@@ -461,7 +461,7 @@ class Backends:
         if not isinstance(self.indexes, Pools) or graph.failure is not None:
             return
         seen = self.indexes.engine.seen
-        is_other = self._engine_of not in ("", graph.id)
+        is_other = self._owner not in ("", self.indexes.owner)
         if is_other or (seen != graph.writes and seen == self._lagging):  # above it, where a backup was put back
             self._indexed = -1
             with graph.turn:  # which mends it
@@ -532,7 +532,7 @@ class Backends:
     def _evict_written(self, pools: Pools, entries: Sequence[Entry]) -> None:
         """Let no pool keep what other nodes have written of, nor what it belongs to."""
         for entry in entries:
-            nodes = list(map(IRI, entry.told.subjects))
+            nodes = [IRI(one) for one in entry.told.subjects if not one.startswith("_:")]
             indexed = [one for name in map(IRI, entry.told.graphs) if is_indexed(name) for one in _list_described(name)]
             if indexed and entry.told.is_whole:
                 pools.forget()

@@ -391,7 +391,9 @@ class IndexSettings:
     whole: Natural = knob(
         2_000, "nodes up to which a namespace is brought in whole, so that nothing of it is missed; unused by faiss"
     )
-    hot: Positive = knob(20_000, "nodes that stay in this process once a question has brought them in; unused by faiss")
+    hot: Positive = knob(
+        50_000, "nodes that stay in this process once a question has brought them in, some 6 kB each; unused by faiss"
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, insort
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -269,6 +269,19 @@ class Passages:
 
     def put(self, node: int, content: str, title: str, turn: Turn | None) -> None:
         """Take a memory in, or replace what it was; `turn` is its place in a conversation, if it has one."""
+        self.put_all([(node, content, title, turn)])
+
+    def put_all(self, memories: Iterable[tuple[int, str, str, Turn | None]]) -> None:
+        """Do the same for some memories by id, content, title and turn; turns beside each other are read once."""
+        turns = [node for node, content, title, turn in memories if self._take(node, content, title, turn)]
+        beside: dict[int, set[int]] = defaultdict(set)
+        for node in turns:
+            beside[self.turns.session_of(node)].update((node, *self.turns.neighbours(node)))
+        for session, changed in beside.items():
+            self._read(session, changed)
+
+    def _take(self, node: int, content: str, title: str, turn: Turn | None) -> bool:
+        """Take a memory in, and return whether it is a turn, which is then to be read with those beside it."""
         self.drop(node)
         self._grow(node + 1)
         self._used = max(self._used, node + 1)
@@ -278,10 +291,10 @@ class Passages:
             stems = self.vocabulary.numbers(tokens(f"{title}. {content}" if title else content))
             self.context.add_keys(node, stems)
             self.pairs.add_keys(node, [pair(a, b) for a, b in pairwise(stems)])
-            return
+            return False
         self.turns.put(turn)
         self._said.put(node, self.vocabulary.numbers(tokens(turn.content)))
-        self._read(self.turns.session_of(node), [node, *self.turns.neighbours(node)])
+        return True
 
     def drop(self, node: int) -> None:
         """Let a memory go; harmless when it is not there."""
@@ -466,11 +479,13 @@ class GraphPassages(GraphTables[Passages]):
     version = 2
 
     def apply(self, update: Update) -> None:
+        of: dict[IRI, list[tuple[int, str, str, Turn | None]]] = defaultdict(list)
         for node, record in update.fresh:
             if record.kind == "memory":
-                passages = self.need(record.graph, lambda: Passages(self.context.vocabulary))
                 content, title = record.first(MEM.content), record.first(MEM.title)
-                passages.put(node, content, title, turn_of(node, record, self.context))
+                of[record.graph].append((node, content, title, turn_of(node, record, self.context)))
+        for graph, memories in of.items():
+            self.need(graph, lambda: Passages(self.context.vocabulary)).put_all(memories)
 
     def fill(self, everything: Everything) -> None:
         for graph, memories in everything.by_graph("memory").items():
