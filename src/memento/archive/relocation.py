@@ -438,7 +438,10 @@ class Relocation:
         known: dict[IRI, Digests] = {}
         unsure: dict[IRI, set[IRI]] = {}
         for graph in graphs:
-            known[graph], there = Digests.sum_graph(self._source.graph, graph), Digests.sum_graph(self._target.graph, graph)
+            known[graph], there = (
+                Digests.sum_graph(self._source.graph, graph),
+                Digests.sum_graph(self._target.graph, graph),
+            )
             if keys := known[graph].differ(there):
                 found = _find_subjects(self._source.graph, graph, keys) | _find_subjects(
                     self._target.graph, graph, keys

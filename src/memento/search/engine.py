@@ -154,12 +154,14 @@ class Engine(Protocol):
 def time_calls(engine: Engine, shard: str = "") -> Engine:
     """Let the calls of an engine be counted and timed by their names, and return it."""
 
-    def time_call(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
-        @wraps(call)
+    def time_call(name: str) -> Callable[..., Any]:
+        kind = type(engine)
+
+        @wraps(getattr(kind, name))
         def run(*given: Any, **named: Any) -> Any:
             try:
                 with telemetry.measure("engine_call_seconds", shard=shard, call=name):
-                    return call(*given, **named)
+                    return getattr(kind, name)(engine, *given, **named)
             except EngineError:
                 telemetry.increment("engine_failures_total", shard=shard, call=name)
                 raise
@@ -167,7 +169,7 @@ def time_calls(engine: Engine, shard: str = "") -> Engine:
         return run
 
     for name in telemetry.ENGINE_CALLS:
-        setattr(engine, name, time_call(name, getattr(engine, name)))
+        setattr(engine, name, time_call(name))
     return engine
 
 
