@@ -150,6 +150,9 @@ def test_every_statement_arrives_and_comes_back(moved: tuple[Memento, Memento, M
     for there in (second, third):
         assert sorted(there) == sorted(first)
         for name in first:
+            assert len(there[name]) == len(first[name]), name
+            if ":rival" in name:  # its tags have the names of those of the first tenant, and get others
+                continue
             assert there[name] - first[name] == set(), name
             assert first[name] - there[name] == set(), name
 

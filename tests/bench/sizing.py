@@ -77,9 +77,10 @@ def main(argv: Sequence[str] | None = None) -> str:
         with TemporaryDirectory(prefix="memento-bench-") as name:
             folder = chosen.folder / f"{n}" if chosen.folder else Path(name)
             folder.mkdir(parents=True, exist_ok=True)
-            figures = measure(folder, n, chosen.asked)
-        record("sizing", {"memories": n, **figures}, chosen.record)
-        points[n] = {**points.get(n, {}), **figures}
+            for work in (measure_memory, measure_engine):
+                figures = work(folder, n, chosen.asked)
+                record("sizing", {"memories": n, **figures}, chosen.record)
+                points[n] = {**points.get(n, {}), **figures}
     prices = tomllib.loads(PRICES.read_text(encoding="utf-8"))
     text = write_table(points, prices, chosen.rate, chosen.store_statements)
     print(text)
@@ -106,11 +107,11 @@ def _read_lines(name: str) -> list[dict[str, Any]]:
     return [json.loads(line)["figures"] for line in lines]
 
 
-def measure(folder: Path, n: int, count: int) -> dict[str, float]:
-    """Measure every part of a memory, in processes of their own."""
+def measure_memory(folder: Path, n: int, count: int) -> dict[str, float]:
+    """Measure a memory with its index in memory, in processes of their own."""
     built = alone(built_once, folder, n)
     answered = alone(asked, folder, n, count, False, False)
-    figures: dict[str, float] = {
+    return {
         "statements": float(str(built["quads"])),
         "store_bytes": bytes_of(folder / "store"),
         "vectors_bytes": sum(bytes_of(path) for path in folder.glob("vectors.sqlite*")),
@@ -118,8 +119,11 @@ def measure(folder: Path, n: int, count: int) -> dict[str, float]:
         "memory_node_bytes": float(str(answered["resident_mb"])) * 2**20,
         "memory_cpu_s": answered["ms"]["  processor time"]["p50"] / 1000,  # type: ignore[index]
     }
-    figures |= alone(measure_engine, folder)
-    return figures | alone(ask_engine, folder, n, count)
+
+
+def measure_engine(folder: Path, n: int, count: int) -> dict[str, float]:
+    """Measure a memory over a table of LanceDB, in processes of their own."""
+    return {**alone(fill_engine, folder), **alone(ask_engine, folder, n, count)}
 
 
 def settings_of(folder: Path) -> Settings:
@@ -128,7 +132,7 @@ def settings_of(folder: Path) -> Settings:
     return Settings(gate=gate, index=IndexSettings(kind="lance", uri=str(folder / "lance")))
 
 
-def measure_engine(folder: Path) -> dict[str, float]:
+def fill_engine(folder: Path) -> dict[str, float]:
     """Put a memory into a table of LanceDB beside it."""
     table, settings = folder / "lance", settings_of(folder)
     (folder / "vectors.sqlite").rename(folder / "vectors.kept")  # what an engine leaves there is another thing

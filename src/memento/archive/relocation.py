@@ -120,7 +120,7 @@ class Digests:
     counts: NDArray[np.int64]
 
     @classmethod
-    def read(cls, graph: RemoteStore, name: IRI) -> Digests:
+    def sum_graph(cls, graph: RemoteStore, name: IRI) -> Digests:
         """Read a graph from one end to the other, of which 32 bytes a subject are kept."""
         keys, lanes, counts = array("Q"), array("Q"), array("q")
         for subject, quads in _group(graph.read_graph(name)):
@@ -142,7 +142,7 @@ class Digests:
             np.add.reduceat(found.counts[places], begins),
         )
 
-    def has(self, key: int, lanes: tuple[int, int]) -> bool | None:
+    def compare_subject(self, key: int, lanes: tuple[int, int]) -> bool | None:
         """Tell whether a subject has statements of some sum here; None where it is not here."""
         place = int(np.searchsorted(self.keys, _LANES(key)))
         if place == len(self.keys) or int(self.keys[place]) != key:
@@ -360,7 +360,7 @@ class Relocation:
 
     def _bring_graph(self, graph: IRI) -> None:
         """Make one graph of the target what it is at the source; what is there already is not written again."""
-        there = Digests.read(self._target.graph, graph)
+        there = Digests.sum_graph(self._target.graph, graph)
         portion: list[Statement] = []
         differing: set[IRI] = set()
         seen: set[int] = set()
@@ -369,7 +369,7 @@ class Relocation:
             if len(there.keys):
                 key = _make_key(subject)
                 seen.add(key)
-                known = there.has(key, _sum_up(quads))
+                known = there.compare_subject(key, _sum_up(quads))
             if known is None:
                 portion += quads
             elif not known:
@@ -438,7 +438,7 @@ class Relocation:
         known: dict[IRI, Digests] = {}
         unsure: dict[IRI, set[IRI]] = {}
         for graph in graphs:
-            known[graph], there = Digests.read(self._source.graph, graph), Digests.read(self._target.graph, graph)
+            known[graph], there = Digests.sum_graph(self._source.graph, graph), Digests.sum_graph(self._target.graph, graph)
             if keys := known[graph].differ(there):
                 found = _find_subjects(self._source.graph, graph, keys) | _find_subjects(
                     self._target.graph, graph, keys
@@ -538,7 +538,7 @@ class Relocation:
         said = blake2b(digest_size=16)
         self._statements = 0
         for graph in sorted(self._source.list_graphs(self._tenant)):
-            low, high, count = Digests.read(self._source.graph, graph).total()
+            low, high, count = Digests.sum_graph(self._source.graph, graph).total()
             self._statements += count
             if count:
                 said.update(f"{graph} {low} {high} {count}\n".encode())

@@ -175,7 +175,7 @@ class RemoteStore:
     def _open_replica(self) -> Oxigraph | None:
         """Return what may be read in place of the endpoint, if anything."""
         replica = self._replica
-        is_heard = time.monotonic() - self.followed_at < self.client.timeout_s
+        is_heard = time.monotonic() - self.followed_at < max(self.client.timeout_s, 5 * _TRUSTED_S)
         if replica is None or self._is_unsure or self._is_closed or not is_heard:
             return None
         return replica.local if replica.is_whole and replica.sequence >= self._sequence else None

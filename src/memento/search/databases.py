@@ -309,9 +309,12 @@ class Lance:
                 self._table.optimize(cleanup_older_than=timedelta(milliseconds=1))
 
     def clear(self) -> None:
-        with self._failing():
-            self._db.drop_table(_TABLE, ignore_missing=True)
-            self._open()
+        with self._failing(), self._lock:
+            try:
+                self._table.delete("true")  # rather than the table: other nodes have it open, and go on
+            except self._caught:
+                self._db.drop_table(_TABLE, ignore_missing=True)
+                self._open()
 
     def close(self) -> None:
         return

@@ -283,7 +283,7 @@ class Shards:
                 if any(one.shard == name for one in self.main.stores.list_placements().values()):
                     self.get(name)
 
-    def describe(self) -> dict[str, str]:
+    def list_health(self) -> dict[str, str]:
         """Say of each store whether it is open here, and whether it answers."""
         found = {}
         for name in self.names:

@@ -318,13 +318,15 @@ COMMANDS: Mapping[str, Command] = {
     ),
     "move_tenant": Command(
         path="tenant move",
-        view=views.show_fields,
+        view=views.show_moved,
         places={"tenant": "NAME"},
         options={"to": Option(metavar="STORE")},
         long="Moving",
     ),
     "list_tenants": Command(path="tenant list", view=views.show_tenants),
-    "locate_tenant": Command(path="tenant where", view=views.show_fields, places={"tenant": "NAME"}),
+    "locate_tenant": Command(
+        path="tenant where", view=lambda answer: views.show_tenants([answer]), places={"tenant": "NAME"}
+    ),
     "write_ahead_log": Command(path="log", view=views.show_log),
 }
 """The commands that differ from what their operation makes of them by itself."""

@@ -241,6 +241,17 @@ def show_tenants(found: Sequence[Json]) -> str:
     return "\n".join(lines) or "Nobody has anything here yet."
 
 
+def show_moved(moved: Json) -> str:
+    """Where a tenant is now, and what it took."""
+    tenant, waited_ms = clean(moved["tenant"]), moved["waited_s"] * 1000
+    if moved["cancelled"]:
+        return f"{tenant} stays in {moved['source']}; what was brought to {moved['target']} is removed."
+    if moved["source"] == moved["target"]:
+        return f"{tenant} is in {moved['target']} already."
+    size = f"{moved['statements']:,} statements, the same on both sides (digest {moved['digest']})"
+    return f"{tenant} is in {moved['target']} now: {size}. It took {moved['seconds']:.1f} s; writers waited {waited_ms:.0f} ms."
+
+
 def show_differences(found: Iterable[Json]) -> str:
     """A line for each difference."""
     lines = [": ".join(filter(None, (one["what"], one["iri"], clean(one["detail"])))) for one in found]

@@ -287,4 +287,4 @@ def health(context: Context, upstreams: Mapping[str, str]) -> Health:
     service, scope = context.service, context.scope(None)
     report = check.report_health(scope, context.access, upstreams, context.stores, service.watch.report())
     shards = service.shards
-    return replace(report, shards=shards.describe()) if len(shards.names) > 1 and context.owns_folder() else report
+    return replace(report, shards=shards.list_health()) if len(shards.names) > 1 and context.owns_folder() else report
