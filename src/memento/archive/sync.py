@@ -408,7 +408,7 @@ class Merger:
             for key in patch.removes:
                 self._remove(key, patch)
             for quad in patch.adds:
-                self._add(quad, patch)
+                self._add_quad(quad, patch)
             for quad in patch.footing:
                 self._footing.setdefault(_text(quad.subject), {})[quad] = patch
             self._ledger.note_patch(patch.machine, patch.sequence, patch.stamp)
@@ -463,7 +463,7 @@ class Merger:
     def _find_name(self, node: bytes) -> str | None:
         return next((name for name in self._about if key_node(name) == node), None)
 
-    def _add(self, quad: Statement, patch: Patch) -> None:
+    def _add_quad(self, quad: Statement, patch: Patch) -> None:
         key = key_quad(quad)
         if self._ledger.is_erased(key[:9]):
             return

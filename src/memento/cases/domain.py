@@ -54,7 +54,7 @@ class Domains:
         self._open: dict[IRI, Domain] = {}
         self._lock = threading.RLock()
         self._own = threading.local()
-        parts.change_listeners.append(self._follow)
+        parts.change_listeners.append(self._follow_change)
 
     def open(self, graph: IRI) -> Domain:
         """Return the domain of a graph, read when it is not open yet; raises `GraphError`, `EmbeddingError`."""
@@ -118,7 +118,7 @@ class Domains:
         finally:
             self._own.writes = False
 
-    def _follow(self, change: Change | None) -> None:
+    def _follow_change(self, change: Change | None) -> None:
         if change is None:
             with self._lock:
                 self._open.clear()

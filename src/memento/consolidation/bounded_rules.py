@@ -400,14 +400,14 @@ class BoundedRules:
 
     def extract_entities(self, note: Note, user: User, *, biography: bool = True) -> Extraction:
         """What the note names, and its sentences about the user's life."""
-        return self._ask(Extraction, ExtractEntities(note, user, biography))
+        return self._ask_rules(Extraction, ExtractEntities(note, user, biography))
 
     def resolve_entities(
         self, mentions: Sequence[tuple[Mention, Sequence[Candidate]]], biography: str | None, user: User
     ) -> Resolved:
         """Matches by name; what has no sure match is new."""
         offered = [(mention, list(candidates)) for mention, candidates in mentions]
-        return self._ask(Resolved, ResolveEntities(offered, biography, user))
+        return self._ask_rules(Resolved, ResolveEntities(offered, biography, user))
 
     def hypothesise(self, memories: Sequence[Existing]) -> Hypotheses:
         """None: rules do not guess."""
@@ -417,16 +417,16 @@ class BoundedRules:
         """One draft for each statement of the note; an import asks twice, first to know what it will embed."""
         question = ExtractMemories(note, list(mentions), user)
         if question != self._read:
-            self._drafts = self._ask(list[Draft], question)
+            self._drafts = self._ask_rules(list[Draft], question)
             self._read = question
         return list(self._drafts)
 
     def resolve_memories(self, drafts: Sequence[Draft], existing: Sequence[Existing], note: Note) -> list[Decision]:
         """Adds, skips or retires; in doubt adds."""
-        decided = self._ask(list[Decided], ResolveMemories(list(drafts), list(existing), note))
+        decided = self._ask_rules(list[Decided], ResolveMemories(list(drafts), list(existing), note))
         return [decision for one in decided if (decision := one.add or one.skip or one.invalidate)]
 
-    def _ask(self, kind: type[T], question: Question) -> T:
+    def _ask_rules(self, kind: type[T], question: Question) -> T:
         """
         The answer of the rules.
 

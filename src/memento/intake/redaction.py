@@ -673,7 +673,7 @@ class Redaction:
             called = f"{above}.{name}" if above else name
             if name in IDENTIFYING and isinstance(old, str):
                 if found := self._redactor.find(old, entropy=False):
-                    raise self._refuse(found[0], called, old, "it tells things apart: use another")
+                    raise self._explain_refusal(found[0], called, old, "it tells things apart: use another")
             elif not _is_same(new := self._walk(old, called), old):
                 changed[name] = new
         return changed
@@ -682,11 +682,11 @@ class Redaction:
         if not (found := self._redactor.find(text, entropy=entropy)):
             return text
         if not self._is_question and self._redactor.refuses(self._find_scope()):
-            raise self._refuse(found[0], name, text, "this namespace takes none (redaction.refuse)")
+            raise self._explain_refusal(found[0], name, text, "this namespace takes none (redaction.refuse)")
         self.found.update(one.kind for one in found)
         return replace_secrets(text, found, form)
 
-    def _refuse(self, secret: Secret, name: str, text: str, why: str) -> InputError:
+    def _explain_refusal(self, secret: Secret, name: str, text: str, why: str) -> InputError:
         line = text.count("\n", 0, secret.begin) + 1
         column = secret.begin - text.rfind("\n", 0, secret.begin)
         return InputError(f"{name or 'the text'} holds a secret at line {line}, column {column}: {secret.kind}; {why}")

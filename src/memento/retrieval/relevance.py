@@ -289,7 +289,7 @@ def measure_features(
     cosine = signals["meaning"][nodes].astype(np.float64)
     rest = _compare_topic(question, nodes, cosine)
     score = np.array([one.score for one in chosen])
-    found = {name: _take(name, signals, nodes) for name in ("speaker", "subject", "link")}
+    found = {name: _take_signal(name, signals, nodes) for name in ("speaker", "subject", "link")}
     shapes = _read_shapes(question, nodes)
     lacking = _find_lacking(question.text, nodes, read)
     is_named = [not named or bool(some) for some in list_held(named, nodes, postings)]
@@ -508,7 +508,7 @@ def _fills(text: str, row: Property, filled: re.Pattern[str]) -> bool:
     return other is None or match.start() < other.end()
 
 
-def _take(name: str, signals: Mapping[str, NDArray[np.float32]], nodes: NDArray[np.int32]) -> Values:
+def _take_signal(name: str, signals: Mapping[str, NDArray[np.float32]], nodes: NDArray[np.int32]) -> Values:
     return signals[name][nodes].astype(np.float64) if name in signals else np.zeros(len(nodes))
 
 

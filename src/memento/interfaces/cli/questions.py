@@ -203,11 +203,11 @@ class Walk:
                 if choice == "b":
                     been = been[:-1] or been
                 else:
-                    been.append(self._follow(been[-1], choice))
+                    been.append(self._follow_choice(been[-1], choice))
         except click.Abort:  # the input is at its end
             click.echo()
 
-    def _follow(self, place: Place, choice: str) -> Place:
+    def _follow_choice(self, place: Place, choice: str) -> Place:
         is_number = choice.isascii() and choice.isdigit()
         is_way = is_number and 1 <= int(choice) <= len(place.ways)
         if is_number and not is_way:
