@@ -22,7 +22,10 @@ from memento.errors import GraphError, InputError, SettingsError, StoreAway
 from memento.graph.agreement import adopt_store
 from memento.iris import ONTOLOGY
 from memento.model import Noted, Scope
+from memento.operations.cases import CaseMetrics as MeasureCases
+from memento.operations.cases import CaseStatus
 from memento.python import Memento, open_memento
+from memento.service import handle
 from memento.service.understanding import retry_note, take_up
 from memento.settings import InferenceSettings, Settings, StoreSettings, check, load
 from memento.time import now, simulate_time
@@ -141,6 +144,13 @@ def test_two_notes_of_one_instant_about_one_slot_contradict_each_other_on_two_no
             )
         wait_until(lambda: homes(one, "instant") == homes(two, "instant"))
         assert homes(one, "instant") == homes(alone, "instant") == {"USER lives in Aarhus.", "USER lives in Bergen."}
+
+
+def test_cases_are_measured_while_another_node_has_the_turn_to_write(nodes: tuple[Memento, Memento]) -> None:
+    one, two = nodes
+    with two.service.stores.graph.turn:  # type: ignore[attr-defined]
+        assert handle(MeasureCases(domain="main"), one.service.context()).cases == 0
+        assert handle(CaseStatus(), one.service.context()).cases == 0
 
 
 def test_sparql_reads_and_writes_what_both_nodes_have(nodes: tuple[Memento, Memento]) -> None:
