@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -20,11 +21,14 @@ from memento.consolidation.queue import list_waiting
 from memento.errors import GraphError, InputError, SettingsError, StoreAway
 from memento.graph.agreement import adopt_store
 from memento.iris import ONTOLOGY
-from memento.model import Scope
+from memento.model import Noted, Scope
+from memento.operations.cases import CaseMetrics as MeasureCases
+from memento.operations.cases import CaseStatus
 from memento.python import Memento, open_memento
+from memento.service import handle
 from memento.service.understanding import retry_note, take_up
 from memento.settings import InferenceSettings, Settings, StoreSettings, check, load
-from memento.time import now
+from memento.time import now, simulate_time
 
 
 def shared(server: Server, **more: float | str) -> Settings:
@@ -98,25 +102,55 @@ def test_what_one_node_forgets_the_other_does_not_recall(nodes: tuple[Memento, M
     assert not [one for one in two.check() if one.what != "shape"]
 
 
+def note_at_once(writers: Sequence[Memento], namespace: str, apart_ms: int) -> list[Noted]:
+    """Note two homes in threads that begin together: what each says, the second so many milliseconds after the first."""
+    ready = threading.Barrier(2)
+    first = now()
+
+    def note(node: Memento, city: str, at: datetime) -> Noted:
+        with simulate_time(at):
+            ready.wait()
+            return node.note(f"I live in {city}.", namespace=namespace)
+
+    told = zip(writers, ("Aarhus", "Bergen"), (first, first + timedelta(milliseconds=apart_ms)), strict=True)
+    with ThreadPoolExecutor(2) as threads:
+        return [noting.result() for noting in [threads.submit(note, *one) for one in told]]
+
+
+def homes(node: Memento, namespace: str) -> set[str]:
+    return {memory.content for memory in node.recall("Where do I live?", namespace=namespace).memories}
+
+
 def test_two_notes_at_once_about_one_slot_end_as_they_would_on_one_node(nodes: tuple[Memento, Memento]) -> None:
     one, two = nodes
-    ready = threading.Barrier(2)
+    for apart_ms in (1, -1, 2, -2):
+        namespace = f"homes-{apart_ms}"
+        note_at_once(nodes, namespace, apart_ms)
+        later = "USER lives in Bergen." if apart_ms > 0 else "USER lives in Aarhus."
+        wait_until(lambda namespace=namespace: homes(one, namespace) == homes(two, namespace))  # type: ignore[misc]
+        assert homes(one, namespace) == {later}
 
-    def note(node: Memento, text: str) -> None:
-        ready.wait()
-        node.note(text)
 
-    threads = [
-        threading.Thread(target=note, args=(node, f"I live in {city}."))
-        for node, city in ((one, "Aarhus"), (two, "Bergen"))
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    wait_until(lambda: contents(one, "Where do I live?") == contents(two, "Where do I live?"))
-    homes = [text for text in contents(one, "Where do I live?") if "Aarhus" in text or "Bergen" in text]
-    assert len(homes) == 1, homes
+def test_two_notes_of_one_instant_about_one_slot_contradict_each_other_on_two_nodes_as_on_one(
+    nodes: tuple[Memento, Memento], tmp_path: Path
+) -> None:
+    one, two = nodes
+    with open_memento(tmp_path, configured=OFFLINE) as alone:
+        assert isinstance(alone, Memento)
+        for writers in (nodes, (alone, alone)):
+            first, second = note_at_once(writers, "instant", 0)
+            assert (first.contradicts or second.contradicts) == (
+                first.memories if second.contradicts else second.memories
+            )
+        wait_until(lambda: homes(one, "instant") == homes(two, "instant"))
+        assert homes(one, "instant") == homes(alone, "instant") == {"USER lives in Aarhus.", "USER lives in Bergen."}
+
+
+def test_cases_are_measured_while_another_node_has_the_turn_to_write(nodes: tuple[Memento, Memento]) -> None:
+    one, two = nodes
+    with two.service.stores.graph.turn:  # type: ignore[attr-defined]
+        assert handle(MeasureCases(domain="main"), one.service.context()).cases == 0
+        assert handle(CaseStatus(), one.service.context()).cases == 0
 
 
 def test_sparql_reads_and_writes_what_both_nodes_have(nodes: tuple[Memento, Memento]) -> None:

@@ -590,21 +590,22 @@ class WriteLock:
 
     def __init__(self, turn: Turn) -> None:
         self._turn = turn
-        self._lock = threading.Lock()
+        self.local = threading.Lock()
+        """That of the writers of this process, which who only reads what they keep may take alone."""
         self._count = threading.Lock()
 
     def __enter__(self) -> None:
         with self._count:
             self._turn.waiting += 1
         try:
-            self._lock.acquire()
+            self.local.acquire()
         finally:
             with self._count:
                 self._turn.waiting -= 1
         try:
             self._turn.__enter__()
         except BaseException:
-            self._lock.release()
+            self.local.release()
             raise
 
     def __exit__(
@@ -613,7 +614,7 @@ class WriteLock:
         try:
             self._turn.__exit__(kind, error, traceback)
         finally:
-            self._lock.release()
+            self.local.release()
 
 
 _MARK = (ox.NamedNode(FEED), ox.NamedNode(f"{FEED}:replica"))

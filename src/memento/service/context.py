@@ -45,6 +45,7 @@ from memento.errors import (
     ReadOnly,
     TooLong,
 )
+from memento.graph.remote import WriteLock
 from memento.intake.capture import Journal
 from memento.intake.redaction import Redaction, Redactor, describe_counts
 from memento.iris import (
@@ -133,6 +134,8 @@ class Service:
         """Held while a note is being understood; taken before `writing`, never after it."""
         self.writing = stores.make_write_lock()
         """Held by the one writer: of this process, and of all nodes where they share a store."""
+        self.reading = self.writing.local if isinstance(self.writing, WriteLock) else self.writing
+        """Held by who only reads what the writers of this process keep: no turn is taken for it."""
         self.writers = Writers(settings.limits.writers)
         self.watch = Watch(stores, settings, lambda: self.models.rest_s if self.models else 0.0)
         self.put_off: set[IRI] = set()

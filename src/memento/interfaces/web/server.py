@@ -37,6 +37,8 @@ SWITCH_S = 0.0005
 """How long a thread that computes keeps the others waiting: a short request changes threads a dozen times on its way, and of
 Python's own five milliseconds each time nothing is left of a short answer while a long query is being read."""
 
+_SETTLED_S = 0.1  # at the end, for requests of which nothing has come yet
+
 
 class Busy:
     """How many requests are being answered, streams to their end."""
@@ -226,6 +228,31 @@ class Server(uvicorn.Server):
         """Begin to listen."""
         asyncio.get_running_loop().set_exception_handler(self._report_failure)
         await super().startup(sockets)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End: whoever has connected by then is answered, and everybody after them is refused."""
+        for listener in sockets or []:
+            await self._stop_listening(listener)
+        await asyncio.sleep(_SETTLED_S)
+        await super().shutdown(sockets)
+
+    async def _stop_listening(self, listener: socket.socket) -> None:
+        # What the system has accepted and nobody has taken yet it resets when the socket is closed.
+        taken = []
+        listener.setblocking(False)
+        with suppress(OSError):
+            while True:
+                taken.append(listener.accept()[0])
+        for server in self.servers:
+            server.close()
+        listener.close()
+        kind = cast(Callable[..., asyncio.Protocol], self.config.http_protocol_class)
+        for one in taken:
+            one.setblocking(False)
+            with suppress(OSError):
+                await asyncio.get_running_loop().connect_accepted_socket(
+                    lambda: kind(config=self.config, server_state=self.server_state, app_state=self.lifespan.state), one
+                )
 
     def _report_failure(self, loop: asyncio.AbstractEventLoop, failure: dict[str, Any]) -> None:
         # What the event loop lacks, as descriptors, it lacks a hundred times a second.

@@ -245,7 +245,7 @@ def navigate_cases(operation: operations.NavigateCases, context: Context) -> Nav
 @handles(operations.CaseMetrics)
 def case_metrics(operation: operations.CaseMetrics, context: Context) -> CaseMetrics:
     """Measure a domain."""
-    with context.service.writing:
+    with context.service.reading:
         _, name, domain = domain_of(operation.domain, operation.namespace, context)
         return measure_domain(domain, name, context.stores, context.settings.cases)
 
@@ -253,7 +253,7 @@ def case_metrics(operation: operations.CaseMetrics, context: Context) -> CaseMet
 @handles(operations.CaseStatus)
 def case_status(operation: operations.CaseStatus, context: Context) -> CaseStatus:
     """Count the cases of a domain, and say how far learning has come."""
-    with context.service.writing:
+    with context.service.reading:
         scope, name, domain = domain_of(operation.domain, operation.namespace, context)
         bank, learner = domain.bank, domain.learner
         good, bad = learner.label_counts
