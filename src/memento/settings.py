@@ -1151,6 +1151,10 @@ def _check_store(settings: Settings, spelling: Spelling) -> None:
             if not getattr(shards[name].store, key):
                 _refuse("store", f"shards.{name}.{key}", "must be the address of a SPARQL endpoint", spelling)
             _check_url("store", f"shards.{name}.{key}", getattr(shards[name].store, key), spelling)
+            for other, one in {"default": settings, **shards}.items():
+                if other != name and getattr(one.store, key) == getattr(shards[name].store, key):
+                    fix = f"must be the address of another store than that of {other}"
+                    _refuse("store", f"shards.{name}.{key}", fix, spelling)
         _check_index(shards[name].index, spelling)
     if settings.store.kind == "embedded":
         return

@@ -326,6 +326,25 @@ def test_a_store_that_the_settings_do_not_name_concerns_its_tenants_alone(
             third.with_access(Access(tenant="ada")).recall("Where is the saw?")
 
 
+def test_a_store_has_one_name(
+    nodes: Nodes, ada: tuple[Memento, Memento], server: Server, second: Server, tmp_path: Path
+) -> None:
+    """Otherwise taking back a move from a store to itself would delete the tenant."""
+    settings = configure(server, second)
+    shards = settings.store.shards.replace(second.query_url, server.query_url.replace("127.0.0.1", "localhost"))
+    shards = shards.replace(second.update_url, server.update_url.replace("127.0.0.1", "localhost"))
+    wrong = replace(settings, store=replace(settings.store, shards=shards))
+    with open_memento(tmp_path / "wrong", configured=wrong) as third:
+        assert isinstance(third, Memento)
+        with pytest.raises(GraphError, match="'default' and 'b' of the settings are one and the same"):
+            third.move_tenant("ada", to="b")
+        assert not third.locate_tenant("ada").moving_to
+        nodes.one.move_tenant("ada", to="b")
+        with pytest.raises(GraphError, match="one and the same"):
+            third.with_access(Access(tenant="ada", right="write")).note("The rasp is on the shelf.")
+    assert contents(ada[0], "Where is the saw?")
+
+
 def test_only_who_cares_for_the_whole_memory_may_move_and_look(nodes: Nodes, ada: tuple[Memento, Memento]) -> None:
     admin = nodes.one.with_access(Access(tenant="ada", right="admin"))
     for asked in (lambda: admin.move_tenant("ada", to="b"), admin.list_tenants, lambda: admin.locate_tenant("bob")):
@@ -347,6 +366,10 @@ def test_the_shards_of_settings_are_tables_of_addresses(tmp_path: Path) -> None:
         ('{"default": {"query_url": "http://b/q", "update_url": "http://b/u"}}', "other than default"),
         ('{"b": {"query_url": "http://b/q"}}', "shards.b.update_url"),
         ('{"b": 1}', "must be a table"),
+        (
+            '{"b": {"query_url": "http://b/q", "update_url": "http://b/u"}, "c": {"query_url": "http://b/q", "update_url": "http://c/u"}}',
+            r"shards.b.query_url of \[store\] must be the address of another store than that of c",
+        ),
     ):
         with pytest.raises(SettingsError, match=why):
             check(replace(OFFLINE, store=StoreSettings(shards=said)))

@@ -125,7 +125,7 @@ class Lance:
 
     def _index_columns(self) -> None:
         """Make the indexes of all columns but the vectors, of what is there."""
-        from lancedb.index import FTS, Bitmap, BTree, LabelList
+        from lancedb.index import FTS, Bitmap, BTree
 
         plain = FTS(
             base_tokenizer="whitespace",
@@ -138,14 +138,20 @@ class Lance:
         for name, config in (
             ("text", plain),
             ("iri", BTree()),
-            ("graph", Bitmap()),
             ("kind", Bitmap()),
             ("window", Bitmap()),
             ("lasts", Bitmap()),
             ("until", BTree()),
-            ("keys", LabelList()),
         ):
             self._table.create_index(name, config=config, replace=True)
+        self._index_values()
+
+    def _index_values(self) -> None:
+        """Make the indexes whose values are names of people's things and places."""
+        from lancedb.index import Bitmap, LabelList
+
+        self._table.create_index("graph", config=Bitmap(), replace=True)
+        self._table.create_index("keys", config=LabelList(), replace=True)
 
     @property
     def seen(self) -> int:
@@ -305,7 +311,9 @@ class Lance:
     def purge(self) -> None:
         with self._failing(), self._lock:
             # Twice: the first makes rows without what was dropped, the second lets go of the versions that had it.
-            for _ in range(2):
+            for is_last in (False, True):
+                if is_last:
+                    self._index_values()  # an index of values keeps those that no row has any more
                 self._table.optimize(cleanup_older_than=timedelta(milliseconds=1))
 
     def clear(self) -> None:

@@ -19,6 +19,7 @@ from memento.consolidation.bounded_rules import PROCESSES
 from memento.datadir import DataFolder, Owner
 from memento.errors import BackendError, Damaged, GraphError, InputError, NotFound, SettingsError
 from memento.graph import backups
+from memento.graph.remote import RemoteStore
 from memento.graph.store import Store
 from memento.intake import redaction
 from memento.model import Restored, Scope
@@ -104,12 +105,30 @@ def open_service(
 
 
 def _open_shard(main: Service, shards: Mapping[str, Settings], name: str) -> Service:
-    """Open the service over a further store, with a folder below that of the main one, and go on with notes that wait there."""
+    """
+    Open the service over a further store, with a folder below that of the main one, and go on with notes that wait there.
+
+    Raises:
+        GraphError: it is a store that has another name already: taking back what was moved there would delete what it has.
+    """
     folder = main.datadir.open_shard(name)
     folder.acquire("memento serve", shards[name].server.lock_wait_s)
     service = open_service(folder, main.default_scope, shards[name], beside=main)
+    for other, opened in main.shards.opened.items():
+        if _read_id(service) == _read_id(opened):
+            close_service(service)
+            raise GraphError(
+                f"the stores {other!r} and {name!r} of the settings are one and the same: give store.shards.{name} the "
+                "addresses of another one"
+            )
     service.consolidator.wake()
     return service
+
+
+def _read_id(service: Service) -> str:
+    """Return the id that a store behind an endpoint was given when it began."""
+    graph = service.stores.graph
+    return graph.id if isinstance(graph, RemoteStore) else ""
 
 
 def _keep_vectors(graph: Store, made_by: str, datadir: DataFolder) -> None:
