@@ -313,18 +313,14 @@ class PooledIndexes(Indexes):
 
     def _take(self, entries: Mapping[IRI, Entry], begun: int) -> None:
         """
-        Let some entries be in the indexes, all at once: a turn is read with those beside it, and again when one of them comes later.
+        Let some entries be in the indexes, all at once: a turn is read again with each one beside it that comes later.
 
         Args:
             begun: what has changed since is left for the next question.
         """
         with self.lock:
             self._take_entries(
-                [
-                    one
-                    for iri, one in entries.items()
-                    if iri not in self._reached and self._changed.get(iri, 0) <= begun
-                ]
+                [one for iri, one in entries.items() if iri not in self._reached and self._changed.get(iri, 0) <= begun]
             )
 
     def _take_entries(self, entries: Sequence[Entry]) -> None:
