@@ -387,7 +387,7 @@ class IndexSettings:
     token: str = knob(
         "", "what Milvus or LanceDB's own service asks for, as user:password; empty where nothing is", secret=True
     )
-    pool: Positive = knob(60, "memories that each search of the engine brings in for a question; unused by faiss")
+    pool: Positive = knob(40, "memories that each search of the engine brings in for a question; unused by faiss")
     whole: Natural = knob(
         2_000, "nodes up to which a namespace is brought in whole, so that nothing of it is missed; unused by faiss"
     )

@@ -13,13 +13,16 @@ from contextlib import contextmanager
 from multiprocessing import get_context
 from pathlib import Path
 from shutil import rmtree
+from unittest.mock import patch
 
+import lancedb
 import numpy as np
 import pytest
 
 from endpoints import free_port
 from memento.errors import EngineError
 from memento.iris import IRI, MEM
+from memento.search import databases
 from memento.search.databases import Lance, Milvus
 from memento.search.engine import Engine, Entry, MemoryEngine, Where, pack_records, unpack_records
 from memento.search.nodes import Record
@@ -218,6 +221,20 @@ def test_what_is_filled_in_large_parts_is_found_as_what_is_put(opened: Opener) -
     engine.put([entry(1, "Bob sings")])
     assert engine.words(["tea"], 2, where) == []
     assert engine.count(where) == len(TEXTS)
+
+
+def test_vectors_that_were_filled_once_more_are_found_by_an_index(tmp_path: Path) -> None:
+    engine = Lance(str(tmp_path / "lance"), None, D)
+    with patch.object(databases, "_INDEXED", 300):
+        for begin in (0, 1_000):
+            engine.clear()
+            engine.fill([entry(number, "tea") for number in range(begin, begin + 400)])
+            engine.settle()
+            table = lancedb.connect(str(tmp_path / "lance")).open_table("memento")
+            found = table.index_stats("vector_idx")
+            assert found
+            assert found.num_unindexed_rows == 0
+    assert engine.nearest(vector(1_003), 1, Where(graphs=[G]))[0].iri == entry(1_003).iri
 
 
 def test_what_was_put_is_there_when_it_is_opened_again(opened: Opener) -> None:

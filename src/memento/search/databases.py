@@ -298,6 +298,8 @@ class Lance:
 
         with self._failing(), self._lock:
             self._commits = 0
+            # After a rebuild it is of rows that are gone, so that a search would look at every vector there is.
+            is_outdated = self._is_filled
             if self._is_filled:  # in large parts: they need not be joined
                 self._index_columns()
                 self._is_filled = False
@@ -305,7 +307,7 @@ class Lance:
                 with suppress(*self._caught):  # another node does it now
                     self._table.optimize(cleanup_older_than=timedelta(hours=1))
             has_index = any("vector" in one.columns for one in self._table.list_indices())
-            if not has_index and self._table.count_rows("window >= 0") >= _INDEXED:
+            if (is_outdated or not has_index) and self._table.count_rows("window >= 0") >= _INDEXED:
                 self._table.create_index("vector", config=IvfSq(distance_type="cosine"))
 
     def purge(self) -> None:

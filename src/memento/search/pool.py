@@ -23,7 +23,7 @@ from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, replace
 from datetime import datetime
 from threading import RLock
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import numpy as np
 
@@ -82,6 +82,7 @@ class PooledIndexes(Indexes):
         self._reached: dict[IRI, _Reach] = {}  # what was brought in
         self._unkept: dict[IRI, tuple[int, Entry, Record]] = {}  # what the vector file has not yet
         self._whole: set[IRI] = set()
+        self._absent: set[IRI] = set()  # what the engine does not have
         self._asked: set[tuple[str, tuple[IRI, ...], bool]] = set()  # keys of which what has them is here
         self._outdated: set[IRI] = set()  # to be brought in once more
         self._last = 0  # the highest id
@@ -127,9 +128,13 @@ class PooledIndexes(Indexes):
             lambda: self._follow(["setting"], self._settings.pool, others),
         )
         found = [*map(Hit, iris), *searched, *linked, *(Hit(user_of(graph)) for graph in graphs), *settings]
-        reached = self._take(found, begun)
-        reached += self._take(self._neighbours(reached, where), begun)
-        self._take([Hit(IRI(about)) for one in reached for about in one.subjects], begun)
+        taken: dict[IRI, Entry] = {}
+        reached = self._read(found, taken, begun)
+        beside, _ = _ask_together(
+            lambda: self._neighbours(reached, where), lambda: self._read(_list_subjects(reached), taken, begun)
+        )
+        self._read(_list_subjects(self._read(beside, taken, begun)), taken, begun)
+        self._take(taken, begun)
         self._count_held(graphs)
 
     def evict(self, iris: Collection[IRI]) -> None:
@@ -175,6 +180,7 @@ class PooledIndexes(Indexes):
     def _note_changed(self, iris: Iterable[IRI]) -> None:
         self._changes += 1
         self._changed.update(dict.fromkeys(iris, self._changes))
+        self._absent.difference_update(iris)
 
     def count_beyond(self, graphs: Sequence[IRI]) -> int:
         return sum(
@@ -203,8 +209,10 @@ class PooledIndexes(Indexes):
             return True
         begun = self._changes
         hits = [Hit(one.iri, entry=one) for one in self._engine.records(None, missing)]
-        reached = self._take([*hits, *(Hit(user_of(graph)) for graph in missing)], begun)
-        self._take([Hit(IRI(about)) for one in reached for about in one.subjects], begun)
+        taken: dict[IRI, Entry] = {}
+        reached = self._read([*hits, *(Hit(user_of(graph)) for graph in missing)], taken, begun)
+        self._read(_list_subjects(reached), taken, begun)
+        self._take(taken, begun)
         with self.lock:
             if begun < self._changes and not all(hit.iri in self._reached for hit in hits):
                 return self._bring_whole(graphs)  # something was written meanwhile
@@ -234,16 +242,17 @@ class PooledIndexes(Indexes):
         near, told, about = _ask_together(
             lambda: self._engine.nearest(asked, most, where) if asked is not None and asked.any() else [],
             lambda: self._engine.words(stems, most, where),
-            lambda: self._follow([f"about:{hit.iri}" for hit in self._find_named(texts, where)], most, where),
+            lambda: self._follow_names(texts, where),
         )
         # Those that are near and share words come first, so that the worst of either alone need not be read.
         return [*_fuse(near, told)[: most + most // 2], *about]
 
-    def _find_named(self, texts: Sequence[str], where: Where) -> list[Hit]:
-        """Return what goes by a name in some texts."""
-        labels = {f"label:{label}" for text in texts for label in _list_labels(text)}
-        where = Where(graphs=where.graphs, kinds=(*_NODES[1:], "name"))
-        return self._engine.linked(sorted(labels), self._settings.pool, where) if labels else []
+    def _follow_names(self, texts: Sequence[str], where: Where) -> list[Hit]:
+        """Return the memories about what goes by a name in some texts, and what that is."""
+        labels, most = {f"label:{label}" for text in texts for label in _list_labels(text)}, self._settings.pool
+        named = Where(graphs=where.graphs, kinds=(*_NODES[1:], "name"))
+        found = self._engine.linked(sorted(labels), most, named) if labels else []
+        return [*self._follow([f"about:{hit.iri}" for hit in found], most, where), *found]
 
     def _follow(self, keys: Iterable[str], most: int, where: Where) -> list[Hit]:
         """
@@ -275,34 +284,50 @@ class PooledIndexes(Indexes):
         )
         return [*turns, *same]
 
-    def _take(self, hits: Iterable[Hit], begun: int) -> list[_Reach]:
+    def _read(self, hits: Iterable[Hit], taken: dict[IRI, Entry], begun: int) -> list[_Reach]:
         """
-        Let what was found be in the indexes, and return it in its order.
+        Return what was found, in its order, and put the entries that are not here yet into `taken`.
 
         *Because:* a user, or what a memory is about, may be described in another graph than the memory; what a reader may see of
         it the indexes know, as those of a whole memory do.
 
         Args:
-            begun: the last change when the engine was asked; what has changed since is left for the next question.
+            begun: the last change when the engine was asked.
         """
-        entries = {hit.iri: hit.entry for hit in hits}
-        unread = [iri for iri, entry in entries.items() if entry is None and iri not in self._reached]
-        entries |= {one.iri: one for one in (self._engine.records(unread) if unread else [])}
+        found: dict[IRI, Entry | None] = {}
+        for hit in hits:
+            found[hit.iri] = found.get(hit.iri) or hit.entry  # of two searches at once one alone may have read it
+        known = {iri: one for iri in found if (one := self._reached.get(iri))}
+        unread = [
+            iri
+            for iri, entry in found.items()
+            if entry is None and iri not in known and iri not in taken and iri not in self._absent
+        ]
+        read = self._engine.records(unread) if unread else []
+        new = {iri: entry for iri, entry in found.items() if entry is not None and iri not in known}
+        new |= {one.iri: one for one in read}
+        with self.lock:
+            self._absent.update(iri for iri in unread if iri not in new and self._changed.get(iri, 0) <= begun)
+        taken.update(new)
+        return [known.get(iri) or _Reach.of(taken[iri]) for iri in found if iri in known or iri in taken]
+
+    def _take(self, entries: Mapping[IRI, Entry], begun: int) -> None:
+        """
+        Let some entries be in the indexes, all at once: a turn is read again with each one beside it that comes later.
+
+        Args:
+            begun: what has changed since is left for the next question.
+        """
         with self.lock:
             self._take_entries(
-                [
-                    one
-                    for iri, one in entries.items()
-                    if one is not None and iri not in self._reached and self._changed.get(iri, 0) <= begun
-                ]
+                [one for iri, one in entries.items() if iri not in self._reached and self._changed.get(iri, 0) <= begun]
             )
-            return [self._reached[iri] for iri in entries if iri in self._reached]
 
     def _take_entries(self, entries: Sequence[Entry]) -> None:
         """Fill the indexes with some entries, or add them to what is here."""
         if not entries:
             return
-        self._reached.update((one.iri, _Reach(one.kind, _subjects(one), _turns(one))) for one in entries)
+        self._reached.update((one.iri, _Reach.of(one)) for one in entries)
         of = {one.iri: one for one in entries}
         records = {record.iri: record for one in entries for record in unpack_records(one.packed)}
         for record in records.values():
@@ -417,7 +442,7 @@ class PooledIndexes(Indexes):
             raise
         with self.lock:
             for one in entries:
-                self._reached[one.iri] = _Reach(one.kind, _subjects(one), _turns(one))
+                self._reached[one.iri] = _Reach.of(one)
             for iri in iris:
                 if iri not in records:
                     self._reached.pop(iri, None)
@@ -473,6 +498,14 @@ class _Reach:
     kind: str
     subjects: Sequence[str]
     turns: Sequence[tuple[str, str]]
+
+    @classmethod
+    def of(cls, entry: Entry) -> Self:
+        return cls(entry.kind, _subjects(entry), _turns(entry))
+
+
+def _list_subjects(reached: Iterable[_Reach]) -> list[Hit]:
+    return [Hit(IRI(about)) for one in reached for about in one.subjects]
 
 
 def _ask_together(*calls: Callable[[], list[Any]]) -> list[list[Any]]:
@@ -681,7 +714,8 @@ class Pools:
 
     def knows(self, graph: IRI) -> bool:
         """Tell whether a graph describes a node."""
-        if graph not in self._known and self.engine.count(Where(graphs=[graph], kinds=())):
+        count = self.engine.count if self.follow_others else self._samples.count
+        if graph not in self._known and count(Where(graphs=[graph], kinds=())):
             self._known.add(graph)
         return graph in self._known
 

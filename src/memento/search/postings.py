@@ -359,6 +359,7 @@ class Segment:
         return at if at < len(self.keys) and self.keys[at] == key else None
 
 
+_SHORT = 256  # nodes among which one is found sooner one by one
 Nodes = NDArray[np.int32]
 Scores = NDArray[np.float32]
 
@@ -378,7 +379,10 @@ class _Row:
 
     def remove(self, node: int) -> None:
         """Remove a node; the last one takes its place."""
-        place = int(np.flatnonzero(np.frombuffer(self.nodes, dtype=np.int32) == node)[0])  # `index` is 20 times slower
+        if len(self.nodes) <= _SHORT:
+            place = self.nodes.index(node)
+        else:  # `index` is 20 times slower there
+            place = int(np.flatnonzero(np.frombuffer(self.nodes, dtype=np.int32) == node)[0])
         for column in (self.nodes, self.times, self.lengths):
             last = column.pop()
             if place < len(column):
