@@ -30,7 +30,7 @@ from memento.graph.backups import (
     use_fallback,
 )
 from memento.graph.endpoint import SparqlClient
-from memento.graph.feed import ROUTES, Entry, Neighbours, Placement
+from memento.graph.feed import ROUTES, Entry, Neighbours, Placement, build_placements
 from memento.graph.inferences import Inferences
 from memento.graph.oxigraph import Oxigraph, finish_rewriting, rewrite, tidy, wait_until_released
 from memento.graph.probe import raise_if_unfit
@@ -115,6 +115,8 @@ class Backends:
     is_migrating: bool = False
     """Whether vectors of another embedder are being made beside those in use."""
     _is_erased: bool = field(default=False)
+    _placements: tuple[Store, Mapping[str, Placement]] | None = field(default=None)
+    """Where tenants are as the files of this store say."""
     _is_closed: bool = field(default=False)
     caches: list[CopyCache] = field(default_factory=list)
     return_listeners: list[Callable[[], None]] = field(default_factory=list)
@@ -364,8 +366,16 @@ class Backends:
         return self.list_placements().get(tenant)
 
     def list_placements(self) -> Mapping[str, Placement]:
-        """Return where the tenants are of whom this store was told."""
-        return self.graph.placements if isinstance(self.graph, RemoteStore) else {}
+        """
+        Return where the tenants are of whom this store was told.
+
+        *Because:* a store in files was told when workers served it, and nobody moves a tenant while one process has it.
+        """
+        if isinstance(self.graph, RemoteStore):
+            return self.graph.placements
+        if self._placements is None or self._placements[0] is not self.graph:
+            self._placements = self.graph, build_placements(self.graph.select("feed/placements", [ROUTES]))
+        return self._placements[1]
 
     def has_tenant(self, tenant: str) -> bool:
         """Tell whether a tenant may be here: it has not left for another store, and is not only on its way."""

@@ -18,7 +18,7 @@ from memento.archive import relocation
 from memento.archive.relocation import Differing, Move, Relocation, read_moves
 from memento.backends import Backends
 from memento.errors import BackendError, Conflict, GraphError, Moved, NotFound, SettingsError
-from memento.graph.feed import Placement
+from memento.graph.feed import FEED, ROUTES, Placement
 from memento.iris import IRI, MEM, graph_iri
 from memento.model import Change
 from memento.operations.notes import Note
@@ -324,6 +324,24 @@ def test_a_store_that_the_settings_do_not_name_concerns_its_tenants_alone(
         assert contents(third.with_access(Access(tenant="bob")), "Where is the saw?")
         with pytest.raises(GraphError, match=r"no store 'b'.*\[store.shards.b\]"):
             third.with_access(Access(tenant="ada")).recall("Where is the saw?")
+
+
+def test_one_process_does_not_answer_for_a_tenant_that_left_while_workers_served_the_folder(tmp_path: Path) -> None:
+    with open_memento(tmp_path / "home", configured=OFFLINE) as memento:
+        assert isinstance(memento, Memento)
+        node = IRI(f"{FEED}:routes:ada")
+        said = {"tenant": "ada", "shard": "c", "since": 5}
+        memento.service.stores.graph.apply(
+            Change(tuple((node, IRI(f"{FEED}:{key}"), is_, ROUTES) for key, is_ in said.items()))
+        )
+    with open_memento(tmp_path / "home", configured=OFFLINE) as memento:
+        assert isinstance(memento, Memento)
+        ada = memento.with_access(Access(tenant="ada", right="write", name="caller"))
+        with pytest.raises(GraphError, match=r"no store 'c'"):
+            ada.recall("Where is the saw?")
+        with pytest.raises(GraphError, match=r"no store 'c'"):
+            ada.note("The saw is in the shed.")
+        memento.note("The rasp is in the shed.")
 
 
 def test_a_store_has_one_name(

@@ -308,8 +308,7 @@ class Feed:
 
     def read_placements(self) -> dict[str, Placement]:
         """Return where the tenants are of whom this store was told anything."""
-        rows = self._select("feed/placements", ROUTES)
-        return {str(row["tenant"]): Placement(shard=str(row["shard"]), since=int(str(row["since"]))) for row in rows}
+        return build_placements(self._select("feed/placements", ROUTES))
 
     def write_placement(self, tenant: str, placement: Placement, sequence: int, lease: str) -> Entry:
         """Say where a tenant is from now on, as the write after `sequence`, which every node follows; raises as `write`."""
@@ -559,6 +558,11 @@ class Turn:
         except BaseException:
             self._let_go()
             raise
+
+
+def build_placements(rows: Iterable[Mapping[str, object]]) -> dict[str, Placement]:
+    """Return where tenants are, from the rows of `feed/placements`."""
+    return {str(row["tenant"]): Placement(shard=str(row["shard"]), since=int(str(row["since"]))) for row in rows}
 
 
 def _name_route(tenant: str) -> IRI:
