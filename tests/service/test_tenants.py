@@ -20,7 +20,7 @@ from memento.backends import Backends
 from memento.errors import BackendError, Conflict, GraphError, Moved, NotFound, SettingsError
 from memento.graph.feed import FEED, ROUTES, Placement
 from memento.iris import IRI, MEM, graph_iri
-from memento.model import Change
+from memento.model import Change, Value
 from memento.operations.notes import Note
 from memento.python import Memento, open_memento
 from memento.search.pool import Pools
@@ -330,7 +330,7 @@ def test_one_process_does_not_answer_for_a_tenant_that_left_while_workers_served
     with open_memento(tmp_path / "home", configured=OFFLINE) as memento:
         assert isinstance(memento, Memento)
         node = IRI(f"{FEED}:routes:ada")
-        said = {"tenant": "ada", "shard": "c", "since": 5}
+        said: dict[str, Value] = {"tenant": "ada", "shard": "c", "since": 5}
         memento.service.stores.graph.apply(
             Change(tuple((node, IRI(f"{FEED}:{key}"), is_, ROUTES) for key, is_ in said.items()))
         )

@@ -40,6 +40,7 @@ RIVALS = "urn:memento:graph:rival:main"
 TABLE: Mapping[tuple[str, str], tuple[tuple[int, ...], dict[str, Any]]] = {
     ("GET", "/"): (READ, {}),
     ("GET", "/health"): ((503,) * 5, {}),
+    ("GET", "/health/ready"): ((503,) * 5, {}),
     ("GET", "/metrics"): (READ, {}),
     ("GET", "/memory"): (READ, {}),
     ("GET", "/memory/list"): (READ, {}),
