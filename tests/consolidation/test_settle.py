@@ -148,7 +148,9 @@ def test_saying_it_twice_leaves_what_saying_it_once_left(text: str, memento: Mem
     again = memento.note(text)
 
     assert again.memories == ()
-    assert replace(memento.status(), parts=before.parts) == before  # but for the room on the disk, and the number of writes
+    assert (
+        replace(memento.status(), parts=before.parts) == before
+    )  # but for the room on the disk, and the number of writes
 
 
 def test_a_model_that_words_it_differently_each_time_leaves_one_memory_too(tmp_path: Path) -> None:
