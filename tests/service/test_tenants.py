@@ -363,6 +363,30 @@ def test_a_store_has_one_name(
     assert contents(ada[0], "Where is the saw?")
 
 
+def test_a_name_has_one_store(
+    nodes: Nodes, ada: tuple[Memento, Memento], server: Server, second: Server, tmp_path: Path
+) -> None:
+    """Otherwise a tenant would be in two places, as two nodes see it."""
+    nodes.one.move_tenant("ada", to="b")
+    settings = configure(server, second)
+    third = Server(tmp_path / "third", free_port())
+    third.start()
+    shards = settings.store.shards.replace(second.query_url, third.query_url)
+    shards = shards.replace(second.update_url, third.update_url)
+    wrong = replace(settings, store=replace(settings.store, shards=shards))
+    try:
+        with open_memento(tmp_path / "wrong", configured=wrong) as other:
+            assert isinstance(other, Memento)
+            there = other.with_access(Access(tenant="ada", right="write", name="caller"))
+            with pytest.raises(GraphError, match=r"store\.shards\.b is not the one that was first opened"):
+                there.note("The rasp is in the cellar.")
+            with pytest.raises(GraphError, match=r"store\.shards\.b is not the one that was first opened"):
+                there.recall("Where is the hammer?")
+    finally:
+        third.kill()
+    nodes.one.move_tenant("ada", to="default")
+
+
 def test_only_who_cares_for_the_whole_memory_may_move_and_look(nodes: Nodes, ada: tuple[Memento, Memento]) -> None:
     admin = nodes.one.with_access(Access(tenant="ada", right="admin"))
     for asked in (lambda: admin.move_tenant("ada", to="b"), admin.list_tenants, lambda: admin.locate_tenant("bob")):

@@ -109,7 +109,8 @@ def _open_shard(main: Service, shards: Mapping[str, Settings], name: str) -> Ser
     Open the service over a further store, with a folder below that of the main one, and go on with notes that wait there.
 
     Raises:
-        GraphError: it is a store that has another name already: taking back what was moved there would delete what it has.
+        GraphError: it is a store that has another name already: taking back what was moved there would delete what it has; or
+            another node has another store under this name, so that its tenants would be in two places.
     """
     folder = main.datadir.open_shard(name)
     folder.acquire("memento serve", shards[name].server.lock_wait_s)
@@ -120,6 +121,15 @@ def _open_shard(main: Service, shards: Mapping[str, Settings], name: str) -> Ser
             raise GraphError(
                 f"the stores {other!r} and {name!r} of the settings are one and the same: give store.shards.{name} the "
                 "addresses of another one"
+            )
+    if isinstance(first := main.stores.graph, RemoteStore):
+        noted = f"store.shards.{name}"
+        first.feed.note_agreed({noted: _read_id(service)})
+        if first.feed.read_agreed()[noted] != _read_id(service):
+            close_service(service)
+            raise GraphError(
+                f"the store at {noted} is not the one that was first opened by the name {name!r}: give it the addresses that the "
+                "other nodes have, put its backup back where it was lost, or give another store another name"
             )
     service.consolidator.wake()
     return service
