@@ -153,7 +153,8 @@ class SparqlClient:
                 except (StoreAway, Unanswered) as error:
                     if time.monotonic() >= until:
                         raise StoreAway(
-                            f"{error}: start the store, or check store.query_url (it was waited for {wait_s:g} s, store.start_s)"
+                            f"{error}: start the store, or check {self._name_setting('query_url')} "
+                            f"(it was waited for {wait_s:g} s, store.start_s)"
                         ) from None
                 except GraphError:  # whoever asks next is told why
                     return
@@ -207,7 +208,9 @@ class SparqlClient:
             b"",
         ):  # a page of whoever is between, or of another address
             answer.close()
-            raise GraphError(f"{self.shown(self.query_url)} did not answer with SPARQL results: check store.query_url")
+            raise GraphError(
+                f"{self.shown(self.query_url)} did not answer with SPARQL results: check {self._name_setting('query_url')}"
+            )
         answer.seek(max(size - 64, 0))
         if not _ENDS.search(answer.read()):
             answer.close()
@@ -278,7 +281,7 @@ class SparqlClient:
             except (httpx2.LocalProtocolError, httpx2.UnsupportedProtocol, httpx2.InvalidURL, UnicodeError) as error:
                 # What these say may be a header, and so the token.
                 raise GraphError(
-                    f"{self.shown(url)} cannot be asked ({type(error).__name__}): check store.token"
+                    f"{self.shown(url)} cannot be asked ({type(error).__name__}): check {self._name_setting('token')}"
                 ) from None
             except httpx2.TimeoutException:
                 raise Unanswered(f"{self.shown(url)} did not answer within {self.timeout_s:g} s") from None
@@ -294,8 +297,11 @@ class SparqlClient:
             raise Unanswered(f"{self.shown(url)} answered {status}: who is between may have sent it on")
         if self._token:
             said = said.replace(self._token, "***")
-        fix = "; check store.token" if status in (401, 403) else ""
+        fix = f"; check {self._name_setting('token')}" if status in (401, 403) else ""
         raise GraphError(f"{self.shown(url)} answered {status}: {said}{fix}")
+
+    def _name_setting(self, key: str) -> str:
+        return f"store.shards.{self.shard}.{key}" if self.shard else f"store.{key}"
 
     def _open_client(self) -> httpx2.Client:
         import httpx2

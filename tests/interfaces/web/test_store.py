@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 import threading
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 from endpoints import BINARY
+from memento.errors import GraphError
 from memento.graph.endpoint import SparqlClient
 from memento.interfaces.cli import main
 from memento.interfaces.web.server import listening
@@ -54,6 +56,15 @@ def test_the_probe_takes_the_token_of_the_store_from_the_environment(port: int) 
     words = ["store", "probe", f"http://127.0.0.1:{port}/query", f"http://127.0.0.1:{port}/update", "--quick"]
     assert CliRunner().invoke(main, words, env={"MEMENTO_STORE_TOKEN": TOKEN}).exit_code == 0
     assert CliRunner().invoke(main, words, env={"MEMENTO_STORE_TOKEN": ""}).exit_code == 2
+
+
+@pytest.mark.parametrize(("shard", "setting"), [("", "store.token"), ("b", "store.shards.b.token")])
+def test_a_token_that_is_not_taken_is_named_by_its_setting(port: int, shard: str, setting: str) -> None:
+    url = f"http://127.0.0.1:{port}"
+    client = SparqlClient(f"{url}/query", f"{url}/update", token="another", shard=shard)
+    with pytest.raises(GraphError, match=rf"answered 401: .*; check {re.escape(setting)}$"):
+        client.ask("ASK {}")
+    client.close()
 
 
 def test_an_update_that_is_one_too_many_is_refused_and_was_not_made() -> None:

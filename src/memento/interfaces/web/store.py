@@ -147,7 +147,7 @@ class Front:
             is_well = await self._is_engine_well()
             await _say(send, 200 if is_well else 503, "ok" if is_well else "the engine does not answer")
         elif self._token and not self._is_known(headers):
-            await _say(send, 401, "this store takes its token: set store.token")
+            await _say(send, 401, "this store takes its token")
         elif path not in ("/query", "/update") or scope["method"] not in ("GET", "POST"):
             await _say(send, 404, "there is /query and /update")
         elif (body := await _read_body(receive)) is None:

@@ -726,7 +726,7 @@ def move_tenant(operation: operations.MoveTenant, context: Context) -> TenantMov
     context.require_owner()
     shards, tenant = context.service.shards, operation.tenant
     if operation.cancel == (operation.to is not None):
-        raise InputError("say where to with `to`, or `cancel` to take a move back")
+        raise InputError("say either where to with `to`, or `cancel` to take a move back")
     if operation.to is not None and operation.to not in shards.names:
         raise NotFound(
             f"there is no store {operation.to[:80]!r}: the settings of this node name {', '.join(shards.names)}"
