@@ -17,7 +17,7 @@ import pytest
 from endpoints import BINARY, Server, free_port
 from memento import assets
 from memento.graph.oxigraph import Oxigraph
-from memento.interfaces.web import site
+from memento.interfaces.web import pages
 from memento.model import Change
 from memento.python import Memento, open_memento
 from memento.search import minilm
@@ -55,7 +55,7 @@ def model_loaded_once() -> Iterator[None]:
 def site_not_built() -> Iterator[None]:
     """What `/docs` shows depends on no `make site` of the person who runs the tests."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(site, "find_site", lambda: None)
+        patch.setattr(pages, "find_site", lambda: None)
         yield
 
 

@@ -16,6 +16,6 @@ case "$where" in "$work"/site/*) ;; *) echo "the wheel was not what ran: $where"
 PYTHONPATH="$work/site" MEMENTO_EMBEDDING_MODEL=trigram "$python" -m memento check --home "$work/empty/home"
 PYTHONPATH="$work/site" "$python" -c 'from memento.consolidation.models import digest_prompts; print("prompts", digest_prompts()[:12])'
 PYTHONPATH="$work/site" "$python" -c 'from memento.interfaces.web.yasgui import BUNDLE; print("page", BUNDLE.digest)'
-PYTHONPATH="$work/site" "$python" -c 'from memento.interfaces.web.site import find_site; print("site", len(list(find_site().rglob("*.html"))), "pages")'
+PYTHONPATH="$work/site" "$python" -c 'from memento.interfaces.web.pages import find_site; print("site", len(list(find_site().rglob("*.html"))), "pages")'
 [ "$(wc -c < "$(ls "$work"/dist/*.whl)")" -le 5000000 ] || { echo "the wheel is larger than 5 MB"; exit 1; }
 echo "the wheel is complete: $(($(wc -c < "$(ls "$work"/dist/*.whl)") / 1024)) KiB"

@@ -17,7 +17,7 @@ from playwright.sync_api import expect, sync_playwright
 
 from conftest import BROWSER, BROWSERS, OFFLINE
 from doors import serving
-from memento.interfaces.web import site
+from memento.interfaces.web import pages
 from memento.interfaces.web.app import create_app
 from memento.python import Memento, open_memento
 
@@ -58,7 +58,7 @@ def memento(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memento]:
 
 @pytest.fixture
 def web(memento: Memento, built: Path, monkeypatch: pytest.MonkeyPatch) -> FlaskClient:
-    monkeypatch.setattr(site, "find_site", lambda: built)
+    monkeypatch.setattr(pages, "find_site", lambda: built)
     return create_app(memento.service).test_client()
 
 
@@ -161,7 +161,7 @@ def test_a_checkout_without_the_site_says_how_to_build_it(memento: Memento) -> N
 def test_a_browser_shows_the_site_without_a_complaint_and_its_search_finds_a_word(
     memento: Memento, built: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(site, "find_site", lambda: built)
+    monkeypatch.setattr(pages, "find_site", lambda: built)
     complaints: list[str] = []
     faults: list[str] = []
     hosts: set[str] = set()

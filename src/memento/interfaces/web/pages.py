@@ -2,10 +2,13 @@
 The pages for people: search, memories, things, a timeline, the graph, the map, what waits, cases, prompts, tokens, health.
 
 *Flow:* an address → operations, asked as every interface asks them → a template. A button sends a form to `/do/<operation>`, which
-is read as that operation; the answer is a receipt.
+is read as that operation; the answer is a receipt. `/docs/` sends the files that `make site` or the build of the wheel made.
 
 *Guarantees:* a page may do what its reader's token may, and nothing else. A form counts with the secret of the session, and from
-this address alone. Stored text is text: templates escape it, and a page allows no script, style or picture but files of ours.
+this address alone. Stored text is text: templates escape it, and a page allows no script, style or picture but files of ours. Below
+`/docs/` a file of the documentation is sent and no other.
+
+*But:* a checkout has no documentation until `make site` ran; `/docs` says so.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from datetime import UTC, datetime
 from functools import cache, partial
 from hashlib import sha256
 from hmac import compare_digest
+from pathlib import Path
 from secrets import token_urlsafe
 from typing import Any, cast
 from urllib.parse import quote, urlencode, urlsplit, urlunsplit
@@ -27,12 +31,12 @@ from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 from werkzeug.datastructures import MultiDict
 from werkzeug.exceptions import NotFound as NoPage
+from werkzeug.security import safe_join
 
-from memento import __version__, telemetry
-from memento.errors import Forbidden, MementoError, NotFound
+from memento import __version__, assets, telemetry
+from memento.errors import Forbidden, MementoError, MissingPart, NotFound
 from memento.interfaces.picture import count_noun, draw_manifest
 from memento.interfaces.proxy.routes import PROXIED, Proxy
-from memento.interfaces.web import site
 from memento.interfaces.web.requests import Parameters, context, namespace
 from memento.interfaces.web.rest import build, read_form, respond
 from memento.interfaces.web.vocabulary import describe_page, wants_page
@@ -64,6 +68,18 @@ from memento.service.handlers.recall import health as health_of
 
 TOKEN, NONCE = "memento_token", "memento_session"
 """Cookies: the token of whoever signed in, or what makes the secret of forms where none is needed."""
+
+SITE_TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
+    ".inv": "application/octet-stream",
+    ".js": "text/javascript; charset=utf-8",
+    ".json": "application/json",
+    ".jsonld": "application/ld+json",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+}
+"""What the files of the documentation are, whatever the system believes of their endings; others are text."""
 
 BUTTONS = (
     "note",
@@ -375,8 +391,8 @@ class Pages:
 
     def show_docs(self) -> ResponseReturnValue:
         """Show the documentation; where it is not built, the addresses, and how to build it."""
-        if folder := site.find_site():
-            return site.send_file(folder, "") if request.path.endswith("/") else redirect("/docs/")
+        if folder := find_site():
+            return _send_file(folder, "") if request.path.endswith("/") else redirect("/docs/")
         routes = sorted(
             (one.route.partition(" ")[::-1], summary_of(one)) for one in TABLE.values() if "rest" not in one.absent
         )
@@ -384,8 +400,8 @@ class Pages:
 
     def send_docs(self, name: str) -> Response:
         """Send a file of the documentation."""
-        if folder := site.find_site():
-            return site.send_file(folder, name)
+        if folder := find_site():
+            return _send_file(folder, name)
         raise NoPage
 
     def show_ontology(self) -> str:
@@ -637,3 +653,30 @@ def show_failure(pages: Pages, status: int, message: str) -> Response | None:
     if not is_wanted or not prefers_html():
         return None
     return pages.answer_failure(status, message, asks_token=status == 401)
+
+
+def find_site() -> Path | None:
+    """Return the folder of the built site, in the wheel or in the checkout; None where there is none."""
+    try:
+        folder = assets.folder("site")
+    except MissingPart:
+        return None
+    return folder if (folder / "index.html").is_file() else None
+
+
+def _send_file(folder: Path, name: str) -> Response:
+    """
+    Answer with a file of the site, which a browser may keep and asks about again.
+
+    Raises:
+        NoPage: the folder has no such file.
+    """
+    joined = None if "\0" in name else safe_join(str(folder), name or "index.html")
+    path = Path(joined) if joined else folder
+    if not path.is_file():
+        raise NoPage
+    response = Response(path.read_bytes(), content_type=SITE_TYPES.get(path.suffix, "text/plain; charset=utf-8"))
+    response.headers["Cache-Control"] = "private, no-cache"
+    response.add_etag()
+    response.make_conditional(request)
+    return response
