@@ -13,7 +13,7 @@ from memento.archive.forget import forget_iri, unforget_iri
 from memento.archive.read import list_sources
 from memento.cases.domain import access_quads
 from memento.consolidation import amend, queue
-from memento.consolidation.disputes import list_disputes, settle_dispute
+from memento.consolidation.amend import list_disputes, settle_dispute
 from memento.consolidation.task import (
     Task,
     find_earlier_note,

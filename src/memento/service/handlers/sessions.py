@@ -11,7 +11,7 @@ import numpy as np
 
 from memento import assets
 from memento.access import Access
-from memento.consolidation.disputes import settle_dispute
+from memento.consolidation.amend import settle_dispute
 from memento.errors import GraphError, InputError, ModelError
 from memento.iris import IRI, named_iri, parse_graph_name
 from memento.llm import Chat, Prompt, chats_of
