@@ -22,9 +22,9 @@ from typing import cast
 from memento.consolidation.task import Task, make_task
 from memento.graph import mapping
 from memento.graph.store import Row
+from memento.intake.code import find_code_names
 from memento.iris import IRI, MEM, code_iri, mint, session_iri
 from memento.model import Change, CodeEntity, CodeType, Document, Invalidation, Noted, NoteRow, Quad, Scope
-from memento.text.code import find_code_names
 from memento.text.sentences import drop_controls
 
 GONE = "it is there no more"
