@@ -13,13 +13,12 @@ from memento.iris import IRI, SKOS
 from memento.model import Anchor, Change, NoteRow, Recollection, Scope
 from memento.python import Memento
 from memento.rank import ppr
-from memento.retrieval.expand import rank_by_pagerank
+from memento.retrieval.expand import look_around, rank_by_pagerank
 from memento.retrieval.question import named_entities
 from memento.retrieval.signals import with_weights
 from memento.search.indexes import View
 from memento.search.labels import Labels
 from memento.search.links import Joined
-from memento.search.neighbourhood import look_around
 from memento.settings import ExpandSettings
 from memento.time import now
 
