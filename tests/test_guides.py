@@ -143,7 +143,7 @@ def test_claude_desktop_starts_what_it_is_told_to_start_without_a_shell(service:
     assert [json.loads(one) for one in printed("claude-desktop")] == [json.loads(file)]
     assert Path(entry["command"]).is_absolute()
     assert has_tools(start)
-    assert service.memento.datadir.owner()
+    assert service.memento.datadir.read_owner()
 
 
 def test_codex(service: Proxied) -> None:

@@ -167,7 +167,7 @@ def test_what_is_said_without_a_service_waits_without_its_secrets(
     assert "kept until one does" in ask("run", "stop", told=told).stderr
     assert ask("run", "compact", told=told).stderr == ""
     assert "hunter2xy" not in (somewhere / "home" / "captures.jsonl").read_text()
-    waiting = Journal(somewhere / "home" / "captures.jsonl", 9).load()
+    waiting = Journal(somewhere / "home" / "captures.jsonl", 9).list_waiting()
     assert [(one.row.speaker, one.row.idempotency_key) for one in waiting] == [
         (None, "claude-code:u1"),
         (None, "claude-code:u2"),

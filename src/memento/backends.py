@@ -449,7 +449,7 @@ class Backends:
             engine.put([], seen=last)
         self._indexed, self._owner, pools.is_late = last, pools.owner, False
 
-    def rebuild(self, progress: Progress | None) -> int:
+    def rebuild_indexes(self, progress: Progress | None) -> int:
         """
         Make every index from the graph alone; return how many nodes were embedded. The writers' lock is held.
 
@@ -1016,7 +1016,7 @@ def _open_store(
         load_ontology(graph)
         if isinstance(indexes, Pools):
             indexes.catch_up(is_ours=is_ours, progress=progress)
-        elif not (is_ours and mends and cache.load(datadir.indexes, graph, indexes)):
+        elif not (is_ours and mends and cache.load_indexes(datadir.indexes, graph, indexes)):
             if mends or not is_ours:
                 cache.discard(datadir.indexes, indexes)
             indexes.reconcile(progress, mends=mends)
@@ -1094,7 +1094,7 @@ def bring_into_memory(datadir: DataFolder) -> bool:
 def _set_aside(graph: Store, indexes: Indexes, is_ours: bool) -> Aside:
     """Find what no reader can take: as it was kept where nobody but us has written since."""
     aside = Aside(graph, lambda text: indexes.file.set_mark("aside", text))
-    if not (is_ours and aside.take(indexes.file.get_mark("aside"))):
+    if not (is_ours and aside.restore_counts(indexes.file.get_mark("aside"))):
         aside.look()
     statements, nodes = aside.within(lambda name: True)
     if statements:

@@ -270,7 +270,7 @@ class DataFolder:
             mark.unlink(missing_ok=True)
 
     @property
-    def settings(self) -> Path:
+    def settings_file(self) -> Path:
         return (self._shared or self.path) / "memento.toml"
 
     def acquire(self, command: str, wait_s: float = 0.0) -> None:
@@ -290,7 +290,7 @@ class DataFolder:
         try:
             self._lock.acquire(timeout=wait_s)
         except Timeout as error:
-            raise FolderInUse(f"{self.path} is in use by {self._describe_owner(self.owner())}") from error
+            raise FolderInUse(f"{self.path} is in use by {self._describe_owner(self.read_owner())}") from error
         except OSError as error:
             raise SettingsError(
                 f"{self.path} cannot be written: {error.strerror}; choose another with --home"
@@ -326,7 +326,7 @@ class DataFolder:
         fresh.write_text(json.dumps(asdict(owner)), encoding="utf-8")
         fresh.replace(self.path / "owner.json")
 
-    def owner(self) -> Owner | None:
+    def read_owner(self) -> Owner | None:
         """Read who wrote `owner.json` last, or None when nobody did or it cannot be read; need not be alive."""
         try:
             return Owner(**json.loads((self.path / "owner.json").read_text(encoding="utf-8")))
@@ -339,7 +339,7 @@ class DataFolder:
 
     def serving_owner(self) -> Owner | None:
         """Return the owner, if it is another live process that serves."""
-        owner = self.owner()
+        owner = self.read_owner()
         return owner if owner and owner.address and self._is_locked() else None
 
     def _is_locked(self) -> bool:

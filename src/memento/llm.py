@@ -18,7 +18,7 @@ SDK of a provider: fields that a user passes on through `options` stay as they a
 **A toolbox** calls the tools of configured MCP servers as their client: programs over stdio, addresses over HTTP.
 
     with Toolbox(servers_of(settings), settings) as tools:
-        tools.call("read_file", {"path": "a.txt"}, until)
+        tools.call_tool("read_file", {"path": "a.txt"}, until)
 
 A program gets the few variables of the environment that the SDK passes on, and those configured for it. Every name means one
 tool. Nothing outlives the block. A call that had no answer may have happened; `Result.uncertain` says so.
@@ -181,7 +181,7 @@ class Endpoint:
 
         reported = False
         try:
-            status, headers, text = self._send(path, body, until)
+            status, headers, text = self._send_request(path, body, until)
             reported = True
             (self.breaker.record_failure if status >= 500 or status == 408 else self.breaker.record_success)()
         except httpx2.TimeoutException as error:
@@ -206,7 +206,7 @@ class Endpoint:
             raise self._error(f"{self.called} at {self._shown_url} answered no JSON object; check its base_url")
         return status, {}, _parse_retry_after(headers), text.decode("utf-8", "replace")
 
-    def _send(self, path: str, body: Mapping[str, Any], until: float) -> tuple[int, Mapping[str, str], bytes]:
+    def _send_request(self, path: str, body: Mapping[str, Any], until: float) -> tuple[int, Mapping[str, str], bytes]:
         import httpx2
 
         left = max(until - time.monotonic(), 0.001)
@@ -911,14 +911,14 @@ class Toolbox:
             for name, server in self._servers.items():
                 words = stack.enter_context(tempfile.TemporaryFile("w+"))
                 self._clients[name], listed = self._reach(name, words, stack)
-                self._take(name, server, listed)
+                self._add_tools(name, server, listed)
             self._stack = stack.pop_all()
         return self
 
     def __exit__(self, *error: object) -> None:
         self._stack.close()
 
-    def call(self, name: str, arguments: Json, until: float) -> Result:
+    def call_tool(self, name: str, arguments: Json, until: float) -> Result:
         """
         Call a tool and return what it says, within the configured time; its own errors and those of its server are results too.
 
@@ -962,7 +962,7 @@ class Toolbox:
         except (Exception, CancelledError) as error:  # a server that died is no reason to lose what was done
             logger.info("executor.close", extra={"server": name, "cause": type(error).__name__})
 
-    def _take(self, name: str, server: Server, listed: list[Any]) -> None:
+    def _add_tools(self, name: str, server: Server, listed: list[Any]) -> None:
         names = {tool.name for tool in listed}
         for wanted in server.tools or ():
             if wanted not in names:

@@ -648,7 +648,7 @@ class Maps:
         self._worker = Worker(self._work, "manifest")
         self.redrawn: list[Callable[[], None]] = []
         """Called, on another thread, when a map was drawn again in the background."""
-        parts.forget_listeners.append(self.clear)
+        parts.forget_listeners.append(self.drop_maps)
 
     def get(self, scope: Scope) -> Manifest:
         """Return the map as it is cached, or drawn now where none is."""
@@ -705,7 +705,7 @@ class Maps:
         with self._lock:
             self._happened[scope.graph] = Happening(now(), what, memories)
 
-    def clear(self) -> None:
+    def drop_maps(self) -> None:
         """Keep none: they may name what is forgotten."""
         with self._lock:
             self._forgettings += 1

@@ -477,21 +477,21 @@ class Dataset:
         """Tell whether a graph is one of the tenant's own, in which any RDF may stand."""
         return self._name(graph, data_iri) is not None
 
-    def writes(self, graph: str) -> bool:
+    def may_write(self, graph: str) -> bool:
         """Tell whether a graph may be written, whether it is there or not; "" is the default graph."""
         return self.is_plain or self.holds_memories(graph) or self.is_free(graph)
 
-    def reads(self, graph: str) -> bool:
+    def may_read(self, graph: str) -> bool:
         """Tell whether a graph may be read, whether it is there or not."""
-        return self.named is None or graph in self.named or graph in (self.default or ()) or self.writes(graph)
+        return self.named is None or graph in self.named or graph in (self.default or ()) or self.may_write(graph)
 
-    def among(self, graphs: Iterable[str]) -> tuple[IRI, ...]:
+    def keep_readable(self, graphs: Iterable[str]) -> tuple[IRI, ...]:
         """Return those of some graphs that may be read; what is not there reads as empty."""
-        return tuple(IRI(graph) for graph in graphs if self.reads(graph))
+        return tuple(IRI(graph) for graph in graphs if self.may_read(graph))
 
     def choosing(self, default: Iterable[str], named: Iterable[str]) -> Self:
         """Narrow the choice of what is read, as FROM and USING make it."""
-        return replace(self, default=self.among(default), named=self.among(named))
+        return replace(self, default=self.keep_readable(default), named=self.keep_readable(named))
 
     def _name(self, graph: str, called: Callable[[str, str], IRI]) -> str | None:
         """Return what a graph of this tenant is called, when it is of a kind and spelled in the one way that counts."""

@@ -137,7 +137,7 @@ class Profiles:
         self._parts, self._writing = parts, writing
         self._kept: dict[IRI, tuple[int, Profile]] = {}
 
-    def get(self, scope: Scope) -> Profile:
+    def get_profile(self, scope: Scope) -> Profile:
         """Return the profile of a namespace: the one that was counted, where nothing was written since."""
         writes = self._parts.graph.writes
         kept = self._kept.get(scope.graph)
@@ -309,7 +309,7 @@ class Pages:
                 self._worker.wake()
         return made
 
-    def read(self, name: str, scope: Scope) -> Page:
+    def read_page(self, name: str, scope: Scope) -> Page:
         """
         Return a page with an answer that has all that was written until now.
 
@@ -322,7 +322,7 @@ class Pages:
         return self._render_page(scope.graph, page) if is_stale else page
 
     def remove(self, name: str, scope: Scope) -> Page:
-        """Remove a page and its answer; raises `NotFound` as `read` does."""
+        """Remove a page and its answer; raises `NotFound` as `read_page` does."""
         page = self._find(name, scope)
         with self._writing, self._lock:
             _, page = self._read_declared().pop(page.iri, (scope.graph, page))

@@ -1125,7 +1125,7 @@ CLOUD = ("openai", "anthropic", "google", "cohere", "mistral")  # one address ea
 LOCAL_MODELS = ("minilm", "trigram")
 
 
-def check(settings: Settings, spelling: Spelling | None = None) -> Settings:
+def check_settings(settings: Settings, spelling: Spelling | None = None) -> Settings:
     """Return the same settings, once the rules that span several of them hold; raise `SettingsError` otherwise."""
     anchor, spelling = settings.anchor, spelling or {}
     if abs(anchor.semantic + anchor.memory + anchor.structural - 1) > 1e-6:
@@ -1316,7 +1316,9 @@ def load(
                 f"{file} holds the key of [encryption], which opens what is beside it: name a key_file elsewhere"
             )
         settings = _overlay(settings, found, source=str(file))
-    return check(_overlay(settings, _group_environment(environment, settings), source="the environment"), spelling)
+    return check_settings(
+        _overlay(settings, _group_environment(environment, settings), source="the environment"), spelling
+    )
 
 
 def set_in_file(text: str, group: str, values: Mapping[str, str | int]) -> str:

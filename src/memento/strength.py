@@ -2,8 +2,8 @@
 How strong memories are (importance, depth, energy, usefulness) and the links between them: what use, feedback and time make of
 both, and which memories are archived when their energy is gone.
 
-*Flow:* whoever reads a memory → `Reinforcement.note` → a `Tally` in memory → `write`, on a background thread: everything that
-came together becomes one change, made by applying the laws of `rank.py` to what the graph says by then.
+*Flow:* whoever reads a memory → `Reinforcement.note_effects` → a `Tally` in memory → `write_effects`, on a background
+thread: everything that came together becomes one change, made by applying the laws of `rank.py` to what the graph says by then.
 
 *Guarantees:* what is noted counts for the next reader at once, and is in the store within a second, or when the memory is closed.
 A kill loses what was noted in that second, and nothing else: neither a memory nor a link depends on it. To let a
@@ -130,7 +130,7 @@ class Tally:
     def __bool__(self) -> bool:
         return bool(self.reads or self.steps or self.counts)
 
-    def take(self, effect: Effect) -> None:
+    def add_effect(self, effect: Effect) -> None:
         """Add one effect."""
         match effect:
             case Read():
@@ -299,7 +299,7 @@ class Reinforcement:
     def __init__(self, parts: Backends, writing: AbstractContextManager[object]) -> None:
         """
         Args:
-            writing: the lock of all writers; never held by who calls `note`.
+            writing: the lock of all writers; never held by who calls `note_effects`.
         """
         self._parts = parts
         self._writing = writing
@@ -309,14 +309,14 @@ class Reinforcement:
         self._since: datetime | None = None
         self._worker = Worker(self._write_when_due, "reinforcement")
 
-    def note(self, *effects: Effect) -> None:
+    def note_effects(self, *effects: Effect) -> None:
         """Note that something was used: in a microsecond or two, and seen by whoever asks next."""
         if not effects or self._parts.degraded:
             return
         with self._lock:
             was_empty = not self._waiting
             for effect in effects:
-                self._waiting.take(effect)
+                self._waiting.add_effect(effect)
             if was_empty:
                 self._since = now()
         if was_empty:
@@ -362,13 +362,13 @@ class Reinforcement:
                     weight = steps.apply_to(weight)
         return weight
 
-    def write(self) -> int:
+    def write_effects(self) -> int:
         """Write what is noted now, as one change; return how many memories that changed. Raises `GraphError`."""
         with self._writing:
             return self.write_held()
 
     def write_held(self) -> int:
-        """Write as `write` does, for a caller who holds the writers' lock and is about to change the same numbers."""
+        """Write as `write_effects` does, for a caller who holds the writers' lock and is about to change the same numbers."""
         with self._lock:
             self._in_writing, self._waiting, self._since = self._waiting, Tally(), None
             self._in_writing.drop_tenants(self._parts.has_tenant)
@@ -390,7 +390,7 @@ class Reinforcement:
     def close(self, wait_s: float) -> None:
         """Write the rest and begin nothing more; call it before the store is closed."""
         self._worker.stop(wait_s)
-        self.write()
+        self.write_effects()
 
     def _finish_writing(self) -> None:
         """Drop what was in writing: the indexes have it."""
@@ -407,7 +407,7 @@ class Reinforcement:
         if left > 0 and not self._worker.stopping.is_set():
             return min(left, DELAY_S)
         try:
-            self.write()
+            self.write_effects()
         except MementoError as error:
             logger.warning("reinforcement.put-off", extra={"error": type(error).__name__})
             return 60 * DELAY_S

@@ -118,10 +118,10 @@ def test_it_comes_in_again_elsewhere(memento: Memento, tmp_path: Path) -> None:
 
 def test_an_export_of_cases_is_a_read_of_cases_and_is_audited(memento: Memento, tmp_path: Path) -> None:
     memento.export(tmp_path / "rows.jsonl")
-    memento.service.case_reads.write()
+    memento.service.case_reads.write_reads()
     before = _exports(memento)
     memento.export(tmp_path / "all.trig")
-    memento.service.case_reads.write()
+    memento.service.case_reads.write_reads()
 
     assert _exports(memento) == before + 1
 

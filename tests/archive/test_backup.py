@@ -211,18 +211,18 @@ def test_a_folder_with_other_things_is_left_alone(memento: Memento, tmp_path: Pa
 
 
 def test_tokens_are_in_no_backup_and_settings_come_back_where_there_are_none(memento: Memento, tmp_path: Path) -> None:
-    memento.datadir.settings.write_text("[limits]\nresults = 7\n")
+    memento.datadir.settings_file.write_text("[limits]\nresults = 7\n")
     memento.tokens.create("phone", tenant="local", namespaces=[], right="read", at=now())
     made = memento.backup(tmp_path / "backups")
     memento.tokens.revoke("phone")
     memento.tokens.create("tablet", tenant="local", namespaces=[], right="read", at=now())
-    memento.datadir.settings.write_text("[limits]\nresults = 9\n")
+    memento.datadir.settings_file.write_text("[limits]\nresults = 9\n")
     memento.restore(tmp_path / "backups")
     restored(tmp_path / "new", tmp_path / "backups")
 
     assert not [path for path in Path(made.folder).rglob("*") if "token" in path.name]
     assert [one.name for one in memento.tokens.list_issued()] == ["tablet"]
-    assert "results = 9" in memento.datadir.settings.read_text()
+    assert "results = 9" in memento.datadir.settings_file.read_text()
     assert "results = 7" in (tmp_path / "new" / "memento.toml").read_text()
 
 

@@ -148,7 +148,7 @@ def kept(data: EvaluationSet, memento: Memento, *, by_remember: bool) -> dict[tu
 def rankings(question: Question, memento: Memento) -> dict[str, list[str]]:
     """The texts that each system finds, best first."""
     scope = Scope(namespace=f"scope-{question.scope}", with_main=False)
-    vectors, indexes = memento.context.embed(question.text), memento.service.stores.indexes
+    vectors, indexes = memento.context.embed_question(question.text), memento.service.stores.indexes
     asked = KeyQuery(
         text=question.text,
         vectors=vectors,
@@ -277,7 +277,7 @@ def steps(memento: Memento, n: int, count: int) -> dict[str, list[float]]:
 
     for turn in range(count + 10):
         query = words._text(2) if turn % 2 else next(words.questions(1))
-        memento.context.embed(query)  # what is embedded is remembered
+        memento.context.embed_question(query)  # what is embedded is remembered
         found = take("recall", lambda: memento.find_keys(query))  # noqa: B023 (called at once)
         for one in found.keys[:2]:
             page = take("read_key", lambda: memento.read_key(one.key))  # noqa: B023

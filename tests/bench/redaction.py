@@ -14,7 +14,7 @@ from pathlib import Path
 from time import process_time
 
 from generated_secrets import make_ordinary_lines, make_secrets
-from memento.intake.redaction import find_secrets, replace_secrets, warm_up
+from memento.intake.redaction import find_secrets, load_detectors, replace_secrets
 
 ROOT = Path(__file__).parents[2]
 
@@ -37,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=10)
     chosen = parser.parse_args(argv)
-    warm_up()
+    load_detectors()
     secrets = [one for seed in range(chosen.seeds) for one in make_secrets(seed)]
     ordinary = [line for seed in range(chosen.seeds) for line in make_ordinary_lines(seed)]
     files = [*ROOT.glob("docs/*.md"), *ROOT.glob("src/**/*.py")]

@@ -108,7 +108,7 @@ def summarise(seconds: Sequence[float]) -> str:
 
 def count_lost(node: Memento, noted: int) -> int:
     """Return how many of the notes that were acknowledged are not in the new store."""
-    graph = node.service.shards.get("b").stores.graph
+    graph = node.service.shards.open_shard("b").stores.graph
     there = {quad[2] for quad in graph.quads(graph_iri("ada", "main")) if str(quad[2]).startswith("The crate ")}
     return noted - len(there)
 

@@ -389,7 +389,7 @@ def test_every_read_of_cases_leaves_an_access_that_names_them(memento: Memento) 
 
 def test_a_query_that_could_read_cases_leaves_an_access_without_its_texts(memento: Memento) -> None:
     def list_accesses() -> list[set[Any]]:
-        memento.service.case_reads.write()
+        memento.service.case_reads.write_reads()
         quads = list(memento.service.stores.graph.quads(audit_iri("local")))
         made = [one[0] for one in quads if (one[1], one[2]) == (MEM.operation, "cases.sparql")]
         return [{value for subject, _, value, _ in quads if subject == one} for one in made]

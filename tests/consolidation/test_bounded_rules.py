@@ -66,7 +66,7 @@ def names(content: str, seconds: float = 5.0) -> Job:
 
 
 def test_a_pattern_that_never_ends_is_ended_and_holds_no_other_thread(processes: RuleProcesses) -> None:
-    processes.ask(names("I live in Oslo."))
+    processes.run_job(names("I live in Oslo."))
     beats: list[float] = []
     over = threading.Event()
 
@@ -77,7 +77,7 @@ def test_a_pattern_that_never_ends_is_ended_and_holds_no_other_thread(processes:
     thread = threading.Thread(target=beat)
     thread.start()
     try:
-        answer = processes.ask(names("endless", 0.3))
+        answer = processes.run_job(names("endless", 0.3))
     finally:
         over.set()
         thread.join()
@@ -87,26 +87,26 @@ def test_a_pattern_that_never_ends_is_ended_and_holds_no_other_thread(processes:
 
 
 def test_another_process_takes_the_place_of_one_that_was_ended(processes: RuleProcesses) -> None:
-    assert processes.ask(names("endless", 0.1)) is None
+    assert processes.run_job(names("endless", 0.1)) is None
 
-    answer = processes.ask(names("I live in Oslo."))
+    answer = processes.run_job(names("I live in Oslo."))
 
     assert answer is not None
     assert [mention["name"] for mention in answer.value["mentions"]] == ["Oslo"]
 
 
 def test_a_process_that_somebody_kills_is_replaced_without_a_word(processes: RuleProcesses) -> None:
-    processes.ask(names("I live in Oslo."))
+    processes.run_job(names("I live in Oslo."))
     os.kill(processes.idle[-1], signal.SIGKILL)
 
-    answer = processes.ask(names("I live in Oslo."))
+    answer = processes.run_job(names("I live in Oslo."))
 
     assert answer is not None
     assert answer.failure is None
 
 
 def test_what_the_rules_fail_on_is_told_without_a_word_of_the_note(processes: RuleProcesses) -> None:
-    answer = processes.ask(names("This will fail."))
+    answer = processes.run_job(names("This will fail."))
 
     assert answer is not None
     assert answer.failure is not None
@@ -115,7 +115,7 @@ def test_what_the_rules_fail_on_is_told_without_a_word_of_the_note(processes: Ru
 
 def test_a_process_that_cannot_start_is_an_error_and_no_note_kept_word_for_word() -> None:
     with pytest.raises(BackendError, match="ended with code 1"):
-        RuleProcesses("endless:Nobody").ask(names("I live in Oslo."))
+        RuleProcesses("endless:Nobody").run_job(names("I live in Oslo."))
 
 
 def test_a_fork_has_a_process_of_its_own() -> None:
@@ -123,9 +123,9 @@ def test_a_fork_has_a_process_of_its_own() -> None:
         "import os, sys, endless\n"
         "from memento.consolidation.bounded_rules import PROCESSES\n"
         "from test_bounded_rules import names\n"
-        "assert PROCESSES.ask(names('I live in Oslo.')).value['mentions'][0]['name'] == 'Oslo'\n"
+        "assert PROCESSES.run_job(names('I live in Oslo.')).value['mentions'][0]['name'] == 'Oslo'\n"
         "child = os.fork()\n"
-        "found = PROCESSES.ask(names('I live in Rome.' if child else 'I live in Bern.')).value['mentions'][0]['name']\n"
+        "found = PROCESSES.run_job(names('I live in Rome.' if child else 'I live in Bern.')).value['mentions'][0]['name']\n"
         "if not child: os._exit(found != 'Bern')\n"
         "sys.exit(os.waitpid(child, 0)[1] or found != 'Rome')\n"
     )

@@ -60,12 +60,12 @@ def main(home: str, step: str, rounds: str) -> None:
         said("kept", kept.saved)
         for _ in range(3):
             memento.read_memory(first.saved, via=first.keys[0])
-        memento.service.reinforcement.write()
+        memento.service.reinforcement.write_effects()
         said("written", 3 * (number + 1))
     memento.read_memory(first.saved, via=first.keys[0])
     owner, name, before = STEPS[step]
     deadly(owner, name, 0, before=before)
-    memento.service.reinforcement.write()
+    memento.service.reinforcement.write_effects()
     os.kill(os.getpid(), signal.SIGKILL)
 
 

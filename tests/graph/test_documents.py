@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from memento import assets
 from memento.errors import InputError, NotAcceptable
-from memento.graph.documents import HEAD, form_called, read, read_lines, rewrite, writable, written
+from memento.graph.documents import HEAD, form_called, read_document, read_lines, rewrite, writable, written
 from memento.iris import MEM, RDF, XSD
 
 NAMED = ["trig", "nquads", "jsonld"]
@@ -62,7 +62,7 @@ def back(data: bytes, name: str) -> list[ox.Quad]:
     with TemporaryDirectory() as folder:
         path, target = Path(folder) / "it", Path(folder) / "lines"
         path.write_bytes(data)
-        found = list(read(path, form_called(name), f"a.{name}"))
+        found = list(read_document(path, form_called(name), f"a.{name}"))
         assert rewrite(path, form_called(name), f"a.{name}", target, 1_000_000) == len(found)
         with target.open("rb") as file:
             assert list(read_lines(file)) == found

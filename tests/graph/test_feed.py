@@ -63,14 +63,14 @@ def test_of_two_writes_after_the_same_number_one_is_there_and_the_other_not_at_a
         assert one.turn.lease
         first = Writing(adds=[ox.Quad(ox.NamedNode("urn:1"), ox.NamedNode("urn:p"), ox.Literal("1"), ox.NamedNode(A))])
         other = Writing(adds=[ox.Quad(ox.NamedNode("urn:2"), ox.NamedNode("urn:p"), ox.Literal("2"), ox.NamedNode(A))])
-        one.feed.write(first, 0, one.turn.lease)
+        one.feed.write_entry(first, 0, one.turn.lease)
         with pytest.raises(LostTurn):
-            one.feed.write(other, 0, one.turn.lease)
+            one.feed.write_entry(other, 0, one.turn.lease)
         with pytest.raises(LostTurn):
-            two.feed.write(other, 1, "a lease of nobody")
+            two.feed.write_entry(other, 1, "a lease of nobody")
 
     assert [found.subject.value for found in two.match(graph=A)] == ["urn:1"]  # type: ignore[union-attr]
-    assert two.feed.read().sequence == 1
+    assert two.feed.read_head().sequence == 1
 
 
 def test_racing_threads_of_two_nodes_win_each_number_once_and_lose_nothing(
@@ -442,7 +442,7 @@ def test_a_replica_is_read_without_a_request_and_taken_up_by_the_next_start(empt
     again.client.select = lambda *given: asked.append(given) or iter(())  # type: ignore[method-assign, func-returns-value]
     assert [quad[2] for quad in again.quads(A)] == ["text 1"]
     assert again.graphs() == [A]
-    assert again.has(A)
+    assert again.has_graph(A)
     assert again.select("search/statements", [A], node=IRI("urn:1"))
     assert asked == []
     assert list((tmp_path / "r").iterdir()) == [folder]
@@ -505,13 +505,13 @@ def test_a_write_whose_answer_did_not_come_is_read_at_the_endpoint_until_the_fee
 ) -> None:
     node = empty.open()
     replica_of(node, tmp_path / "r")
-    write = node.feed.write
+    write = node.feed.write_entry
 
     def lose(*given: object) -> Entry:
         write(*given)  # type: ignore[arg-type]
         raise Unanswered("no answer")
 
-    monkeypatch.setattr(node.feed, "write", lose)
+    monkeypatch.setattr(node.feed, "write_entry", lose)
     with pytest.raises(Unanswered):
         node.apply(Change((quad(1),)))
     assert [quad[2] for quad in node.quads(A)] == ["text 1"]

@@ -144,7 +144,7 @@ def test_a_delta_clears_and_drops_graphs_before_it_adds(store: Store) -> None:
 
     assert names(store, A, B) == ["new"]
     assert store.graphs() == [A]
-    assert not store.has(B)
+    assert not store.has_graph(B)
 
 
 def test_a_delta_is_made_less_by_what_is_there_already_or_not(store: Store) -> None:
@@ -161,13 +161,13 @@ def test_the_graphs_are_those_that_hold_something(store: Store) -> None:
     store.apply(Change((TWO,)))
     store.apply(Change((ONE,)))
     assert store.graphs() == [A, B]
-    assert store.has(A)
-    assert not store.has(FEED)
+    assert store.has_graph(A)
+    assert not store.has_graph(FEED)
     assert list(store.quads(FEED)) == []
 
 
 def test_a_store_without_anything_has_no_graph(store: Store) -> None:
-    assert not store.has(A)
+    assert not store.has_graph(A)
     assert list(store.match()) == []
 
 

@@ -19,7 +19,7 @@ from memento.errors import BackendError, InputError, SettingsError
 from memento.intake.capture import Captured, Journal, find_reason, list_rules, read_payload
 from memento.model import CapturedTurn, NoteRow
 from memento.python import Memento, open_memento
-from memento.settings import CaptureSettings, RedactionSettings, Settings, check, load
+from memento.settings import CaptureSettings, RedactionSettings, Settings, check_settings, load
 from memento.time import now
 
 RULES = [(table, entry) for table in ("deny", "keep", "signal") for entry in list_rules(table)]
@@ -194,7 +194,7 @@ def test_a_journal_is_bounded(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "captures.jsonl", most=2)
     kept, left_out = journal.append([entry(id) for id in "abc"])
     assert (kept, dict(left_out)) == (2, {"2 wait already": 1})
-    journal.settle(["a"], "noted")
+    journal.remove_entries(["a"], "noted")
     assert journal.append([entry("a"), entry("c")])[0] == 1
 
 
@@ -205,7 +205,7 @@ def test_a_line_that_a_kill_left_half_is_passed_over_and_ended(tmp_path: Path) -
     with path.open("ab") as file:
         file.write(path.read_bytes()[:40])
     journal.append([entry("b")])
-    assert [one.id for one in journal.load()] == ["a", "b"]
+    assert [one.id for one in journal.list_waiting()] == ["a", "b"]
     first = json.loads(path.read_text().split("\n")[0])
     assert (first["id"], first["operation"], first["committed"]) == ("a", "upsert", False) and first["timestamp"]
     assert path.stat().st_mode & 0o077 == 0
@@ -245,7 +245,7 @@ def test_a_killed_process_leaves_the_lock_and_what_it_had_appended(holds: bool, 
         said += other.stdout.readlines()
     journal = Journal(path, most=99_999)
     journal.append([entry("mine")])  # which fails while a lock is held
-    ids = [one.id for one in journal.load()]
+    ids = [one.id for one in journal.list_waiting()]
     assert ids[-1] == "mine"
     if not holds:
         acknowledged = [f"{int(line):06}" for line in said if line.endswith("\n")]
@@ -266,9 +266,9 @@ def test_a_full_disk_is_said_and_nothing_is_half(tmp_path: Path) -> None:
             journal.append([entry("b")])
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert [one.id for one in journal.load()] == ["a"]
+    assert [one.id for one in journal.list_waiting()] == ["a"]
     assert journal.append([entry("b")])[0] == 1
-    assert [one.id for one in journal.load()] == ["a", "b"]
+    assert [one.id for one in journal.list_waiting()] == ["a", "b"]
 
 
 def test_a_folder_where_the_journal_should_be_is_said(tmp_path: Path) -> None:
@@ -283,7 +283,7 @@ def test_a_folder_where_the_journal_should_be_is_said(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_a_setting_that_is_none_is_refused(capture: dict[str, str], why: str) -> None:
     with pytest.raises(SettingsError, match=why):
-        check(Settings(capture=CaptureSettings(**capture)))  # type: ignore[arg-type]
+        check_settings(Settings(capture=CaptureSettings(**capture)))  # type: ignore[arg-type]
 
 
 def test_the_setting_of_a_namespace_stands_in_a_table_of_the_file(tmp_path: Path) -> None:

@@ -192,7 +192,7 @@ def test_counts_outlive_the_process_and_hold_no_secret(tmp_path: Path) -> None:
     redaction.redact(["my password is hunter2", "AKIAIOSFODNN7EXAMPLE"])
     redaction.close()
 
-    assert open_redactor(tmp_path).count(HERE) == {"AWS_KEY": 1, "PASSWORD": 1}
+    assert open_redactor(tmp_path).count_by_kind(HERE) == {"AWS_KEY": 1, "PASSWORD": 1}
     assert "hunter2" not in (tmp_path / "redactions.json").read_text()
 
 

@@ -122,7 +122,7 @@ def test_names_that_nobody_uses_go_after_a_month_and_used_ones_stay(pool: Mement
     for slip in SLIPS[:2]:
         walked(pool, slip, 3)
     walked(pool, SLIPS[0], 1)
-    pool.service.reinforcement.write()
+    pool.service.reinforcement.write_effects()
     graph, old = pool.service.stores.graph, timedelta(days=31)
     times = [
         quad for quad in graph.quads(GRAPH) if quad[1] == MEM.createdAt and quad[0].startswith("urn:memento:learned:")

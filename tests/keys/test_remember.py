@@ -231,7 +231,7 @@ def test_forgetting_hides_and_erasing_takes_links_and_idle_keys_along(memento: M
     hidden = memento.remember("Milk is out.", ["milk"]).saved
     memento.forget(hidden)
     memento.forget(one, erase=True)
-    memento.service.reinforcement.write()
+    memento.service.reinforcement.write_effects()
     said = list(memento.service.stores.graph.quads(GRAPH))
 
     assert memento.find_keys("milk").keys == ()

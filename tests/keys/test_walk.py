@@ -72,7 +72,7 @@ def test_finding_keys_shows_no_text_and_writes_nothing(memento: Memento) -> None
     found = memento.find_keys("vault")
     page = memento.read_key(found.keys[0].key)
     memento.read_key(found.keys[0].key, query="password")
-    memento.service.reinforcement.write()
+    memento.service.reinforcement.write_effects()
 
     assert b"Quetzalcoatl" not in encode(found) + encode(page)
     assert "content" not in json.loads(encode(page))["memories"][0]
@@ -126,7 +126,7 @@ def test_what_is_deep_and_trodden_and_new_comes_first(memento: Memento) -> None:
     iris = [memento.remember(f"The {n} plan.", ["plan"]).saved for n in ("first", "second", "third", "fourth")]
     link = link_iri(memento.read_memory(iris[0]).keys[0].key, iris[0])
     old = now() - timedelta(days=60)
-    memento.service.reinforcement.write()
+    memento.service.reinforcement.write_effects()
     created = {s: v for s, p, v, _ in memento.service.stores.graph.quads(GRAPH) if p == MEM.createdAt and s in iris}
     memento.service.stores.commit(
         Change(
@@ -157,7 +157,7 @@ def test_reading_deepens_the_memory_and_strengthens_the_trodden_link_alone(memen
     }
     assert {of.name: of.weight for of in again.keys} == {"tea": 1.1, "afternoon": 1.0}
     assert {of.memory: of.weight for of in memento.read_key(tea).memories} == {one: 1.1, other: 1.0}
-    memento.service.reinforcement.write()
+    memento.service.reinforcement.write_effects()
     assert {of.memory: of.weight for of in memento.read_key(tea).memories} == {one: 1.1, other: 1.0}
 
 
@@ -168,7 +168,7 @@ def test_a_link_is_never_heavier_than_three_and_a_memory_never_deeper_than_one(m
         opened = memento.read_memory(iri, via=tea)
 
     assert (opened.depth, opened.band, opened.keys[0].weight) == (1.0, "deep", 3.0)
-    memento.service.reinforcement.write()
+    memento.service.reinforcement.write_effects()
     assert memento.read_memory(iri, via=tea).keys[0].weight == 3.0
     assert memento.check() == ()
 
@@ -179,7 +179,7 @@ def test_who_may_only_read_leaves_no_trace(memento: Memento) -> None:
     reader.read_memory(iri, via=key(memento, "tea", "tea"))
 
     assert memento.service.reinforcement.read_numbers(IRI(iri)).access_count == 0
-    assert memento.service.reinforcement.write() == 0
+    assert memento.service.reinforcement.write_effects() == 0
 
 
 def test_what_cannot_be_read_says_why(memento: Memento) -> None:
@@ -248,7 +248,7 @@ def test_the_keys_of_notes_are_there_after_a_rebuild_and_after_a_start(memento: 
     memento.remember("Gravity pulls.", ["gravity", "Newton's law"])
     before = [memento.find_keys(q) for q in ("Isaac Newton", "gravity", "apple")]
     opened = memento.read_memory(memento.read_key(before[0].keys[0].key).memories[0].memory, via=before[0].keys[0].key)
-    memento.service.reinforcement.write()
+    memento.service.reinforcement.write_effects()
     memento.rebuild()
 
     assert [memento.find_keys(q) for q in ("Isaac Newton", "gravity", "apple")] == before

@@ -48,9 +48,9 @@ def test_a_program_is_started_with_its_own_environment_alone_and_may_die(
         "env": {"PYTHONPATH": ":".join(filter(None, paths)), "SHELF": "1"},
     }
     with toolbox(files=program) as tools:
-        given = tools.call("environment", {}, soon()).text.split()
-        died = tools.call("die", {}, soon())
-        after = tools.call("list_files", {}, soon())
+        given = tools.call_tool("environment", {}, soon()).text.split()
+        died = tools.call_tool("die", {}, soon())
+        after = tools.call_tool("list_files", {}, soon())
 
     assert "SHELF" in given
     assert not [name for name in given if name.startswith("MEMENTO")]
@@ -79,7 +79,7 @@ def test_two_tools_of_one_name_are_refused_until_one_has_a_prefix(address: str) 
     with pytest.raises(SettingsError, match=r"'one' and 'two' of .* both have a tool 'list_files'"):
         toolbox(one={"url": address}, two={"url": address}).__enter__()
     with toolbox(one={"url": address}, two={"url": address, "prefix": "two_"}) as tools:
-        assert tools.call("two_read_file", {"path": "a.txt"}, soon()) == ("hello", False, False)
+        assert tools.call_tool("two_read_file", {"path": "a.txt"}, soon()) == ("hello", False, False)
         assert tools.offered["two_read_file"].server == "two"
 
 
@@ -88,14 +88,14 @@ def test_only_the_tools_that_are_listed_may_be_used(address: str) -> None:
         assert list(tools.offered) == ["read_file"]
         assert tools.offered["read_file"].repeatable
         with pytest.raises(ToolError, match="there is no tool 'append_line': there are read_file"):
-            tools.call("append_line", {}, soon())
+            tools.call_tool("append_line", {}, soon())
     with pytest.raises(SettingsError, match="has no tool 'fly'"):
         toolbox(files={"url": address, "tools": ["fly"]}).__enter__()
 
 
 def test_without_servers_there_are_no_tools() -> None:
     with toolbox() as tools, pytest.raises(ToolError, match="no server is configured"):
-        tools.call("x", {}, soon())
+        tools.call_tool("x", {}, soon())
 
 
 @pytest.mark.parametrize(

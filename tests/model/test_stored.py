@@ -14,7 +14,7 @@ MINE = Dataset(default=(MAIN, SELF, ONTOLOGY), named=(MAIN, SELF, ONTOLOGY, COMP
 
 @pytest.mark.parametrize("graph", [MAIN, graph_iri("local", "work: alpha"), COMPANY, data_iri("local", "ä/b")])
 def test_a_tenant_writes_its_memories_and_its_free_graphs(graph: str) -> None:
-    assert MINE.writes(graph)
+    assert MINE.may_write(graph)
 
 
 @pytest.mark.parametrize(
@@ -42,15 +42,15 @@ def test_a_tenant_writes_its_memories_and_its_free_graphs(graph: str) -> None:
     ],
 )
 def test_nothing_else_is_written(graph: str) -> None:
-    assert not MINE.writes(graph)
+    assert not MINE.may_write(graph)
 
 
 def test_a_token_of_some_namespaces_writes_no_others() -> None:
     some = Dataset(default=(), named=(), into=MAIN, tenant="local", namespaces=("main",))
 
-    assert some.writes(MAIN)
-    assert not some.writes(graph_iri("local", "work"))
-    assert some.writes(COMPANY)
+    assert some.may_write(MAIN)
+    assert not some.may_write(graph_iri("local", "work"))
+    assert some.may_write(COMPANY)
 
 
 def test_a_choice_of_graphs_is_cut_to_what_may_be_read() -> None:
@@ -60,14 +60,14 @@ def test_a_choice_of_graphs_is_cut_to_what_may_be_read() -> None:
 
 
 def test_a_graph_may_be_read_by_its_name_even_when_it_is_not_there() -> None:
-    assert MINE.reads(data_iri("local", "later"))
-    assert MINE.reads(ONTOLOGY)
-    assert not MINE.reads(graph_iri("rival", "main"))
+    assert MINE.may_read(data_iri("local", "later"))
+    assert MINE.may_read(ONTOLOGY)
+    assert not MINE.may_read(graph_iri("rival", "main"))
 
 
 def test_a_plain_dataset_is_read_and_written_everywhere() -> None:
     plain = Dataset()
 
     assert plain.is_plain
-    assert all(plain.reads(graph) and plain.writes(graph) for graph in ("", "http://example.org/g", ONTOLOGY))
+    assert all(plain.may_read(graph) and plain.may_write(graph) for graph in ("", "http://example.org/g", ONTOLOGY))
     assert plain.choosing(["urn:a"], []).default == (IRI("urn:a"),)

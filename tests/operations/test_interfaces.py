@@ -196,7 +196,9 @@ def test_a_verb_asks_the_operations_that_it_says(verb: Any, memento: Memento, sa
         load=lambda document: memento.import_rdf(sample.folder / "none.nq"),
     )
     try:
-        Evaluation(VERBS, within=host).run(VERB_CALLS[verb.name].format(memory=sample.memory, other=sample.other))
+        Evaluation(VERBS, within=host).evaluate_text(
+            VERB_CALLS[verb.name].format(memory=sample.memory, other=sample.other)
+        )
     except MementoError:
         assert verb.name in ("unarchive", "load")  # nothing is archived, and there is no such file
 

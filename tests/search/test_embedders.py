@@ -25,7 +25,7 @@ from memento.ports import Embedder, Vectors
 from memento.search import minilm
 from memento.search.embedders import Cached, Trigram, embedder_of
 from memento.search.minilm import MiniLm, TorchPass
-from memento.settings import EmbeddingSettings, Settings, check
+from memento.settings import EmbeddingSettings, Settings, check_settings
 
 TEXTS = ["Anna moved to Lisbon.", "The user prefers green tea.", "x", "Zoë naïvely said: ½ – 你好 🤯"]
 LONG = " ".join(f"On day {day} Anna drank {day * 7} cups of unsweetened Darjeeling." for day in range(120))
@@ -339,7 +339,7 @@ assert not {"torch", "transformers", "sentence_transformers"} & set(sys.modules)
 def test_any_folder_of_a_sentence_transformers_model_is_an_encoder(mini: MiniLm, tmp_path: Path) -> None:
     folder = tmp_path / "my-encoder"
     copytree(minilm.find_model_folder(), folder)
-    encoder = embedder_of(check(Settings(embedding=EmbeddingSettings(model=str(folder)))).embedding, None)
+    encoder = embedder_of(check_settings(Settings(embedding=EmbeddingSettings(model=str(folder)))).embedding, None)
 
     assert (encoder.dimensions, encoder.fingerprint[:21]) == (384, "folder-my-encoder-384")
     np.testing.assert_allclose(encoder.embed(TEXTS), mini.embed(TEXTS), atol=1e-4)

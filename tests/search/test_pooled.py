@@ -16,7 +16,7 @@ from memento.iris import graph_iri
 from memento.python import Memento, open_memento
 from memento.search.databases import Lance
 from memento.search.engine import Where
-from memento.settings import IndexSettings, Settings, check
+from memento.settings import IndexSettings, Settings, check_settings
 
 NOTES = (
     "Anna moved to Lisbon.",
@@ -214,6 +214,6 @@ def test_check_finds_what_the_engine_lacks_and_a_rebuild_mends_it(tmp_path: Path
 
 def test_an_engine_needs_its_place_and_an_index_in_memory_has_none() -> None:
     with pytest.raises(SettingsError, match="uri"):
-        check(Settings(index=IndexSettings(kind="milvus")))
+        check_settings(Settings(index=IndexSettings(kind="milvus")))
     with pytest.raises(SettingsError, match="uri"):
-        check(Settings(index=IndexSettings(uri="here")))
+        check_settings(Settings(index=IndexSettings(uri="here")))

@@ -27,10 +27,10 @@ def some(seed: int, count: int, dimensions: int = 8) -> Vectors:
 
 def test_an_id_is_kept_when_the_text_changes_and_never_given_twice(tmp_path: Path) -> None:
     file = VectorFile(tmp_path / "v.sqlite", "test")
-    (a,) = file.write([(A, digest("one"), some(1, 1))])
-    (again,) = file.write([(A, digest("two"), some(2, 2))])
-    file.write([], gone=[A])
-    (b,) = file.write([(B, digest("b"), some(3, 1))])
+    (a,) = file.write_entries([(A, digest("one"), some(1, 1))])
+    (again,) = file.write_entries([(A, digest("two"), some(2, 2))])
+    file.write_entries([], gone=[A])
+    (b,) = file.write_entries([(B, digest("b"), some(3, 1))])
 
     assert again == a
     assert b > a
@@ -41,7 +41,7 @@ def test_an_id_is_kept_when_the_text_changes_and_never_given_twice(tmp_path: Pat
 def test_what_was_written_is_there_after_reopening(tmp_path: Path) -> None:
     file = VectorFile(tmp_path / "v.sqlite", "test")
     vectors = some(1, 3)
-    (node,) = file.write([(A, digest("a"), vectors)])
+    (node,) = file.write_entries([(A, digest("a"), vectors)])
     file.close()
     rows = list(VectorFile(tmp_path / "v.sqlite", "test").read_all())
 
@@ -52,7 +52,7 @@ def test_what_was_written_is_there_after_reopening(tmp_path: Path) -> None:
 
 def test_vectors_that_an_earlier_version_kept_in_single_precision_are_read_beside_newer_ones(tmp_path: Path) -> None:
     file, old, new = VectorFile(tmp_path / "v.sqlite", "test"), some(1, 1), some(2, 1)
-    a, b = file.write([(A, digest("a"), old), (B, digest("b"), new)])
+    a, b = file.write_entries([(A, digest("a"), old), (B, digest("b"), new)])
     file.close()
     with sqlite3.connect(tmp_path / "v.sqlite") as db:
         db.execute("UPDATE vector SET data = ? WHERE node = ?", (old[0].tobytes(), a))
@@ -83,7 +83,7 @@ def test_a_damaged_file_is_an_error_of_ours(tmp_path: Path) -> None:
 def test_a_write_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
     file = VectorFile(tmp_path / "v.sqlite", "test")
     with pytest.raises((GraphError, sqlite3.Error)):
-        file.write([(A, digest("a"), some(1, 1)), (B, None, some(2, 1))])  # type: ignore[list-item]
+        file.write_entries([(A, digest("a"), some(1, 1)), (B, None, some(2, 1))])  # type: ignore[list-item]
 
     assert file.read_digests() == {}
 
@@ -223,9 +223,11 @@ def test_an_empty_index_finds_nothing() -> None:
 
 def test_a_batch_gives_the_ids_in_its_order_whether_a_node_is_known_or_not() -> None:
     file = VectorFile(None, "test")
-    (b,) = file.write([(B, digest("b"), some(1, 1))])
+    (b,) = file.write_entries([(B, digest("b"), some(1, 1))])
     odd = IRI('urn:é"\\')
-    ids = file.write([(odd, digest("odd"), some(2, 2)), (B, digest("new"), some(3, 3)), (A, digest("a"), some(4, 1))])
+    ids = file.write_entries(
+        [(odd, digest("odd"), some(2, 2)), (B, digest("new"), some(3, 3)), (A, digest("a"), some(4, 1))]
+    )
 
     assert ids[1] == b
     assert [file.find_id(iri) for iri in (odd, B, A)] == ids
@@ -235,7 +237,7 @@ def test_a_batch_gives_the_ids_in_its_order_whether_a_node_is_known_or_not() -> 
 def test_the_log_beside_the_file_does_not_grow_with_what_is_written(tmp_path: Path) -> None:
     file = VectorFile(tmp_path / "v.sqlite", "test")
     for number in range(600):
-        file.write([(IRI(f"urn:{number}"), digest(str(number)), some(number, 2, 384))])
+        file.write_entries([(IRI(f"urn:{number}"), digest(str(number)), some(number, 2, 384))])
 
     assert (tmp_path / "v.sqlite-wal").stat().st_size < 1.5 * 2**20
     file.close()

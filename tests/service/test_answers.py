@@ -102,8 +102,8 @@ def test_what_is_forgotten_while_it_is_answered_is_not_kept(opened: Callable[...
         return found
 
     question = Recall("slow")
-    assert answers.ask(question, Access(), scope, make).memories
-    empty = answers.ask(question, Access(), scope, lambda: replace(memento.recall("code word"), cached=None))
+    assert answers.get_answer(question, Access(), scope, make).memories
+    empty = answers.get_answer(question, Access(), scope, lambda: replace(memento.recall("code word"), cached=None))
     assert (empty.cached, empty.memories) == (None, ())
 
 

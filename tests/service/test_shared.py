@@ -27,7 +27,7 @@ from memento.operations.cases import CaseStatus
 from memento.python import Memento, open_memento
 from memento.service import handle
 from memento.service.understanding import retry_note, take_up
-from memento.settings import InferenceSettings, Settings, StoreSettings, check, load
+from memento.settings import InferenceSettings, Settings, StoreSettings, check_settings, load
 from memento.time import now, simulate_time
 
 
@@ -287,7 +287,7 @@ def test_a_note_that_waits_is_tried_by_one_node_and_by_the_other_when_that_has_d
 
 def test_settings_that_do_not_go_together_are_refused() -> None:
     with pytest.raises(SettingsError, match="query_url"):
-        check(Settings(store=StoreSettings("sparql")))
+        check_settings(Settings(store=StoreSettings("sparql")))
     urls = {"MEMENTO_STORE_KIND": "sparql", "MEMENTO_STORE_QUERY_URL": "http://s/query"}
     with pytest.raises(SettingsError, match="update_url"):
         load(environment=urls)

@@ -26,7 +26,15 @@ from memento.python import Memento, open_memento
 from memento.search.pool import Pools
 from memento.service import handle
 from memento.service.handlers.recall import health
-from memento.settings import IndexSettings, InferenceSettings, Settings, StoreSettings, check, list_shards, load
+from memento.settings import (
+    IndexSettings,
+    InferenceSettings,
+    Settings,
+    StoreSettings,
+    check_settings,
+    list_shards,
+    load,
+)
 
 LEASE_S = 1.0
 TENANTS = ("ada", "bob", "eve")
@@ -104,7 +112,7 @@ def wait_until(is_so: Callable[[], bool], within_s: float = 5.0) -> None:
 
 
 def graphs_at(nodes: Nodes, shard: str, tenant: str) -> list[str]:
-    graph = nodes.one.service.shards.get(shard).stores.graph
+    graph = nodes.one.service.shards.open_shard(shard).stores.graph
     return list(map(str, graph.list_tenants().get(tenant, [])))  # type: ignore[attr-defined]
 
 
@@ -125,7 +133,7 @@ def test_a_tenant_moves_and_both_nodes_answer_as_before(nodes: Nodes, ada: tuple
     assert not any("Ada" in text for text in contents(nodes.of("bob")[0], "What does Ada keep?"))
     for node in (nodes.one, nodes.two):
         for shard in ("default", "b"):
-            stores = node.service.shards.get(shard).stores
+            stores = node.service.shards.open_shard(shard).stores
             assert not stores.indexes.check()
 
 
@@ -414,7 +422,7 @@ def test_the_shards_of_settings_are_tables_of_addresses(tmp_path: Path) -> None:
         ),
     ):
         with pytest.raises(SettingsError, match=why):
-            check(replace(OFFLINE, store=StoreSettings(shards=said)))
+            check_settings(replace(OFFLINE, store=StoreSettings(shards=said)))
 
 
 def test_engines_of_the_index_have_what_came_and_nothing_of_what_left(
@@ -437,7 +445,7 @@ def test_engines_of_the_index_have_what_came_and_nothing_of_what_left(
         zoe.note("The wheel is beside the kiln.")
         assert any("wheel" in text for text in contents(zoe, "Where is the wheel?"))
         for name, is_there in (("default", False), ("b", True)):
-            pools = node.service.shards.get(name).stores.indexes
+            pools = node.service.shards.open_shard(name).stores.indexes
             assert isinstance(pools, Pools)
             found = pools.engine.records(None, [graph_iri("zoe", "main")])
             assert bool(found) == is_there

@@ -59,7 +59,7 @@ def test_what_is_written_during_a_check_is_no_difference(memento: Memento) -> No
 def test_a_difference_that_lasts_is_found_while_others_write(memento: Memento) -> None:
     iri = memento.remember("The ship is in port.", ["ship"]).saved
     assert iri
-    memento.service.stores.indexes.file.write([], [iri])
+    memento.service.stores.indexes.file.write_entries([], [iri])
     ended = threading.Event()
 
     def write() -> None:

@@ -13,7 +13,7 @@ DONE: list[Any] = []
 
 
 def _again(evaluation: Evaluation) -> Any:
-    return evaluation.run("(again)")
+    return evaluation.evaluate_text("(again)")
 
 
 def _write(_: Evaluation, *values: Any) -> int:
@@ -53,7 +53,7 @@ def nothing_done() -> None:
 
 
 def run(text: str) -> list[Any]:
-    return Evaluation(TABLE).run(text)
+    return Evaluation(TABLE).evaluate_text(text)
 
 
 def test_inner_lists_are_called_first() -> None:

@@ -182,7 +182,7 @@ def test_what_is_used_often_is_not_archived(memento: Memento) -> None:
     often, seldom = told(memento, "I like tea."), told(memento, "I live in Lisbon.")
     for _ in range(6):
         memento.read_memory(often)
-    memento.service.reinforcement.write()
+    memento.service.reinforcement.write_effects()
     for iri in (often, seldom):
         spent(memento, iri)
 
@@ -286,7 +286,7 @@ def test_what_matters_is_not_archived_before_anybody_has_read_it(memento: Mement
     read = memento.remember("The garden gate is green.", importance=0.9).saved
     let = memento.remember("The kettle is blue.", importance=0.2).saved
     memento.read_memory(read)
-    memento.service.reinforcement.write()
+    memento.service.reinforcement.write_effects()
     for iri in (keep, read, let):
         spent(memento, iri)
 

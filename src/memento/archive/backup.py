@@ -149,10 +149,10 @@ def _copy_files(part: Path, source: BackupSource) -> None:
             if not is_erased:
                 source.store.backup(part / "store")
         if is_erased:  # the files still hold text that was erased: only what is stated is taken
-            source.store.copy(part / "store")
+            source.store.copy_files(part / "store")
         pinned.copy(part / "vectors.sqlite")
-    if source.datadir.settings.is_file():
-        shutil.copyfile(source.datadir.settings, part / "memento.toml")
+    if source.datadir.settings_file.is_file():
+        shutil.copyfile(source.datadir.settings_file, part / "memento.toml")
 
 
 def _unshare_files(store: Path) -> None:

@@ -46,7 +46,7 @@ def report_status(
     counts = {str(row["type"]): int(str(row["count"])) for row in rows}
     states = parts.graph.select("library/waiting", scope.memory_graphs)
     waiting = {str(row["state"]): int(str(row["count"])) for row in states}
-    owner = datadir.owner()
+    owner = datadir.read_owner()
     disputes = parts.graph.select("library/disputed", [scope.graph])
     disputed = sum("confidence" not in row for row in disputes)  # with one they are rivals, which may both be true
     current, vectors = parts.indexes.count_current(scope.memory_graphs, now), parts.indexes.count_nodes()
@@ -167,7 +167,7 @@ class Watch:
             if self._quick is None:
                 self._quick = Feed(graph.client.with_timeout(LOOK_S))
             begin = time.monotonic()
-            head = self._quick.read()
+            head = self._quick.read_head()
             figures: dict[str, float | str] = {
                 "kind": "sparql",
                 "replica": graph.replica_state,
@@ -374,7 +374,7 @@ def examine_folder(datadir: DataFolder, at: datetime, least_free: int) -> list[F
                 remedy="Make room, or move the folder to another disk and name it with --home; nothing is lost meanwhile.",
             )
         )
-    owner = datadir.owner()
+    owner = datadir.read_owner()
     is_open = datadir.is_open()
     if owner and not is_open:
         said = (
@@ -414,9 +414,11 @@ def _examine_rights(datadir: DataFolder) -> Iterator[Finding]:
 
 def _examine_settings(datadir: DataFolder) -> Iterator[Finding]:
     try:
-        settings.load(datadir.settings)
+        settings.load(datadir.settings_file)
     except SettingsError as error:
-        remedy = f"Mend or delete that line; `memento config docs` lists all settings. The file is {datadir.settings}."
+        remedy = (
+            f"Mend or delete that line; `memento config docs` lists all settings. The file is {datadir.settings_file}."
+        )
         yield Finding(kind="settings", found=str(error), remedy=remedy)
 
 
@@ -499,7 +501,9 @@ def _examine_vectors(datadir: DataFolder, can_load: bool) -> Iterator[Finding]:
     if damage:
         remedy = f"Delete {datadir.vectors}: it is made again from the graph at the next start."
         yield Finding(kind="damaged-vectors", found=f"{datadir.vectors} cannot be read: {damage}", remedy=remedy)
-    elif can_load and made_by != (wanted := embedder_of(settings.load(datadir.settings).embedding, None).fingerprint):
+    elif can_load and made_by != (
+        wanted := embedder_of(settings.load(datadir.settings_file).embedding, None).fingerprint
+    ):
         yield Finding(
             kind="other-embedder",
             found=f"the vectors were made by {made_by}, and the settings name {wanted}",

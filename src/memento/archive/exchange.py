@@ -355,7 +355,7 @@ def prepare_import(
     staged = StagingStore(document.folder)
     placing = _GraphMapping(document, scope, access)
     bank = cases_iri(scope.tenant, document.only or scope.namespace)
-    counted = staged.fill(adopt_cases(document.lines, bank), placing.graph, placing.renamed)
+    counted = staged.fill(adopt_cases(document.lines, bank), placing.map_graph, placing.renamed)
     if placing.names_user:
         staged.add_own([(scope.user, TYPE, MEM.User, scope.self_graph)])
     if not counted:
@@ -367,7 +367,7 @@ def prepare_import(
         staged, sum(counted.values()), tuple(sorted(set(placing.targets))), VectorStaging(staged, parts)
     )
     found.is_checked = document.check
-    found.passed_over = sum(count for name, count in counted.items() if placing.graph(name) is None)
+    found.passed_over = sum(count for name, count in counted.items() if placing.map_graph(name) is None)
     staged.rename(_rename_taken(staged, scope, real))
     found.kept = staged.drop_settled(real)
     staged.raise_if_rewriting(real, document.name)
@@ -536,7 +536,7 @@ class _GraphMapping:
         """Whether the document describes the user, whom a caller of some namespaces may name and not describe."""
         self.targets: list[IRI] = []
 
-    def graph(self, name: str) -> IRI | None:
+    def map_graph(self, name: str) -> IRI | None:
         """Return the graph that one of the document goes to, None for one that is left out."""
         found = parse_graph_name(name)
         if name == ONTOLOGY or (found and found.kind in _PASSED_OVER):
@@ -816,7 +816,7 @@ class VectorStaging:
 
     def undo(self) -> None:
         """Take out what was put."""
-        self._parts.indexes.file.write([], self._written)
+        self._parts.indexes.file.write_entries([], self._written)
         self._parts.indexes.file.write_states([], self._states)
         self._written, self._states = [], []
 
@@ -835,7 +835,7 @@ class VectorStaging:
             entries.append((iri, digest(texts[iri]), rows[begin : begin + len(some)]))
             begin += len(some)
         fresh = [entry for entry in entries if indexes.file.find_id(entry[0]) is None]
-        indexes.file.write(fresh)
+        indexes.file.write_entries(fresh)
         self._written += [iri for iri, _, _ in fresh]
         self.taken += len(own)
         self.embedded += len(windows)

@@ -214,7 +214,7 @@ class Relocation:
         self._done = self._all = self._statements = 0
         self._waited_s = 0.0
 
-    def run(self) -> TenantMoved:
+    def move_tenant(self) -> TenantMoved:
         """
         Move the tenant, or go on with a move that ended early.
 
@@ -593,7 +593,7 @@ class Relocation:
         found = [
             (iri, *row) for iri in iris if theirs.find_id(iri) is None and mine.find_id(iri) and (row := mine.find(iri))
         ]
-        theirs.write([one for one in found if one[2].ndim == 2])
+        theirs.write_entries([one for one in found if one[2].ndim == 2])
         theirs.write_states([(iri, *row) for iri, row in mine.find_states(iris).items()])
 
     def _count(self, statements: int) -> None:

@@ -42,7 +42,7 @@ from uuid import NAMESPACE_URL, uuid5
 from memento.errors import InputError
 from memento.graph import mapping
 from memento.graph.backups import sync_to_disk
-from memento.graph.documents import document, form_called, read, written
+from memento.graph.documents import document, form_called, read_document, written
 from memento.graph.store import Store
 from memento.graph.terms import to_quads
 from memento.graph.transfer import Statement, is_iri
@@ -291,7 +291,7 @@ def _parse_patch(path: Path) -> Patch:
     iri = patch_iri(name[1], int(name[2]))
     quads, removes, erases, known, stamp = list[Statement](), list[bytes](), list[bytes](), Vector(), 0
     footing = set[bytes]()
-    for quad in read(path, _FORM, path.name):
+    for quad in read_document(path, _FORM, path.name):
         if _text(quad.graph_name) != iri:
             quads.append(quad)
             continue
@@ -396,7 +396,7 @@ class Merger:
         self._pointing: dict[str, dict[Statement, None]] = {}
         self._footing: dict[str, dict[Statement, Patch]] = {}
 
-    def take(self, patches: Sequence[Patch]) -> None:
+    def merge_patches(self, patches: Sequence[Patch]) -> None:
         """Take patches, in the order of `read_patches`."""
         gone = {key[:9] for patch in patches for key in patch.removes} | {
             key for patch in patches for key in patch.erases

@@ -40,7 +40,7 @@ from memento.search.indexes import Indexes, embed_records
 from memento.search.mentions import MentionWriter
 from memento.search.nodes import Record, is_indexed, read_records
 from memento.search.vectors import UPGRADED, Lag, VectorFile, digest, open_vector_file, read_marks
-from memento.settings import EmbeddingSettings, Settings, check, load, set_in_file, variable
+from memento.settings import EmbeddingSettings, Settings, check_settings, load, set_in_file, variable
 
 _BEGUN, _WRITTEN = "begun", "written"
 AT_ONCE = 500
@@ -89,7 +89,7 @@ def _write_edges(memories: list[Record], graph: Store, indexes: Indexes, progres
         writer = MentionWriter(indexes, {}, {})
         adds: list[Quad] = []
         for record in batch:
-            adds += writer.write(record.iri, record.graph, record.statements)
+            adds += writer.link_mentions(record.iri, record.graph, record.statements)
         if adds:
             graph.apply(Change(tuple(adds)))
             indexes.refresh(
@@ -170,7 +170,7 @@ class Migration:
         self._embed(self.measure(), None)
 
     def _embed(self, lag: Lag, progress: Progress | None) -> None:
-        self.file.write([], lag.gone)
+        self.file.write_entries([], lag.gone)
         self.file.write_states([], lag.gone_states)
         done = lag.total - lag.missing
         for begin in range(0, len(lag.nodes), EMBEDDED_AT_ONCE):
@@ -240,7 +240,7 @@ def choose_target(settings: EmbeddingSettings, chosen: Mapping[str, str | int | 
     elif given.get("model", settings.model) != settings.model:
         given = {"dimensions": 0, **given}
     target = replace(settings, **given)
-    check(replace(Settings(), embedding=target))
+    check_settings(replace(Settings(), embedding=target))
     return target
 
 

@@ -81,7 +81,9 @@ def save_retrieval(
     means = _update_means({case.iri: case.q for case in shown if case.q is not None}, domain)
     old, gone = _select_oldest(domain, writer, most)
     try:
-        writer.write(written + means + Change(removes=gone), "cases.retrieve", [case.iri for case in shown], found.task)
+        writer.write_change(
+            written + means + Change(removes=gone), "cases.retrieve", [case.iri for case in shown], found.task
+        )
     except BackendError:
         writer.domains.invalidate(domain.graph)  # the means in memory are ahead of the graph
         raise

@@ -142,7 +142,7 @@ class Writer:
     domains: Domains
     parts: Backends
 
-    def write(self, change: Change, operation: str, nodes: Sequence[IRI] = (), asked: str | None = None) -> None:
+    def write_change(self, change: Change, operation: str, nodes: Sequence[IRI] = (), asked: str | None = None) -> None:
         """Write a change into a domain, with the access it was; the arrays are brought up to date by whoever calls."""
         logged = access_quads(operation, self.actor, self.tenant, self.at, nodes, asked)
         with self.domains.follow_own_writes():
@@ -192,14 +192,14 @@ class ReadLog:
     def __init__(self, parts: Backends, writing: AbstractContextManager[object]) -> None:
         """
         Args:
-            writing: the lock of all writers; never held by who calls `note`.
+            writing: the lock of all writers; never held by who calls `note_read`.
         """
         self._parts, self._writing = parts, writing
         self._lock = threading.Lock()
         self._waiting: dict[tuple[str, str, str, str, tuple[IRI, ...]], datetime] = {}
         self._worker = Worker(self._write_when_due, "reads of cases")
 
-    def note(
+    def note_read(
         self,
         actor: str,
         tenant: str,
@@ -224,7 +224,7 @@ class ReadLog:
         if was_empty:
             self._worker.wake()
 
-    def write(self) -> None:
+    def write_reads(self) -> None:
         """Write what is noted now; raises `GraphError`, and keeps it then."""
         with self._writing:
             with self._lock:
@@ -245,13 +245,13 @@ class ReadLog:
     def close(self, wait_s: float) -> None:
         """Write the rest and begin nothing more; call it before the store is closed."""
         self._worker.stop(wait_s)
-        self.write()
+        self.write_reads()
 
     def _write_when_due(self) -> float | None:
         if self._worker.stopping.wait(READS_S):
             return None
         try:
-            self.write()
+            self.write_reads()
         except MementoError as error:
             logger.warning("reads-of-cases.put-off", extra={"error": type(error).__name__})
             return 60.0

@@ -109,7 +109,7 @@ def save_cases(
         return
     vectors = embed_tasks([one.task for one in cases], writer.parts.embedder)
     written = Change(tuple(quad for one in cases for quad in one.quads)) + more
-    writer.write(written, operation, [one.case.iri for one in cases])
+    writer.write_change(written, operation, [one.case.iri for one in cases])
     marks = [(one.case.iri, digest(one.task), row) for one, row in zip(cases, vectors, strict=True)]
     writer.parts.indexes.file.write_states(marks)
     domain.bank.put(
@@ -209,7 +209,7 @@ def hide_case(case: str, domain: Domain, writer: Writer) -> IRI:
     if not rows:
         raise NotFound(f"there is no case <{case}> in this domain")
     if "expiredAt" not in rows[0]:
-        writer.write(Change(((iri, MEM.expiredAt, writer.at, domain.graph),)), "cases.forget", [iri])
+        writer.write_change(Change(((iri, MEM.expiredAt, writer.at, domain.graph),)), "cases.forget", [iri])
         domain.bank.drop(iri)
     return iri
 
@@ -232,7 +232,7 @@ def erase_cases(cases: Sequence[IRI], domain: Domain, writer: Writer) -> None:
     tasks = [str(value) for _, predicate, value, _ in gone if predicate == MEM.content]
     gone = tuple(dict.fromkeys((*gone, *find_look_ups(tasks, tenant_of(domain.graph), writer.parts))))
     writer.parts.erasing()
-    writer.write(Change(removes=gone), "cases.erase", list(cases))
+    writer.write_change(Change(removes=gone), "cases.erase", list(cases))
     drop_traces(gone, writer.parts)
     domain.learner.discard()
     writer.domains.invalidate(domain.graph)
@@ -303,7 +303,7 @@ def prune_cases(domain: Domain, knobs: CasesSettings, writer: Writer) -> tuple[I
     going = find_least_valuable(domain, knobs, writer.at.timestamp() * 1000)
     if going:
         gone = load_quads(going, domain.graph, writer.parts)
-        writer.write(Change(removes=gone), "cases.prune", going)
+        writer.write_change(Change(removes=gone), "cases.prune", going)
         writer.parts.indexes.file.write_states([], sorted({quad[0] for quad in gone}))
         for iri in going:
             domain.bank.drop(iri)

@@ -87,7 +87,7 @@ def navigate(look: Viewpoint, domain: Domain, writer: Writer, *, keep: bool = Tr
     view = mint("view") if keep else None
     if view:
         change = Change(_view_quads(view, look, landmarks, writer.at, domain.graph), _expired_views(domain, parts))
-        writer.write(change, "cases.navigate", [one.iri for one in landmarks], look.task)
+        writer.write_change(change, "cases.navigate", [one.iri for one in landmarks], look.task)
     return Navigated(
         view=view, zoom=look.zoom, pan=look.pan, tilt=look.tilt, seen=tuple(landmarks), previous=look.previous
     )

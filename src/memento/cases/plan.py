@@ -371,7 +371,7 @@ class Execution:
         self._check_limit("calls")
         step = self._replace_step(replace(step, tools=(*step.tools, call)))
         begin = time.monotonic()
-        result = self._tools.call(move.tool, move.arguments, self._begun + self._knobs.wall_s)
+        result = self._tools.call_tool(move.tool, move.arguments, self._begun + self._knobs.wall_s)
         self._calls += 1
         telemetry.count("executor.call_failed" if result.failed else "executor.call")
         text = f"{result.text}; it may have happened all the same" if result.uncertain else result.text

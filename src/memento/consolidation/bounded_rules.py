@@ -153,7 +153,7 @@ class RuleProcesses:
             if not self._idle:
                 self._idle.append(RuleProcess(self._agents))
 
-    def ask(self, job: Job) -> Answer | None:
+    def run_job(self, job: Job) -> Answer | None:
         """
         The answer, or None when its time was up.
 
@@ -164,7 +164,7 @@ class RuleProcesses:
         """
         data = codec.encode(job)
         for _ in range(2):
-            process = self._take()
+            process = self._take_idle()
             try:
                 answer = process.ask(data, job.seconds)
             except TimeoutError:
@@ -203,7 +203,7 @@ class RuleProcesses:
         self._lock = threading.Lock()
         self._idle = []
 
-    def _take(self) -> RuleProcess:
+    def _take_idle(self) -> RuleProcess:
         while True:
             with self._lock:
                 process = self._idle.pop() if self._idle else None
@@ -436,7 +436,7 @@ class BoundedRules:
         """
         if self._over:
             raise NotUnderstood(self._over)
-        answer = PROCESSES.ask(Job(question, self._zone, self._left))
+        answer = PROCESSES.run_job(Job(question, self._zone, self._left))
         if answer is None:
             self._over = f"understanding it took more than {self._seconds:g} seconds, {_KEPT}"
         elif answer.failure:

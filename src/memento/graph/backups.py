@@ -170,7 +170,7 @@ def prepare_restore(folder: Path, datadir: DataFolder, at: datetime, progress: P
     ready, aside = datadir.work / _READY, datadir.path / f"before-restore-{at.strftime('%Y%m%dT%H%M%S.%f')[:-3]}Z"
     try:
         copy_backup(backup, ready, datadir.vault)
-        if datadir.settings.is_file():
+        if datadir.settings_file.is_file():
             (ready / "memento.toml").unlink(missing_ok=True)
         sync_to_disk(ready)
     except OSError as error:
@@ -260,7 +260,7 @@ def _replace_sealed(datadir: DataFolder, vault: Vault, aside: Path) -> None:
             (datadir.work / _READY / name).rename(datadir.work / name)
     shutil.rmtree(datadir.work / _READY)
     if (settings := datadir.work / "memento.toml").is_file():
-        shutil.move(settings, datadir.settings)
+        shutil.move(settings, datadir.settings_file)
     datadir.erasure_mark.unlink(missing_ok=True)
     vault.journal.skip()
     seal_closed(datadir)

@@ -509,7 +509,7 @@ def written(graphs: Iterable[Iterable[ox.Quad]], form: Form) -> Iterator[bytes]:
     yield b"# %d statements\n" % count
 
 
-def read(path: Path, form: Form, name: str) -> Iterator[ox.Quad]:
+def read_document(path: Path, form: Form, name: str) -> Iterator[ox.Quad]:
     """
     The quads of a document in a file; those outside of any graph are in the default graph.
 
@@ -541,10 +541,10 @@ def rewrite(path: Path, form: Form, name: str, target: Path, most: int) -> int:
     Write the quads of a document as N-Quads lines into another file; returns how many they are.
 
     Raises:
-        InputError: as `read`.
+        InputError: as `read_document`.
         TooLong: they take more than `most` bytes.
     """
-    count, found = 0, read(path, form, name)
+    count, found = 0, read_document(path, form, name)
     with target.open("wb") as lines:
         while chunk := list(islice(found, _FEW)):
             count += len(chunk)

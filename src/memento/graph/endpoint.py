@@ -123,7 +123,7 @@ class SparqlClient:
             headers, body = {"Content-Type": "application/sparql-update"}, text.encode()
         else:
             headers, body = _write_form("update", text, "using-graph-uri", using, "using-named-graph-uri", using_named)
-        with self._measured("update"), self._send(self.update_url, headers, body):
+        with self._measured("update"), self._send_request(self.update_url, headers, body):
             pass
 
     def is_reachable(self) -> bool:
@@ -198,9 +198,9 @@ class SparqlClient:
         accepted = headers | {"Accept": RESULTS}
         with self._measured("query"):
             try:
-                answer = self._send(self.query_url, accepted, body)
+                answer = self._send_request(self.query_url, accepted, body)
             except Unanswered:  # a question may be asked twice; the connection may have been idle for too long
-                answer = self._send(self.query_url, accepted, body)
+                answer = self._send_request(self.query_url, accepted, body)
         size = answer.seek(0, 2)
         answer.seek(0)
         if answer.read(_MOST_SHOWN).lstrip()[:1] not in (
@@ -259,7 +259,7 @@ class SparqlClient:
             raise GraphError(f"{self.shown(self.query_url)} did not answer a SELECT with solutions")
         yield from iterate_solutions(found)
 
-    def _send(self, url: str, headers: Mapping[str, str], body: bytes) -> IO[bytes]:
+    def _send_request(self, url: str, headers: Mapping[str, str], body: bytes) -> IO[bytes]:
         """Send a request and return the body of a good answer, read to its end, at its beginning."""
         import httpx2
 

@@ -168,16 +168,16 @@ class Feed:
             GraphError: the endpoint cannot be read or written, or has two heads, as one without isolation may.
         """
         try:
-            return self.read()
+            return self.read_head()
         except LostTurn:
             fields: dict[str, Value] = {"head": 0, "lease": "", "holder": "", "beat": 0, "id": uuid4().hex}
             self._client.update(
                 f"INSERT {{ {_write_feed(fields)} }} WHERE {{ "
                 f"FILTER NOT EXISTS {{ GRAPH <{FEED}> {{ <{FEED}> <{FEED}:head> ?head }} }} }}"
             )
-            return self.read()
+            return self.read_head()
 
-    def read(self) -> Head:
+    def read_head(self) -> Head:
         """
         Return where the feed stands.
 
@@ -248,24 +248,24 @@ class Feed:
             return [Entry(sequence=last.sequence, token=last.token, told=Told(is_whole=True), journal=last.journal)]
         return entries
 
-    def take(self, head: Head, lease: str, holder: str) -> Head | None:
+    def take_turn(self, head: Head, lease: str, holder: str) -> Head | None:
         """Take the turn from who has it in `head`, or from nobody; return how it is then, or None where it was not as in `head`."""
         old: dict[str, Value] = {"lease": head.lease, "holder": head.holder, "beat": head.beat}
         new: dict[str, Value] = {"lease": lease, "holder": holder, "beat": 0}
         self._swap(old, new)
-        taken = self.read()
+        taken = self.read_head()
         return taken if taken.lease == lease else None
 
-    def take_free(self, lease: str, holder: str) -> Head:
+    def take_free_turn(self, lease: str, holder: str) -> Head:
         """Take the turn where nobody has it, and return how it is then."""
         free = f'GRAPH <{FEED}> {{ <{FEED}> <{FEED}:lease> "" ; <{FEED}:holder> ?holder ; <{FEED}:beat> ?beat }}'
         mine = _write_feed({"lease": lease, "holder": holder, "beat": 0})
         self._client.update(f"DELETE {{ {free} }} INSERT {{ {mine} }} WHERE {{ {free} }}")
-        return self.read()
+        return self.read_head()
 
     def renew(self, lease: str) -> bool:
         """Show that whoever has the turn is alive; False where it was lost."""
-        head = self.read()
+        head = self.read_head()
         if head.lease != lease:
             return False
         self._swap({"lease": lease, "beat": head.beat}, {"lease": lease, "beat": head.beat + 1})
@@ -279,7 +279,7 @@ class Feed:
             f"WHERE {{ {_write_feed({'lease': lease})} GRAPH <{FEED}> {{ <{FEED}> <{FEED}:holder> ?holder }} }}"
         )
 
-    def write(self, writing: Writing, sequence: int, lease: str) -> Entry:
+    def write_entry(self, writing: Writing, sequence: int, lease: str) -> Entry:
         """
         Make a write the one after `sequence`.
 
@@ -311,7 +311,7 @@ class Feed:
         return build_placements(self._select("feed/placements", ROUTES))
 
     def write_placement(self, tenant: str, placement: Placement, sequence: int, lease: str) -> Entry:
-        """Say where a tenant is from now on, as the write after `sequence`, which every node follows; raises as `write`."""
+        """Say where a tenant is from now on, as the write after `sequence`, which every node follows; raises as `write_entry`."""
         node = _name_route(tenant)
         before = self.read_placements().get(tenant)
         removes, adds = (
@@ -327,7 +327,7 @@ class Feed:
             for one in (before, placement)
         )
         gone, come = [one for one in removes if one not in adds], [one for one in adds if one not in removes]
-        return self.write(Writing(removes=gone, adds=come, told=Told(graphs=(ROUTES,))), sequence, lease)
+        return self.write_entry(Writing(removes=gone, adds=come, told=Told(graphs=(ROUTES,))), sequence, lease)
 
     def read_moves(self) -> dict[str, str]:
         """Return what is noted of each tenant that is being moved."""
@@ -427,7 +427,7 @@ class Feed:
         for quads in adds:
             self._client.update(f"INSERT {{ {quads} }} WHERE {{ {mine} }}")
         self._client.update(f"DELETE {{ {_write_feed({'journal': journal}, node)} }} WHERE {{ {mine} }}")
-        if self._client.ask(f"ASK {{ {_write_feed({'journal': journal}, node)} }}") or self.read().lease != lease:
+        if self._client.ask(f"ASK {{ {_write_feed({'journal': journal}, node)} }}") or self.read_head().lease != lease:
             raise LostTurn("another node has taken the turn")
         self._client.update(f"DROP SILENT GRAPH <{journal}>")
 
@@ -535,7 +535,7 @@ class Turn:
         self._taken += 1
         lease = f"{self._node}.{self._taken}"
         taken: Head | None
-        taken = head = self._feed.take_free(lease, self._name)
+        taken = head = self._feed.take_free_turn(lease, self._name)
         while taken is None or taken.lease != lease:
             now, sign = time.monotonic(), (head.lease, head.beat, head.sequence)
             if sign != seen:
@@ -545,12 +545,12 @@ class Turn:
                     raise GraphError("the endpoint takes updates and does not make them: check store.update_url")
                 raise LostTurn(f"the node {head.holder} has been writing for {self._patience_s:g} s: ask again")
             if not head.lease or head.lease.startswith(self._node) or now - seen_at >= self.lease_s:
-                taken = self._feed.take(head, lease, self._name)
+                taken = self._feed.take_turn(head, lease, self._name)
             if (
                 taken is None or taken.lease != lease
             ):  # another node has it, was first, or the endpoint makes no updates
                 time.sleep(random.uniform(*_POLL_S))
-                head = self._feed.read()
+                head = self._feed.read_head()
         self._since = self._renewed = time.monotonic()
         self.lease, self._is_lost = lease, False
         try:

@@ -421,7 +421,7 @@ class Inferences:
         else:
             try:
                 with self._graph.reading():
-                    gone, come = kept.found.follow(nodes, now)
+                    gone, come = kept.found.follow_changes(nodes, now)
             except Overflow:
                 self._build(scope, graphs, now)  # what was taken out may have made room: only a new beginning can tell
             else:
@@ -437,7 +437,7 @@ class Inferences:
             self._kept[scope.inferred] = kept
         with self._graph.reading() as store:
             kept.found = Materialisation(PremiseReader(store, graphs, scope.memory_graphs), self._most, now)
-            wanted = set(kept.found.follow((), now)[1]) if kept.found.is_complete else set()
+            wanted = set(kept.found.follow_changes((), now)[1]) if kept.found.is_complete else set()
         if not kept.found.is_complete:
             logger.warning("inference.given-up", extra={"graph": scope.inferred, "most": self._most})
         there = set(self._graph.lines(scope.inferred))
@@ -536,7 +536,7 @@ class Materialisation:
         known = (node in self._said or self.reader.contribution_of(node, self.rules, now) != _NOTHING for node in nodes)
         return any(known)
 
-    def follow(self, nodes: Iterable[Term], now: datetime) -> tuple[list[Line], list[Line]]:
+    def follow_changes(self, nodes: Iterable[Term], now: datetime) -> tuple[list[Line], list[Line]]:
         """
         Return the lines to remove and to add after some nodes have changed, or after time has gone by.
 

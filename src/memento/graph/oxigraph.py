@@ -152,7 +152,7 @@ class Oxigraph:
                     known = predicates[predicate] = IRI(predicate)
                 yield (IRI(name), known, to_value(found.object), graph)
 
-    def has(self, graph: IRI) -> bool:
+    def has_graph(self, graph: IRI) -> bool:
         """Tell whether there is such a named graph, empty or not."""
         with translate_failures():
             return self._store.contains_named_graph(ox.NamedNode(graph))
@@ -321,7 +321,7 @@ class Oxigraph:
         with translate_failures():
             self._store.backup(folder)
 
-    def copy(self, folder: Path) -> None:
+    def copy_files(self, folder: Path) -> None:
         with translate_failures():
             target = ox.Store(folder)
             target.bulk_extend(self._store)

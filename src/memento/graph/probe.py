@@ -127,14 +127,14 @@ def probe_store(
             raise InputError(f"{url[:200]!r} is no address: it must begin with http:// or https://")
     client = SparqlClient(query_url, update_url, token=token, timeout_s=_TIMEOUT_S)
     try:
-        return _Probe(client, token, quick, restart).run()
+        return _Probe(client, token, quick, restart).ask_all()
     finally:
         client.close()
 
 
 def probe_quickly(client: SparqlClient) -> Probed:
     """Ask an endpoint for what loses memories or shows them to others, in about a second; raises as `probe_store`."""
-    return _Probe(client, "", True, None).run()
+    return _Probe(client, "", True, None).ask_all()
 
 
 def raise_if_unfit(client: SparqlClient) -> None:
@@ -178,7 +178,7 @@ class _Probe:
         self._asked = ""
         self._rounds = QUICK_ROUNDS if quick else ROUNDS
 
-    def run(self) -> Probed:
+    def ask_all(self) -> Probed:
         """Ask everything, and remove what was written."""
         begin = time.monotonic()
         query_url, update_url = self._client.shown(self._client.query_url), self._client.shown(self._client.update_url)

@@ -210,7 +210,7 @@ class Aside:
     def __init__(self, graph: Store, keep: Callable[[str], None] = lambda text: None) -> None:
         """
         Args:
-            keep: called with `text` whenever it has changed, to be given to `take` at the next start.
+            keep: called with `text` whenever it has changed, to be given to `restore_counts` at the next start.
         """
         self._graph, self._keep = graph, keep
         self._found: dict[tuple[IRI, IRI], int] = {}
@@ -242,7 +242,7 @@ class Aside:
         seen = {place: count for place, count in self._found.items() if is_seen(place[0])}
         return sum(seen.values()), tuple(sorted({node for _, node in seen}))
 
-    def take(self, text: str | None) -> bool:
+    def restore_counts(self, text: str | None) -> bool:
         """Take what an earlier process has found; False when it is not of these ranges, and nothing is taken."""
         kept = json.loads(text) if text else {}
         if kept.get("ranges") != _mark():

@@ -158,7 +158,7 @@ class RemoteStore:
         if replica.sequence < 0 and not replica.fill(self._sequence):
             return
         with self.turn, self._one_writer, self._following:
-            replica.follow([])
+            replica.follow_others([])
 
     @property
     def replica_state(self) -> str:
@@ -212,7 +212,7 @@ class RemoteStore:
             if self.turn.lease is not None or self._is_closed:  # a writer has followed, and nobody else writes now
                 return False
             try:
-                entries = self._list_new(self.feed.read())
+                entries = self._list_new(self.feed.read_head())
             except LostTurn:  # there is no feed any more: somebody has emptied the store
                 self._is_unsure = True
                 if self.id:
@@ -330,9 +330,9 @@ class RemoteStore:
             self._enter(Writing(), lambda: self.feed.write_placement(tenant, placement, self._sequence, lease))
             self._names, self.placements = None, {**self.placements, tenant: placement}
 
-    def has(self, graph: IRI) -> bool:
+    def has_graph(self, graph: IRI) -> bool:
         if (local := self._open_replica()) is not None:
-            return not _is_feed(graph) and local.has(graph)
+            return not _is_feed(graph) and local.has_graph(graph)
         return not _is_feed(graph) and self.client.ask(f"ASK {{ GRAPH {to_term(graph)} {{ ?s ?p ?o }} }}")
 
     def quads(self, graph: IRI) -> Iterator[Quad]:
@@ -376,7 +376,7 @@ class RemoteStore:
     def end_segment(self, folder: Path) -> int:
         _refuse_files("journal")
 
-    def copy(self, folder: Path) -> None:
+    def copy_files(self, folder: Path) -> None:
         _refuse_files("copy")
 
     def close(self) -> None:
@@ -486,7 +486,7 @@ class RemoteStore:
             lease = self._require_lease()
             if not is_transfer and self.placements:
                 self._raise_if_moved(graphs)
-            entry = self._enter(writing, lambda: self.feed.write(writing, self._sequence, lease))
+            entry = self._enter(writing, lambda: self.feed.write_entry(writing, self._sequence, lease))
             self._writes_of.count = self.own_writes + 1
             is_same = self._names is not None and not cleared and gone <= come <= {str(name) for name in self._names}
             if not is_same:
@@ -504,7 +504,7 @@ class RemoteStore:
             self._is_unsure = True
             raise
         if self._replica is not None:
-            self._replica.take(entry, writing)
+            self._replica.follow_own_write(entry, writing)
         self.followed_at, self._sequence, self._token = time.monotonic(), entry.sequence, entry.token
         if self.neighbours is not None:
             self.neighbours.tell(entry.sequence)
@@ -534,7 +534,7 @@ class RemoteStore:
         writing = Writing(told=Told(is_quiet=True))
         with self.turn, self._one_writer:
             lease = self._require_lease()
-            self._enter(writing, lambda: self.feed.write(writing, self._sequence, lease))
+            self._enter(writing, lambda: self.feed.write_entry(writing, self._sequence, lease))
 
     def _catch_up(self, head: Head) -> None:
         """Finish what another node has left, and follow what others wrote: the turn is this node's."""
@@ -569,7 +569,7 @@ class RemoteStore:
         if entries:
             self._names = None
             if self._replica is not None and self._replica.is_whole:
-                reached = self._replica.follow(entries)
+                reached = self._replica.follow_others(entries)
                 if reached is None:
                     return False
                 entries = reached
@@ -701,7 +701,7 @@ class Replica:
         logger.info("replica.filled", extra={"quads": self._count, "seconds": round(time.monotonic() - begin, 1)})
         return True
 
-    def take(self, entry: Entry, writing: Writing) -> None:
+    def follow_own_write(self, entry: Entry, writing: Writing) -> None:
         """Make a write of this node here too, if everything before it is here."""
         with self._lock:
             if self.local is None or not self.is_whole or self.sequence != entry.sequence - 1:
@@ -714,7 +714,7 @@ class Replica:
             if self._count > self._whole:
                 self._refuse(self._count)
 
-    def follow(self, entries: Sequence[Entry]) -> list[Entry] | None:
+    def follow_others(self, entries: Sequence[Entry]) -> list[Entry] | None:
         """
         Bring in what others wrote, and what they write while that goes on.
 
@@ -861,7 +861,7 @@ class Replica:
         """Have one graph as it is now, piece by piece."""
         self._unmark()
         with self._dropping():
-            if self._opened.has(graph):
+            if self._opened.has_graph(graph):
                 self._count -= sum(1 for _ in self._opened.match(graph=graph))
                 self._opened.drop_graph(graph)
         quads = self._store.read_graph(graph)
@@ -923,10 +923,10 @@ class Replica:
         wanted = [graph for graph in known if graphs is None or graph in graphs]
         if self._local is not None:
             news = list(takewhile(lambda entry: entry.journal is None, self._store.changes(self.sequence)))
-            if news and self.follow(news) is None:
+            if news and self.follow_others(news) is None:
                 self.drop()
         if self._local is None:
-            sequence = self._store.feed.read().sequence
+            sequence = self._store.feed.read_head().sequence
             self._open()
             self._write((), (), (), sequence, "")
         missing = {graph: self._store.count_graph(graph) for graph in wanted if graph not in self._graphs}

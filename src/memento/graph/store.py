@@ -294,7 +294,7 @@ class Store(Protocol):
         """List the named graphs that hold something, sorted."""
         ...
 
-    def has(self, graph: IRI) -> bool:
+    def has_graph(self, graph: IRI) -> bool:
         """Tell whether there is such a named graph, empty or not."""
         ...
 
@@ -344,7 +344,7 @@ class Store(Protocol):
         """
         ...
 
-    def copy(self, folder: Path) -> None:
+    def copy_files(self, folder: Path) -> None:
         """Write the quads as they are now into a new store, with nothing else in its files; some ten seconds for a million."""
         ...
 

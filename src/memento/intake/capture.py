@@ -346,7 +346,7 @@ class Journal:
                 self._append_lines(lines)
         return len(lines), left_out
 
-    def load(self, scope: Scope | None = None) -> list[Captured]:
+    def list_waiting(self, scope: Scope | None = None) -> list[Captured]:
         """
         Return what waits, of all namespaces or of one, in the order in which it came; the file is read where it was changed.
 
@@ -365,7 +365,7 @@ class Journal:
             if scope is None or (one.tenant, one.namespace) == (scope.tenant, scope.namespace)
         ]
 
-    def settle(self, ids: Collection[str], how: str) -> None:
+    def remove_entries(self, ids: Collection[str], how: str) -> None:
         """
         Take entries out of the journal; raises as `append`.
 

@@ -468,7 +468,7 @@ def _plugins() -> tuple[tuple[str, re.Pattern[str]], ...]:
     )
 
 
-def warm_up() -> None:
+def load_detectors() -> None:
     """Load every pattern, so that the first text takes no longer than the next."""
     _rules(), _plugins()
 
@@ -556,7 +556,7 @@ class Redactor:
         """Whether anything is looked for."""
         return self._settings.mode != "off"
 
-    def count(self, scope: Scope) -> Mapping[str, int]:
+    def count_by_kind(self, scope: Scope) -> Mapping[str, int]:
         """Return how many secrets of which kind were found in a namespace since the folder was made."""
         with self._lock:
             return dict(sorted(self._counts.get(scope.graph, {}).items()))

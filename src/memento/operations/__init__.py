@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from memento.operations import care, cases, expressions, graphs, intake, keys, notes, recall, sessions, strength
-from memento.operations.base import Field, Operation, check, check_value, fields_of, name_of
+from memento.operations.base import Field, Operation, check_fields, check_value, fields_of, name_of
 
-__all__ = ["TABLE", "THEMES", "Field", "Operation", "check", "check_value", "fields_of", "name_of"]
+__all__ = ["TABLE", "THEMES", "Field", "Operation", "check_fields", "check_value", "fields_of", "name_of"]
 
 THEMES = {
     "notes": notes,

@@ -4,7 +4,7 @@ What an operation is: one thing that one can ask of a memory, declared once for 
 A class is the declaration: its docstring says what is done, its fields carry bounds and descriptions, its class variables say the
 route, the right, and where it does not appear. An instance is one call. `service.handlers` has the function that answers it.
 
-*Guarantees:* `check` refuses a number out of its bounds in the same words at every interface.
+*Guarantees:* `check_fields` refuses a number out of its bounds in the same words at every interface.
 
 *Because:* operations are declared without importing the nouns they answer with, which take longer to import than a command may
 take to start; `answer_type` and `decode` look the names up in `memento.model` when they are needed.
@@ -224,7 +224,7 @@ def complete(operation: type[Operation[Any]]) -> None:
     vars(sys.modules[operation.__module__])["model"] = model
 
 
-def check(operation: Operation[Any]) -> None:
+def check_fields(operation: Operation[Any]) -> None:
     """
     Refuse what is out of bounds.
 
@@ -241,7 +241,7 @@ def check(operation: Operation[Any]) -> None:
 
 
 def check_value(field: Field, value: Any) -> None:
-    """Refuse one value that is out of bounds, none of the choices, or holds text that is no Unicode; raises as `check`."""
+    """Refuse one value that is out of bounds, none of the choices, or holds text that is no Unicode; raises as `check_fields`."""
     _raise_if_no_text(field.name, value)
     if field.choices and value not in field.choices:
         raise InputError(f"{field.name} must be one of {', '.join(map(str, field.choices))}, not {str(value)[:80]!r}")

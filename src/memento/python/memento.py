@@ -131,7 +131,7 @@ def open_memento(
     """
     home_name, namespace_name = settings.home_and_namespace()
     datadir = DataFolder(Path(path or home_name or default_home()))
-    configured = configured or settings.load(datadir.settings, profile=profile)
+    configured = configured or settings.load(datadir.settings_file, profile=profile)
     if key_file is not None:
         configured = replace(configured, encryption=replace(configured.encryption, key="", key_file=str(key_file)))
     scope = Scope(namespace=settings.resolve_namespace(namespace or namespace_name or configured.scope.namespace))

@@ -37,7 +37,7 @@ def anchor(
     Args:
         seeds: best memories that EXPAND follows; the first few of them bring entities along.
     """
-    evidence = evidence.extend(measure_signals("anchor", question.list_sources()), question.view)
+    evidence = evidence.with_signals(measure_signals("anchor", question.list_sources()), question.view)
     best = best_seeds(evidence, question.view, seeds)
     return replace(evidence, seeds=best, anchors=find_anchors(question, best, graph, scope, settings))
 

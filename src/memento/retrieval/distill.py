@@ -129,7 +129,7 @@ def find_twins(vectors: NDArray[np.float32]) -> int:
 def merge_twins(memories: Sequence[Recalled], vectors: NDArray[np.float32]) -> list[Recalled]:
     """Return the memories in their order, those that say the same as one."""
     groups: list[list[int]] = []
-    marks = [_Marks.of(one.content) for one in memories]
+    marks = [_Marks.from_text(one.content) for one in memories]
     for place in range(len(memories)):
         group = next(
             (
@@ -156,7 +156,7 @@ def says_no_more(text: str, known: str) -> bool:
     >>> says_no_more("I like tea.", "I like green tea."), says_no_more("I like tea.", "I do not like tea.")
     (True, False)
     """
-    return _Marks.of(known).covers(_Marks.of(text))
+    return _Marks.from_text(known).covers(_Marks.from_text(text))
 
 
 def merge_overlaps(memories: Sequence[Recalled], question: str) -> list[Recalled]:
@@ -217,7 +217,7 @@ class _Marks:
     is_denied: bool
 
     @classmethod
-    def of(cls, content: str) -> _Marks:
+    def from_text(cls, content: str) -> _Marks:
         text = _STAMP.sub(" ", content)
         named = [word for word in _MARK.findall(text)[1:] if word[0].isupper() or word.isdigit()]
         return cls(

@@ -54,7 +54,7 @@ def expand(question: Question, evidence: Evidence, settings: ExpandSettings, law
     """
     assert evidence.seeds is not None
     sources = {**question.list_sources(), "seeds": evidence.seeds, "anchors": evidence.anchors, "walking": settings}
-    return evidence.extend(measure_signals("expand", sources | ({"law": law} if law else {})), question.view)
+    return evidence.with_signals(measure_signals("expand", sources | ({"law": law} if law else {})), question.view)
 
 
 def rank_by_pagerank(

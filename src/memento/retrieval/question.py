@@ -321,7 +321,7 @@ class Ties:
                 self._ones[owner, relation, False].append(one)
                 self._ones[one, relation, True].append(owner)
 
-    def follow(self, owners: Sequence[IRI], relation: str) -> list[IRI]:
+    def follow_relation(self, owners: Sequence[IRI], relation: str) -> list[IRI]:
         """Return whom some people call so, by the first way that leads to anybody; of those one has one of, the latest."""
         for way in derive_kin(relation):
             found = list(owners)
@@ -356,11 +356,11 @@ def _name_chain(question: str, match: re.Match[str], ties: Ties, people: list[IR
     """Return the question with the names of whom one phrase means, as far as it can be followed."""
     at, named = 0, people
     for word in _NAME_WORD.finditer(match["chain"] or ""):
-        people = ties.follow(people, kin_name(word.group()))
+        people = ties.follow_relation(people, kin_name(word.group()))
         if people:
             at, named = match.start("chain") + word.end(), people
     if people and (last := match["last"] or match["kin"]):
-        at, named = match.end(), ties.follow(people, kin_name(last)) or named
+        at, named = match.end(), ties.follow_relation(people, kin_name(last)) or named
     names = [ties.names[one] for one in named if one in ties.names and ties.names[one].lower() not in question.lower()]
     return f"{question[:at]} {' '.join(names)}{question[at:]}" if at and names else question
 

@@ -242,7 +242,7 @@ class Evidence:
     seeds: Seeds | None = None
     anchors: tuple[Anchor, ...] = ()
 
-    def extend(self, more: Mapping[str, Signal], view: View) -> Evidence:
+    def with_signals(self, more: Mapping[str, Signal], view: View) -> Evidence:
         """Return the same with more signals; with a pool, the best of what is new join it."""
         signals = {**self.signals, **more}
         if self.pool is None:

@@ -120,7 +120,7 @@ class _Told:
     def list_traits(self) -> str:
         """Return the memories that say who the user is, where they live and what they do, the oldest first."""
         filling = {id for slot in BIOGRAPHICAL for id in self.indexes.slots.get(slot, is_own=True)}
-        return " ".join(self._read(np.intersect1d(self.left, np.array(sorted(filling), dtype=np.int32))))
+        return " ".join(self._read_contents(np.intersect1d(self.left, np.array(sorted(filling), dtype=np.int32))))
 
     def _having(self, stem: str) -> Ids:
         """Return the memories about the anchor that have a word."""
@@ -134,7 +134,7 @@ class _Told:
         kept = [said[one.iri] for one in self._records(said) if not is_no_longer(one.first(MEM.content))]
         return np.array(sorted(kept), dtype=ids.dtype)
 
-    def _read(self, ids: Ids) -> list[str]:
+    def _read_contents(self, ids: Ids) -> list[str]:
         records = self._records([self.indexes.nodes.iri(one) for one in ids.tolist()[-MOST_READ:]])
         records.sort(key=lambda one: (str(next(iter(one.statements.get(MEM.validAt, ())), "")), one.iri))
         return [text for one in records if not is_no_longer(text := _join_lines(one.first(MEM.content)))]

@@ -45,7 +45,7 @@ _INDEX, _DATA = "index.json", "arrays.bin"
 _ALIGNED = 64
 
 
-def load(folder: Path, graph: Store, indexes: Indexes) -> bool:
+def load_indexes(folder: Path, graph: Store, indexes: Indexes) -> bool:
     """Fill the indexes from a folder and from what was touched since; False, and nothing is filled, when it does not fit."""
     with indexes.lock:
         mark = indexes.file.get_mark(_MARK)

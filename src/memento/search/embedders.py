@@ -477,7 +477,7 @@ class Cached:
                 self._recent.move_to_end(digest)
             sought = [digest for digest in digests if digest not in known]
             if self._file and sought:
-                stored = self._file.get(sought)
+                stored = self._file.load_vectors(sought)
                 self._keep_recent(stored)
                 known |= stored
             return known
@@ -486,7 +486,7 @@ class Cached:
         with self._lock:
             self._keep_recent(vectors)
             if self._file:
-                self._file.put(vectors)
+                self._file.save_vectors(vectors)
 
     def _keep_recent(self, vectors: dict[bytes, Vector]) -> None:
         # A copy: a row that is a view would keep its whole batch in memory.
@@ -503,7 +503,7 @@ class _File:
         self._connection: sqlite3.Connection | None = None
         self._usable = True
 
-    def get(self, digests: Sequence[bytes]) -> dict[bytes, Vector]:
+    def load_vectors(self, digests: Sequence[bytes]) -> dict[bytes, Vector]:
         vectors: dict[bytes, Vector] = {}
 
         def read(connection: sqlite3.Connection) -> None:
@@ -517,7 +517,7 @@ class _File:
         self._attempt(read)
         return vectors
 
-    def put(self, vectors: dict[bytes, Vector]) -> None:
+    def save_vectors(self, vectors: dict[bytes, Vector]) -> None:
         def write(connection: sqlite3.Connection) -> None:
             rows = ((digest, vector.astype("<f4").tobytes()) for digest, vector in vectors.items())
             connection.executemany("INSERT OR REPLACE INTO embeddings VALUES (?, ?)", rows)

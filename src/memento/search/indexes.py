@@ -328,7 +328,7 @@ class Indexes(Context):
         with self.lock:
             held = [record for record in records if record.kind is not None]
             fresh = [record for record in held if record.iri in vectors]
-            ids = self.file.write([(one.iri, digest(self.text(one)), vectors[one.iri]) for one in fresh], gone)
+            ids = self.file.write_entries([(one.iri, digest(self.text(one)), vectors[one.iri]) for one in fresh], gone)
             for record in records:
                 self.learn_end(record)
             for iri in gone:
@@ -459,11 +459,11 @@ class Indexes(Context):
         """Let the vector file have the text of every node and no other; return how many were embedded."""
         # By IRI, which is by age: ids come out in the order in which they were first given, and ties in recall stay as they were.
         stale = [iri for iri in sorted(held) if iri not in known or known[iri][1] != digest(self.text(held[iri]))]
-        self.file.write([], [iri for iri in known if iri not in held])
+        self.file.write_entries([], [iri for iri in known if iri not in held])
         for begin in range(0, len(stale), _BATCH):
             batch = [held[iri] for iri in stale[begin : begin + _BATCH]]
             rows = zip(batch, self._embed_texts(batch), strict=True)
-            self.file.write([(record.iri, digest(self.text(record)), vectors) for record, vectors in rows])
+            self.file.write_entries([(record.iri, digest(self.text(record)), vectors) for record, vectors in rows])
             if progress:
                 progress(begin + len(batch), len(stale))
         return len(stale)

@@ -59,7 +59,7 @@ class MentionWriter:
                 self._labels[iri] = set(read_labels(Record(iri, graphs[iri], said)))
                 self._named |= {(graphs[iri], label): iri for label in self._labels[iri]}
 
-    def write(self, memory: IRI, graph: IRI, said: Said) -> list[Quad]:
+    def link_mentions(self, memory: IRI, graph: IRI, said: Said) -> list[Quad]:
         """Return the edges of a memory by its text, and what is new of that to which they lead."""
         content, title = (str(next(iter(said.get(predicate, ())), "")) for predicate in (MEM.content, MEM.title))
         text = "\n".join(prose(content)) if any(sign in content for sign in _MARKUP) else content
@@ -141,7 +141,7 @@ def find_mentions(change: Change, indexes: Indexes) -> Change:
         said = described[memory]
         note = next(iter(said.get(MEM.extractedFrom, ())), None)
         if isinstance(note, IRI) and not (MEM.session in described.get(note, ()) or indexes.turn_places.get(note)):
-            adds += writer.write(memory, graph, said)
+            adds += writer.link_mentions(memory, graph, said)
     return Change(tuple(adds))
 
 

@@ -273,14 +273,14 @@ class Passages:
 
     def put_all(self, memories: Iterable[tuple[int, str, str, Turn | None]]) -> None:
         """Do the same for some memories by id, content, title and turn; turns beside each other are read once."""
-        turns = [node for node, content, title, turn in memories if self._take(node, content, title, turn)]
+        turns = [node for node, content, title, turn in memories if self._add_memory(node, content, title, turn)]
         beside: dict[int, set[int]] = defaultdict(set)
         for node in turns:
             beside[self.turns.session_of(node)].update((node, *self.turns.neighbours(node)))
         for session, changed in beside.items():
-            self._read(session, changed)
+            self._refresh_turns(session, changed)
 
-    def _take(self, node: int, content: str, title: str, turn: Turn | None) -> bool:
+    def _add_memory(self, node: int, content: str, title: str, turn: Turn | None) -> bool:
         """Take a memory in, and return whether it is a turn, which is then to be read with those beside it."""
         self.drop(node)
         self._grow(node + 1)
@@ -307,7 +307,7 @@ class Passages:
         self.turns.drop(node)
         if session >= 0:
             self._said.put(node, [])
-            self._read(session, beside)
+            self._refresh_turns(session, beside)
 
     def fill(self, rows: Sequence[Row]) -> None:
         """Take in many memories where there are none: the same as `put` for each, in a fraction of the time."""
@@ -425,7 +425,7 @@ class Passages:
         passages._known, passages.norms = arrays["known"], arrays["norms"]
         return passages
 
-    def _read(self, session: int, changed: Iterable[int]) -> None:
+    def _refresh_turns(self, session: int, changed: Iterable[int]) -> None:
         """Read some turns again, each with its neighbours; their session later."""
         for node in changed:
             if node >= 0:

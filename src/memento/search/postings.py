@@ -39,10 +39,10 @@ def tokens(text: str) -> list[str]:
     >>> tokens("She's moving to São Paulo!")
     ['move', 'são', 'paulo']
     """
-    return stem_words([word for word in words(text) if word not in STOP_WORDS])
+    return stem_words([word for word in split_words(text) if word not in STOP_WORDS])
 
 
-def words(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """
     Return the words of a text in their order, lower-cased, stop words too.
 
@@ -57,7 +57,7 @@ def words(text: str) -> list[str]:
 @lru_cache(maxsize=20_000)
 def _read_words(text: str) -> tuple[str, ...]:
     """Return the words of a text, which the next pool reads again."""
-    return tuple(words(text))
+    return tuple(split_words(text))
 
 
 def stem_words(words: list[str]) -> list[str]:

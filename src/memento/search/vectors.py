@@ -217,7 +217,7 @@ class VectorFile:
             for node, data in self._db.execute("SELECT node, data FROM vector ORDER BY node, part"):
                 yield node, _unpack(data)
 
-    def write(self, entries: Sequence[tuple[IRI, bytes, Vectors]], gone: Sequence[IRI] = ()) -> list[int]:
+    def write_entries(self, entries: Sequence[tuple[IRI, bytes, Vectors]], gone: Sequence[IRI] = ()) -> list[int]:
         """
         Store (IRI, digest, (windows, d) vectors) in place of what is there, and remove what is gone, all or nothing.
 
@@ -461,5 +461,5 @@ def finish_replacing(path: Path, beside: Path, fingerprint: str) -> None:
     elif path.is_file():
         with closing(VectorFile(beside, made_by)) as file:
             lag = file.compare(path)
-            file.write([], lag.gone)
+            file.write_entries([], lag.gone)
             file.write_states([], lag.gone_states)

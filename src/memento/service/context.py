@@ -67,7 +67,7 @@ from memento.keys.remember import WriteContext
 from memento.keys.view import KeyView
 from memento.manifest import Maps
 from memento.model import Degraded, Filter, Page, Recollection, Scope
-from memento.operations import Operation, check
+from memento.operations import Operation, check_fields
 from memento.operations.base import FILTERS, Filtered, list_iri_fields, read_items
 from memento.operations.intake import Capture
 from memento.overview import Pages, Profiles
@@ -224,7 +224,7 @@ class Shards:
 
     def locate(self, tenant: str) -> Service:
         """
-        Return the service that has a tenant, with all of it; raises as `get`.
+        Return the service that has a tenant, with all of it; raises as `open_shard`.
 
         *Because:* a node may have heard of a move by one store before it has followed the other.
         """
@@ -233,7 +233,7 @@ class Shards:
             if placement.shard != name and placement.shard not in passed:
                 name = placement.shard
                 passed.add(name)
-                service = self.get(name)
+                service = self.open_shard(name)
                 service.stores.follow_until(placement.since)
             else:
                 break
@@ -258,7 +258,7 @@ class Shards:
             return found.shard if found else MAIN
         return next(name for name, one in self._opened.items() if one is service)
 
-    def get(self, name: str) -> Service:
+    def open_shard(self, name: str) -> Service:
         """
         Return the service over a store, opened if it is not.
 
@@ -284,7 +284,7 @@ class Shards:
         for name in self._locks:
             with suppress(MementoError):
                 if any(one.shard == name for one in self.main.stores.list_placements().values()):
-                    self.get(name)
+                    self.open_shard(name)
 
     def list_health(self) -> dict[str, str]:
         """Say of each store whether it is open here, and whether it answers."""
@@ -469,7 +469,7 @@ class Context:
             **times,
         )
 
-    def embed(self, text: str) -> Vectors:
+    def embed_question(self, text: str) -> Vectors:
         """Return the vectors of a question's windows."""
         return self.stores.embedder.embed_question(text)
 
@@ -537,7 +537,7 @@ class AnswerCache:
             self._kept.clear()
             self._waiting.clear()
 
-    def ask(
+    def get_answer(
         self, question: Operation[Any], access: Access, scope: Scope, make: Callable[[], Recollection]
     ) -> Recollection:
         """Return the answer to a question, as it is kept or as `make` makes it; `cached` says how."""
@@ -764,7 +764,7 @@ def handle(operation: Operation[A], context: Context) -> A:
     redaction = context.begin_redaction(operation.namespace, is_question=operation.right == "read")
     operation = redaction.redact(read_items(operation, redaction.redact))
     redacted = redaction.close(is_trial=getattr(operation, "dry_run", False))
-    check(operation)
+    check_fields(operation)
     # What is captured is only put down, to be noted later, and waits for nobody.
     is_change = operation.right != "read" and not isinstance(operation, Capture)
     with context.service.writers.admit() if is_change else nullcontext():

@@ -186,7 +186,7 @@ def warm_up(service: Service) -> None:
         BackendError: the embedder cannot be loaded, or the store not be read.
     """
     service.stores.load_embedder()
-    redaction.warm_up()
+    redaction.load_detectors()
     context = Context(service)  # not where the owner's memory was moved to: that store may be away
     # Whatever is far from it: the way to the end of the pipeline is to be gone once.
     peek(Recall(_FIRST_QUESTION, gate=False), context)

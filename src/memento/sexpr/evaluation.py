@@ -89,7 +89,7 @@ class Evaluation:
     calls: int = field(default=0, init=False)
     depth: int = field(default=0, init=False)
 
-    def run(self, text: str) -> list[Any]:
+    def evaluate_text(self, text: str) -> list[Any]:
         """
         Return the value of each form of a text, in their order.
 
@@ -100,7 +100,7 @@ class Evaluation:
         return [self._evaluate(form) for form in self.check_forms(text)]
 
     def check_forms(self, text: str) -> tuple[Form, ...]:
-        """Return the forms of a text, held against the table; none of them is run. Raises as `run`, but for what verbs raise."""
+        """Return the forms of a text, held against the table; none of them is run. Raises as `evaluate_text`."""
         forms = read_forms(text, self.most_chars)
         if not forms:
             raise InputError('there is no expression: write one, as (recall "tea")')

@@ -282,7 +282,7 @@ def set_policy(of: Evaluation, name: Form, *rest: Form) -> Any:
 
 def run(of: Evaluation, name: str) -> Any:
     """The value of a policy's last expression."""
-    return of.run(policy(of, name))[-1]
+    return of.evaluate_text(policy(of, name))[-1]
 
 
 def _record_of(noun: object) -> Any:

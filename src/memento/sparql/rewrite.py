@@ -525,7 +525,7 @@ class Groups:
     def __getitem__(self, number: int) -> Group:
         return self.outside if number < 0 else self.all[number]
 
-    def owner(self, place: int) -> int:
+    def group_of(self, place: int) -> int:
         """Return the number of the group that a token stands in; for a brace, of the group around it."""
         return self._owner[place]
 
@@ -535,7 +535,7 @@ class Groups:
 
         What stands beside a WHERE, as the expressions of SELECT and ORDER BY, belongs to it.
         """
-        number = self.owner(place)
+        number = self.group_of(place)
         group = self[number]
         where = self._where(number)
         if where is not None:
@@ -723,7 +723,7 @@ def _find_place_of_rows(service: Service, asked: SearchBlock, groups: Groups) ->
 
 
 def _enclosing_group(service: Service, groups: Groups) -> Group:
-    number = groups.owner(service.first)
+    number = groups.group_of(service.first)
     if number < 0 or groups[number].closing < 0:
         raise InputError(f"{groups.tokens[service.first].place}: SERVICE must stand within a group {{ … }}")
     return groups[number]
@@ -762,13 +762,13 @@ def _skip_brackets(at: int, until: int, tokens: Sequence[Token]) -> int:
 
 def _certain_variables(begin: int, end: int, groups: Groups) -> set[str]:
     """Return the variables of the triples among some tokens of a group: each is bound in every answer."""
-    owner = groups.owner(begin)
+    owner = groups.group_of(begin)
     depth = 0
     variables: set[str] = set()
     for place in range(begin, end):
         token = groups.tokens[place]
         depth += {"(": 1, ")": -1}.get(token.text, 0)
-        if depth == 0 and token.kind == "variable" and groups.owner(place) == owner:
+        if depth == 0 and token.kind == "variable" and groups.group_of(place) == owner:
             variables.add(token.text[1:])
     return variables
 
@@ -776,7 +776,7 @@ def _certain_variables(begin: int, end: int, groups: Groups) -> set[str]:
 def _find_branches(service: Service, memory: str, place: int, groups: Groups) -> list[int]:
     """Find where the memories are put once more: at the head of each branch of a UNION beside the rows that is about them."""
     places: list[int] = []
-    left = [groups.owner(service.first)]
+    left = [groups.group_of(service.first)]
     while left:
         for number in groups[left.pop()].inner:
             group = groups[number]

@@ -435,7 +435,11 @@ class _Planner:
         )
         if (chosen := self._choose_dataset(operation)) is not None:
             return replace(act, default=chosen.default, named=chosen.named, free_default=False, free_named=False)
-        return replace(act, default=self.dataset.among([into]), free_default=False) if operation.with_graph else act
+        return (
+            replace(act, default=self.dataset.keep_readable([into]), free_default=False)
+            if operation.with_graph
+            else act
+        )
 
     def _choose_dataset(self, operation: WrittenOperation) -> Dataset | None:
         """Return the graphs that the request wants a pattern to read, as far as the caller may; None where it names none."""
@@ -488,13 +492,13 @@ class _Planner:
 
     def _writable_graph(self, operation: WrittenOperation, token: Token) -> str:
         graph = self._resolve_graph(operation, token)
-        if not self.dataset.writes(graph):
+        if not self.dataset.may_write(graph):
             raise refuse_write(graph, self.dataset)
         return graph
 
     def _readable_graph(self, operation: WrittenOperation, token: Token) -> str:
         graph = self._resolve_graph(operation, token)
-        if not self.dataset.reads(graph):
+        if not self.dataset.may_read(graph):
             raise Forbidden(f"line {token.line}, column {token.column} of the update: <{graph}> is not yours to read")
         return graph
 
@@ -605,9 +609,9 @@ class GraphStore:
             Busy, TimedOut, TooMuch: as a query.
         """
         name = resolve_target(graph, dataset)
-        if not dataset.reads(name):
+        if not dataset.may_read(name):
             raise Forbidden(f"the graph <{name}> is not yours to read")
-        if graph is not None and not self._graph.has(IRI(name)):
+        if graph is not None and not self._graph.has_graph(IRI(name)):
             raise NotFound(f"there is no graph <{name}>")
         only = VisibleGraphs(default=(IRI(name),), named=()) if name else None
         job = prepare_query(QueryRequest(sparql=load_query("sparql/graph").text, accept=accept), only, self._limits)
@@ -619,9 +623,9 @@ class GraphStore:
         """
         Put documents into a graph, in the place of what is there or beside it; "" is the default graph. Raises as `update`.
         """
-        if not request.dataset.writes(graph):
+        if not request.dataset.may_write(graph):
             raise refuse_write(graph, request.dataset)
-        is_new = graph != DEFAULT and not self._graph.has(IRI(graph))
+        is_new = graph != DEFAULT and not self._graph.has_graph(IRI(graph))
         with self._pool.snapshots.scratch() as scratch:
             scratch.mkdir()
             base = graph or request.base
@@ -648,9 +652,9 @@ class GraphStore:
             WrongGraph: it would change another one.
         """
         dataset, name = request.dataset, resolve_target(graph, request.dataset)
-        if not dataset.writes(name):
+        if not dataset.may_write(name):
             raise refuse_write(name, dataset)
-        if graph is not None and not self._graph.has(IRI(name)):
+        if graph is not None and not self._graph.has_graph(IRI(name)):
             raise NotFound(f"there is no graph <{name}>: PUT makes one")
 
         def commit(delta: Delta) -> None:
@@ -668,9 +672,9 @@ class GraphStore:
 
     def drop(self, graph: str, request: WriteRequest) -> Changed:
         """Take a graph away with all that is in it, or empty the default graph; raises as `update`."""
-        if not request.dataset.writes(graph):
+        if not request.dataset.may_write(graph):
             raise refuse_write(graph, request.dataset)
-        if graph != DEFAULT and not self._graph.has(IRI(graph)):
+        if graph != DEFAULT and not self._graph.has_graph(IRI(graph)):
             raise NotFound(f"there is no graph <{graph}>")
         act = Operation(act=Clear(graph=graph, is_drop=True, is_silent=True), prologue="", text="")
         with self._pool.snapshots.scratch() as scratch:
@@ -744,7 +748,7 @@ class GraphStore:
             quads = (graph_of(quad) for side in (delta.removes, delta.adds) for quad in parse_quads(side))
             changed = {*quads, *delta.cleared, *delta.dropped, *delta.created}
             for graph in sorted({*changed, *delta.touched}):
-                if not request.dataset.writes(graph):
+                if not request.dataset.may_write(graph):
                     raise refuse_write(graph, request.dataset)
             if not changed <= set(delta.touched):
                 raise GraphError("a worker did not name every graph that it would change")
@@ -753,8 +757,8 @@ class GraphStore:
 
     def _raise_if_too_many_graphs(self, graphs: Collection[str], dataset: Dataset) -> None:
         """Raises `TooLong` when a tenant would have more graphs than it may."""
-        fresh = [graph for graph in graphs if not self._graph.has(IRI(graph))]
-        if fresh and len(fresh) + sum(map(dataset.writes, self._graph.graphs())) > self._limits.graphs:
+        fresh = [graph for graph in graphs if not self._graph.has_graph(IRI(graph))]
+        if fresh and len(fresh) + sum(map(dataset.may_write, self._graph.graphs())) > self._limits.graphs:
             raise TooLong(f"a tenant may have at most {self._limits.graphs} graphs (limits.graphs): DROP some")
 
 

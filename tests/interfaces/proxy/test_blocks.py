@@ -162,7 +162,7 @@ def test_a_block_with_a_memory_that_was_forgotten_meanwhile_is_not_kept(home: Da
     sticky.put(b"1", block("with a"), ["urn:a", "urn:b"])
     sticky.put(b"2", block("with b"), ["urn:b"])
 
-    assert sticky.get([b"1", b"2"]) == {b"2": block("with b")}
+    assert sticky.find_blocks([b"1", b"2"]) == {b"2": block("with b")}
     sticky.close()
 
 
@@ -170,7 +170,7 @@ def test_the_longest_unused_blocks_go_first(home: DataFolder) -> None:
     sticky = Sticky(home, 20)
     for number in range(30):
         sticky.put(bytes([number]), block(str(number)), ["urn:a"])
-    kept = sticky.get([bytes([number]) for number in range(30)])
+    kept = sticky.find_blocks([bytes([number]) for number in range(30)])
     sticky.close()
 
     assert len(kept) <= 20
@@ -184,14 +184,14 @@ def test_a_file_that_is_none_is_made_anew_and_one_that_cannot_be_is_done_without
     home.blocks.write_bytes(b"no database at all, but long enough to look like one" * 100)
     sticky = Sticky(home, 10)
     sticky.put(b"1", block("one"), [])
-    assert sticky.get([b"1"]) == {b"1": block("one")}
+    assert sticky.find_blocks([b"1"]) == {b"1": block("one")}
     sticky.close()
     home.delete_blocks()
     home.blocks.mkdir()
     broken = Sticky(home, 10)
     broken.put(b"1", block("one"), [])
 
-    assert broken.get([b"1"]) == {}
+    assert broken.find_blocks([b"1"]) == {}
 
 
 def test_only_the_user_can_read_the_file(home: DataFolder) -> None:

@@ -141,7 +141,7 @@ def test_the_best_ones_links_grow_and_those_passed_by_fade(direct: Memento) -> N
     assert best.memory == one
     assert weights == {one: 1.1, other: 0.995}
     assert [direct.service.reinforcement.read_numbers(iri).depth for iri in (one, other)] == [0.05, 0.0]
-    direct.service.reinforcement.write()
+    direct.service.reinforcement.write_effects()
     assert {row.memory: row.weight for row in direct.read_key(key).memories} == weights
 
 

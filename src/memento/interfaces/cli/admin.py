@@ -108,7 +108,7 @@ def serve_stdio(chosen: Chosen) -> None:
 
     configure_logging()
     service = Service(chosen.folder, namespace_of(chosen))
-    known = load_client(chosen.folder.settings)
+    known = load_client(chosen.folder.settings_file)
     groups = offered_groups(known.cases)
     direct = "keys" in groups and known.keys.direct
     asking = known.mcp.confirmation
@@ -191,7 +191,7 @@ def set_up(
     """Write the settings of a new memory; what is there already stays as it is."""
     from memento.settings import Settings, load
 
-    file = chosen.folder.settings
+    file = chosen.folder.settings_file
     if file.exists():
         raise InputError(
             f"{file} is there already and stays as it is: change it by hand, or name another folder with --home"
@@ -261,9 +261,9 @@ def tear_down(chosen: Chosen, drops_settings: bool) -> None:
         raise FolderInUse(f"{folder.path} is in use by another process, which does not serve: end it first")
     (folder.path / "owner.json").unlink(missing_ok=True)
     aside = None
-    if drops_settings and folder.settings.is_file():
-        aside = folder.settings.with_name("memento.toml.before-teardown")
-        folder.settings.replace(aside)
+    if drops_settings and folder.settings_file.is_file():
+        aside = folder.settings_file.with_name("memento.toml.before-teardown")
+        folder.settings_file.replace(aside)
     answer = {"stopped": stopped, "settings": str(aside) if aside else None, "kept": str(folder.path)}
     said = [f"Stopped the service at {stopped}." if stopped else "No service was running."]
     said += [f"The settings are in {aside}."] if aside else []

@@ -62,7 +62,7 @@ class Chosen:
         """The settings in force in the data folder."""
         from memento import settings
 
-        found = settings.load(self.folder.settings)
+        found = settings.load(self.folder.settings_file)
         if self.key_file is None:
             return found
         return replace(found, encryption=replace(found.encryption, key="", key_file=self.key_file))
@@ -152,7 +152,9 @@ def running(chosen: Chosen) -> Client | None:
     return client
 
 
-def ask(memento: Memento | Client, method: str, progress: Progress | None = None, /, **arguments: Any) -> Any:
+def call_operation(
+    memento: Memento | Client, method: str, progress: Progress | None = None, /, **arguments: Any
+) -> Any:
     """What a method answers, as plain JSON; how far it is when it is done in this process."""
     from memento.operations import TABLE
     from memento.python import Client
@@ -171,7 +173,11 @@ def namespace_of(chosen: Chosen) -> str:
     if name is None:
         from memento.settings import load_client
 
-        name = load_client(chosen.folder.settings).scope.namespace if chosen.folder.settings.is_file() else "main"
+        name = (
+            load_client(chosen.folder.settings_file).scope.namespace
+            if chosen.folder.settings_file.is_file()
+            else "main"
+        )
     if name == "project":
         from memento.settings import resolve_namespace
 
@@ -416,7 +422,7 @@ def _show_overview(chosen: Chosen) -> None:
     from memento.interfaces.cli.views import show_listing
 
     with open_memory(chosen, "overview") as memento:
-        memories = ask(memento, "list", limit=5)
+        memories = call_operation(memento, "list", limit=5)
     shown = show_listing(memories) if memories else "Nothing is remembered yet."
     print_answer(chosen, memories, lambda: f"{shown}\n\n{_BEGINNING}")
 

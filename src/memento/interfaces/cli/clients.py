@@ -488,7 +488,7 @@ def install_hooks(chosen: Chosen, client: str, dry_run: bool, tools: bool) -> No
     _change_file(path, before, after, dry_run, ", ".join(events))
     from memento.settings import load_client
 
-    mode = load_client(chosen.folder.settings).capture.find_mode(namespace_of(chosen))
+    mode = load_client(chosen.folder.settings_file).capture.find_mode(namespace_of(chosen))
     told = {
         "off": "Nothing is captured yet: set mode of [capture] to propose or on.",
         "propose": "What is said is proposed.",
@@ -670,7 +670,7 @@ def _keep_for_later(asked: Any, chosen: Chosen) -> bool:
     from memento.operations.base import read_items
     from memento.settings import load_client
 
-    settings, scope = load_client(chosen.folder.settings), Scope("local", asked.namespace)
+    settings, scope = load_client(chosen.folder.settings_file), Scope("local", asked.namespace)
     if settings.capture.find_mode(scope.namespace) == "off":
         return False
     if chosen.folder.is_encrypted:

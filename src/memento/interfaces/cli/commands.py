@@ -26,8 +26,8 @@ from memento.interfaces.cli.base import (
     Chosen,
     Instant,
     ShellCommand,
-    ask,
     bar,
+    call_operation,
     common,
     main,
     open_memory,
@@ -401,7 +401,7 @@ def _register(name: str, command: Command) -> None:
             values[one] = read(values[one])
         arguments = {one: _as_argument(declared[one], value) for one, value in values.items()}
         with open_memory(chosen, command.path) as memento, _bar_of(command) as progress:
-            answer = ask(memento, name, progress, **arguments)
+            answer = call_operation(memento, name, progress, **arguments)
         limits = [one.opts[0] for one in made.params if one.name in FILTERS and arguments.get(one.name) is not None]
         if limits and isinstance(answer, list | tuple) and not answer and not chosen.as_json:
             click.echo(f"No memory fits {' '.join(limits)}.")
@@ -533,10 +533,10 @@ def show_case(chosen: Chosen, iri: str, domain: str | None) -> None:
     """Show everything about the case or the run IRI."""
     with open_memory(chosen, "cases show") as memento:
         if ":trajectory:" in iri:
-            run = ask(memento, "task_run", run=iri, domain=domain)
+            run = call_operation(memento, "task_run", run=iri, domain=domain)
             print_answer(chosen, run, lambda: views.show_run(run))
         else:
-            case = ask(memento, "get_case", case=iri, domain=domain)
+            case = call_operation(memento, "get_case", case=iri, domain=domain)
             print_answer(chosen, case, lambda: views.show_case(case))
 
 
@@ -564,8 +564,8 @@ def record_case(
 ) -> None:
     """Keep the finished TASK as a case, with its verdict."""
     with open_memory(chosen, "cases record") as memento:
-        run = ask(memento, "start_case", task=task, plan=plan, retrieval=retrieval, domain=domain)
-        answer = ask(memento, "complete_case", run=run["iri"], domain=domain, **verdict)
+        run = call_operation(memento, "start_case", task=task, plan=plan, retrieval=retrieval, domain=domain)
+        answer = call_operation(memento, "complete_case", run=run["iri"], domain=domain, **verdict)
     print_answer(chosen, answer, lambda: views.show_completed(answer))
 
 

@@ -15,8 +15,8 @@ from memento.errors import InputError
 from memento.interfaces.cli.base import (
     FAILED,
     Chosen,
-    ask,
     bar,
+    call_operation,
     command,
     common,
     main,
@@ -227,7 +227,7 @@ def index_folder(chosen: Chosen, folder: Path, force: bool) -> None:
 def back_up(chosen: Chosen, folder: Path | None, keep: int | None) -> None:
     """Back up the memory into FOLDER, under the time, also while a service runs; default the data folder's own."""
     with open_memory(chosen, "backup") as memento, bar("Backing up", at_once=True) as progress:
-        answer = ask(memento, "backup", progress, folder=_absolute_path(folder), keep=keep)
+        answer = call_operation(memento, "backup", progress, folder=_absolute_path(folder), keep=keep)
     print_answer(
         chosen,
         answer,
@@ -244,7 +244,7 @@ def restore_backup(chosen: Chosen, folder: Path | None) -> None:
     """Let the backup FOLDER, or the latest in it, be the memory; what is there now is moved aside and stays."""
     with bar("Restoring", at_once=True) as progress:
         if client := running(chosen):
-            answer = ask(client, "restore", folder=_absolute_path(folder))
+            answer = call_operation(client, "restore", folder=_absolute_path(folder))
         else:
             from memento.codec import plain
             from memento.python import restore_folder as restored

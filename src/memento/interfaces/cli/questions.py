@@ -13,7 +13,7 @@ import click
 
 from memento.errors import InputError, MementoError
 from memento.interfaces.cli import views
-from memento.interfaces.cli.base import Chosen, Instant, ask, command, open_memory, print_answer
+from memento.interfaces.cli.base import Chosen, Instant, call_operation, command, open_memory, print_answer
 from memento.interfaces.cli.commands import filter_options, read_text_or_file
 from memento.iris import MEM
 
@@ -47,7 +47,7 @@ def recall_memories(
         if form and not chosen.as_json:
             click.echo(_render(chosen, memento, form, question, details))
             return
-        answer = ask(memento, "recall", question=question, **details)
+        answer = call_operation(memento, "recall", question=question, **details)
     print_answer(chosen, answer, lambda: views.show_recollection(answer))
 
 
@@ -64,7 +64,9 @@ def evaluate_expression(chosen: Chosen, expression: str | None, verbs: bool) -> 
     if expression is None:
         raise InputError("EXPRESSION is missing: write one in quotes, as '(recall \"tea\")', or ask for --verbs")
     with open_memory(chosen, "eval-sexpr") as memento:
-        answer = ask(memento, "evaluate", expression=read_text_or_file(expression, "(;"), namespace=chosen.namespace)
+        answer = call_operation(
+            memento, "evaluate", expression=read_text_or_file(expression, "(;"), namespace=chosen.namespace
+        )
     print_answer(chosen, answer, lambda: answer["text"])
 
 
@@ -91,7 +93,7 @@ def show_manifest(chosen: Chosen, svg: bool, fresh: bool) -> None:
 
             click.echo(draw_manifest(memento.manifest(fresh=fresh, namespace=chosen.namespace)))
             return
-        answer = ask(memento, "manifest", fresh=fresh, namespace=chosen.namespace)
+        answer = call_operation(memento, "manifest", fresh=fresh, namespace=chosen.namespace)
     print_answer(chosen, answer, lambda: "\n".join(map(views.clean, answer["text"].splitlines())))
 
 
@@ -118,7 +120,7 @@ def _evaluate_lines(chosen: Chosen, memento: Memento | Client) -> bool:
         text = f"{text}\n{line}" if text else line
         if text.strip() and (is_over or not is_open(text)):
             try:
-                click.echo(ask(memento, "evaluate", expression=text, namespace=chosen.namespace)["text"])
+                click.echo(call_operation(memento, "evaluate", expression=text, namespace=chosen.namespace)["text"])
             except MementoError as error:
                 click.echo(f"memento: {error}", err=True)
                 has_failed = True
@@ -248,6 +250,6 @@ def walk_keys(chosen: Chosen, query: str | None, k: int) -> None:
     """Walk from QUERY to keys, from a key to memories, from a memory to further keys; asks at each step where to go."""
     with open_memory(chosen, "walk") as memento:
         if chosen.as_json:
-            click.echo(json.dumps(ask(memento, "find_keys", query=query or "", k=k), ensure_ascii=False))
+            click.echo(json.dumps(call_operation(memento, "find_keys", query=query or "", k=k), ensure_ascii=False))
         else:
-            Walk(lambda method, **given: ask(memento, method, **given), k).go(query)
+            Walk(lambda method, **given: call_operation(memento, method, **given), k).go(query)

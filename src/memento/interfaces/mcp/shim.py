@@ -168,7 +168,7 @@ class Shim:
             text = self._map()
             if text and text != self._shown:
                 self._shown = text
-                self._send({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+                self._send_line({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
 
     def _introduce(self, params: Json) -> Json:
         """The answer to `initialize`: the client's revision where we speak it, else our newest of that era."""
@@ -226,7 +226,7 @@ class Shim:
                         return self._with_answers(message, answer["result"])
                     answer["result"] = _as_older(answer["result"])
                 if message["id"] in self._running:
-                    self._send(answer)
+                    self._send_line(answer)
         finally:
             connection.close()
         return {}
@@ -244,7 +244,7 @@ class Shim:
             own = f"memento-{next(self._questions)}"
             self._answers[own] = waiting = queue.SimpleQueue[Json]()
             try:
-                self._send({"jsonrpc": "2.0", "id": own, **request})
+                self._send_line({"jsonrpc": "2.0", "id": own, **request})
                 answers[name] = waiting.get().get("result") or {"action": "cancel"}
             finally:
                 del self._answers[own]
@@ -268,13 +268,13 @@ class Shim:
         self._result(request["id"], result | complete)
 
     def _result(self, own: object, result: Json) -> None:
-        self._send({"jsonrpc": "2.0", "id": own, "result": result})
+        self._send_line({"jsonrpc": "2.0", "id": own, "result": result})
 
     def _fail(self, own: object, code: int, message: str, data: Json | None = None) -> None:
         error = {"code": code, "message": message, **({"data": data} if data else {})}
-        self._send({"jsonrpc": "2.0", "id": own, "error": error})
+        self._send_line({"jsonrpc": "2.0", "id": own, "error": error})
 
-    def _send(self, message: Json) -> None:
+    def _send_line(self, message: Json) -> None:
         line = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", errors="replace") + b"\n"
         # A client that left reads nothing, and is told nothing.
         with self._writing, suppress(OSError, ValueError):
@@ -447,7 +447,7 @@ class Service:
 
     def _port(self) -> list[str]:
         """A free port instead of the usual one, when somebody else has that: who looks finds it in the data folder."""
-        knobs = settings.load_client(self._home.settings).server
+        knobs = settings.load_client(self._home.settings_file).server
         family = socket.AF_INET6 if ":" in knobs.host else socket.AF_INET
         try:
             socket.create_server((knobs.host, knobs.port), family=family).close()

@@ -92,7 +92,7 @@ class Sticky:
         self._is_usable = most > 0
         self._gone: dict[str, float] = {}
 
-    def get(self, keys: Sequence[bytes]) -> dict[bytes, Block]:
+    def find_blocks(self, keys: Sequence[bytes]) -> dict[bytes, Block]:
         """The blocks that there are for these keys."""
 
         def select_blocks(db: sqlite3.Connection) -> dict[bytes, Block]:
@@ -167,7 +167,7 @@ class Sticky:
         if not self._attempt(delete):
             self._delete_all()
 
-    def clear(self) -> None:
+    def forget_all(self) -> None:
         """
         Remove every block; others may be made afterwards.
 
@@ -280,7 +280,7 @@ class Enricher:
         if not conversation.turns or _is_utility(conversation):
             return Enriched(body, "skipped")
         try:
-            blocks = self._sticky.get([turn.key for turn in conversation.turns])
+            blocks = self._sticky.find_blocks([turn.key for turn in conversation.turns])
             state, current = self._current(conversation, blocks, context, namespace)
             return Enriched(
                 _with_blocks(body, conversation, blocks, dialect),

@@ -334,7 +334,7 @@ def write_metrics(context: Context, cases: Look[list[CaseMetrics]]) -> str:
             one.watch.report(fresh_s=_FRESH_S), one.stores, "" if one is service.shards.main else name
         )
     with suppress(BackendError):
-        gauges.append(("captured_turns", {}, sum(one.state == "waiting" for one in service.journal.load())))
+        gauges.append(("captured_turns", {}, sum(one.state == "waiting" for one in service.journal.list_waiting())))
     return telemetry.exposition(gauges) + "".join(_write_gauges(cases.wait(until) or []))
 
 

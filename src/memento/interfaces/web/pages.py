@@ -329,7 +329,7 @@ class Pages:
     def send_graph(self) -> Response:
         """Answer with nodes and links: of a search, around a node, of a way, or of what is mentioned most."""
         asked = _read_arguments("q", "node", "start", "end", "limit")
-        limit = Parameters("q", "node", "start", "end", "limit").number("limit")
+        limit = Parameters("q", "node", "start", "end", "limit").read_number("limit")
         if asked.get("q"):
             found = self._call(Recall, question=asked["q"], k=12, counts=False)
             nodes = [one.iri for one in found.memories]

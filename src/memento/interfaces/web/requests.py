@@ -48,7 +48,7 @@ class Parameters:
         """Every value of a parameter that may be repeated."""
         return [value for value in self._values.getlist(name) if value.strip()]
 
-    def number(self, name: str) -> int | None:
+    def read_number(self, name: str) -> int | None:
         """A whole number."""
         text = self.read_text(name)
         try:

@@ -265,7 +265,7 @@ def _read_parameters(
         elif field.type is bool:
             values[name] = parameters.flag(name) if parameters.read_text(name) else None
         elif field.type is int:
-            values[name] = parameters.number(name)
+            values[name] = parameters.read_number(name)
         elif field.type is float:
             values[name] = parameters.decimal(name)
         else:

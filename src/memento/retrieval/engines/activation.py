@@ -64,7 +64,7 @@ def recall_by_activation(
             )
             for at in best
         ]
-    use.note(*(Used(memory=iri, graph=graph, at=now) for iri, graph, _, _ in chosen))
+    use.note_effects(*(Used(memory=iri, graph=graph, at=now) for iri, graph, _, _ in chosen))
     items = read_items([iri for iri, *_ in chosen], scope, parts)
     return tuple(
         Item(

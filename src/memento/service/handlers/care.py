@@ -198,7 +198,9 @@ def _note_cases(scope: Scope, namespace: str | None, context: Context) -> None:
     wanted = [graph for graph in seen if namespace is None or graph == cases_iri(scope.tenant, namespace)]
     if wanted:
         access = context.access
-        context.service.case_reads.note(access.name, scope.tenant, "", tuple(wanted), now(), operation="cases.export")
+        context.service.case_reads.note_read(
+            access.name, scope.tenant, "", tuple(wanted), now(), operation="cases.export"
+        )
 
 
 @handles(operations.ImportRdf)
@@ -397,8 +399,8 @@ def status(operation: operations.Status, context: Context) -> Report:
     report = report_status(scope, context.access, context.service.datadir, now(), context.stores, context.settings)
     proposals = 0
     with suppress(BackendError):  # whoever captures is told; the rest can be said all the same
-        proposals = sum(one.state == "proposed" for one in context.service.journal.load(scope))
-    counts = context.service.redactor.count(scope)
+        proposals = sum(one.state == "proposed" for one in context.service.journal.list_waiting(scope))
+    counts = context.service.redactor.count_by_kind(scope)
     return replace(report, redacted=counts, proposals=proposals, parts=readiness.parts)
 
 
@@ -442,7 +444,7 @@ def rebuild(operation: operations.Rebuild, context: Context) -> int:
     context.require_owner()
     context.require_writable()
     with context.service.writing:
-        return context.stores.rebuild(context.progress) + context.service.domains.embed_again()
+        return context.stores.rebuild_indexes(context.progress) + context.service.domains.embed_again()
 
 
 @handles(operations.Compact)
@@ -506,7 +508,7 @@ def migrate(operation: operations.Migrate, context: Context) -> Migrated:
         return replace(answer, embedded=0 if is_same else answer.texts - resumed, resumed=resumed)
     context.require_writable()
     context.require_files()
-    settings = prepare_settings(service.datadir.settings, target)
+    settings = prepare_settings(service.datadir.settings_file, target)
     with Migration(stores, embedder, afresh=operation.force) as migration:
         with service.importing:
             made = back_up(service.datadir.backups, None, service)
@@ -514,7 +516,9 @@ def migrate(operation: operations.Migrate, context: Context) -> Migrated:
         migration.catch_up(context.progress)
         with service.importing, service.understanding, service.writing:
             migration.finish()
-            stores.switch_embedder(embedder, migration.file, lambda: write_settings(service.datadir.settings, settings))
+            stores.switch_embedder(
+                embedder, migration.file, lambda: write_settings(service.datadir.settings_file, settings)
+            )
             service.settings = replace(service.settings, embedding=target)
     logger.warning("embedding.migrated", extra={"before": before.fingerprint, "after": embedder.fingerprint})
     texts = stores.indexes.file.count_texts()
@@ -558,12 +562,12 @@ class Exchange:
         joined = not ledger.known()
         patches = read_patches(self._folder, ledger.known())
         if not joined:
-            self._send()
+            self._send_patch()
         redaction = self._context.begin_redaction(None)
-        merger, rivals = self._take(patches, redaction) if patches else (None, 0)
+        merger, rivals = self._take_patches(patches, redaction) if patches else (None, 0)
         redacted = redaction.close(is_trial=self._is_trial)
         if joined or rivals or redacted:
-            self._send()
+            self._send_patch()
         if not self._is_trial:
             blank_patches(self._folder, ledger)
         return Synced(
@@ -594,7 +598,7 @@ class Exchange:
             patches = read_patches(self._folder, known)
             patches = [one for one in patches if one.sequence <= begun.get(one.machine, 0)]
             with self._service.writing, ledger.transaction():
-                Merger(ledger, graph, list_graphs(graph, self._scope.tenant)).take(patches)
+                Merger(ledger, graph, list_graphs(graph, self._scope.tenant)).merge_patches(patches)
                 self._parts.apply(Change(tuple(record_patches(patches, self._scope.tenant))))
             said, known = read_known(graph, self._scope.tenant), ledger.known()
         last = known.get(ledger.machine, 0)
@@ -603,7 +607,7 @@ class Exchange:
             logger.warning("sync.joins-anew", extra={"machine": ledger.machine})
             ledger.begin_anew()
 
-    def _send(self) -> None:
+    def _send_patch(self) -> None:
         """Write a patch of what has changed here, if anything has. Nobody waits for the folder, which may be slow."""
         ledger, graph, tenant = self._ledger, self._parts.graph, self._scope.tenant
         with self._service.writing:
@@ -631,7 +635,7 @@ class Exchange:
             self._parts.apply(Change(tuple(record_patches([patch], tenant))))
             note_own(patch, ledger)
 
-    def _take(self, patches: Sequence[Patch], redaction: Redaction) -> tuple[Merger, int]:
+    def _take_patches(self, patches: Sequence[Patch], redaction: Redaction) -> tuple[Merger, int]:
         """Take patches of others: first apart, where it may take long, then at once."""
         ledger, parts = self._ledger, self._parts
         with ledger.transaction(is_trial=True):
@@ -667,7 +671,7 @@ class Exchange:
     def _merge(self, patches: Sequence[Patch]) -> Merger:
         graph = self._parts.graph
         merger = Merger(self._ledger, graph, list_graphs(graph, self._scope.tenant))
-        merger.take(patches)
+        merger.merge_patches(patches)
         return merger
 
     def _prepare(self, merger: Merger, redaction: Redaction) -> PreparedImport:
@@ -740,7 +744,7 @@ def move_tenant(operation: operations.MoveTenant, context: Context) -> TenantMov
         raise Conflict(f"{tenant!r} is being moved to {found.target!r}: let that end, or cancel it")
     if source == target:
         return TenantMoved(tenant=tenant, source=source, target=target)
-    services = {name: shards.get(name) for name in (MAIN, source, target)}
+    services = {name: shards.open_shard(name) for name in (MAIN, source, target)}
     sides = {name: Side(name=name, parts=service.stores, writing=service.writing) for name, service in services.items()}
     relocation = Relocation(
         tenant,
@@ -751,8 +755,8 @@ def move_tenant(operation: operations.MoveTenant, context: Context) -> TenantMov
         settle=services[source].reinforcement.write_held,
         progress=context.progress,
     )
-    services[source].case_reads.write()
-    moved = relocation.cancel() if operation.cancel else relocation.run()
+    services[source].case_reads.write_reads()
+    moved = relocation.cancel() if operation.cancel else relocation.move_tenant()
     services[target].consolidator.wake()
     logger.warning("tenant.moved", extra={"source": source, "target": target, "cancelled": moved.cancelled})
     return moved
@@ -767,7 +771,7 @@ def list_tenants(operation: operations.ListTenants, context: Context) -> tuple[T
     found: dict[str, int | None] = dict.fromkeys(moves, 0)
     for name in shards.names:
         try:
-            graph = shards.get(name).stores.graph
+            graph = shards.open_shard(name).stores.graph
             graphs = {one: owner for one in graph.graphs() if (owner := owner_of(one)) is not None}
             rows = graph.select("exchange/counted", [*graphs]) if graphs else []
         except BackendError:  # it is away: who is there is known, and not how much

@@ -70,7 +70,7 @@ def writer_of(scope: Scope, context: Context) -> Writer:
 def log_read(operation: str, nodes: Sequence[IRI], scope: Scope, context: Context) -> None:
     """Leave in the audit graph that a caller was given cases or runs; nothing where none were, or a backup stands in."""
     if nodes and not context.stores.degraded:
-        writer_of(scope, context).write(Change(), operation, nodes)
+        writer_of(scope, context).write_change(Change(), operation, nodes)
 
 
 def earned_by(
@@ -174,7 +174,7 @@ def reward_cases(operation: operations.RewardCases, context: Context) -> Credite
         scope, _, domain = domain_of(operation.domain, operation.namespace, context, "write")
         writer = writer_of(scope, context)
         debt = credit.assign_credit(operation.retrieval, earned, single, domain, writer)
-        writer.write(debt.change, "cases.reward", [debt.retrieval, *(pair.case for pair in debt.pairs)])
+        writer.write_change(debt.change, "cases.reward", [debt.retrieval, *(pair.case for pair in debt.pairs)])
         return credit.apply_credit(debt, domain, writer)
 
 
@@ -319,7 +319,7 @@ def start_case(operation: operations.StartCase, context: Context) -> TaskRun:
             derived_from=tuple(dict.fromkeys(map(parse_iri, operation.derived_from))),
         )
         change = runs.begin_run(operation.task, operation.plan, trajectory, domain.graph)
-        writer.write(change, "cases.start", [trajectory.iri], operation.task)
+        writer.write_change(change, "cases.start", [trajectory.iri], operation.task)
         return runs.load_run(trajectory.iri, domain, context.stores).to_task_run(name)
 
 
@@ -352,7 +352,7 @@ def record_step(operation: operations.RecordStep, context: Context) -> TaskRun:
             tools=tuple(operation.tools),
         )
         change = runs.replace_step(kept, done, [parse_iri(one) for one in operation.derived_from], domain.graph)
-        writer_of(scope, context).write(change, "cases.step", [kept.trajectory.iri])
+        writer_of(scope, context).write_change(change, "cases.step", [kept.trajectory.iri])
         return runs.load_run(operation.run, domain, context.stores).to_task_run(name)
 
 
@@ -441,7 +441,7 @@ def plan_task(operation: operations.PlanTask, context: Context) -> Planned:
             about=find_entities(task, operation.about, scope, context.stores),
         )
         change = runs.begin_planned_run(task, draft, trajectory, domain.graph)
-        writer.write(change, "cases.plan", [trajectory.iri], task)
+        writer.write_change(change, "cases.plan", [trajectory.iri], task)
         run = runs.load_run(trajectory.iri, domain, context.stores).to_task_run(name)
     return Planned(run=run, by=draft.by, reason=draft.reason, found=found, tokens=draft.tokens)
 
@@ -530,7 +530,7 @@ def _cases_for(run: TaskRun, operation: operations.ExecuteTask, context: Context
             kept = runs.load_pending_run(run.iri, domain, context.stores)
             if kept.trajectory.retrieval is None and found.retrieval:
                 change = runs.follow_examples(run.iri, found, domain.graph)
-                writer_of(scope, context).write(change, "cases.plan", [run.iri])
+                writer_of(scope, context).write_change(change, "cases.plan", [run.iri])
 
     return Examples(find, follow, context.settings.cases.template_from)
 
@@ -560,7 +560,7 @@ def _write_step(run: IRI, step: TaskStep, operation: operations.ExecuteTask, con
     with context.service.writing:
         scope, _, domain = domain_of(operation.domain, operation.namespace, context, "write")
         kept = runs.load_pending_run(run, domain, context.stores)
-        writer_of(scope, context).write(runs.replace_step(kept, step, (), domain.graph), "cases.step", [run])
+        writer_of(scope, context).write_change(runs.replace_step(kept, step, (), domain.graph), "cases.step", [run])
 
 
 def _require_tools(context: Context) -> None:

@@ -101,7 +101,7 @@ class TenantGraphs(Graphs):
         """Note for the audit graph that somebody may have read cases."""
         if cases := tuple(sorted(IRI(graph) for graph in graphs if graph.startswith(CASES))):
             access = self._context.access
-            self._context.service.case_reads.note(access.name, access.tenant, digest, cases, now())
+            self._context.service.case_reads.note_read(access.name, access.tenant, digest, cases, now())
 
     def named_graph(self, name: str, address: str) -> str:
         """Return the graph that a name at the end of an address means: an IRI itself, or a free graph's name."""
@@ -153,7 +153,7 @@ class TenantGraphs(Graphs):
     def _keep_memories(self, delta: Delta, dataset: Dataset) -> None:
         """Make a backup, which undoes it, before a change that would leave nothing in a graph of memories."""
         service, graph = self._context.service, self._context.stores.graph
-        held = [IRI(name) for name in delta.touched if dataset.holds_memories(name) and graph.has(IRI(name))]
+        held = [IRI(name) for name in delta.touched if dataset.holds_memories(name) and graph.has_graph(IRI(name))]
         after = GraphsAfter(graph, delta, held) if delta.removed and graph.is_on_disk else None
         emptied = [name for name in held if after and any(graph.match(graph=name)) and after.is_emptied(name)]
         if emptied:

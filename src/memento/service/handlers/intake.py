@@ -474,14 +474,14 @@ def capture(operation: operations.Capture, context: Context) -> Capturing:
 
 def take_captured(service: Service) -> float | None:
     """Note what waits in the journal, some entries at once; return the seconds until it is to be looked at again."""
-    if service.degraded or not service.journal.load():
+    if service.degraded or not service.journal.list_waiting():
         return _LOOK_S if service.settings.capture.is_on else None
     with service.journal.taking() as is_ours:
         return _take_some(service) if is_ours else _LOOK_S
 
 
 def _take_some(service: Service) -> float | None:
-    waiting = [one for one in service.journal.load() if one.state == "waiting"]
+    waiting = [one for one in service.journal.list_waiting() if one.state == "waiting"]
     if not waiting:
         return _LOOK_S if service.settings.capture.is_on else None
     away: set[str] = set()
@@ -516,7 +516,7 @@ def _note_captured(captured: Captured, service: Service) -> Noted:
     context = service.context(replace(OWNER, tenant=captured.tenant))
     scope = context.scope(captured.namespace, "write")
     if captured.keep and _is_told_already(captured, scope, context):
-        service.journal.settle([captured.id], "known")
+        service.journal.remove_entries([captured.id], "known")
         return Noted(note=None, skipped="it is already known")
     tasks = make_tasks(
         captured.row, scope, captured.at, service.zone, service.settings.consolidation, keep=captured.keep
@@ -524,15 +524,15 @@ def _note_captured(captured: Captured, service: Service) -> Noted:
     try:
         noted = [one for batch in take_batches([tasks], scope, context.service) for one in batch]
     except InputError as error:
-        service.journal.settle([captured.id], "refused")
+        service.journal.remove_entries([captured.id], "refused")
         return Noted(note=None, skipped=str(error))
-    service.journal.settle([captured.id], "noted")
+    service.journal.remove_entries([captured.id], "noted")
     return join_pieces(noted)
 
 
 def _is_told_already(captured: Captured, scope: Scope, context: Context) -> bool:
     """Tell whether a memory that holds is nearly the same: tools say the same again and again."""
-    vectors = context.embed(captured.row.content)
+    vectors = context.embed_question(captured.row.content)
     with context.stores.indexes.lock:
         view = context.key_view(scope, context.stores.clock())
         _, cosines = view.indexes.vectors["memory"].near(vectors, 1, view.visible)
@@ -561,7 +561,7 @@ def list_proposals(operation: operations.Proposals, context: Context) -> tuple[P
 
 
 def _list_proposed(namespace: str | None, context: Context) -> list[Captured]:
-    return [one for one in context.service.journal.load(context.scope(namespace)) if one.state == "proposed"]
+    return [one for one in context.service.journal.list_waiting(context.scope(namespace)) if one.state == "proposed"]
 
 
 def _choose_proposals(
@@ -593,7 +593,7 @@ def accept_proposals(operation: operations.AcceptProposals, context: Context) ->
 def reject_proposals(operation: operations.RejectProposals, context: Context) -> Decided:
     """Delete proposals."""
     chosen, unknown = _choose_proposals(operation, context)
-    context.service.journal.settle([one.id for one in chosen], "rejected")
+    context.service.journal.remove_entries([one.id for one in chosen], "rejected")
     return Decided(decided=tuple(one.id for one in chosen), unknown=unknown)
 
 
@@ -603,7 +603,7 @@ def list_unfinished(operation: operations.WriteAheadLog, context: Context) -> tu
     scope = context.scope(operation.namespace)
     found = [
         LogEntry(id=one.id, timestamp=one.at, kind="captured" if one.state == "waiting" else "proposal")
-        for one in context.service.journal.load(scope)
+        for one in context.service.journal.list_waiting(scope)
     ]
     for waiting in queue.list_waiting(context.stores, ("pending", "failed")):
         if (waiting.scope.tenant, waiting.scope.namespace) != (scope.tenant, scope.namespace):

@@ -50,7 +50,7 @@ def find_keys(operation: operations.FindKeys, context: Context) -> FoundKeys:
     """Match a question with keys by spelling, meaning and content."""
     context.require_text(operation.query, "query")
     scope, at = context.scope(operation.namespace), now()
-    vectors, options = context.embed(operation.query), context.settings.keys
+    vectors, options = context.embed_question(operation.query), context.settings.keys
     limits = choose_thresholds(context.stores.embedder.fingerprint, options)
     with context.stores.indexes.lock:
         leads = context.key_view(scope, at)
@@ -72,7 +72,7 @@ def read_key(operation: operations.ReadKey, context: Context) -> KeyPage:
     if operation.query is not None:
         context.require_text(operation.query, "query")
     scope = context.scope(operation.namespace)
-    vectors = None if operation.query is None else context.embed(operation.query)
+    vectors = None if operation.query is None else context.embed_question(operation.query)
     page = PageRequest(limit=operation.limit, offset=operation.offset, query=vectors)
     with context.stores.indexes.lock:
         way = traversal(scope, context)
@@ -94,7 +94,7 @@ def read_memory(operation: operations.ReadMemory, context: Context) -> OpenedMem
         way = traversal(scope, context)
         opened, effects = walk.open_memory(operation.iri, operation.via, way, past=operation.past, traced=leaves_trace)
     if effects:
-        service.reinforcement.note(*effects)
+        service.reinforcement.note_effects(*effects)
         traversed = next((one for one in opened.keys if one.is_traversed), None)
         if traversed and context.settings.keys.autokey:
             _learn(traversed, opened.memory, scope, context)
@@ -145,7 +145,7 @@ def recall_memories(operation: operations.RecallMemories, context: Context) -> D
     context.require_text(operation.query, "query")
     scope = context.scope(operation.namespace)
     limits = choose_thresholds(context.stores.embedder.fingerprint, options)
-    query = match.KeyQuery(text=operation.query, vectors=context.embed(operation.query), limits=limits)
+    query = match.KeyQuery(text=operation.query, vectors=context.embed_question(operation.query), limits=limits)
     reranker = context.service.reranker
     wanted = direct.DirectOptions(
         k=max(operation.k, reranker.pool if reranker.has_model else 0),
@@ -166,7 +166,7 @@ def recall_memories(operation: operations.RecallMemories, context: Context) -> D
         kept = {one.memory for one in found}
         effects = [one for one in effects if not isinstance(one, Read) or one.memory in kept]
     if context.access.may("write"):
-        context.service.reinforcement.note(*effects)
+        context.service.reinforcement.note_effects(*effects)
     return DirectRecall(query=operation.query, namespace=scope.namespace, memories=tuple(found))
 
 
@@ -246,7 +246,7 @@ def _remember(item: ToRemember, scope: Scope, context: Context, marks: Marks) ->
             change += _link_tags(written.answer.saved, marks, item, context.write_context(scope, at))
         if change.adds or change.removes:
             stores.commit(change, scope)
-    service.reinforcement.note(*written.effects)
+    service.reinforcement.note_effects(*written.effects)
     return written.answer
 
 
@@ -281,7 +281,7 @@ def _learn(traversed: KeyOf, memory: IRI, scope: Scope, context: Context) -> Non
     at, options, key, service = now(), context.settings.keys, traversed.key, context.service
     phrase = service.query_log.find_phrase(key, scope.graph, at)
     if phrase and phrase != fold_text(traversed.name):
-        service.reinforcement.note(*learn.count_use(key, phrase, scope, context.stores))
+        service.reinforcement.note_effects(*learn.count_use(key, phrase, scope, context.stores))
     lesson = service.query_log.take_lesson(key, scope.graph, at, options.autokey_after)
     if lesson is None:
         return

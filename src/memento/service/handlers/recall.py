@@ -93,7 +93,7 @@ def _recall(operation: operations.Recall, context: Context) -> Recollection:
     recollection = answer(operation, context)
     counts = context.settings.living.count_recall if operation.counts is None else operation.counts
     if counts and context.access.may("write") and not context.service.degraded:
-        context.service.reinforcement.note(*_uses(recollection, context))
+        context.service.reinforcement.note_effects(*_uses(recollection, context))
     if operation.cases:
         wanted = RetrieveCases(operation.question, k=operation.cases, namespace=operation.namespace)
         recollection = replace(recollection, cases=retrieve_cases(wanted, context))
@@ -115,7 +115,7 @@ def answer(operation: operations.Recall, context: Context) -> Recollection:
         recollection = _recall_in_order(query, context, chosen)
         return fit_budget(recollection, operation.budget) if operation.budget else recollection
 
-    return context.service.answers.ask(operation, context.access, scope, make)
+    return context.service.answers.get_answer(operation, context.access, scope, make)
 
 
 def _recall_in_order(query: Query, context: Context, chosen: Settings) -> Recollection:

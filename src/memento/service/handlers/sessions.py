@@ -59,7 +59,7 @@ def start_session(operation: operations.StartSession, context: Context) -> Sessi
         asked = Recall(operation.query, k=operation.limit, namespace=operation.namespace)
         found = [(one.iri, one.content) for one in peek(asked, context).memories]
     groups = _group_previews(found, scope, context)
-    profile = context.service.profiles.get(scope)
+    profile = context.service.profiles.get_profile(scope)
     states = context.stores.graph.select("library/waiting", scope.memory_graphs)
     waiting = sum(int(str(row["count"])) for row in states if row["state"] == "pending")
     return SessionBundle(
@@ -170,7 +170,7 @@ def profile(operation: operations.Profile, context: Context) -> Profile:
     """Return what was counted, or count."""
     scope, profiles = context.scope(operation.namespace), context.service.profiles
     if not operation.regenerate:
-        return profiles.get(scope)
+        return profiles.get_profile(scope)
     is_writer = context.access.may("write") and not context.service.degraded and not context.stores.graph.failure
     return profiles.regenerate(scope, writes=is_writer)
 
@@ -206,7 +206,7 @@ def list_pages(operation: operations.Pages, context: Context) -> tuple[Page, ...
 @handles(operations.ReadPage)
 def read_page(operation: operations.ReadPage, context: Context) -> Page:
     """Return a page with its answer."""
-    return context.service.pages.read(operation.name, context.scope(operation.namespace))
+    return context.service.pages.read_page(operation.name, context.scope(operation.namespace))
 
 
 @handles(operations.RemovePage)
