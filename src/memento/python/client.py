@@ -208,10 +208,6 @@ class Client(Memory):
         Raises:
             InputError: that is no such address.
         """
-        parts = urlsplit(address)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.password:
-            said = "an address with a password in it" if parts.password else repr(address)
-            raise InputError(f"{said} is none of a service: give one such as http://127.0.0.1:6366, and a token apart")
         self.transport = Transport(address, namespace=namespace, token=token, timeout_s=timeout_s)
         self.transport.on_notice = lambda notice: self.on_notice(notice)
 
