@@ -439,20 +439,14 @@ def list_properties() -> tuple[tuple[Property, re.Pattern[str], re.Pattern[str]]
     return tuple((one.row, one.pattern, compile_pattern(fill(one.row.filled, {}), re.IGNORECASE)) for one in rows)
 
 
-def find_filled(question: str) -> re.Pattern[str] | None:
+def find_property(question: str) -> tuple[Property, re.Pattern[str]] | None:
     """
-    Return how a memory fills the property that a question asks for, where the table has it.
+    Return the first row of the table that a question asks for, and how a memory fills it.
 
-    >>> pattern = find_filled("What is Ada's shoe size?")
-    >>> bool(pattern.search("Ada takes size 39.")), find_filled("What does Ada wear?")
+    >>> found = find_property("What is Ada's shoe size?")
+    >>> bool(found[1].search("Ada takes size 39.")), find_property("What does Ada wear?")
     (True, None)
     """
-    found = find_property(question)
-    return found[1] if found else None
-
-
-def find_property(question: str) -> tuple[Property, re.Pattern[str]] | None:
-    """Return the first row of the table that a question asks for, and how a memory fills it."""
     return next(((row, filled) for row, asked, filled in list_properties() if asked.search(question)), None)
 
 
