@@ -6,7 +6,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,10 +48,8 @@ class Server:
         words = [BINARY, "serve", "-l", str(self.folder), "-b", f"127.0.0.1:{self.port}", "--timeout-s", "60"]
         self.process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         client = self.client()
-        until = time.monotonic() + 20
-        while not client.is_reachable():
-            assert time.monotonic() < until and self.process.poll() is None
-            time.sleep(0.02)
+        client.wait_until_there(20, lambda: None)
+        assert self.process.poll() is None
         client.close()
 
     def kill(self) -> None:

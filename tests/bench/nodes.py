@@ -210,8 +210,7 @@ def serving_store(folder: Path) -> Iterator[tuple[str, str]]:
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     urls = (f"http://127.0.0.1:{port}/query", f"http://127.0.0.1:{port}/update")
     try:
-        while not SparqlClient(*urls).is_reachable():
-            time.sleep(0.05)
+        SparqlClient(*urls).wait_until_there(60, lambda: None)
         yield urls
     finally:
         process.terminate()

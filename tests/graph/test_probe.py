@@ -138,10 +138,7 @@ def test_oxigraph_in_memory_keeps_writers_apart() -> None:
     with subprocess.Popen([BINARY, "serve", "-b", f"127.0.0.1:{port}"], stderr=subprocess.DEVNULL) as process:
         client = SparqlClient(f"http://127.0.0.1:{port}/query", f"http://127.0.0.1:{port}/update")
         try:
-            until = time.monotonic() + 20
-            while not client.is_reachable():
-                assert time.monotonic() < until
-                time.sleep(0.02)
+            client.wait_until_there(20, lambda: None)
             assert probe_quickly(client).verdict == "fit"
             raise_if_unfit(client)
         finally:

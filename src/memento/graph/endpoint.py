@@ -126,13 +126,6 @@ class SparqlClient:
         with self._measured("update"), self._send_request(self.update_url, headers, body):
             pass
 
-    def is_reachable(self) -> bool:
-        """Tell whether the endpoint answers the smallest question."""
-        try:
-            return self.ask("ASK {}") or True
-        except GraphError:
-            return False
-
     def wait_until_there(self, wait_s: float, on_wait: Callable[[], None]) -> None:
         """
         Return as soon as anybody answers at the address, be it with a refusal.
@@ -163,7 +156,7 @@ class SparqlClient:
                 if not is_told:
                     is_told = True
                     on_wait()
-                time.sleep(min(0.5, max(until - time.monotonic(), 0.0)))
+                time.sleep(min(0.1, max(until - time.monotonic(), 0.0)))
         finally:
             quick.close()
 
