@@ -16,7 +16,6 @@ import logging
 import re
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import PurePosixPath
-from typing import TypedDict
 from urllib.parse import quote
 
 from flask import Blueprint, Response, request
@@ -28,6 +27,7 @@ from memento.errors import Forbidden, InputError, MementoError
 from memento.interfaces.web.connection import scope_of, waiting_client
 from memento.interfaces.web.requests import graphs_of_caller, namespace
 from memento.interfaces.web.rest import respond
+from memento.service.graphs import GraphCall
 from memento.settings import SparqlSettings
 from memento.sparql.jobs import Answer, WaitingClient
 from memento.sparql.prepare import DOCUMENT_MEDIA, SUFFIXES, QueryRequest
@@ -70,10 +70,7 @@ def _answer_query() -> Response:
     asked = _parse_query_request(given)
     if asked is None:
         return _describe_endpoint()
-    waiting = waiting_client(request.environ)
-    return stream_answer(
-        graphs_of_caller().answer_query(asked, timeout_s=timeout_s(given), namespace=namespace(), waiting=waiting)
-    )
+    return stream_answer(graphs_of_caller().answer_query(asked, _read_call(given)))
 
 
 def stream_answer(answer: Answer) -> Response:
@@ -186,10 +183,7 @@ def _answer_update() -> Response:
     changed = graphs_of_caller().update(
         _update_text(given),
         Using(default=tuple(given.get("using-graph-uri", ())), named=tuple(given.get("using-named-graph-uri", ()))),
-        base=base(),
-        timeout_s=timeout_s(given),
-        namespace=namespace(),
-        waiting=waiting_client(request.environ),
+        _read_call(given, base()),
     )
     return respond(changed)
 
@@ -213,18 +207,15 @@ MULTIPART = "multipart/form-data"
 
 def _read_graph(name: str = "") -> Response:
     """The triples of a graph in the media type that Accept likes best."""
-    answer = graphs_of_caller().read_graph(
-        _named_graph(name),
-        accept=request.headers.get("Accept", ""),
-        namespace=namespace(),
-        waiting=waiting_client(request.environ),
-    )
-    return stream_answer(answer)
+    accept = request.headers.get("Accept", "")
+    return stream_answer(graphs_of_caller().read_graph(_named_graph(name), _read_call(), accept=accept))
 
 
 def _put_graph(name: str = "") -> Response:
     """Let a graph hold what comes, and nothing else: 201 when there was none."""
-    changed = graphs_of_caller().upload(_sent_documents(), _named_graph(name), replaces=True, **_write_arguments())
+    changed = graphs_of_caller().upload(
+        _sent_documents(), _named_graph(name), _read_call(at=request.base_url), replaces=True
+    )
     return respond(changed, 201 if changed.is_new else 200)
 
 
@@ -234,7 +225,7 @@ def _post_graph(name: str = "") -> Response:
     if not name and not {"graph", "default"} & request.args.keys():
         fresh = graphs_of_caller().fresh_graph(request.base_url)
     changed = graphs_of_caller().upload(
-        _sent_documents(), fresh or _named_graph(name), replaces=False, **_write_arguments()
+        _sent_documents(), fresh or _named_graph(name), _read_call(at=request.base_url), replaces=False
     )
     response = respond(changed, 201 if changed.is_new else 200)
     if fresh:
@@ -251,7 +242,7 @@ def _patch_graph(name: str = "") -> Response:
     for field in (*QUERY_FIELDS, *UPDATE_FIELDS):
         if field in given:
             raise InputError(f"{field} has no place here: a patch reads and writes the graph that the address names")
-    changed = graphs_of_caller().patch(text_of("update"), _named_graph(name), **_write_arguments())
+    changed = graphs_of_caller().patch(text_of("update"), _named_graph(name), _read_call(at=request.base_url))
     if "return=representation" not in request.headers.get("Prefer", "").lower().replace(" ", ""):
         return Response(status=204)
     answer = respond(changed)
@@ -261,7 +252,7 @@ def _patch_graph(name: str = "") -> Response:
 
 def _delete_graph(name: str = "") -> Response:
     """Take a graph away."""
-    return respond(graphs_of_caller().drop(_named_graph(name), **_write_arguments()))
+    return respond(graphs_of_caller().drop_graph(_named_graph(name), _read_call(at=request.base_url)))
 
 
 _GRAPH_VIEWS = {
@@ -294,14 +285,10 @@ def _named_graph(name: str) -> str | None:
     return None if is_default else named[0]
 
 
-class _WriteArguments(TypedDict):
-    base: str
-    namespace: str | None
-    waiting: WaitingClient
-
-
-def _write_arguments() -> _WriteArguments:
-    return {"base": request.base_url, "namespace": namespace(), "waiting": waiting_client(request.environ)}
+def _read_call(given: Fields | None = None, at: str | None = None) -> GraphCall:
+    """Read how the request asks; `at` is what relative IRIs of a write are relative to."""
+    limit_s = None if given is None else timeout_s(given)
+    return GraphCall(namespace=namespace(), base=at, timeout_s=limit_s, waiting=waiting_client(request.environ))
 
 
 def _sent_documents() -> Sequence[SentDocument]:

@@ -22,11 +22,11 @@ from memento.graph.oxigraph import Oxigraph
 from memento.graph.snapshot import Snapshots
 from memento.iris import mint
 from memento.model import Dataset
-from memento.service.graphs import Graphs
+from memento.service.graphs import GraphCall, Graphs
 from memento.settings import Settings
 from memento.sparql.description import Statistics
 from memento.sparql.federation import Endpoints
-from memento.sparql.jobs import Answer, WaitingClient
+from memento.sparql.jobs import Answer
 from memento.sparql.pool import Pool
 from memento.sparql.prepare import QueryRequest, prepare_query
 from memento.sparql.update import GraphStore, WriteRequest, is_absolute
@@ -72,19 +72,12 @@ class Bare(Graphs):
             raise Forbidden("a plain dataset knows no tokens: send none")
         return self
 
-    def answer_query(
-        self,
-        query: QueryRequest,
-        *,
-        timeout_s: float | None = None,
-        namespace: str | None,
-        waiting: WaitingClient | None = None,
-    ) -> Answer:
+    def answer_query(self, query: QueryRequest, call: GraphCall) -> Answer:
         """Run a query over the whole dataset; without any dataset given, FROM is the query's own."""
-        self._refuse_namespace(namespace)
+        self._refuse_namespace(call.namespace)
         sparql, limits = self._endpoints.answer_services(query.sparql, self.settings.limits)
         found = prepare_query(replace(query, sparql=sparql), None, limits)
-        return self._workers.run(found, caller=self.caller, timeout_s=timeout_s, waiting=waiting)
+        return self._workers.run(found, caller=self.caller, timeout_s=call.timeout_s, waiting=call.waiting)
 
     def named_graph(self, name: str, address: str) -> str:
         """Return the graph at the end of an address: an IRI itself, or else the whole address."""
@@ -104,22 +97,15 @@ class Bare(Graphs):
         self._refuse_namespace(namespace)
         return Dataset()
 
-    def write_request(
-        self,
-        namespace: str | None,
-        *,
-        base: str | None = None,
-        timeout_s: float | None = None,
-        waiting: WaitingClient | None = None,
-    ) -> WriteRequest:
+    def write_request(self, call: GraphCall) -> WriteRequest:
         """Return a request that writes straight to the store."""
         return WriteRequest(
-            dataset=self.dataset(namespace, "write"),
+            dataset=self.dataset(call.namespace, "write"),
             caller=self.caller,
             commit=self._graph.apply_delta,
-            base=base,
-            timeout_s=timeout_s,
-            waiting=waiting,
+            base=call.base,
+            timeout_s=call.timeout_s,
+            waiting=call.waiting,
         )
 
     @staticmethod

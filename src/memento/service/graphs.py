@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from memento.model import Changed, Dataset
@@ -16,6 +17,19 @@ from memento.sparql.description import Statistics, describe_dataset, describe_se
 from memento.sparql.jobs import Answer, WaitingClient
 from memento.sparql.prepare import QueryRequest
 from memento.sparql.update import GraphStore, SentDocument, Using, WriteRequest, resolve_target
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphCall:
+    """
+    How somebody asks: for which namespace, what relative IRIs of a write are relative to, for how many seconds at most, and who may
+    leave before the end; a query ends then.
+    """
+
+    namespace: str | None
+    base: str | None = None
+    timeout_s: float | None = None
+    waiting: WaitingClient | None = None
 
 
 class Graphs(ABC):
@@ -32,86 +46,34 @@ class Graphs(ABC):
         self.may_write = may_write
 
     @abstractmethod
-    def answer_query(
-        self,
-        query: QueryRequest,
-        *,
-        timeout_s: float | None = None,
-        namespace: str | None,
-        waiting: WaitingClient | None = None,
-    ) -> Answer:
-        """
-        Answer a query as rows come, for whoever can pass on a part; what fails later is raised by the chunks.
+    def answer_query(self, query: QueryRequest, call: GraphCall) -> Answer:
+        """Answer a query as rows come, for whoever can pass on a part; what fails later is raised by the chunks."""
 
-        Args:
-            waiting: who may leave before the end; the query ends then.
-        """
+    def update(self, sparql: str, using: Using, call: GraphCall) -> Changed:
+        """Do an update."""
+        return self.store.commit_update(sparql, self.write_request(call), using)
 
-    def update(
-        self,
-        sparql: str,
-        using: Using,
-        *,
-        base: str | None = None,
-        timeout_s: float | None = None,
-        namespace: str | None,
-        waiting: WaitingClient | None = None,
-    ) -> Changed:
-        """Do an update, for an interface that knows who waits and what relative IRIs are relative to."""
-        request = self.write_request(namespace, base=base, timeout_s=timeout_s, waiting=waiting)
-        return self.store.commit_update(sparql, request, using)
-
-    def read_graph(
-        self,
-        graph: str | None,
-        *,
-        accept: str = "",
-        namespace: str | None,
-        waiting: WaitingClient | None = None,
-    ) -> Answer:
+    def read_graph(self, graph: str | None, call: GraphCall, *, accept: str = "") -> Answer:
         """Read all triples of a graph as they come."""
-        dataset = self.dataset(namespace, "read")
-        return self.store.read(graph, dataset, accept=accept, caller=self.caller, waiting=waiting)
+        dataset = self.dataset(call.namespace, "read")
+        return self.store.read(graph, dataset, accept=accept, caller=self.caller, waiting=call.waiting)
 
     def upload(
-        self,
-        documents: Sequence[SentDocument],
-        graph: str | None,
-        *,
-        replaces: bool,
-        base: str | None = None,
-        namespace: str | None,
-        waiting: WaitingClient | None = None,
+        self, documents: Sequence[SentDocument], graph: str | None, call: GraphCall, *, replaces: bool
     ) -> Changed:
         """Put several documents into one graph."""
-        request = self.write_request(namespace, base=base, waiting=waiting)
+        request = self.write_request(call)
         return self.store.upload(
             documents, resolve_target(graph, request.dataset, empties=replaces), request, replaces=replaces
         )
 
-    def patch(
-        self,
-        sparql: str,
-        graph: str | None,
-        *,
-        base: str | None = None,
-        namespace: str | None,
-        waiting: WaitingClient | None = None,
-    ) -> Changed:
+    def patch(self, sparql: str, graph: str | None, call: GraphCall) -> Changed:
         """Do an update that reads and writes one graph alone."""
-        request = self.write_request(namespace, base=base, waiting=waiting)
-        return self.store.patch(sparql, graph, request)
+        return self.store.patch(sparql, graph, self.write_request(call))
 
-    def drop(
-        self,
-        graph: str | None,
-        *,
-        base: str | None = None,
-        namespace: str | None,
-        waiting: WaitingClient | None = None,
-    ) -> Changed:
+    def drop_graph(self, graph: str | None, call: GraphCall) -> Changed:
         """Take a graph away."""
-        request = self.write_request(namespace, base=base, waiting=waiting)
+        request = self.write_request(call)
         return self.store.drop(resolve_target(graph, request.dataset, empties=True), request)
 
     def description(self, endpoint: str, *, accept: str = "", namespace: str | None) -> tuple[bytes, str]:
@@ -150,14 +112,7 @@ class Graphs(ABC):
         """Return what the caller reads and writes; raise `Forbidden` without that right."""
 
     @abstractmethod
-    def write_request(
-        self,
-        namespace: str | None,
-        *,
-        base: str | None = None,
-        timeout_s: float | None = None,
-        waiting: WaitingClient | None = None,
-    ) -> WriteRequest:
+    def write_request(self, call: GraphCall) -> WriteRequest:
         """Return what the caller may write, and how it is committed; raise `Forbidden` without the right to write."""
 
     @property

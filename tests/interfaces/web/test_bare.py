@@ -19,6 +19,7 @@ from memento.interfaces.cli import main
 from memento.interfaces.web.app import create_bare_app
 from memento.iris import IRI
 from memento.service.bare import Bare
+from memento.service.graphs import GraphCall
 from memento.service.handlers.graphs import read_whole
 from memento.settings import Settings
 from memento.sparql.prepare import QueryRequest
@@ -46,14 +47,17 @@ def rows(web: FlaskClient, sparql: str, **dataset: str) -> list[str]:
 
 
 def test_it_is_empty_the_first_time_and_keeps_what_it_is_given(bare: Bare, tmp_path: Path) -> None:
-    assert read_whole(bare.answer_query(QueryRequest(sparql=ALL, accept="text/csv"), namespace=None))[0] == b"g,o\r\n"
+    assert (
+        read_whole(bare.answer_query(QueryRequest(sparql=ALL, accept="text/csv"), GraphCall(namespace=None)))[0]
+        == b"g,o\r\n"
+    )
     bare._graph.load(TURTLE, IRI("http://example.org/any"))
     bare.close()
 
     with Bare(DataFolder(tmp_path), Settings()) as again:
         assert (
             b"any name"
-            in read_whole(again.answer_query(QueryRequest(sparql=ALL, accept="text/csv"), namespace=None))[0]
+            in read_whole(again.answer_query(QueryRequest(sparql=ALL, accept="text/csv"), GraphCall(namespace=None)))[0]
         )
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bare"]
 

@@ -332,12 +332,12 @@ def recall(reach: Reach, asked: RecallArguments) -> Told:
 
 def sparql(reach: Reach, asked: SparqlArguments) -> Told:
     """The answer to a query, no further than it is wanted: what comes after the last row that is shown is not evaluated."""
-    from memento.service.handlers.graphs import TenantGraphs  # the shim lists this tool and must not wait for the store
+    from memento.service.graphs import GraphCall  # the shim lists this tool and must not wait for the store
+    from memento.service.handlers.graphs import TenantGraphs
     from memento.sparql.prepare import QueryRequest
 
-    answer = TenantGraphs(reach.memory.context).answer_query(
-        QueryRequest(sparql=asked.query, accept="text/csv, text/turtle;q=0.9"), namespace=reach.namespace
-    )
+    question = QueryRequest(sparql=asked.query, accept="text/csv, text/turtle;q=0.9")
+    answer = TenantGraphs(reach.memory.context).answer_query(question, GraphCall(namespace=reach.namespace))
     try:
         if answer.media == "text/turtle":
             return Told(answer=SparqlAnswer(kind="turtle", turtle=_join_bounded(answer.chunks).decode()))

@@ -20,11 +20,11 @@ from memento.operations.recall import Recall
 from memento.retrieval import pipeline
 from memento.retrieval.likeness import build_table, build_table_of
 from memento.service.context import Context, handles
-from memento.service.graphs import Graphs
+from memento.service.graphs import GraphCall, Graphs
 from memento.service.handlers.care import back_up
 from memento.service.handlers.recall import prepare
 from memento.sparql.effects import GraphsAfter, judge_effect
-from memento.sparql.jobs import Answer, WaitingClient
+from memento.sparql.jobs import Answer
 from memento.sparql.prepare import QueryRequest, prepare_query
 from memento.sparql.rewrite import SERVICES, MemoryAccess, SearchBlock
 from memento.sparql.update import GraphStore, SentDocument, Using, WriteRequest, is_absolute
@@ -48,17 +48,10 @@ class TenantGraphs(Graphs):
         super().__init__(context.service.statistics, context.access.caller, may_write=context.access.may("write"))
         self._context = context
 
-    def answer_query(
-        self,
-        query: QueryRequest,
-        *,
-        timeout_s: float | None = None,
-        namespace: str | None,
-        waiting: WaitingClient | None = None,
-    ) -> Answer:
-        """Run a query with the services that ask the memory; see `Graphs.answer`."""
+    def answer_query(self, query: QueryRequest, call: GraphCall) -> Answer:
+        """Run a query with the services that ask the memory."""
         context, service = self._context, self._context.service
-        scope = context.scope(namespace)
+        scope = context.scope(call.namespace)
         sparql, limits = service.endpoints.answer_services(query.sparql, context.settings.limits, others=SERVICES)
         found = prepare_query(
             replace(query, sparql=sparql), context.visible_graphs(scope), limits, _memory_in_query(scope, context)
@@ -66,34 +59,18 @@ class TenantGraphs(Graphs):
         if scope.inferred in {*(found.default_graphs or ()), *(found.named_graphs or ())}:
             context.stores.inferences.refresh(scope, now())  # it may follow from what was written a moment ago
         self._note_cases({*(found.default_graphs or ()), *(found.named_graphs or ())}, found.digest)
-        return service.workers.run(found, caller=self.caller, timeout_s=timeout_s, waiting=waiting)
+        return service.workers.run(found, caller=self.caller, timeout_s=call.timeout_s, waiting=call.waiting)
 
-    def update(
-        self,
-        sparql: str,
-        using: Using,
-        *,
-        base: str | None = None,
-        timeout_s: float | None = None,
-        namespace: str | None,
-        waiting: WaitingClient | None = None,
-    ) -> Changed:
+    def update(self, sparql: str, using: Using, call: GraphCall) -> Changed:
         """Do an update, which may read with its patterns."""
-        changed = super().update(sparql, using, base=base, timeout_s=timeout_s, namespace=namespace, waiting=waiting)
+        changed = super().update(sparql, using, call)
         if _READS.search(sparql):
-            self._note_cases(self.dataset(namespace, "write").named or ())
+            self._note_cases(self.dataset(call.namespace, "write").named or ())
         return changed
 
-    def read_graph(
-        self,
-        graph: str | None,
-        *,
-        accept: str = "",
-        namespace: str | None,
-        waiting: WaitingClient | None = None,
-    ) -> Answer:
+    def read_graph(self, graph: str | None, call: GraphCall, *, accept: str = "") -> Answer:
         """Read all triples of a graph as they come."""
-        answer = super().read_graph(graph, accept=accept, namespace=namespace, waiting=waiting)
+        answer = super().read_graph(graph, call, accept=accept)
         self._note_cases([graph or ""])
         return answer
 
@@ -129,25 +106,18 @@ class TenantGraphs(Graphs):
             namespaces=self._context.access.namespaces,
         )
 
-    def write_request(
-        self,
-        namespace: str | None,
-        *,
-        base: str | None = None,
-        timeout_s: float | None = None,
-        waiting: WaitingClient | None = None,
-    ) -> WriteRequest:
+    def write_request(self, call: GraphCall) -> WriteRequest:
         """Return what the caller may write, and how it is committed."""
-        dataset = self.dataset(namespace, "write")
+        dataset = self.dataset(call.namespace, "write")
         return WriteRequest(
             dataset=dataset,
             caller=self.caller,
             commit=lambda delta: self._commit(delta, dataset),
-            redact=lambda delta: self._redact(delta, namespace),
+            redact=lambda delta: self._redact(delta, call.namespace),
             prepare=lambda delta: self._keep_memories(delta, dataset),
-            base=base,
-            timeout_s=timeout_s,
-            waiting=waiting,
+            base=call.base,
+            timeout_s=call.timeout_s,
+            waiting=call.waiting,
         )
 
     def _keep_memories(self, delta: Delta, dataset: Dataset) -> None:
@@ -199,24 +169,23 @@ def query(operation: operations.Query, context: Context) -> tuple[bytes, str]:
         default_graphs=tuple(operation.default_graphs) if operation.default_graphs else None,
         named_graphs=tuple(operation.named_graphs) if operation.named_graphs else None,
     )
-    graphs = TenantGraphs(context)
-    return read_whole(graphs.answer_query(question, timeout_s=operation.timeout_s, namespace=operation.namespace))
+    call = GraphCall(namespace=operation.namespace, timeout_s=operation.timeout_s)
+    return read_whole(TenantGraphs(context).answer_query(question, call))
 
 
 @handles(operations.Update)
 def update(operation: operations.Update, context: Context) -> Changed:
     """Do an update."""
     using = Using(default=tuple(operation.using_graphs or ()), named=tuple(operation.using_named_graphs or ()))
-    return TenantGraphs(context).update(
-        operation.sparql, using, timeout_s=operation.timeout_s, namespace=operation.namespace
-    )
+    call = GraphCall(namespace=operation.namespace, timeout_s=operation.timeout_s)
+    return TenantGraphs(context).update(operation.sparql, using, call)
 
 
 @handles(operations.GetGraph)
 def get_graph(operation: operations.GetGraph, context: Context) -> tuple[bytes, str]:
     """Read a graph to its end."""
-    graphs = TenantGraphs(context)
-    return read_whole(graphs.read_graph(operation.graph, accept=operation.accept, namespace=operation.namespace))
+    call = GraphCall(namespace=operation.namespace)
+    return read_whole(TenantGraphs(context).read_graph(operation.graph, call, accept=operation.accept))
 
 
 @handles(operations.PutGraph)
@@ -234,13 +203,13 @@ def post_graph(operation: operations.PostGraph, context: Context) -> Changed:
 @handles(operations.PatchGraph)
 def patch_graph(operation: operations.PatchGraph, context: Context) -> Changed:
     """Do an update in one graph."""
-    return TenantGraphs(context).patch(operation.sparql, operation.graph, namespace=operation.namespace)
+    return TenantGraphs(context).patch(operation.sparql, operation.graph, GraphCall(namespace=operation.namespace))
 
 
 @handles(operations.DeleteGraph)
 def delete_graph(operation: operations.DeleteGraph, context: Context) -> Changed:
     """Take a graph away."""
-    return TenantGraphs(context).drop(operation.graph, namespace=operation.namespace)
+    return TenantGraphs(context).drop_graph(operation.graph, GraphCall(namespace=operation.namespace))
 
 
 def read_whole(answer: Answer) -> tuple[bytes, str]:
@@ -253,7 +222,8 @@ def read_whole(answer: Answer) -> tuple[bytes, str]:
 
 def _upload(operation: operations.PutGraph | operations.PostGraph, context: Context, *, replaces: bool) -> Changed:
     documents: Sequence[SentDocument] = [SentDocument(content=io.BytesIO(operation.document), media=operation.media)]
-    return TenantGraphs(context).upload(documents, operation.graph, replaces=replaces, namespace=operation.namespace)
+    call = GraphCall(namespace=operation.namespace)
+    return TenantGraphs(context).upload(documents, operation.graph, call, replaces=replaces)
 
 
 def _memory_in_query(scope: Scope, context: Context) -> MemoryAccess:
