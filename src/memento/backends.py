@@ -30,12 +30,12 @@ from memento.graph.backups import (
     use_fallback,
 )
 from memento.graph.endpoint import SparqlClient
-from memento.graph.feed import ROUTES, Entry, Neighbours, Placement, build_placements
+from memento.graph.feed import ROUTES, Entry, Neighbours, Placement, WriteLock, build_placements
 from memento.graph.inferences import Inferences
 from memento.graph.oxigraph import Oxigraph, finish_rewriting, rewrite, tidy, wait_until_released
 from memento.graph.probe import raise_if_unfit
 from memento.graph.ranges import Aside
-from memento.graph.remote import RemoteStore, Replica, WriteLock
+from memento.graph.remote import RemoteStore, Replica
 from memento.graph.snapshot import Snapshots, delete_snapshots
 from memento.graph.store import Delta, Store
 from memento.graph.transfer import Statement

@@ -560,6 +560,41 @@ class Turn:
             raise
 
 
+class WriteLock:
+    """
+    The lock of all writers of this process, and of all nodes: as a `threading.Lock`, but that whoever has it has the turn among the
+    nodes too, and the indexes have followed all that others wrote.
+    """
+
+    def __init__(self, turn: Turn) -> None:
+        self._turn = turn
+        self.local = threading.Lock()
+        """That of the writers of this process, which who only reads what they keep may take alone."""
+        self._count = threading.Lock()
+
+    def __enter__(self) -> None:
+        with self._count:
+            self._turn.waiting += 1
+        try:
+            self.local.acquire()
+        finally:
+            with self._count:
+                self._turn.waiting -= 1
+        try:
+            self._turn.__enter__()
+        except BaseException:
+            self.local.release()
+            raise
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        try:
+            self._turn.__exit__(kind, error, traceback)
+        finally:
+            self.local.release()
+
+
 def build_placements(rows: Iterable[Mapping[str, object]]) -> dict[str, Placement]:
     """Return where tenants are, from the rows of `feed/placements`."""
     return {str(row["tenant"]): Placement(shard=str(row["shard"]), since=int(str(row["since"]))) for row in rows}

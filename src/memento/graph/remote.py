@@ -22,7 +22,6 @@ from contextlib import contextmanager, suppress
 from itertools import islice, takewhile
 from pathlib import Path
 from shutil import rmtree
-from types import TracebackType
 from typing import NoReturn
 from uuid import uuid4
 
@@ -47,10 +46,13 @@ BLANK = "urn:memento:bnode:"
 _FOREIGN = "endpoint-"
 """How the names begin, here, of blank nodes that somebody else has written at the endpoint."""
 
-_TRUSTED_S = (
-    2.0  # for which a process that has told nothing is believed to have written nothing: it may have died before
-)
+_TRUSTED_S = 2.0
+"""For which a process that has told nothing is believed to have written nothing: it may have died before."""
 _AT_ONCE = 1_000  # quads that are looked for, or nodes that are read, by one request
+_ROUNDS = 8
+"""How often a replica runs after writers before it waits until they pause."""
+_PIECE = 50_000  # quads that are copied at once
+_MARK = (ox.NamedNode(FEED), ox.NamedNode(f"{FEED}:replica"))
 _ENDS = (MEM.to, MEM.invalidated)
 """Where what a write says leads on: the indexes of what is there are outdated too."""
 _FORGETTING = (MEM.content, MEM.description)
@@ -111,9 +113,8 @@ class RemoteStore:
         self._names: frozenset[IRI] | None = None  # the graphs there are, until a write may have changed that
         self._is_closed = False
         self._replica: Replica | None = None
-        self._is_unsure = (
-            False  # of what became of a write, or of the endpoint: the replica is not read until the feed was
-        )
+        # Of what became of a write, or of the endpoint: the replica is not read until the feed was.
+        self._is_unsure = False
         self.followed_at = time.monotonic()
         """When this node last knew all that the store had, by `time.monotonic`."""
         head = self.feed.begin()
@@ -582,44 +583,6 @@ class RemoteStore:
         return True
 
 
-class WriteLock:
-    """
-    The lock of all writers of this process, and of all nodes: as a `threading.Lock`, but that whoever has it has the turn among the
-    nodes too, and the indexes have followed all that others wrote.
-    """
-
-    def __init__(self, turn: Turn) -> None:
-        self._turn = turn
-        self.local = threading.Lock()
-        """That of the writers of this process, which who only reads what they keep may take alone."""
-        self._count = threading.Lock()
-
-    def __enter__(self) -> None:
-        with self._count:
-            self._turn.waiting += 1
-        try:
-            self.local.acquire()
-        finally:
-            with self._count:
-                self._turn.waiting -= 1
-        try:
-            self._turn.__enter__()
-        except BaseException:
-            self.local.release()
-            raise
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        try:
-            self._turn.__exit__(kind, error, traceback)
-        finally:
-            self.local.release()
-
-
-_MARK = (ox.NamedNode(FEED), ox.NamedNode(f"{FEED}:replica"))
-
-
 class _Dropped(GraphError):
     """The folder of a replica could not be written or read, and was let go of."""
 
@@ -945,12 +908,6 @@ class Replica:
             self._copy_graph(graph)
             self._graphs.add(graph)
         self._write((), (), (), sequence, "")
-
-
-_ROUNDS = 8
-"""How often a replica runs after writers before it waits until they pause."""
-
-_PIECE = 50_000  # quads that are copied at once
 
 
 def _is_feed(graph: str) -> bool:

@@ -45,7 +45,7 @@ from memento.errors import (
     ReadOnly,
     TooLong,
 )
-from memento.graph.remote import WriteLock
+from memento.graph.feed import WriteLock
 from memento.intake.capture import Journal
 from memento.intake.redaction import Redaction, Redactor, describe_counts
 from memento.iris import (
