@@ -37,7 +37,7 @@ def journal_of(vault: Vault, entries: list[bytes], after: int = 0) -> Path:
 def read(vault: Vault, after: int = 0) -> list[bytes]:
     vault.sequence = after
     vault.journal.begin(after)
-    return list(vault.journal.read())
+    return list(vault.journal.read_entries())
 
 
 def records(file: Path) -> list[bytes]:

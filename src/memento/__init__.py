@@ -47,9 +47,9 @@ def __dir__() -> list[str]:
 
 def load_ipython_extension(shell: Any) -> None:
     """Give the cell magic `%%sparql`: what `%load_ext memento` does."""
-    from memento.interfaces.notebook import load
+    from memento.interfaces.notebook import load_extension
 
-    load(shell)
+    load_extension(shell)
 
 
 if "IPython" in sys.modules:  # a notebook: what comes back shows as tables

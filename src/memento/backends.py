@@ -577,7 +577,7 @@ class Backends:
         self.erasing()
         self.commit(change, scope)
         self.indexes.purge()
-        self.inferences.forget(scope.tenant)
+        self.inferences.forget_tenant(scope.tenant)
         self.snapshots.drop()
         self.embedder.discard(texts)
 
@@ -953,7 +953,7 @@ def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> N
     try:
         wait_until_released(parts.datadir.store, wait_s=_PATIENCE_S)
         if has_failed and parts.datadir.vault is not None:
-            parts.datadir.vault.load(again=True)  # what is in memory may be ahead of the journal
+            parts.datadir.vault.fill_folder(again=True)  # what is in memory may be ahead of the journal
         change()
         parts.harm = None
         if parts.degraded:
@@ -1075,11 +1075,11 @@ def bring_into_memory(datadir: DataFolder) -> bool:
     journal = datadir.journal
     if journal is None or datadir.vault is None:
         return False
-    datadir.vault.load()
+    datadir.vault.fill_folder()
     if journal.is_read:
         return False
     if not journal.segments():
-        return any(journal.read())
+        return any(journal.read_entries())
     graph = Oxigraph(datadir.store)
     try:
         replayed = graph.replay(journal) > 0

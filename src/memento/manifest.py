@@ -334,7 +334,7 @@ def read_map_data(scope: Scope, at: datetime, parts: Backends) -> MapData:
     arcs = indexes.associations.among(visible)
     weights = np.zeros(len(arcs.source))
     for graph, of in indexes.nodes.by_graph(arcs.source):
-        weights[of] = rank.decay_associations(arcs.weight[of], arcs.at[of], indexes.fadings.of(graph))
+        weights[of] = rank.decay_associations(arcs.weight[of], arcs.at[of], indexes.fadings.decay_of(graph))
     return MapData(
         memories=memories,
         size=indexes.nodes.size,

@@ -377,7 +377,7 @@ class Reinforcement:
         try:
             touched = touched_memories(self._in_writing)
             change = build_change(
-                self._in_writing, self._read_statements(self._in_writing), self._parts.indexes.fadings.of
+                self._in_writing, self._read_statements(self._in_writing), self._parts.indexes.fadings.decay_of
             )
             self._parts.reinforce(change, touched, self._finish_writing)
         except BaseException:
@@ -437,7 +437,7 @@ def energies(nodes: Ids, parts: Backends) -> Column:
     since = np.where(begun | np.isnan(since), indexes.nodes.creation_times(nodes) / 1000.0, since)
     energies_now = np.zeros(len(nodes))
     for graph, of in indexes.nodes.by_graph(nodes):
-        energies_now[of] = rank.decay_energies(values[of], since[of], indexes.fadings.of(graph))
+        energies_now[of] = rank.decay_energies(values[of], since[of], indexes.fadings.decay_of(graph))
     return energies_now
 
 
@@ -508,7 +508,7 @@ def decay_energies(half_life_days: float, scope: Scope, now: datetime, parts: Ba
     if not 0 < half_life_days < 1e6:
         raise InputError(f"the half-life must be a number of days above 0, not {half_life_days}")
     with parts.indexes.lock:
-        before = parts.indexes.fadings.of(scope.graph)
+        before = parts.indexes.fadings.decay_of(scope.graph)
     after = before.until(now, half_life_days)
     place = len(after.marks) - 1
     until, half_life = after.marks[place]
@@ -614,7 +614,7 @@ def associate(
         _find_current([source], Scope(scope.tenant, scope.namespace, with_main=False), now, parts)
         _find_current([target], scope, now, parts)
         iri = association_iri(source, relation_iri(relation), target)
-        known = indexes.associations.get(iri)
+        known = indexes.associations.find_arc(iri)
     drawn = Association(
         iri=iri,
         source=IRI(source),
@@ -627,7 +627,7 @@ def associate(
     if known is None:
         parts.commit(Change((*quads(drawn, scope.graph), *_describe_relation(drawn.relation, scope.graph))), scope)
         return drawn
-    left = rank.decay_association(known.weight, known.at, indexes.fadings.of(scope.graph))
+    left = rank.decay_association(known.weight, known.at, indexes.fadings.decay_of(scope.graph))
     rows = parts.graph.select("search/statements", [scope.graph], node=iri)
     removes = [(iri, IRI(str(row["predicate"])), row["value"], scope.graph) for row in rows]
     created = next((row["value"] for row in rows if str(row["predicate"]).endswith("createdAt")), now)
@@ -734,9 +734,9 @@ def _follow_arcs(
     node: int, path: Followed, on: set[int], depth: int, visible: np.ndarray, parts: Backends, found: list[Followed]
 ) -> None:
     indexes = parts.indexes
-    arcs = [arc for _, arc in indexes.associations.of(node) if arc.source == node and arc.target not in on]
+    arcs = [arc for _, arc in indexes.associations.arcs_of(node) if arc.source == node and arc.target not in on]
     weighed = [
-        (rank.decay_association(arc.weight, arc.at, indexes.fadings.of(indexes.nodes.graph(node))), arc)
+        (rank.decay_association(arc.weight, arc.at, indexes.fadings.decay_of(indexes.nodes.graph(node))), arc)
         for arc in arcs
         if arc.target < len(visible) and visible[arc.target]
     ]

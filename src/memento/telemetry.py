@@ -230,7 +230,7 @@ class Stopwatch:
                 _counts[f"{self.work}.{name}"] += 1
                 _seconds[f"{self.work}.{name}"] += spent
 
-    def run(self, work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+    def time_call(self, work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Call a function and time it as the phase of its name."""
         with self.phase(work.__name__):
             return work(*args, **kwargs)

@@ -248,7 +248,7 @@ class Vault:
         self.work = work
         return work
 
-    def load(self, again: bool = False) -> None:
+    def fill_folder(self, again: bool = False) -> None:
         """
         Fill the folder in memory from the archive, once; `again` after its files were lost or fell behind the journal.
 
@@ -435,7 +435,7 @@ class Journal:
         self.sequence, self.bytes, self.is_read = after, 0, False
         self._set_bound()
 
-    def read(self) -> Iterator[bytes]:
+    def read_entries(self) -> Iterator[bytes]:
         """
         Yield every whole entry that the archive does not hold, and cut off what is left of one that is not whole.
 

@@ -292,7 +292,7 @@ def test_a_text_that_was_erased_is_in_no_archive_any_more(home: Path) -> None:
     with datadir:
         unlock_folder(datadir, KEY)
         assert datadir.vault is not None
-        datadir.vault.load()
+        datadir.vault.fill_folder()
         found = {path for path in datadir.work.rglob("*") if path.is_file() and TEXT.encode() in path.read_bytes()}
         assert found == set()
 

@@ -117,12 +117,12 @@ def test_the_walk_gives_the_ranks_of_the_power_iteration_to_what_may_be_seen(fil
     joined = Joined(view.links())
     nodes = np.flatnonzero(view.visible)[:2].astype(np.int32)
     known = view.indexes.links.anchors
-    ed, tim = (known.iri(known.find(name)[0].tolist()[0]) for name in ("ed wood", "tim burton"))
+    ed, tim = (known.iri(known.find_anchors(name)[0].tolist()[0]) for name in ("ed wood", "tim burton"))
     anchors = tuple(Anchor(iri=iri, name="", weight=weight, named=True) for iri, weight in ((ed, 0.1), (tim, 0.2)))
     seeds = nodes, np.array([1.0, 0.5], dtype=np.float32)
     around = look_around(nodes, [known.number(ed), known.number(tim)], view, joined, ExpandSettings())
     restart = np.zeros(len(around.csr))
-    restart[around.find(nodes)] = [0.5, 0.5 * 0.25]
+    restart[around.find_places(nodes)] = [0.5, 0.5 * 0.25]
     restart[[around.places[known.number(iri)] for iri in (ed, tim)]] = [0.1, 0.2]
     exact = ppr(around.csr, restart, 0.75, 300, tolerance=0.0, weighted=True)
 

@@ -93,7 +93,7 @@ def test_fadings_come_back_as_they_were_kept() -> None:
     kept = Fadings()
     kept.restore(fadings.arrays())
 
-    assert kept.of(GRAPH) == fadings.of(GRAPH)
-    assert kept.of(GRAPH).marks == ((AT, 7.0), (AT + timedelta(days=1), 14.0))
+    assert kept.decay_of(GRAPH) == fadings.decay_of(GRAPH)
+    assert kept.decay_of(GRAPH).marks == ((AT, 7.0), (AT + timedelta(days=1), 14.0))
     kept.forget(IRI("urn:fading:1"))
-    assert kept.of(GRAPH).marks == ((AT, 7.0),)
+    assert kept.decay_of(GRAPH).marks == ((AT, 7.0),)

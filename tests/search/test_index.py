@@ -146,7 +146,7 @@ def test_check_names_an_index_that_lacks_a_node(tmp_path: Path) -> None:
         use(memento)
         indexes = memento.service.stores.indexes
         labels = indexes[Labels]
-        [node] = labels.find("Google", indexes.nodes.graphs())
+        [node] = labels.find_exact("Google", indexes.nodes.graphs())
         labels.drop(node)
         [difference] = memento.check()
 

@@ -61,9 +61,9 @@ def test_entities_are_found_by_their_labels_and_follow_them() -> None:
     labels.put(3, GRAPH, ["Isaac Newton"])
     keys.put_anchor(3, GRAPH, ["Isaac Newton"], "Person")
 
-    assert keys.find("What did Isaac Newton say?", [GRAPH], labels) == {3: "isaac newton"}
+    assert keys.find_in_text("What did Isaac Newton say?", [GRAPH], labels) == {3: "isaac newton"}
     keys.put_anchor(3, GRAPH, ["Sir Isaac"], "Person")
-    assert keys.find("Isaac Newton?", [GRAPH], labels) == {}
+    assert keys.find_in_text("Isaac Newton?", [GRAPH], labels) == {}
     assert (keys.type(3), keys.concepts(4).tolist()) == ("name", [False] * 4)
 
 

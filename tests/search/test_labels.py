@@ -10,9 +10,9 @@ def test_an_anchor_is_found_by_every_name_however_it_is_written() -> None:
     labels = Labels()
     labels.put(1, MAIN, ["New York", "NYC"])
 
-    assert labels.find(" new  york, ", [MAIN]) == [1]
-    assert labels.find("nyc", [MAIN]) == [1]
-    assert labels.find("nyc", [WORK]) == []
+    assert labels.find_exact(" new  york, ", [MAIN]) == [1]
+    assert labels.find_exact("nyc", [MAIN]) == [1]
+    assert labels.find_exact("nyc", [WORK]) == []
 
 
 def test_a_new_name_takes_the_place_of_the_old() -> None:
@@ -20,8 +20,8 @@ def test_a_new_name_takes_the_place_of_the_old() -> None:
     labels.put(1, MAIN, ["Twitter"])
     labels.put(1, MAIN, ["X"])
 
-    assert labels.find("Twitter", [MAIN]) == []
-    assert labels.find("x", [MAIN]) == [1]
+    assert labels.find_exact("Twitter", [MAIN]) == []
+    assert labels.find_exact("x", [MAIN]) == [1]
 
 
 def test_two_of_the_same_name_both_come_back() -> None:
@@ -30,4 +30,4 @@ def test_two_of_the_same_name_both_come_back() -> None:
     labels.put(1, MAIN, ["Mercury"])
     labels.put(3, MAIN, ["mercury"])
 
-    assert labels.find("Mercury", [MAIN, WORK]) == [1, 3, 2]
+    assert labels.find_exact("Mercury", [MAIN, WORK]) == [1, 3, 2]

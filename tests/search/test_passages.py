@@ -44,8 +44,8 @@ def test_what_is_in_does_not_depend_on_how_it_came(order: list[int], gone: set[i
     assert passages.nodes().tolist() == left
     for ours, theirs in ((passages.context, expected.context), (passages.pairs, expected.pairs)):
         assert contents(ours, left) == contents(theirs, left)
-        assert ours.words == theirs.words
-    assert passages.sessions.words == expected.sessions.words
+        assert ours.word_count == theirs.word_count
+    assert passages.sessions.word_count == expected.sessions.word_count
     assert np.array_equal(
         passages.neighbours(np.array(left, dtype=np.int32)), expected.neighbours(np.array(left, dtype=np.int32))
     )
@@ -134,7 +134,7 @@ def test_many_at_once_are_what_they_are_one_by_one(order: list[int], changed: li
     for node in order:
         one_by_one.put(node, turn(node).content, "", turn(node, sessions[node]) if node in sessions else None)
     filled_.fill(rows_of(filled_, order, sessions))
-    kept = Passages.from_arrays(copied(filled_.arrays()), Vocabulary(filled_.vocabulary.words()))
+    kept = Passages.from_arrays(copied(filled_.arrays()), Vocabulary(filled_.vocabulary.word_list()))
     for node in changed:
         for passages in (one_by_one, filled_, kept):
             if node % 2:
@@ -148,7 +148,7 @@ def test_many_at_once_are_what_they_are_one_by_one(order: list[int], changed: li
         for name in ("context", "pairs", "sessions"):
             ours, theirs = getattr(passages, name), getattr(one_by_one, name)
             assert contents(ours, everyone) == contents(theirs, everyone)
-            assert (len(ours), ours.words) == (len(theirs), theirs.words)
+            assert (len(ours), ours.word_count) == (len(theirs), theirs.word_count)
         nodes = one_by_one.nodes()
         assert np.array_equal(passages.neighbours(nodes), one_by_one.neighbours(nodes))
         assert np.array_equal(passages.shapes(nodes), one_by_one.shapes(nodes))

@@ -20,7 +20,7 @@ def stands_in(phrase: str, text: str) -> bool:
     """Tell whether a phrase is found in a text by a table that has nothing else."""
     spellings = Spellings()
     spellings.put(0, HERE, [phrase])
-    return bool(spellings.find(text, [HERE]))
+    return bool(spellings.find_in_text(text, [HERE]))
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_a_table_finds_what_a_look_at_every_phrase_finds(placed: dict[int, list[
     for graphs in ([HERE], [HERE, THERE]):
         shown = [node for node in placed if (HERE if node % 2 else THERE) in graphs]
         wanted = {node for node in shown for phrase in placed[node] if is_spelt(phrase) and stands_in(phrase, asked)}
-        assert set(spellings.find(asked, graphs)) == wanted
+        assert set(spellings.find_in_text(asked, graphs)) == wanted
 
 
 def test_what_is_dropped_or_renamed_is_not_found_by_its_old_phrase() -> None:
@@ -101,14 +101,14 @@ def test_what_is_dropped_or_renamed_is_not_found_by_its_old_phrase() -> None:
     spellings.put(2, HERE, ["apple"])
     spellings.put(1, HERE, ["pear"])
 
-    assert spellings.find("an apple and a pear", [HERE]) == {1: "pear", 2: "apple"}
+    assert spellings.find_in_text("an apple and a pear", [HERE]) == {1: "pear", 2: "apple"}
     assert spellings.find_exact("Apple", [HERE]) == [2]
     spellings.drop(2)
-    assert spellings.find("an apple", [HERE]) == {}
+    assert spellings.find_in_text("an apple", [HERE]) == {}
 
 
 def test_the_longest_of_several_phrases_counts() -> None:
     spellings = Spellings()
     spellings.put(1, HERE, ["Newton", "Isaac Newton"])
 
-    assert spellings.find("newton, that is Isaac Newton", [HERE]) == {1: "isaac newton"}
+    assert spellings.find_in_text("newton, that is Isaac Newton", [HERE]) == {1: "isaac newton"}

@@ -78,7 +78,7 @@ def test_removing_what_is_not_there_is_harmless() -> None:
     postings.remove(1)
     postings.remove(1)
 
-    assert (len(postings), postings.words, 1 in postings) == (0, 0, False)
+    assert (len(postings), postings.word_count, 1 in postings) == (0, 0, False)
     assert scored("tea", postings) == {}
 
 
@@ -130,7 +130,7 @@ def test_scores_depend_only_on_what_is_there_now(
             there[node] = text
 
     assert len(postings) == len(there)
-    assert postings.words == sum(len(tokens(text)) for text in there.values())
+    assert postings.word_count == sum(len(tokens(text)) for text in there.values())
     assert scored(question, postings, k1=k1, b=b) == pytest.approx(by_bm25s(question, there, k1, b), rel=1e-4)
 
 
@@ -164,14 +164,14 @@ def test_settled_postings_go_on_as_if_they_were_not(
     for postings in (plain, settled):
         for node, text in before:
             postings.remove(node) if text is None else postings.add(node, text)
-    settled.settle()
+    settled.merge_all()
     for postings in (plain, settled):
         for node, text in after:
             postings.remove(node) if text is None else postings.add(node, text)
-    again = Postings(settled.vocabulary, Segment.from_arrays(settled.settle()))
+    again = Postings(settled.vocabulary, Segment.from_arrays(settled.merge_all()))
 
     for postings in (settled, again):
-        assert (len(postings), postings.words) == (len(plain), plain.words)
+        assert (len(postings), postings.word_count) == (len(plain), plain.word_count)
         assert scored(question, postings) == pytest.approx(scored(question, plain))
         assert all(set(postings.terms(node)) == set(plain.terms(node)) for node in range(10))
         assert all(postings.frequency(word) == plain.frequency(word) for word in VOCABULARY)
@@ -182,5 +182,5 @@ def test_words_that_are_stemmed_once_have_the_numbers_of_the_texts_stems() -> No
     one, other = Vocabulary(), Vocabulary()
     numbers = StemNumbers(one)
 
-    assert [numbers.of(text) for text in texts] == [other.numbers(tokens(text)) for text in texts]
-    assert one.words() == other.words()
+    assert [numbers.number_stems(text) for text in texts] == [other.numbers(tokens(text)) for text in texts]
+    assert one.word_list() == other.word_list()

@@ -63,7 +63,7 @@ def test_every_form_knows_its_place() -> None:
     [form] = read_forms('(recall\n   "tea"\n 3)')
     assert isinstance(form.value, tuple)
 
-    assert [one.place for one in form.value] == ["line 1, column 2", "line 2, column 4", "line 3, column 2"]
+    assert [one.position for one in form.value] == ["line 1, column 2", "line 2, column 4", "line 3, column 2"]
 
 
 @pytest.mark.parametrize(

@@ -232,7 +232,7 @@ def test_keys_links_and_fadings_go_out_and_come_in_with_their_namespace(memento:
 
         assert (row.weight, row.depth) == (1.1, 0.05)
         assert [path.relations for path in other.trace(row.memory, namespace="arts")] == [("beside",)]
-        assert len(other.service.stores.indexes.fadings.of(other.context.scope("arts").graph).marks) == 1
+        assert len(other.service.stores.indexes.fadings.decay_of(other.context.scope("arts").graph).marks) == 1
         assert other.check() == ()
 
 

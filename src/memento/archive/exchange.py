@@ -180,7 +180,7 @@ def export_document(
 def _select_memories(wanted: Filter, graphs: Sequence[IRI], parts: Backends) -> set[IRI]:
     """Return the memories of some graphs that a filter lets through."""
     with parts.indexes.lock:
-        nodes, let_through = parts.indexes.nodes, parts.indexes.select(wanted)
+        nodes, let_through = parts.indexes.nodes, parts.indexes.filter_nodes(wanted)
         inside = np.flatnonzero(nodes.within(graphs, "memory") & let_through)
         return {nodes.iri(node) for node in inside.tolist()}
 
@@ -201,7 +201,7 @@ def _export_rows(
         nodes, at = indexes.nodes, parts.clock()
         masks = [nodes.within([one], "memory") if past else nodes.current([one], now=at) for one in graphs]
         if wanted:
-            masks = [mask & indexes.select(wanted) for mask in masks]
+            masks = [mask & indexes.filter_nodes(wanted) for mask in masks]
         memories = [nodes.iri(node) for mask in masks for node in nodes.newest(mask)[::-1].tolist()]
     readable = [one for one in names if _kind_of(one) in ("graph", "self") and access.sees(_name_of(one) or "main")]
 
@@ -273,7 +273,7 @@ def produce_in_thread(make: Callable[[], Iterator[bytes]]) -> Iterator[bytes]:
                 continue
         return False
 
-    def run() -> None:
+    def produce() -> None:
         try:
             for piece in make():
                 if not put(piece):
@@ -284,7 +284,7 @@ def produce_in_thread(make: Callable[[], Iterator[bytes]]) -> Iterator[bytes]:
         except Exception as error:
             put(GraphError(f"the export broke off: {type(error).__name__}: {error}"))
 
-    threading.Thread(target=run, name="export", daemon=True).start()
+    threading.Thread(target=produce, name="export", daemon=True).start()
     try:
         while (piece := ready.get()) is not None:
             if isinstance(piece, MementoError):
@@ -642,7 +642,7 @@ def _check_shapes(
         subjects, real, dict.fromkeys([*here, *scope.readable, scope.self_graph, scope.provenance]), report
     )
     if faults:
-        said = [f"{one.place}: {one.message}" for one in faults]
+        said = [f"{one.target}: {one.message}" for one in faults]
         more = f" (and {len(said) - _SHOWN} more)" if len(said) > _SHOWN else ""
         raise ShapeViolation(f"{name} was not taken: {' '.join(said[:_SHOWN])}{more}", "\n".join(said))
 

@@ -87,7 +87,7 @@ def list_memories(
             mask = np.zeros(nodes.size, dtype=np.bool_)
             mask[known] = True
         if only:
-            mask = mask & indexes.select(only)
+            mask = mask & indexes.filter_nodes(only)
         page = nodes.newest(mask)[offset : offset + limit].tolist()
         tags = {nodes.iri(node): indexes.sorting.tags_of(node) for node in page}
     if not tags:
@@ -271,7 +271,7 @@ def resolve_subject(subject: str, scope: Scope, parts: Backends) -> list[IRI]:
     if subject.strip().lower() in ("me", "i", "myself", "user"):
         return [scope.user]
     with parts.indexes.lock:
-        found = parts.indexes.labels.find(subject, (*scope.memory_graphs, scope.self_graph))
+        found = parts.indexes.labels.find_exact(subject, (*scope.memory_graphs, scope.self_graph))
         if found:
             return [parts.indexes.nodes.iri(node) for node in found]
         longer = dict(parts.indexes.labels.find_longer(subject, scope.memory_graphs))

@@ -177,7 +177,7 @@ class _Changes:
     whole: set[IRI] = field(default_factory=set)
 
     @property
-    def count(self) -> int:
+    def subject_count(self) -> int:
         return sum(map(len, self.subjects.values()))
 
 
@@ -391,7 +391,7 @@ class Relocation:
                 self._bring_graph(graph)
             self._bring_subjects(changes.subjects)
             after = changes.until
-            if changes.count <= _LEVEL and not changes.whole:
+            if changes.subject_count <= _LEVEL and not changes.whole:
                 break
         return after
 

@@ -374,7 +374,7 @@ def _is_told(quad: Statement, ledger: Ledger) -> bool:
     key = key_quad(quad)
     if ledger.is_erased(key[:9]) or ledger.is_erased(key_node(_text(quad.object))):
         return False
-    found = ledger.find(key)
+    found = ledger.find_statement(key)
     return found is None or found[1] or quad.predicate.value not in _TEXTS
 
 
@@ -470,7 +470,7 @@ class Merger:
         if is_iri(quad.object) and self._ledger.is_erased(key_node(_text(quad.object))):
             self._cascade(quad, patch)
             return
-        before = self._ledger.find(key)
+        before = self._ledger.find_statement(key)
         if before and before[0] > patch.order:
             return
         register = _find_register(quad)
@@ -481,7 +481,7 @@ class Merger:
                 self.overruled += 1
                 return
             for other in self._list_values(quad):
-                known = self._ledger.find(key_quad(other))
+                known = self._ledger.find_statement(key_quad(other))
                 self.overruled += known is None or known[0][0] > _known_until(patch, known[0][1], self._ledger)
                 self._drop(other)
                 self._ledger.note_removal(key_quad(other), patch.order)
@@ -508,7 +508,7 @@ class Merger:
         return [one for one in (*(one for one in here if one not in self.removes), *there) if one != quad]
 
     def _remove(self, key: bytes, patch: Patch) -> None:
-        before = self._ledger.find(key)
+        before = self._ledger.find_statement(key)
         if (before and before[0] > patch.order) or self._ledger.is_erased(key[:9]):
             return
         self._ledger.note_removal(key, patch.order)
@@ -598,7 +598,7 @@ def _is_apart(other: str, graph: str, patch: Patch, merger: Merger, ledger: Ledg
     if own is not None:
         return own.machine != patch.machine and own.stamp > _known_until(patch, own.machine, ledger)
     (kind,) = to_quads([(IRI(other), TYPE, MEM.Memory, IRI(graph))])
-    found = ledger.find(key_quad(kind))
+    found = ledger.find_statement(key_quad(kind))
     if found is None:
         return True
     (stamp, machine), _ = found

@@ -244,7 +244,7 @@ def find_entities_by_name(name: str, scope: Scope, parts: Backends) -> list[IRI]
     """Find the entities of the readable graphs that go by a name."""
     indexes = parts.indexes
     with indexes.lock:
-        return [indexes.nodes.iri(node) for node in indexes.labels.find(name, scope.memory_graphs)]
+        return [indexes.nodes.iri(node) for node in indexes.labels.find_exact(name, scope.memory_graphs)]
 
 
 Values = NDArray[np.float64]

@@ -337,7 +337,8 @@ def _rank_by_label(mention: Mention, scope: Scope, parts: Backends) -> list[tupl
     names = (mention.name, *mention.aliases)
     # 2 is the best that the fused rank of two lists can be.
     return [
-        (found, 2.0) for found in dict.fromkeys(n for name in names for n in labels.find(name, scope.memory_graphs))
+        (found, 2.0)
+        for found in dict.fromkeys(n for name in names for n in labels.find_exact(name, scope.memory_graphs))
     ]
 
 

@@ -392,7 +392,7 @@ class Inferences:
                 self._kept.pop(scope.inferred, None)
                 raise
 
-    def forget(self, tenant: str) -> None:
+    def forget_tenant(self, tenant: str) -> None:
         """Delete every graph of inferences of a tenant, as what they rest on is erased; the next reader has them made again."""
         with self._lock:
             for graph in self._graph.graphs():

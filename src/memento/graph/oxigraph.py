@@ -293,7 +293,7 @@ class Oxigraph:
         """
         count = 0
         with translate_failures():
-            for entry in journal.read():
+            for entry in journal.read_entries():
                 apply_delta(Delta.unpack(entry), self._store)
                 count += 1
         return count

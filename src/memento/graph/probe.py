@@ -392,13 +392,13 @@ class _Probe:
         with self._look_for(f"compare-and-set has one winner, {WRITERS} writers", why) as answer:
             self._update(_read_request("begin_race"))
 
-            def write(number: int, writer: int) -> None:
+            def win_number(number: int, writer: int) -> None:
                 now, after, token = str(number), str(number + 1), f"p:w{number}x{writer}"
                 self._update(self._write_request("win", now=now, next=after, token=token))
 
             failures = 0
             for number in range(self._rounds):
-                failures += _run_together(partial(write, number), WRITERS)
+                failures += _run_together(partial(win_number, number), WRITERS)
                 if number % 10 == 9:
                     self._raise_if_raced_badly(number + 1)
             answer(f"{self._rounds} numbers, {self._rounds} winners{_count_failures(failures)}")
@@ -421,7 +421,7 @@ class _Probe:
         with self._look_for(f"no update is lost, {WRITERS} writers", why) as answer:
             each = 25
 
-            def write(writer: int) -> int:
+            def raise_count(writer: int) -> int:
                 failures = 0
                 for number in range(each):
                     try:
@@ -431,7 +431,7 @@ class _Probe:
                 return failures
 
             with ThreadPoolExecutor(WRITERS) as pool:
-                failures = sum(pool.map(write, range(WRITERS)))
+                failures = sum(pool.map(raise_count, range(WRITERS)))
             rows = self._select(_read_request("raised"), ["count"])
             self._asked = _read_request("raise")
             counts = [int(_text_of(row["n"])) for row in rows if "n" in row]
@@ -450,7 +450,7 @@ class _Probe:
             self._update(self._write_request("begin_flip", triples=triples))
             is_over = threading.Event()
 
-            def write() -> None:
+            def flip_number() -> None:
                 try:
                     for number in range(30):
                         self._update(self._write_request("flip", now=str(number), next=str(number + 1)))
@@ -459,7 +459,7 @@ class _Probe:
 
             looks, halves = 0, list[str]()
             with ThreadPoolExecutor(1) as pool:
-                writing = pool.submit(write)
+                writing = pool.submit(flip_number)
                 while not is_over.is_set() or not looks:
                     [row] = self._select(_read_request("flipped"), ["flip"])
                     looks += 1
@@ -579,7 +579,7 @@ class _Probe:
                 acknowledged = number
                 is_over = threading.Event()
 
-                def write(begin: int, stop: threading.Event) -> int:
+                def write_numbers(begin: int, stop: threading.Event) -> int:
                     """Write numbers until it fails; return the last one that was acknowledged."""
                     at = begin
                     while not stop.is_set():
@@ -591,7 +591,7 @@ class _Probe:
                     return at
 
                 with ThreadPoolExecutor(1) as pool:
-                    writing: Future[int] = pool.submit(write, acknowledged, is_over)
+                    writing: Future[int] = pool.submit(write_numbers, acknowledged, is_over)
                     try:
                         time.sleep(random.uniform(0.1, 0.5))
                         self._restart()
@@ -635,7 +635,7 @@ def _run_together(function: Callable[[int], None], many: int) -> int:
     """Call a function at the same moment in so many threads, with their numbers; return how many were refused."""
     barrier = threading.Barrier(many)
 
-    def run(number: int) -> bool:
+    def call_together(number: int) -> bool:
         try:
             barrier.wait()
             function(number)
@@ -645,7 +645,7 @@ def _run_together(function: Callable[[int], None], many: int) -> int:
 
     with ThreadPoolExecutor(many) as pool:
         try:
-            return sum(pool.map(run, range(many)))
+            return sum(pool.map(call_together, range(many)))
         except BaseException:  # an interruption: some may wait for others that never begin
             barrier.abort()
             raise

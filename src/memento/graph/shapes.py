@@ -58,11 +58,11 @@ class Violation:
     value: str = ""
 
     @property
-    def place(self) -> str:
+    def target(self) -> str:
         """
         The node, or the triple, that is to be mended.
 
-        >>> Violation(IRI("urn:shape"), IRI("urn:x:note"), "http://purl.org/memento/position", "", '"abc"').place
+        >>> Violation(IRI("urn:shape"), IRI("urn:x:note"), "http://purl.org/memento/position", "", '"abc"').target
         '<urn:x:note> mem:position "abc"'
         """
         if not self.value:

@@ -133,14 +133,19 @@ def to_quads(quads: Iterable[Quad]) -> list[ox.Quad]:
     """Return our quads as the store's, in their order."""
     made: dict[str, ox.NamedNode] = {}
 
-    def name(iri: IRI) -> ox.NamedNode:
+    def to_name(iri: IRI) -> ox.NamedNode:
         known = made.get(iri)
         if known is None:
             known = made[iri] = ox.NamedNode(iri)
         return known
 
     return [
-        ox.Quad(name(subject), name(predicate), name(value) if isinstance(value, IRI) else to_term(value), name(graph))
+        ox.Quad(
+            to_name(subject),
+            to_name(predicate),
+            to_name(value) if isinstance(value, IRI) else to_term(value),
+            to_name(graph),
+        )
         for subject, predicate, value, graph in quads
     ]
 

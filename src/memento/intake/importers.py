@@ -241,7 +241,7 @@ def _read_chatgpt(document: _Document, source: Source, found: Harvest, all_turns
 def _follow_branch(conversation: Record, mapping: Mapping[str, object]) -> list[Record]:
     """Follow the branch that the user saw last, from its beginning; a regenerated answer is on another one."""
 
-    def find(node: object) -> Record | None:
+    def find_node(node: object) -> Record | None:
         one = mapping.get(node) if isinstance(node, str) else None
         if node is not None and not isinstance(one, dict):
             raise InputError(f"{conversation.where}: the tree of messages has no node {str(node)[:60]!r}")
@@ -254,7 +254,7 @@ def _follow_branch(conversation: Record, mapping: Mapping[str, object]) -> list[
     branch, seen = [], set[object]()
     while last is not None and last not in seen:
         seen.add(last)
-        node = find(last)
+        node = find_node(last)
         assert node is not None
         branch.append(node)
         last = node.fields.get("parent")

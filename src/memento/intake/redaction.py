@@ -561,7 +561,7 @@ class Redactor:
         with self._lock:
             return dict(sorted(self._counts.get(scope.graph, {}).items()))
 
-    def find(self, text: str, *, entropy: bool = True) -> list[Secret]:
+    def find_secrets(self, text: str, *, entropy: bool = True) -> list[Secret]:
         """Find the secrets of a text, without those that the settings allow."""
         found = find_secrets(text, entropy=entropy and self._settings.entropy, custom=self._custom)
         if found and self._allowed:
@@ -628,7 +628,7 @@ class Redaction:
             return line if redacted is steps else line.replace(packed[1], pack_steps(redacted).encode())
         has_secret = any(sign in line for sign in _IRI_SIGNS) and _MARKED_IRI.search(line) is not None
         if not has_secret and (literal := _LITERAL.search(line)):
-            has_secret = bool(self._redactor.find(literal[1].decode("utf-8", "replace")))
+            has_secret = bool(self._redactor.find_secrets(literal[1].decode("utf-8", "replace")))
         if not has_secret:
             return line
         return rewrite_terms(line, self._redact_term)
@@ -672,14 +672,14 @@ class Redaction:
                 continue
             called = f"{above}.{name}" if above else name
             if name in IDENTIFYING and isinstance(old, str):
-                if found := self._redactor.find(old, entropy=False):
+                if found := self._redactor.find_secrets(old, entropy=False):
                     raise self._explain_refusal(found[0], called, old, "it tells things apart: use another")
             elif not _is_same(new := self._walk(old, called), old):
                 changed[name] = new
         return changed
 
     def _redact_text(self, text: str, name: str, *, entropy: bool = True, form: str = "[REDACTED:{}]") -> str:
-        if not (found := self._redactor.find(text, entropy=entropy)):
+        if not (found := self._redactor.find_secrets(text, entropy=entropy)):
             return text
         if not self._is_question and self._redactor.refuses(self._find_scope()):
             raise self._explain_refusal(found[0], name, text, "this namespace takes none (redaction.refuse)")

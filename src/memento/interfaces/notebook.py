@@ -674,7 +674,7 @@ class _Options(argparse.ArgumentParser):
         raise InputError(f"%%sparql: {message}; it takes {self.format_usage().split('%%sparql', 1)[-1].strip()}")
 
 
-def load(shell: InteractiveShell) -> None:
+def load_extension(shell: InteractiveShell) -> None:
     """Give a shell the magic, and nouns their tables; what `%load_ext memento` does."""
     attach()
     from IPython.core.error import UsageError

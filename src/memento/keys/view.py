@@ -359,7 +359,7 @@ class KeyView:
 
     def find_spelt(self, text: str) -> dict[int, str]:
         """Return the keys and anchors that a text names, by id, with the phrase that stands there."""
-        return self.indexes.keys.find(text, self._named_in, self.indexes.labels)
+        return self.indexes.keys.find_in_text(text, self._named_in, self.indexes.labels)
 
     def find_phrases(self, text: str) -> list[KeyEntry]:
         """Return the phrases of a text that lead to memories that came without keys, as far as no key or anchor goes by them."""

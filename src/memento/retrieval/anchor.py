@@ -86,7 +86,9 @@ def _find_names(question: Question) -> list[IRI]:
     """Return what goes by the names in a question, as far as the reader's memories mention it."""
     links = question.view.links()
     known = question.view.indexes.links.anchors
-    numbers = [number for name in question.joined.find_names(question.text) for number in known.find(name)[0].tolist()]
+    numbers = [
+        number for name in question.joined.find_names(question.text) for number in known.find_anchors(name)[0].tolist()
+    ]
     return [known.iri(number) for number in numbers if any(graph.frequency(number) for graph in links)]
 
 

@@ -70,7 +70,7 @@ def candidates(evidence: Evidence, view: View, pool: int) -> Ids:
 
     A scope of no more than `pool` memories is looked at whole.
     """
-    if view.count <= pool:
+    if view.visible_count <= pool:
         return np.flatnonzero(view.visible).astype(np.int32)
     among = evidence.pool.nodes if evidence.pool else None
     channels = [name for name in evidence.signals if SIGNALS[name].is_channel]

@@ -73,7 +73,7 @@ def rank_by_pagerank(
     numbers = {known.number(one.iri): one.weight for one in anchors}
     around = look_around(seeds[0], [*numbers], view, joined, settings)
     there = [(around.places[number], weight) for number, weight in numbers.items() if number in around.places]
-    sources = np.concatenate([np.array([place for place, _ in there], dtype=np.int64), around.find(seeds[0])])
+    sources = np.concatenate([np.array([place for place, _ in there], dtype=np.int64), around.find_places(seeds[0])])
     mass = np.concatenate(
         [np.array([weight for _, weight in there]), settings.passages * seeds[1].astype(np.float64) ** 2]
     )
@@ -157,7 +157,7 @@ class Neighbourhood:
     places: dict[int, int]  # number of an anchor → its place
     csr: Csr
 
-    def find(self, memories: Ids) -> Places:
+    def find_places(self, memories: Ids) -> Places:
         """Return the places of some of its memories."""
         return np.searchsorted(self.memories, memories).astype(np.int64)
 
@@ -212,7 +212,7 @@ def _link_beside(seeds: Ids, view: View, weights: ExpandSettings) -> Edges:
     indexes = view.indexes
     edges: list[tuple[int, int, float]] = []
     for seed in seeds.tolist():
-        for _, arc in indexes.associations.of(seed):
+        for _, arc in indexes.associations.arcs_of(seed):
             other = arc.target if arc.source == seed else arc.source
             edges.append((seed, other, weights.associations * arc.weight))
     if weights.turns:

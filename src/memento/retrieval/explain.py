@@ -170,7 +170,7 @@ def _list_starts(
 
     def list_named(kinds: Collection[str]) -> list[IRI]:
         labels = dict.fromkeys(step.name for step in steps if step.by in kinds)
-        return [known.iri(number) for label in labels for number in known.find(label)[0].tolist()]
+        return [known.iri(number) for label in labels for number in known.find_anchors(label)[0].tolist()]
 
     anchors = [one.iri for one in evidence.anchors if one.named]
     anchors += [step.via for step in steps if step.by == "entity" and step.via]

@@ -98,7 +98,7 @@ def _recall(query: Query, stores: Backends, settings: Settings) -> Recollection:
         reasons = give_reasons(chosen, question, ranking, settings) if query.explained else {}
     judged = ranking.judgement if query.explained else None
     cut = explain.list_cut(left, judged, stores.graph, query.scope) if judged else ()
-    memories, entities = watch.run(trace, named, stores.graph, query.scope, query.believed_at)
+    memories, entities = watch.time_call(trace, named, stores.graph, query.scope, query.believed_at)
     if ranking.judgement:
         memories = tuple(
             replace(one, relevance=round(ranking.judgement.openness * fits[one.iri], 4)) for one in memories
@@ -173,7 +173,7 @@ def keep_entities(entities: Iterable[RecalledEntity], memories: Iterable[Recalle
 
 def rank(question: Question, query: Query, stores: Backends, settings: Settings, watch: Stopwatch) -> Ranking:
     """Return the best memories for a question by their ids, and what they were found by. Call it under `indexes.lock`."""
-    engine, run, view = settings.land.engine, watch.run, question.view
+    engine, run, view = settings.land.engine, watch.time_call, question.view
     has_gate = settings.gate.on and bool(question.vectors.any())
     k = max(query.k, relevance.LOOKED_AT) if has_gate else query.k
     if engine == "published":
@@ -210,12 +210,12 @@ def rank(question: Question, query: Query, stores: Backends, settings: Settings,
 def text_reader(question: Question, query: Query, stores: Backends) -> relevance.Texts:
     """Return what reads from the graph what some memories say, by their ids."""
 
-    def read(nodes: Sequence[int]) -> dict[int, str]:
+    def read_contents(nodes: Sequence[int]) -> dict[int, str]:
         ids = {question.view.indexes.nodes.iri(node): node for node in nodes}
         rows = stores.graph.select("keys/texts", query.scope.readable, memory=[*ids]) if ids else []
         return {ids[cast(IRI, row["memory"])]: str(row["content"]) for row in rows}
 
-    return read
+    return read_contents
 
 
 def rank_memories(query: Query, stores: Backends, settings: Settings) -> list[Scored[IRI]]:
@@ -377,7 +377,7 @@ def _bring(query: Query, stores: Backends) -> None:
 def _view_at(query: Query, stores: Backends) -> View:
     """Return what may come back, before anything is ranked, so that as many come back as were asked for."""
     view = _view_in_time(query, stores)
-    return replace(view, visible=view.visible & stores.indexes.select(query.only)) if query.only else view
+    return replace(view, visible=view.visible & stores.indexes.filter_nodes(query.only)) if query.only else view
 
 
 def _view_in_time(query: Query, stores: Backends) -> View:

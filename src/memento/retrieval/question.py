@@ -291,7 +291,7 @@ def _find_longest(words: Sequence[str], labels: Labels, graphs: Sequence[IRI]) -
     for length in range(len(words), 0, -1):
         label = " ".join(words[:length])
         for form in dict.fromkeys((label, label.rstrip(".…"))):
-            if is_telling(form) and (nodes := labels.find(form, graphs)):
+            if is_telling(form) and (nodes := labels.find_exact(form, graphs)):
                 return length, nodes
     return 0, []
 
@@ -370,4 +370,4 @@ def _find_first(first: str, scope: Scope, indexes: Indexes) -> list[IRI]:
     if first.lower() in ("my", "our"):
         return [scope.user]
     name = re.sub(r"['’]s?$", "", first).casefold()
-    return [indexes.nodes.iri(node) for node in indexes.labels.find(name, scope.memory_graphs)]
+    return [indexes.nodes.iri(node) for node in indexes.labels.find_exact(name, scope.memory_graphs)]

@@ -271,7 +271,7 @@ def land(question: Question, words: WordsSettings, settings: LandSettings) -> Ev
     """
     view, sources = question.view, {**question.list_sources(), "bm25": words}
     everywhere = measure_signals("land", sources)
-    if view.count <= max(settings.whole, settings.pool):
+    if view.visible_count <= max(settings.whole, settings.pool):
         return Evidence(measure_signals("land", {**sources, "nodes": None}, everywhere))
     near, _ = view.indexes.vectors["memory"].search(question.vectors, _REACH * settings.pool, view.visible)
     channels = [signal for name, signal in everywhere.items() if SIGNALS[name].is_channel]
@@ -358,7 +358,7 @@ def score_own(text: str, view: View) -> Signal:
     own = find_own(text, view)
     if not own.any():
         return own
-    share = float(own[view.visible].mean()) if view.count else 0.0
+    share = float(own[view.visible].mean()) if view.visible_count else 0.0
     return own * np.float32(max(1.0 - share, _LEAST_OWN))
 
 
@@ -582,7 +582,7 @@ def score_inferred(text: str, kin: Kin, view: View) -> Signal:
     found = np.zeros(len(view.visible), dtype=np.float32)
     for node in find_related(text, kin, view):
         degree = np.array([max(view.indexes.adjacency.degree(node), 1)])
-        value = np.float32(rarity(degree, max(view.count, 1))[0])
+        value = np.float32(rarity(degree, max(view.visible_count, 1))[0])
         memories = view.indexes.adjacency.memories(node)
         found[memories] = np.maximum(found[memories], value)
     found[~view.visible] = 0.0
@@ -601,7 +601,7 @@ def find_related(question: str, kin: Kin, view: View) -> set[int]:
 def _find_anchors(node: IRI, kin: Kin, view: View) -> set[int]:
     """Return the entities of the memories that a node is, or that go by one of its names."""
     indexes = view.indexes
-    found = {anchor for name in kin.names.get(node, ()) for anchor in indexes.labels.find(name, view.graphs)}
+    found = {anchor for name in kin.names.get(node, ()) for anchor in indexes.labels.find_exact(name, view.graphs)}
     own = indexes.nodes.find(node)
     return found | {own} if own is not None and indexes.nodes.kind(own) == "anchor" else found
 
@@ -646,7 +646,7 @@ def list_prominent(view: View) -> list[Prominent]:
     ]
     tags = sorted(indexes.sorting.count_tags(view.visible).items(), key=lambda pair: (-pair[1], pair[0]))[:_PROMINENT]
     size = len(view.visible)
-    tagged = [(np.flatnonzero(indexes.sorting.select(Filter(tags=(tag,)), size)), count) for tag, count in tags]
+    tagged = [(np.flatnonzero(indexes.sorting.filter_nodes(Filter(tags=(tag,)), size)), count) for tag, count in tags]
     found: list[Prominent] = []
     for kind in (named, tagged):
         most = max((count for _, count in kind), default=0)

@@ -95,11 +95,11 @@ class Adjacency(Index):
 
     def counts(self, memories: Ids) -> Ids:
         """Return (n,) how many anchors each of some memories is about."""
-        return self._about.count(memories)
+        return self._about.count_values(memories)
 
     def arcs(self, memories: Ids) -> tuple[Ids, Ids]:
         """Return what some memories are about, as two columns: (memories, anchors)."""
-        counts = self._about.count(memories)
+        counts = self._about.count_values(memories)
         some = memories[counts > 0]
         return np.repeat(some, counts[counts > 0]), self._about.gather(some)
 
@@ -118,7 +118,7 @@ class Adjacency(Index):
             before = np.zeros_like(inside)
             before[: len(kept.inside)] = kept.inside
             turned = np.flatnonzero(before != inside)
-            changed = self._changed.union(turned[self._about.count(turned) > 0].tolist())
+            changed = self._changed.union(turned[self._about.count_values(turned) > 0].tolist())
             if len(changed) > _FEW:
                 self._matrix = kept = _Matrix(self._build(inside), inside.copy())
             elif changed or len(inside) > len(kept.inside):
@@ -129,13 +129,13 @@ class Adjacency(Index):
 
     def _build(self, inside: Mask) -> Csr:
         memories = np.flatnonzero(inside).astype(np.int32)
-        counts = self._about.count(memories)
+        counts = self._about.count_values(memories)
         memories = memories[counts > 0]
         sources = np.repeat(memories, counts[counts > 0])
         return Csr.of(len(inside), sources, self._about.gather(memories))
 
     def arrays(self) -> Arrays:
-        return nest_arrays({"about": self._about.arrays(), "of": self._of.settle()})
+        return nest_arrays({"about": self._about.arrays(), "of": self._of.merge_all()})
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         self._about = Log.from_arrays(select_part(arrays, "about"))
@@ -306,11 +306,11 @@ class Associations(Index):
         node = self.context.nodes.find(iri)
         return set() if node is None else set(self._of.get(node, ())), set()
 
-    def of(self, node: int) -> list[tuple[IRI, Arc]]:
+    def arcs_of(self, node: int) -> list[tuple[IRI, Arc]]:
         """Return those that lead from a memory or to it, by IRI."""
         return [(iri, self._arcs[iri]) for iri in sorted(self._of.get(node, ()))]
 
-    def get(self, iri: IRI) -> Arc | None:
+    def find_arc(self, iri: IRI) -> Arc | None:
         """One of them, or None."""
         return self._arcs.get(iri)
 

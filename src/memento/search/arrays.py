@@ -122,7 +122,7 @@ class Log:
         first = int(self._first[node])
         return self._flat[first : first + int(self._count[node])]
 
-    def count(self, nodes: NDArray[np.integer]) -> NDArray[np.int32]:
+    def count_values(self, nodes: NDArray[np.integer]) -> NDArray[np.int32]:
         """Return (n,) the lengths of the lists of some nodes."""
         counts = np.zeros(len(nodes), dtype=np.int32)
         known = np.flatnonzero(nodes < len(self._count))

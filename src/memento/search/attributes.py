@@ -218,7 +218,7 @@ class Sorting(Index):
         counts = {IRI(tag): sum(bool(visible[node]) for node in nodes) for tag, nodes in self._tagged.items()}
         return {tag: count for tag, count in counts.items() if count}
 
-    def select(self, wanted: Filter, size: int) -> NDArray[np.bool_]:
+    def filter_nodes(self, wanted: Filter, size: int) -> NDArray[np.bool_]:
         """Return (size,) the nodes whose tags, container and source are as wanted."""
         chosen = np.ones(size, dtype=np.bool_)
         if wanted.tags:
@@ -317,7 +317,7 @@ class Fadings(Index):
         if self._spans.pop(iri, None):
             self._decays.clear()
 
-    def of(self, graph: IRI) -> Decay:
+    def decay_of(self, graph: IRI) -> Decay:
         """Return how far the energies of a graph have faded."""
         decay = self._decays.get(graph)
         if decay is None:

@@ -506,7 +506,7 @@ class _File:
     def load_vectors(self, digests: Sequence[bytes]) -> dict[bytes, Vector]:
         vectors: dict[bytes, Vector] = {}
 
-        def read(connection: sqlite3.Connection) -> None:
+        def select_rows(connection: sqlite3.Connection) -> None:
             for chunk in _split(digests):
                 marks = ",".join("?" * len(chunk))
                 rows = connection.execute(f"SELECT digest, vector FROM embeddings WHERE digest IN ({marks})", chunk)
@@ -514,16 +514,16 @@ class _File:
                     if len(blob) == 4 * self._dimensions:
                         vectors[digest] = np.frombuffer(blob, dtype="<f4")
 
-        self._attempt(read)
+        self._attempt(select_rows)
         return vectors
 
     def save_vectors(self, vectors: dict[bytes, Vector]) -> None:
-        def write(connection: sqlite3.Connection) -> None:
+        def insert_rows(connection: sqlite3.Connection) -> None:
             rows = ((digest, vector.astype("<f4").tobytes()) for digest, vector in vectors.items())
             connection.executemany("INSERT OR REPLACE INTO embeddings VALUES (?, ?)", rows)
             connection.commit()
 
-        self._attempt(write)
+        self._attempt(insert_rows)
 
     def remove(self, digests: Sequence[bytes]) -> None:
         """Overwrite and delete; a file that resists goes as a whole."""

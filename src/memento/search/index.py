@@ -79,8 +79,8 @@ class Everything(Update):
         stems = self._stems.get(node)
         if stems is None:
             title = record.first(MEM.title)
-            of_title = self.numbers.of(title) if title else []
-            stems = self._stems[node] = (of_title, self.numbers.of(record.first(MEM.content)))
+            of_title = self.numbers.number_stems(title) if title else []
+            stems = self._stems[node] = (of_title, self.numbers.number_stems(record.first(MEM.content)))
         return stems
 
 
@@ -168,7 +168,7 @@ class Context:
     def arrays(self) -> Arrays:
         """Return what is to be kept of all indexes, each settled before."""
         for index in self:
-            index.settle()
+            index.complete()
         ends = self.retired_at.values()
         parts: dict[str, Mapping[str, NDArray[Any]]] = {index.name: index.arrays() for index in self}
         parts["nodes"] = self.nodes.arrays()
@@ -178,7 +178,7 @@ class Context:
         )
         parts["retired/iris"] = pack_strings(list(self.retired_at))
         parts["retired"] = {"at": np.array([(at - _EPOCH) / timedelta(microseconds=1) for at in ends])}
-        parts["vocabulary"] = pack_strings(self.vocabulary.words())  # last: to settle may learn words
+        parts["vocabulary"] = pack_strings(self.vocabulary.word_list())  # last: to settle may learn words
         return nest_arrays(parts)
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -250,7 +250,7 @@ class Index(ABC):
         """Return the records that are lost when a node is dropped, and the memories whose edges are."""
         return set(), set()
 
-    def settle(self) -> None:
+    def complete(self) -> None:
         """Work out, before it is kept, what is worked out lazily otherwise."""
         return
 

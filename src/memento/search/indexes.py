@@ -140,9 +140,9 @@ class Indexes(Context):
     def note_followed(self) -> None:
         """Take notice that all that was written is here."""
 
-    def select(self, wanted: Filter) -> Mask:
+    def filter_nodes(self, wanted: Filter) -> Mask:
         """Return (size,) the nodes that a filter lets through, whatever their graph and time."""
-        chosen = self.sorting.select(wanted, self.nodes.size)
+        chosen = self.sorting.filter_nodes(wanted, self.nodes.size)
         if wanted.after or wanted.before:
             first, last = wanted.after or BEGINNING, wanted.before or NEVER
             chosen &= self.nodes.begun(first, last)[: chosen.size]
@@ -562,14 +562,14 @@ class View:
     now: datetime
 
     @property
-    def count(self) -> int:
+    def visible_count(self) -> int:
         """How many memories may come back."""
         return int(np.count_nonzero(self.visible))
 
     @property
     def population(self) -> int:
         """How many there are, also beyond what an engine has brought in."""
-        return max(self.count, self.indexes.count_beyond(self.graphs))
+        return max(self.visible_count, self.indexes.count_beyond(self.graphs))
 
     @classmethod
     def at(
@@ -620,7 +620,7 @@ class View:
         arcs = self.indexes.associations.among(self.visible)
         weights = np.zeros(len(arcs.source))
         for graph, of in self.indexes.nodes.by_graph(arcs.source):
-            weights[of] = decay_associations(arcs.weight[of], arcs.at[of], self.indexes.fadings.of(graph))
+            weights[of] = decay_associations(arcs.weight[of], arcs.at[of], self.indexes.fadings.decay_of(graph))
         return self.indexes.associations.csr(arcs, weights, len(self.visible))
 
     def iris(self, nodes: Sequence[int]) -> list[IRI]:

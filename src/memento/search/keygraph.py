@@ -198,10 +198,10 @@ class KeyGraph(Index):
         concepts[:known] = self._types[:known] == _CODES["concept"]
         return concepts
 
-    def find(self, text: str, graphs: Sequence[IRI], labels: Labels) -> dict[int, str]:
+    def find_in_text(self, text: str, graphs: Sequence[IRI], labels: Labels) -> dict[int, str]:
         """Return the keys and anchors of some graphs that a text names, each with the phrase that stands there."""
-        phrases = self._anchors(labels).find(text, graphs)
-        for node, phrase in self._own.find(text, graphs).items():
+        phrases = self._anchors(labels).find_in_text(text, graphs)
+        for node, phrase in self._own.find_in_text(text, graphs).items():
             if len(phrase) > len(phrases.get(node, "")):
                 phrases[node] = phrase
         return phrases
@@ -232,7 +232,7 @@ class KeyGraph(Index):
             {
                 "": {"types": self._types},
                 "phrases": pack_phrases(self._own.phrases),
-                "links": self._links.settle(),
+                "links": self._links.merge_all(),
                 "denoting": pack_strings(list(self._denoted)),
                 "denoted": pack_strings(list(self._denoted.values())),
             }

@@ -77,7 +77,7 @@ class Labels(Index):
                 self._tables[graph][key].append(node)
             self._placed[node] = (graph, keys)
 
-    def find(self, label: str, graphs: Sequence[IRI]) -> list[int]:
+    def find_exact(self, label: str, graphs: Sequence[IRI]) -> list[int]:
         """Return the anchors of some graphs that go by a label, in the order of the graphs and then of their ids."""
         key = normalise_label(label)
         return [node for graph in graphs if graph in self._tables for node in sorted(self._tables[graph].get(key, ()))]

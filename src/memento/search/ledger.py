@@ -116,7 +116,7 @@ class Ledger:
         """Return the keys of all statements that are there."""
         return {key for (key,) in self._db.execute("SELECT key FROM statement WHERE is_there")}
 
-    def find(self, key: bytes) -> tuple[Order, bool] | None:
+    def find_statement(self, key: bytes) -> tuple[Order, bool] | None:
         """Return which patch said last whether a statement is there, and whether it is."""
         row = self._db.execute("SELECT stamp, machine, is_there FROM statement WHERE key = ?", (key,)).fetchone()
         return ((int(row[0]), str(row[1])), bool(row[2])) if row else None

@@ -64,7 +64,7 @@ class Anchors:
 
     >>> anchors = Anchors()
     >>> anchors.put(IRI("urn:a"), {"ed wood": 1.0})
-    >>> anchors.find("ed wood"), anchors.labels(0)
+    >>> anchors.find_anchors("ed wood"), anchors.labels(0)
     ((array([0], dtype=int32), array([1.], dtype=float32)), {'ed wood': 1.0})
     """
 
@@ -81,7 +81,7 @@ class Anchors:
 
     def has_names(self) -> bool:
         """Return whether anything is known by its name alone."""
-        return any(iri.startswith(_NAME) for iri in self._iris.words())
+        return any(iri.startswith(_NAME) for iri in self._iris.word_list())
 
     def number(self, iri: IRI) -> int:
         """Return the number of an anchor, described or not."""
@@ -89,14 +89,14 @@ class Anchors:
 
     def iri(self, number: int) -> IRI:
         """Return the anchor of a number."""
-        return IRI(self._iris.words()[number])
+        return IRI(self._iris.word_list()[number])
 
     @property
     def limits(self) -> Mapping[str, int]:
         """How many words the longest label has, by its first; those that are no more only cost time."""
         if self._limits is None:
             self._limits = {}
-            self._widen(self._labels.words())
+            self._widen(self._labels.word_list())
         return self._limits
 
     def _widen(self, labels: Iterable[str]) -> None:
@@ -121,7 +121,7 @@ class Anchors:
 
     def labels(self, number: int) -> dict[str, float]:
         """Return what an anchor is called."""
-        words = self._labels.words()
+        words = self._labels.word_list()
         return {words[key]: times / UNIT for key, times in self._names.counts(number).items()}
 
     def label_keys(self, number: int) -> Sequence[int]:
@@ -130,9 +130,9 @@ class Anchors:
 
     def label(self, key: int) -> str:
         """Return the label of a number."""
-        return self._labels.words()[key]
+        return self._labels.word_list()[key]
 
-    def find(self, label: str) -> Values:
+    def find_anchors(self, label: str) -> Values:
         """Return the numbers of the anchors that go by a label, and how surely each does."""
         key = self._labels.number(label)
         return self.find_key(-1 if key is None else key)
@@ -146,9 +146,9 @@ class Anchors:
 
     def arrays(self) -> Arrays:
         """Return what is to be kept."""
-        parts = {"names": self._names.settle()}
+        parts = {"names": self._names.merge_all()}
         return nest_arrays(
-            {**parts, "iris": pack_strings(self._iris.words()), "labels": pack_strings(self._labels.words())}
+            {**parts, "iris": pack_strings(self._iris.word_list()), "labels": pack_strings(self._labels.word_list())}
         )
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -248,7 +248,7 @@ class Links:
 
     def entity(self, label: str) -> Entity | None:
         """Return what is known of a name, given as `label_of` writes it."""
-        anchors = self.anchors.find(label)
+        anchors = self.anchors.find_anchors(label)
         if not anchors[0].size:
             return None
         entity = Entity(anchors, self._mentions, self._about)
@@ -278,7 +278,7 @@ class Links:
         return find_longest(names.words, names.starts, self.anchors.limits, self._is_subject)
 
     def _is_subject(self, label: str) -> bool:
-        return any(self._about.frequency(anchor) for anchor in self.anchors.find(label)[0].tolist())
+        return any(self._about.frequency(anchor) for anchor in self.anchors.find_anchors(label)[0].tolist())
 
     def put(self, node: int, about: Mapping[IRI, float], mentions: Iterable[IRI], *, is_turn: bool = False) -> None:
         """Take in a memory, or replace what is known of it: what it is about, how surely, and what else it mentions."""
@@ -319,7 +319,7 @@ class Links:
     def arrays(self) -> Arrays:
         """Return what is to be kept, but for the anchors."""
         return nest_arrays(
-            {"mentions": self._mentions.settle(), "about": self._about.settle(), "turns": self._turns.settle()}
+            {"mentions": self._mentions.merge_all(), "about": self._about.merge_all(), "turns": self._turns.merge_all()}
         )
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> Links:

@@ -103,7 +103,7 @@ class MentionWriter:
         """Return what goes by a label in a graph, and the quads of a name that is new there."""
         known = self._named.get((graph, label))
         if known is None:
-            nodes = self._indexes.labels.find(name, [graph])
+            nodes = self._indexes.labels.find_exact(name, [graph])
             if len(nodes) != 1:
                 return self._mint(label, name, graph)
             known = self._named[graph, label] = self._indexes.nodes.iri(nodes[0])

@@ -141,7 +141,7 @@ class Turns:
         """Who speaks in this graph, by the number of turns."""
         return Counter({name: n for name, n in zip(self._names, self._spoken, strict=True) if n})
 
-    def place(self, node: int) -> tuple[IRI, int] | None:
+    def place_of_turn(self, node: int) -> tuple[IRI, int] | None:
         """Return the session and the position of a turn, or None for a memory of no conversation."""
         session = self.session_of(node)
         return None if session < 0 else (self._iris[session], int(self._position[node]))
@@ -325,7 +325,7 @@ class Passages:
         counts = np.array([len(row.stems) for row in rows], dtype=np.int64)
         flat = np.fromiter((stem for row in rows for stem in row.stems), dtype=np.int32, count=int(counts.sum()))
         all_stems = Log.of(nodes, counts, flat)
-        self._said = Log.of(spoken, all_stems.count(spoken), all_stems.gather(spoken))
+        self._said = Log.of(spoken, all_stems.count_values(spoken), all_stems.gather(spoken))
         nodes = np.sort(nodes)
         lead, tail = self._beside[nodes, 0], self._beside[nodes, 1]
         stems, lengths = all_stems.join_columns([lead, nodes], [-BESIDE, 0])
@@ -337,7 +337,7 @@ class Passages:
 
     def _fill_sessions(self, spoken: NDArray[np.int32], sessions: NDArray[np.int32]) -> None:
         numbers = np.unique(sessions)
-        lengths = np.bincount(sessions, weights=self._said.count(spoken))[numbers].astype(np.int64)
+        lengths = np.bincount(sessions, weights=self._said.count_values(spoken))[numbers].astype(np.int64)
         stems = self._said.gather(spoken).astype(np.int64)
         self._sessions = Postings(self.vocabulary, Segment.of(numbers, lengths, lengths, stems))
 
@@ -402,9 +402,9 @@ class Passages:
         """Return what is to be kept; the terms of all postings are turned into arrays."""
         parts = {
             "turns": self.turns.arrays(),
-            "context": self.context.settle(),
-            "pairs": self.pairs.settle(),
-            "sessions": self.sessions.settle(),
+            "context": self.context.merge_all(),
+            "pairs": self.pairs.merge_all(),
+            "sessions": self.sessions.merge_all(),
             "said": self._said.arrays(),
             "": {"shapes": self._shapes, "beside": self._beside, "known": self._known, "norms": self.norms},
         }
@@ -506,7 +506,7 @@ class GraphPassages(GraphTables[Passages]):
         for graph in self:
             self[graph].norms[:] = np.nan
 
-    def settle(self) -> None:
+    def complete(self) -> None:
         for graph in self:
             self[graph].measure(self[graph].turn_nodes(), self.context[KindVectors]["memory"])
 

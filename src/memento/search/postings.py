@@ -46,7 +46,7 @@ def split_words(text: str) -> list[str]:
     """
     Return the words of a text in their order, lower-cased, stop words too.
 
-    >>> words("She's moving")
+    >>> split_words("She's moving")
     ['she', 's', 'moving']
     """
     if not text.isascii():
@@ -148,7 +148,7 @@ class Vocabulary:
             return self._words[key]
         return f"{self._words[(key >> 32) - 1]} {self._words[key & 0xFFFFFFFF]}"
 
-    def words(self) -> list[str]:
+    def word_list(self) -> list[str]:
         """Return every word, by its number."""
         return self._words
 
@@ -159,11 +159,11 @@ class StemNumbers:
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._known = _Known(vocabulary)
 
-    def of(self, text: str) -> list[int]:
+    def number_stems(self, text: str) -> list[int]:
         """
         Return `vocabulary.numbers(tokens(text))`.
 
-        >>> StemNumbers(Vocabulary()).of("the teas and the tea")
+        >>> StemNumbers(Vocabulary()).number_stems("the teas and the tea")
         [0, 0]
         """
         known = self._known
@@ -285,7 +285,7 @@ class Segment:
         """Return what is to be kept, as long as nothing was taken out."""
         return {name: getattr(self, name) for name in _KEPT}
 
-    def place(self, node: int) -> int | None:
+    def find_row(self, node: int) -> int | None:
         """Return the row of a node, or None when it is not here."""
         place = int(self.members.searchsorted(np.int32(node)))  # of another type, all members would be copied
         return place if place < len(self.members) and self.members[place] == node and self.here[place] else None
@@ -313,13 +313,13 @@ class Segment:
 
     def keys_of(self, node: int) -> list[int]:
         """Return each term of a node; none when it is not here."""
-        place = self.place(node)
+        place = self.find_row(node)
         keys: list[int] = [] if place is None else self.keys[self._terms(place)].tolist()
         return keys
 
     def counts(self, node: int) -> dict[int, int]:
         """Return each term of a node, and how often it has it; none when it is not here."""
-        place = self.place(node)
+        place = self.find_row(node)
         counts: dict[int, int] = {}
         if place is None:
             return counts
@@ -331,7 +331,7 @@ class Segment:
 
     def remove(self, node: int) -> bool:
         """Take a node out; False when it is not here."""
-        place = self.place(node)
+        place = self.find_row(node)
         if place is None:
             return False
         for at in self._terms(place).tolist():
@@ -445,10 +445,10 @@ class Postings:
         return len(self._terms) + (self._segment.left if self._segment else 0)
 
     def __contains__(self, node: int) -> bool:
-        return node in self._terms or (self._segment is not None and self._segment.place(node) is not None)
+        return node in self._terms or (self._segment is not None and self._segment.find_row(node) is not None)
 
     @property
-    def words(self) -> int:
+    def word_count(self) -> int:
         """Words in all, each as often as it occurs."""
         return self._words + (self._segment.words if self._segment else 0)
 
@@ -576,7 +576,7 @@ class Postings:
             parts.append(np.frombuffer(row.nodes, dtype=np.int32))
         return parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, dtype=np.int32), *parts])
 
-    def settle(self) -> Arrays:
+    def merge_all(self) -> Arrays:
         """Turn all of it into one segment, and give the arrays to keep. Takes some seconds for a million nodes."""
         if self._segment is None or self._terms or self._segment.left < len(self._segment.members):
             self._segment = self._merge()

@@ -97,7 +97,7 @@ class Spellings:
 
     >>> spellings = Spellings()
     >>> spellings.put(7, IRI("urn:g"), ["Isaac Newton", "Newton"])
-    >>> spellings.find("Did Newton like apples?", [IRI("urn:g")])
+    >>> spellings.find_in_text("Did Newton like apples?", [IRI("urn:g")])
     {7: 'newton'}
     """
 
@@ -144,7 +144,7 @@ class Spellings:
             for node in sorted(node for known, node in self._rows(graph, slot) if known == text)
         ]
 
-    def find(self, text: str, graphs: Sequence[IRI]) -> dict[int, str]:
+    def find_in_text(self, text: str, graphs: Sequence[IRI]) -> dict[int, str]:
         """Return the nodes of some graphs that a text names, each with the longest of its phrases that stands there."""
         text = fold_text(text)
         words = words_of(text)

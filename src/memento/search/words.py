@@ -50,7 +50,7 @@ class Words(Index):
 
     def fill(self, everything: Everything) -> None:
         for graph, some in everything.by_graph("anchor").items():
-            texts = {node: everything.numbers.of(self.context.text(record)) for node, record in some}
+            texts = {node: everything.numbers.number_stems(self.context.text(record)) for node, record in some}
             self._postings[graph, "anchor"] = self._fill_postings(texts)
         for graph, some in everything.by_graph("memory").items():
             self._postings[graph, "memory"] = self._fill_postings(self._stem_memories(some, everything))
@@ -62,7 +62,7 @@ class Words(Index):
         for node, record in memories:
             speaker = self.context.name(IRI(record.first(MEM.saidBy)))
             if speaker not in leads:
-                leads[speaker] = everything.numbers.of(speaker)
+                leads[speaker] = everything.numbers.number_stems(speaker)
             title, content = everything.stem(node, record)
             texts[node] = [*leads[speaker], *title, *content]
         return texts
@@ -85,7 +85,7 @@ class Words(Index):
 
     def arrays(self) -> Arrays:
         parts: dict[str, Mapping[str, NDArray[Any]]] = {
-            str(number): postings.settle() for number, postings in enumerate(self._postings.values())
+            str(number): postings.merge_all() for number, postings in enumerate(self._postings.values())
         }
         parts["graphs"] = pack_strings([graph for graph, _ in self._postings])
         parts["kinds"] = pack_strings([kind for _, kind in self._postings])
@@ -125,7 +125,7 @@ def bm25_of_terms(terms: Sequence[str], collections: Sequence[Postings], k1: flo
     """Do the same for a question given as terms, for postings that were filled by `add_terms`."""
     asked = Counter(terms)
     here, n = sum(map(len, collections)), sum(postings.population for postings in collections)
-    mean = sum(postings.words for postings in collections) / here if here else 0.0
+    mean = sum(postings.word_count for postings in collections) / here if here else 0.0
     nodes: list[Nodes] = []
     scores: list[Scores] = []
     for term, repeated in asked.items():

@@ -478,7 +478,7 @@ class Context:
         indexes = self.stores.indexes
         visible = indexes.nodes.current(scope.memory_graphs, now=at)
         if only:
-            visible = visible & indexes.select(only)
+            visible = visible & indexes.filter_nodes(only)
         return KeyView(indexes, self.service.reinforcement, scope, visible, self.settings.keys)
 
     def write_context(self, scope: Scope, at: datetime) -> WriteContext:

@@ -56,7 +56,7 @@ class Graphs(ABC):
     def read_graph(self, graph: str | None, call: GraphCall, *, accept: str = "") -> Answer:
         """Read all triples of a graph as they come."""
         dataset = self.dataset(call.namespace, "read")
-        return self.store.read(graph, dataset, accept=accept, caller=self.caller, waiting=call.waiting)
+        return self.store.read_graph(graph, dataset, accept=accept, caller=self.caller, waiting=call.waiting)
 
     def upload(
         self, documents: Sequence[SentDocument], graph: str | None, call: GraphCall, *, replaces: bool

@@ -132,7 +132,7 @@ class Evaluation:
             wanted = (
                 f"{least}" if least == most else f"{least} to {most}" if not verb.takes_more else f"at least {least}"
             )
-            raise InputError(f"{form.place}: {verb.name} takes {wanted} values, not {len(given)}: {verb.signature}")
+            raise InputError(f"{form.position}: {verb.name} takes {wanted} values, not {len(given)}: {verb.signature}")
         if verb.takes_forms:
             return
         for parameter, one in zip(verb.parameters, given, strict=False):
@@ -145,7 +145,7 @@ class Evaluation:
         items = form.value
         if not isinstance(items, tuple) or not items or not isinstance(items[0].value, Symbol):
             raise InputError(
-                f'{form.place}: a list begins with a verb, as (recall "tea"): for plain values write (list 1 2)'
+                f'{form.position}: a list begins with a verb, as (recall "tea"): for plain values write (list 1 2)'
             )
         name = items[0].value.name
         if name not in self.verbs:
@@ -155,7 +155,7 @@ class Evaluation:
                 if near
                 else f": there are {', '.join(sorted(self.verbs))}"
             )
-            raise InputError(f"{items[0].place}: unknown verb {name}{meant}")
+            raise InputError(f"{items[0].position}: unknown verb {name}{meant}")
         return self.verbs[name]
 
     def _evaluate(self, form: Form) -> Any:
@@ -164,10 +164,10 @@ class Evaluation:
         verb = self._verb(form)
         if self.calls >= self.most:
             raise InputError(
-                f"{form.place}: more than {self.most} calls in one evaluation: send the rest in another one"
+                f"{form.position}: more than {self.most} calls in one evaluation: send the rest in another one"
             )
         if self.depth >= self.deepest:
-            raise InputError(f"{form.place}: calls are nested deeper than {self.deepest}: does a policy run itself?")
+            raise InputError(f"{form.position}: calls are nested deeper than {self.deepest}: does a policy run itself?")
         self.calls += 1
         self.depth += 1
         try:
@@ -181,7 +181,7 @@ class Evaluation:
         except MementoError as error:
             if not getattr(error, "is_placed", False):
                 is_told = str(error).startswith("line ")  # of a form that the verb was given as it stands
-                place = "" if is_told else f"{form.place}: {verb.name}: "
+                place = "" if is_told else f"{form.position}: {verb.name}: "
                 error.args = (f"{place}{error}: {verb.signature}", *error.args[1:])
                 error.is_placed = True  # type: ignore[attr-defined]
             raise
@@ -193,7 +193,7 @@ class Evaluation:
             case Symbol(name=name) if name in _CONSTANTS:
                 return _CONSTANTS[name]
             case Symbol(name=name):
-                raise InputError(f'{form.place}: {name} stands for nothing here: put text in quotes, as "{name}"')
+                raise InputError(f'{form.position}: {name} stands for nothing here: put text in quotes, as "{name}"')
         return form.value
 
     def _check_kind(self, value: Any, parameter: Parameter, verb: Verb, form: Form) -> None:
@@ -201,7 +201,7 @@ class Evaluation:
         if value is None and not parameter.is_required and parameter.default is None:
             return
         if not fits(value):
-            raise InputError(f"{form.place}: {parameter.name} of {verb.name} is {wanted}: {verb.signature}")
+            raise InputError(f"{form.position}: {parameter.name} of {verb.name} is {wanted}: {verb.signature}")
 
 
 def _spell_default(default: Any) -> str:

@@ -53,7 +53,7 @@ class Form:
     column: int = field(compare=False, default=1)
 
     @property
-    def place(self) -> str:
+    def position(self) -> str:
         return f"line {self.line}, column {self.column}"
 
 
@@ -274,7 +274,7 @@ def write_lines(forms: Iterable[Form]) -> Iterator[str]:
     for graph in forms:
         head, name, *nodes = _take_items(graph, 2, '(graph "IRI" …)')
         if head.value != Symbol("graph") or not isinstance(name.value, str):
-            raise InputError(f'{graph.place}: this must be (graph "IRI" …)')
+            raise InputError(f'{graph.position}: this must be (graph "IRI" …)')
         ending = f" {_write_iri(name.value, name)} ." if name.value else " ."
         for node in nodes:
             subject, *predicates = _take_items(node, 1, '("subject" (predicate object …) …)')
@@ -345,7 +345,8 @@ def _write_object(form: Form) -> str:
         case (Form(value=Symbol(name="blank")), Form(value=str(label))):
             return _write_blank(label, form)
     raise InputError(
-        f'{form.place}: this is no object: write "text", mem:Name, (iri "…"), (typed "…" xsd:date), (lang "…" "en") or (blank "b0")'
+        f'{form.position}: this is no object: write "text", mem:Name, (iri "…"), (typed "…" xsd:date), (lang "…" "en") or '
+        '(blank "b0")'
     )
 
 
@@ -368,25 +369,25 @@ def _write_predicate(form: Form) -> str:
             prefix, _, local = name.partition(":")
             if prefix in PREFIXES:
                 return _write_iri(PREFIXES[prefix] + local, form)
-            raise InputError(f"{form.place}: unknown prefix {prefix}: there are {', '.join(PREFIXES)}")
-    raise InputError(f"{form.place}: this must be an IRI in quotes, or a name with a prefix, as mem:content")
+            raise InputError(f"{form.position}: unknown prefix {prefix}: there are {', '.join(PREFIXES)}")
+    raise InputError(f"{form.position}: this must be an IRI in quotes, or a name with a prefix, as mem:content")
 
 
 def _write_iri(iri: str, form: Form) -> str:
     if not iri or any(c in '<>"{}|^`\\' or ord(c) <= 32 for c in iri):
-        raise InputError(f"{form.place}: {iri[:80]!r} is no IRI")
+        raise InputError(f"{form.position}: {iri[:80]!r} is no IRI")
     return f"<{iri}>"
 
 
 def _write_blank(label: str, form: Form) -> str:
     if not re.fullmatch(r"[\w.-]*\w", label):
-        raise InputError(f"{form.place}: {label[:80]!r} cannot be the label of a blank node")
+        raise InputError(f"{form.position}: {label[:80]!r} cannot be the label of a blank node")
     return f"_:{label}"
 
 
 def _take_items(form: Form, least: int, wanted: str) -> tuple[Form, ...]:
     if not isinstance(form.value, tuple) or len(form.value) < least:
-        raise InputError(f"{form.place}: this must be {wanted}")
+        raise InputError(f"{form.position}: this must be {wanted}")
     return form.value
 
 

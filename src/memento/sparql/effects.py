@@ -130,7 +130,7 @@ def _raise_if_invalid(touched: Sequence[IRI], after: GraphsAfter, now: GraphsAft
         faults = [one for one in faults if one not in before]
     if faults:
         raise ShapeViolation(
-            _summarise(faults), "\n".join(f"{one.place}: {_describe_violation(one)}" for one in faults)
+            _summarise(faults), "\n".join(f"{one.target}: {_describe_violation(one)}" for one in faults)
         )
 
 
@@ -163,7 +163,7 @@ def _find_violations(judged: Sequence[IRI], view: GraphsAfter) -> list[Violation
 
 def _summarise(faults: Sequence[Violation]) -> str:
     more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-    return f"{faults[0].place} breaks a shape, so nothing was written: {_describe_violation(faults[0])}{more}"
+    return f"{faults[0].target} breaks a shape, so nothing was written: {_describe_violation(faults[0])}{more}"
 
 
 def _describe_violation(violation: Violation) -> str:

@@ -77,7 +77,9 @@ class Endpoints:
         services = [service for service in reading.services if service.iri in self.allowed]
         for service in reading.services:
             if any(outer.inside <= service.start < outer.end for outer in services if outer is not service):
-                raise InputError(f"{reading.tokens[service.first].place}: a SERVICE must not stand within another one")
+                raise InputError(
+                    f"{reading.tokens[service.first].position}: a SERVICE must not stand within another one"
+                )
         if len(services) > MOST_ENDPOINTS:
             raise InputError(f"a query may ask {MOST_ENDPOINTS} endpoints, not {len(services)}: ask several queries")
         until, at, parts = time.monotonic() + self.seconds, 0, []

@@ -46,7 +46,7 @@ class Token(NamedTuple):
     end: int
 
     @property
-    def place(self) -> str:
+    def position(self) -> str:
         """Where it stands, for a message."""
         return f"line {self.line}, column {self.column} of the query"
 
@@ -120,7 +120,7 @@ def _undeclared_prefix(token: Token) -> InputError:
     prefix = token.text.partition(":")[0]
     meant = PREFIXES.get(prefix, "…")
     return InputError(
-        f"{token.place}: the prefix {prefix}: is not declared; write PREFIX {prefix}: <{meant}> before the query"
+        f"{token.position}: the prefix {prefix}: is not declared; write PREFIX {prefix}: <{meant}> before the query"
     )
 
 
@@ -152,7 +152,7 @@ def syntax_error_at(sparql: str, line: int, column: int) -> InputError:
     if wrong is None:
         return InputError(f"line {line}, column {column} of the query: this is not SPARQL; it ends too early")
     what = "a string" if wrong.kind == "string" else repr(wrong.text[:60])
-    return InputError(f"{wrong.place}: this is not SPARQL; {what} cannot stand here")
+    return InputError(f"{wrong.position}: this is not SPARQL; {what} cannot stand here")
 
 
 QueryForm = Literal["select", "ask", "construct", "describe"]
@@ -296,7 +296,7 @@ def _read_word(token: Token, seen: _State) -> None:
     if "SERVICE" in bare:
         if token.kind != "word" or bare != "SERVICE":
             raise Forbidden(
-                f"{token.place}: SERVICE is refused, as a query reads this memory alone; "
+                f"{token.position}: SERVICE is refused, as a query reads this memory alone; "
                 "ask the other endpoint yourself (a prefix or a name must not contain the word either)"
             )
         seen.calls.append(len(seen.tokens))
@@ -325,13 +325,13 @@ def _read_sign(token: Token, before: Token | None, seen: _State) -> None:
         seen.nesting.append(sign)
         if len(seen.nesting) > seen.depth:
             raise InputError(
-                f"{token.place}: brackets are nested deeper than {seen.depth} (limits.query_depth): split the query"
+                f"{token.position}: brackets are nested deeper than {seen.depth} (limits.query_depth): split the query"
             )
         if sign == "(" and before and before.kind == "word" and before.text != "a":
             word = before.text.upper()
             if word in _AGGREGATES and not _AGGREGATES.isdisjoint(_words_around(seen)):
                 raise InputError(
-                    f"{before.place}: {word} stands within another aggregate: aggregate in a subquery first"
+                    f"{before.position}: {word} stands within another aggregate: aggregate in a subquery first"
                 )
             seen.expressions.append((len(seen.nesting), word))
         if sign == "(" and before and before.kind in ("iri", "name"):
@@ -344,7 +344,7 @@ def _read_sign(token: Token, before: Token | None, seen: _State) -> None:
                 seen.expressions.pop()
             seen.nesting.pop()
         elif not seen.is_ambiguous:  # else what it closes may have been read as a part of an IRI
-            raise InputError(f"{token.place}: {sign!r} closes nothing")
+            raise InputError(f"{token.position}: {sign!r} closes nothing")
 
 
 def _words_around(seen: _State) -> set[str]:
@@ -358,7 +358,7 @@ def _raise_if_no_subject(token: Token) -> None:
     is_value = token.kind in ("string", "number") or token.text in ("<<(", "+", "-")
     if is_value or (token.kind == "word" and token.text.lower() in _BOOLEANS):
         raise InputError(
-            f"{token.place}: the subject of a triple term is an IRI, a blank node or a variable, not a literal or a triple term"
+            f"{token.position}: the subject of a triple term is an IRI, a blank node or a variable, not a literal or a triple term"
         )
 
 
@@ -378,7 +378,7 @@ def _is_ambiguous(token: Token, before: Token | None, seen: _State) -> bool:
         return False
     if seen.has_service:
         raise InputError(
-            f"{token.place}: this can be read as an IRI or as a comparison, in a query that says SERVICE: "
+            f"{token.position}: this can be read as an IRI or as a comparison, in a query that says SERVICE: "
             "put a space after <, or declare a PREFIX for the IRI"
         )
     return True
@@ -395,18 +395,18 @@ def _read_service(place: int, tokens: Sequence[Token], seen: _State, allowed: Co
         raise _undeclared_prefix(tokens[after])
     if iri is None or iri not in allowed:
         raise Forbidden(
-            f"{word.place}: SERVICE is refused, as a query reads this memory alone; ask the other endpoint yourself"
+            f"{word.position}: SERVICE is refused, as a query reads this memory alone; ask the other endpoint yourself"
         )
     opening = after + 1
     if opening >= len(tokens) or tokens[opening].text != "{":
-        raise InputError(f"{word.place}: SERVICE <{iri}> must be followed by a group {{ … }}")
+        raise InputError(f"{word.position}: SERVICE <{iri}> must be followed by a group {{ … }}")
     depth, last = 0, opening
     for last in range(opening, len(tokens)):
         depth += {"{": 1, "}": -1}.get(tokens[last].text, 0)
         if depth == 0:
             break
     else:
-        raise InputError(f"{word.place}: the group of SERVICE <{iri}> does not end")
+        raise InputError(f"{word.position}: the group of SERVICE <{iri}> does not end")
     return Service(
         iri=iri,
         is_silent=is_silent,

@@ -305,7 +305,7 @@ def _read_time(statement: _Statement | None, block: _Block, zone: tzinfo) -> dat
     try:
         return parse_time(constant.value, "the time", zone)
     except InputError as error:
-        raise InputError(f"{statement.token.place}: {error}") from error
+        raise InputError(f"{statement.token.position}: {error}") from error
 
 
 def _write_time(statement: _Statement | None, block: _Block, zone: tzinfo) -> str | None:
@@ -328,7 +328,7 @@ def _raise_if_unknown(block: _Block, *names: str) -> None:
 
 
 def _refuse_block(token: Token, why: str, form: str) -> NoReturn:
-    raise InputError(f"{token.place}: {why}. Write {form}")
+    raise InputError(f"{token.position}: {why}. Write {form}")
 
 
 _ESCAPES = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'", "\\": "\\"}
@@ -632,7 +632,7 @@ def _build_tables(texts: Sequence[Constant], memory: MemoryAccess) -> tuple[Simi
         tables.append(SimilarityData(asked=text.value, is_iri=text.is_iri, data=data))
         if sum(len(table.data) for table in tables) > MOST_BYTES:
             raise InputError(
-                f"{text.token.place}: with so many memories a query may compare them with {len(tables) - 1} texts: ask several"
+                f"{text.token.position}: with so many memories a query may compare them with {len(tables) - 1} texts: ask several"
             )
     return tuple(tables)
 
@@ -678,7 +678,7 @@ def _recall(
         return memory.recall(question.value, asked)
     except (InputError, SettingsError) as error:  # the latter is a profile or an engine that there is not
         kind = type(error) if isinstance(error, InputError) else InputError
-        raise kind(f"{reading.tokens[service.first].place}: {error}") from error
+        raise kind(f"{reading.tokens[service.first].position}: {error}") from error
 
 
 def _write_row(question: Constant, rank: int, iri: IRI, score: float, asked: SearchBlock) -> str:
@@ -725,7 +725,7 @@ def _find_place_of_rows(service: Service, asked: SearchBlock, groups: Groups) ->
 def _enclosing_group(service: Service, groups: Groups) -> Group:
     number = groups.group_of(service.first)
     if number < 0 or groups[number].closing < 0:
-        raise InputError(f"{groups.tokens[service.first].place}: SERVICE must stand within a group {{ … }}")
+        raise InputError(f"{groups.tokens[service.first].position}: SERVICE must stand within a group {{ … }}")
     return groups[number]
 
 
@@ -839,7 +839,7 @@ def _read_second_argument(place: int, reading: Reading, groups: Groups) -> list[
             arguments.append(at + 1)
         at += 1
     if len(arguments) != 2 or arguments[1] == len(tokens):
-        raise InputError(f"{tokens[place].place}: mem:similarity takes two arguments. Write {FORM}")
+        raise InputError(f"{tokens[place].position}: mem:similarity takes two arguments. Write {FORM}")
     begin, end = arguments[1], at - 1
     token = tokens[begin]
     pair = parse_constant(reading, begin)
@@ -849,15 +849,17 @@ def _read_second_argument(place: int, reading: Reading, groups: Groups) -> list[
         listed = find_binding(token.text[1:], place, reading, groups)
         if listed is None:
             raise InputError(
-                f"{token.place}: mem:similarity compares with a constant, and {token.text} is bound to none in this group: "
+                f"{token.position}: mem:similarity compares with a constant, and {token.text} is bound to none in this group: "
                 f"write the text, or BIND(… AS {token.text}) or VALUES {token.text} {{ … }} beside it. Write {FORM}"
             )
         values = listed
     else:
-        raise InputError(f"{token.place}: mem:similarity compares with a constant, and no expression. Write {FORM}")
+        raise InputError(f"{token.position}: mem:similarity compares with a constant, and no expression. Write {FORM}")
     for constant in values:
         if not (constant.is_text or constant.is_iri):
-            raise InputError(f"{constant.token.place}: mem:similarity compares with a text or a memory. Write {FORM}")
+            raise InputError(
+                f"{constant.token.position}: mem:similarity compares with a text or a memory. Write {FORM}"
+            )
     return values
 
 

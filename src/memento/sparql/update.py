@@ -86,7 +86,7 @@ class WrittenOperation:
     using_named: tuple[Token, ...] | None = None
 
     @property
-    def place(self) -> str:
+    def position(self) -> str:
         """Where it stands, for a message."""
         return f"line {self.line}, column {self.column} of the update"
 
@@ -459,7 +459,7 @@ class _Planner:
         if self.dataset.is_plain and operation.is_silent:
             return
         raise Forbidden(
-            f"{operation.place}: LOAD is refused, as nothing is fetched from here; "
+            f"{operation.position}: LOAD is refused, as nothing is fetched from here; "
             "fetch the document yourself and send it to the graph store"
         )
 
@@ -467,7 +467,7 @@ class _Planner:
         word = _keyword(operation.graphs[0])
         if word in (NAMED, ALL, "DEFAULT") and not self.dataset.is_plain:
             raise Forbidden(
-                f"{operation.place}: {operation.verb} {word} is refused, as it would empty memories "
+                f"{operation.position}: {operation.verb} {word} is refused, as it would empty memories "
                 f"without naming them: name the graph, as {operation.verb} GRAPH <{self.dataset.into}>"
             )
         graph = word if word in (NAMED, ALL) else self._writable_graph(operation, operation.graphs[0])
@@ -479,7 +479,7 @@ class _Planner:
         for token, is_emptied in ((source, drops), (target, replaces)):
             if is_emptied and _keyword(token) and not self.dataset.is_plain:
                 raise Forbidden(
-                    f"{operation.place}: {operation.verb} is refused, as it would empty the default "
+                    f"{operation.position}: {operation.verb} is refused, as it would empty the default "
                     f"graph, where memories are, without naming it: write <{self.dataset.into}>"
                 )
         return Transfer(
@@ -596,7 +596,7 @@ class GraphStore:
             )
             return _summarise(self._commit_data(job, request) if is_data else self._try_and_commit(job, request))
 
-    def read(
+    def read_graph(
         self, graph: str | None, dataset: Dataset, *, accept: str, caller: str, waiting: WaitingClient | None = None
     ) -> Answer:
         """

@@ -158,7 +158,7 @@ def test_what_is_forgotten_while_no_proxy_runs_leaves_no_block_behind(provider: 
 
 def test_a_block_with_a_memory_that_was_forgotten_meanwhile_is_not_kept(home: DataFolder) -> None:
     sticky = Sticky(home, 10)
-    sticky.forget(["urn:a"])
+    sticky.forget_shown(["urn:a"])
     sticky.put(b"1", block("with a"), ["urn:a", "urn:b"])
     sticky.put(b"2", block("with b"), ["urn:b"])
 

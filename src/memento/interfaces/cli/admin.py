@@ -280,7 +280,7 @@ def examine(chosen: Chosen, room: int) -> None:
     from memento.errors import MementoError
     from memento.time import now
 
-    if not (place := chosen.place).is_dir():  # looking makes none
+    if not (place := chosen.home_folder).is_dir():  # looking makes none
         raise NotFound(f"there is no folder {place}: name another with --home, or begin one with `memento setup`")
     found = examine_folder(chosen.folder, now(), room * 2**20)
     # What opening would mend or replace is to be seen first; a folder that cannot be opened is not.

@@ -46,7 +46,7 @@ class Chosen:
     """Whether somebody at the terminal knows that the memory is read-only, if it is."""
 
     @property
-    def place(self) -> Path:
+    def home_folder(self) -> Path:
         """Where the data folder is, or would be."""
         from memento.datadir import default_home
 
@@ -56,7 +56,7 @@ class Chosen:
     def folder(self) -> DataFolder:
         from memento.datadir import DataFolder
 
-        return DataFolder(self.place)
+        return DataFolder(self.home_folder)
 
     def settings(self) -> Settings:
         """The settings in force in the data folder."""

@@ -456,12 +456,7 @@ def print_graph(chosen: Chosen, name: str, accept: str) -> None:
 @click.pass_obj
 def replace_graph(chosen: Chosen, name: str, file: str, media: str | None) -> None:
     """Let a graph hold what FILE says, or standard input when it is -, and nothing else."""
-    with open_memory(chosen, "graph") as memento:
-        document = _read_document(file)
-        _print_change(
-            chosen,
-            memento.put_graph(document, _graph_iri(name), media=media or _media_of(file), namespace=chosen.namespace),
-        )
+    _upload(chosen, name, file, media, replaces=True)
 
 
 @graph.command("add")
@@ -471,11 +466,15 @@ def replace_graph(chosen: Chosen, name: str, file: str, media: str | None) -> No
 @click.pass_obj
 def add_to_graph(chosen: Chosen, name: str, file: str, media: str | None) -> None:
     """Add what FILE says, or standard input when it is -, to a graph."""
+    _upload(chosen, name, file, media, replaces=False)
+
+
+def _upload(chosen: Chosen, name: str, file: str, media: str | None, *, replaces: bool) -> None:
     with open_memory(chosen, "graph") as memento:
+        send = memento.put_graph if replaces else memento.post_graph
         document = _read_document(file)
         _print_change(
-            chosen,
-            memento.post_graph(document, _graph_iri(name), media=media or _media_of(file), namespace=chosen.namespace),
+            chosen, send(document, _graph_iri(name), media=media or _media_of(file), namespace=chosen.namespace)
         )
 
 

@@ -141,7 +141,7 @@ class Sticky:
 
         self._attempt(insert_block)
 
-    def forget(self, iris: Sequence[str]) -> None:
+    def forget_shown(self, iris: Sequence[str]) -> None:
         """
         Remove every block that shows one of these, and overwrite what it said.
 

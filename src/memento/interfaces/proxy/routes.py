@@ -50,7 +50,7 @@ class Proxy:
         self._relay = Relay(knobs.connect_s, service.settings.server.connections)
         self._sticky = Sticky(service.datadir, knobs.blocks)
         self._enricher = Enricher(self._sticky, knobs)
-        service.stores.caches.append(CopyCache(self._sticky.forget, self.close, self._sticky.forget_all))
+        service.stores.caches.append(CopyCache(self._sticky.forget_shown, self.close, self._sticky.forget_all))
 
     def blueprint(self) -> Blueprint:
         """The routes; every path of a provider is served."""

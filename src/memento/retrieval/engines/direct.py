@@ -349,7 +349,7 @@ def expand_word(term: str, words: Iterable[str]) -> list[tuple[str, float]]:
 
 def _list_words(postings: Sequence[Postings]) -> Iterator[str]:
     seen = {id(some.vocabulary): some.vocabulary for some in postings}
-    return (word for vocabulary in seen.values() for word in vocabulary.words() if " " not in word)
+    return (word for vocabulary in seen.values() for word in vocabulary.word_list() if " " not in word)
 
 
 def _add_scores(

@@ -60,7 +60,7 @@ def rank_by_search(mode: str, question: Question, k: int, settings: LandSettings
         scores = blend(np.zeros(len(nodes)), words[nodes], 0.0)
     else:
         index, most = view.indexes.vectors["memory"], max(k, settings.candidates)
-        if view.count <= settings.whole:
+        if view.visible_count <= settings.whole:
             nodes = np.flatnonzero(view.visible).astype(np.int32)
             cosines = index.likeness(question.vectors, len(view.visible))[nodes]
         else:
@@ -77,7 +77,7 @@ def rank_as_published(
     question: Question, k: int, graph: Store, scope: Scope, settings: Settings, watch: Stopwatch
 ) -> tuple[list[Scored[int]], int]:
     """Return the `k` memories that answer a question, in the order they were chosen, and how many were considered."""
-    vectors, view, run = question.vectors, question.view, watch.run
+    vectors, view, run = question.vectors, question.view, watch.time_call
     seeds = run(land, question.text, vectors, view, settings.land, settings.fusion, settings.words)
     if settings.expand.iterations == 0:
         return run(distill, seeds, (), view, k, settings.distill, settings.fusion), len(seeds)

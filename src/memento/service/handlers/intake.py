@@ -324,7 +324,7 @@ def _name_files(paths: Iterable[Path], root: Path, scope: Scope) -> dict[str, Co
 
 def _raise_if_secret(name: str, context: Context) -> None:
     """Raise where a path or an address has a secret in it: it is what tells the document from others, and stays as it is."""
-    if context.service.redactor.is_on and (found := context.service.redactor.find(name, entropy=False)):
+    if context.service.redactor.is_on and (found := context.service.redactor.find_secrets(name, entropy=False)):
         raise InputError(f"there is a secret in its name ({found[0].kind}): use another")
 
 

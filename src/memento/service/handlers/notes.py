@@ -282,7 +282,7 @@ def forget_tagged(operation: notes.ForgetTagged, context: Context) -> Forgotten:
     with context.service.writing:
         with stores.indexes.lock:
             nodes = stores.indexes.nodes
-            tagged = nodes.current([scope.graph], now=stores.clock()) & stores.indexes.select(wanted)
+            tagged = nodes.current([scope.graph], now=stores.clock()) & stores.indexes.filter_nodes(wanted)
             memories = [nodes.iri(node) for node in np.flatnonzero(tagged).tolist()]
         if not memories:
             named = ", ".join(operation.tags)[:80]
