@@ -881,7 +881,7 @@ def _connect(settings: Settings, shard: str = "") -> RemoteStore:
     client.wait_until_there(
         chosen.start_s,
         lambda: logger.warning(
-            "store.awaited", extra={"store": client.shown(chosen.query_url), "at_most_s": chosen.start_s}
+            "store.awaited", extra={"store": client.mask_url(chosen.query_url), "at_most_s": chosen.start_s}
         ),
     )
     if chosen.probe:

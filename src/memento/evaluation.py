@@ -130,7 +130,7 @@ def _read_questions(file: Path) -> Iterator[Question]:
     for id, record in _check_unique(file):
         yield Question(
             id=id,
-            text=record.required("text"),
+            text=record.require_text("text"),
             scope=record.label("scope"),
             type=record.label("type"),
             as_of=record.label("as_of"),

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from memento import assets
 from memento.errors import InputError, NotAcceptable
-from memento.graph.documents import HEAD, form_called, read_document, read_lines, rewrite, writable, written
+from memento.graph.documents import HEAD, form_called, read_document, read_lines, rewrite, writable, write_document
 from memento.iris import MEM, RDF, XSD
 
 NAMED = ["trig", "nquads", "jsonld"]
@@ -54,7 +54,7 @@ quads = st.builds(ox.Quad, names | blanks, predicates, names | blanks | literals
 
 def document(found: list[ox.Quad], name: str) -> bytes:
     ordered = sorted(found, key=lambda quad: (str(quad.graph_name), str(quad.subject)))
-    return b"".join(written([ordered], form_called(name)))
+    return b"".join(write_document([ordered], form_called(name)))
 
 
 def back(data: bytes, name: str) -> list[ox.Quad]:

@@ -51,7 +51,7 @@ from memento.backends import Backends
 from memento.cases.bank import embed_tasks
 from memento.errors import Forbidden, GraphError, InputError, MementoError, NotAcceptable, ShapeViolation
 from memento.graph import mapping, originals
-from memento.graph.documents import Form, adopt_cases, flatten_graphs, writable, written
+from memento.graph.documents import Form, adopt_cases, flatten_graphs, writable, write_document
 from memento.graph.oxigraph import Oxigraph
 from memento.graph.store import Delta, Store, graph_of, serialise_quads
 from memento.graph.terms import to_quads
@@ -168,7 +168,7 @@ def export_document(
             file, made_by = parts.indexes.file, parts.embedder.fingerprint
             found = [add_vectors(quads, lambda iri: _read_vector(iri, file, made_by)) for quads in found]
         found = [*found, who]
-        return written(found if form.has_graphs else flatten_graphs(found, usual), form)
+        return write_document(found if form.has_graphs else flatten_graphs(found, usual), form)
 
     if is_whole:
         count = sum(int(str(row["count"])) for row in parts.graph.select("exchange/counted", chosen))
@@ -404,10 +404,10 @@ def write_import(prepared: PreparedImport, scope: Scope, parts: Backends, token:
         parts.invalidate_copies(ended)
     subjects = list(dict.fromkeys(subject for subject, _ in prepared.fresh))
     if subjects:
-        written = Update(
+        audit_entry = Update(
             iri=mint("update"), at=now(), token=token, graphs=prepared.graphs, added=prepared.fresh.total(), removed=0
         )
-        prepared.staged.add_own(mapping.quads(written, audit_iri(scope.tenant)))
+        prepared.staged.add_own(mapping.quads(audit_entry, audit_iri(scope.tenant)))
         prepared.staged.pour(real, subjects)
     indexed = [name for name in prepared.graphs if _kind_of(name) in ("graph", "self")]
     places: dict[IRI, set[IRI]] = {}

@@ -42,7 +42,7 @@ from uuid import NAMESPACE_URL, uuid5
 from memento.errors import InputError
 from memento.graph import mapping
 from memento.graph.backups import sync_to_disk
-from memento.graph.documents import document, form_called, read_document, written
+from memento.graph.documents import document, form_called, read_document, write_document
 from memento.graph.store import Store
 from memento.graph.terms import to_quads
 from memento.graph.transfer import Statement, is_iri
@@ -246,7 +246,9 @@ def write_patch(patch: Patch, folder: Path) -> tuple[Path, str]:
     digest = sha256()
     try:
         with open(fresh, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
-            for piece in written([to_quads(tuple(about)), sorted((*patch.adds, *patch.footing), key=str)], _FORM):
+            for piece in write_document(
+                [to_quads(tuple(about)), sorted((*patch.adds, *patch.footing), key=str)], _FORM
+            ):
                 digest.update(piece)
                 file.write(piece)
         sync_to_disk(fresh, deep=False)

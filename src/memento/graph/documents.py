@@ -188,7 +188,7 @@ def parse_quads(
         try:
             quad = next(found, None)
         except SyntaxError as error:
-            raise InputError(_placed(error, name)) from error
+            raise InputError(_locate_error(error, name)) from error
         except (ValueError, RecursionError) as error:
             raise InputError(f"{name} cannot be read: {error}") from error
         if quad is None:
@@ -209,7 +209,7 @@ def nesting(term: Term) -> int:
 _PLACE = re.compile(r"^Parser error .*?(?:columns? \d+(?: and (?:line \d+ column )?\d+)?|line \d+): ")
 
 
-def _placed(error: SyntaxError, name: str) -> str:
+def _locate_error(error: SyntaxError, name: str) -> str:
     """What is wrong, and where: line and column count from 1."""
     where = f" line {error.lineno}" + (f", column {error.offset}" if error.offset else "") if error.lineno else ""
     message = _PLACE.sub("", str(error.msg or error)).strip()
@@ -487,7 +487,7 @@ def restore_graphs(lines: IO[bytes]) -> Iterator[ox.Quad]:
             )
 
 
-def written(graphs: Iterable[Iterable[ox.Quad]], form: Form) -> Iterator[bytes]:
+def write_document(graphs: Iterable[Iterable[ox.Quad]], form: Form) -> Iterator[bytes]:
     """
     The document of some graphs' quads, a piece at a time; those of one subject should stand together.
 
@@ -530,7 +530,7 @@ def read_document(path: Path, form: Form, name: str) -> Iterator[ox.Quad]:
                 isinstance(term, ox.Literal) or (isinstance(term, ox.NamedNode) and not term.value.startswith(_GENID))
                 for term in (quad.subject, quad.object)
             )
-            return quad if is_plain else _mapped(quad, lambda term: _blank(term, names, mark))
+            return quad if is_plain else _map_nodes(quad, lambda term: _blank(term, names, mark))
 
         given = with_known_context(source, name) if form.name == "jsonld" else source
         yield from map(own, parse_quads(given, form.of, name))
@@ -616,7 +616,7 @@ def _digest_whole(source: IO[bytes], name: str) -> str:
 def _ground_quad(quad: ox.Quad) -> ox.Quad:
     """Return the quad with names in the place of its blank nodes."""
     is_plain = isinstance(quad.subject, ox.NamedNode) and isinstance(quad.object, ox.NamedNode | ox.Literal)
-    return quad if is_plain else _mapped(quad, _name_blank)
+    return quad if is_plain else _map_nodes(quad, _name_blank)
 
 
 def _name_blank(term: Node) -> Node:
@@ -635,7 +635,7 @@ def _blank(term: Node, names: dict[str, ox.BlankNode], mark: str) -> Node:
     return term
 
 
-def _mapped(quad: ox.Quad, change: Callable[[Node], Node]) -> ox.Quad:
+def _map_nodes(quad: ox.Quad, change: Callable[[Node], Node]) -> ox.Quad:
     """The quad with other nodes, those inside of triple terms too."""
 
     def inside(term: Term) -> Term:

@@ -97,7 +97,7 @@ class SparqlClient:
         count, rows = self._read_rows(answer)
         is_suspicious = count in self._cuts and not _LIMITED.search(text)
         if is_suspicious and self._read_rows(self._query(f"{text}\nOFFSET {count} LIMIT 1", default, named))[0]:
-            raise GraphError(f"{self.shown(self.query_url)} cut its answer off after {count} rows: raise its limit")
+            raise GraphError(f"{self.mask_url(self.query_url)} cut its answer off after {count} rows: raise its limit")
         return rows
 
     def ask(self, text: str, default: Sequence[str] | None = None, named: Sequence[str] = ()) -> bool:
@@ -105,7 +105,7 @@ class SparqlClient:
         with self._query(text, default, named) as answer:
             found = self._parse(answer)
             if not isinstance(found, ox.QueryBoolean):
-                raise GraphError(f"{self.shown(self.query_url)} did not answer an ASK with true or false")
+                raise GraphError(f"{self.mask_url(self.query_url)} did not answer an ASK with true or false")
             return bool(found)
 
     def update(self, text: str, using: Sequence[str] | None = None, using_named: Sequence[str] = ()) -> None:
@@ -123,7 +123,7 @@ class SparqlClient:
             headers, body = {"Content-Type": "application/sparql-update"}, text.encode()
         else:
             headers, body = _write_form("update", text, "using-graph-uri", using, "using-named-graph-uri", using_named)
-        with self._measured("update"), self._send_request(self.update_url, headers, body):
+        with self._measure_request("update"), self._send_request(self.update_url, headers, body):
             pass
 
     def wait_until_there(self, wait_s: float, on_wait: Callable[[], None]) -> None:
@@ -178,7 +178,7 @@ class SparqlClient:
                 self._client.close()
                 self._client = None
 
-    def shown(self, url: str) -> str:
+    def mask_url(self, url: str) -> str:
         """Return an address without the name and the password that it may have."""
         parts = urlsplit(url)
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
@@ -189,7 +189,7 @@ class SparqlClient:
         else:
             headers, body = _write_form("query", text, "default-graph-uri", default, "named-graph-uri", named)
         accepted = headers | {"Accept": RESULTS}
-        with self._measured("query"):
+        with self._measure_request("query"):
             try:
                 answer = self._send_request(self.query_url, accepted, body)
             except Unanswered:  # a question may be asked twice; the connection may have been idle for too long
@@ -202,17 +202,17 @@ class SparqlClient:
         ):  # a page of whoever is between, or of another address
             answer.close()
             raise GraphError(
-                f"{self.shown(self.query_url)} did not answer with SPARQL results: check {self._name_setting('query_url')}"
+                f"{self.mask_url(self.query_url)} did not answer with SPARQL results: check {self._name_setting('query_url')}"
             )
         answer.seek(max(size - 64, 0))
         if not _ENDS.search(answer.read()):
             answer.close()
-            raise GraphError(f"{self.shown(self.query_url)} cut its answer off after {size} bytes: it failed midway")
+            raise GraphError(f"{self.mask_url(self.query_url)} cut its answer off after {size} bytes: it failed midway")
         answer.seek(0)
         return answer
 
     @contextmanager
-    def _measured(self, kind: str) -> Iterator[None]:
+    def _measure_request(self, kind: str) -> Iterator[None]:
         try:
             with telemetry.measure("store_request_seconds", shard=self.shard, kind=kind):
                 yield
@@ -226,9 +226,9 @@ class SparqlClient:
         try:
             found = ox.parse_query_results(answer, ox.QueryResultsFormat.JSON)
         except (SyntaxError, ValueError, OSError) as error:
-            raise GraphError(f"{self.shown(self.query_url)} did not answer with SPARQL results: {error}") from error
+            raise GraphError(f"{self.mask_url(self.query_url)} did not answer with SPARQL results: {error}") from error
         if isinstance(found, ox.QueryTriples):
-            raise GraphError(f"{self.shown(self.query_url)} did not answer with SPARQL results")
+            raise GraphError(f"{self.mask_url(self.query_url)} did not answer with SPARQL results")
         return found
 
     def _read_rows(self, answer: IO[bytes]) -> tuple[int, Iterator[Solution]]:
@@ -244,12 +244,12 @@ class SparqlClient:
                 rows = list(self._iterate(answer))
             return len(rows), iter(rows)
         except (SyntaxError, ValueError) as error:
-            raise GraphError(f"{self.shown(self.query_url)} cut its answer off: it failed midway") from error
+            raise GraphError(f"{self.mask_url(self.query_url)} cut its answer off: it failed midway") from error
 
     def _iterate(self, answer: IO[bytes]) -> Iterator[Solution]:
         found = self._parse(answer)
         if not isinstance(found, ox.QuerySolutions):
-            raise GraphError(f"{self.shown(self.query_url)} did not answer a SELECT with solutions")
+            raise GraphError(f"{self.mask_url(self.query_url)} did not answer a SELECT with solutions")
         yield from iterate_solutions(found)
 
     def _send_request(self, url: str, headers: Mapping[str, str], body: bytes) -> IO[bytes]:
@@ -270,16 +270,16 @@ class SparqlClient:
                             raise httpx2.ReadTimeout("the answer took too long")
                     status = response.status_code
             except httpx2.ConnectError as error:
-                raise StoreAway(f"{self.shown(url)} cannot be reached: {_say(error)}") from None
+                raise StoreAway(f"{self.mask_url(url)} cannot be reached: {_say(error)}") from None
             except (httpx2.LocalProtocolError, httpx2.UnsupportedProtocol, httpx2.InvalidURL, UnicodeError) as error:
                 # What these say may be a header, and so the token.
                 raise GraphError(
-                    f"{self.shown(url)} cannot be asked ({type(error).__name__}): check {self._name_setting('token')}"
+                    f"{self.mask_url(url)} cannot be asked ({type(error).__name__}): check {self._name_setting('token')}"
                 ) from None
             except httpx2.TimeoutException:
-                raise Unanswered(f"{self.shown(url)} did not answer within {self.timeout_s:g} s") from None
+                raise Unanswered(f"{self.mask_url(url)} did not answer within {self.timeout_s:g} s") from None
             except httpx2.HTTPError as error:
-                raise Unanswered(f"{self.shown(url)} did not answer: {_say(error)}") from None
+                raise Unanswered(f"{self.mask_url(url)} did not answer: {_say(error)}") from None
             failing.pop_all()
         answer.seek(0)
         if 200 <= status < 300:
@@ -287,11 +287,11 @@ class SparqlClient:
         with answer:
             said = " ".join(answer.read(4 * _MOST_SHOWN).decode("utf-8", "replace").split())[:_MOST_SHOWN]
         if status in _ON_THE_WAY:
-            raise Unanswered(f"{self.shown(url)} answered {status}: who is between may have sent it on")
+            raise Unanswered(f"{self.mask_url(url)} answered {status}: who is between may have sent it on")
         if self._token:
             said = said.replace(self._token, "***")
         fix = f"; check {self._name_setting('token')}" if status in (401, 403) else ""
-        raise GraphError(f"{self.shown(url)} answered {status}: {said}{fix}")
+        raise GraphError(f"{self.mask_url(url)} answered {status}: {said}{fix}")
 
     def _name_setting(self, key: str) -> str:
         return f"store.shards.{self.shard}.{key}" if self.shard else f"store.{key}"

@@ -181,7 +181,10 @@ class _Probe:
     def ask_all(self) -> Probed:
         """Ask everything, and remove what was written."""
         begin = time.monotonic()
-        query_url, update_url = self._client.shown(self._client.query_url), self._client.shown(self._client.update_url)
+        query_url, update_url = (
+            self._client.mask_url(self._client.query_url),
+            self._client.mask_url(self._client.update_url),
+        )
 
         def conclude(verdict: str, *, fit: bool = False, reachable: bool = True) -> Probed:
             return Probed(
@@ -494,7 +497,7 @@ class _Probe:
         with self._look_for(
             "SERVICE does not lead out of the dataset", why, is_needed=False, may_refuse=True
         ) as answer:
-            here = self._client.shown(self._client.query_url)
+            here = self._client.mask_url(self._client.query_url)
             if rows := self._select(self._write_request("service", here=here), ["a"]):
                 raise _Failed(_show(rows))
             answer("no rows")

@@ -217,7 +217,7 @@ class Aside:
 
     def look(self) -> None:
         """Look through all graphs."""
-        self._found = _counted(self._rows())
+        self._found = _count_by_node(self._rows())
         self._keep(self.text())
 
     def look_at(self, nodes: Iterable[IRI], *, unchecked: bool = False) -> None:
@@ -234,7 +234,7 @@ class Aside:
         elif again:
             wanted = set(again)
             kept = {place: count for place, count in self._found.items() if place[1] not in wanted}
-            self._found = kept | _counted(self._of(again))
+            self._found = kept | _count_by_node(self._of(again))
             self._keep(self.text())
 
     def within(self, is_seen: Callable[[IRI], bool]) -> tuple[int, tuple[IRI, ...]]:
@@ -267,7 +267,7 @@ class Aside:
         return [{**row, "property": row["predicate"]} for row in rows]
 
 
-def _counted(rows: Iterable[Row]) -> dict[tuple[IRI, IRI], int]:
+def _count_by_node(rows: Iterable[Row]) -> dict[tuple[IRI, IRI], int]:
     known = read_ranges()
     counted: Counter[tuple[IRI, IRI]] = Counter()
     for row in rows:

@@ -87,7 +87,7 @@ def violations(quads: Iterable[Quad]) -> list[Violation]:
     found = [(subject, predicate, value) for subject, predicate, value, _ in quads]
     ranged = [(s, p, to_term(value)) for s, p, value in found if p in ranges()]
     sound = ((s, p, value) for s, p, value in found if not isinstance(value, float) or isfinite(value))
-    return _held([(_name(s), _name(p), _term(value)) for s, p, value in sound], _out_of_range(ranged))
+    return _check_triples([(_name(s), _name(p), _term(value)) for s, p, value in sound], _out_of_range(ranged))
 
 
 def violations_of(statements: Iterable[ox.Quad]) -> list[Violation]:
@@ -95,7 +95,7 @@ def violations_of(statements: Iterable[ox.Quad]) -> list[Violation]:
     found = list(statements)
     wrong = _out_of_range((_iri(one.subject), IRI(one.predicate.value), one.object) for one in found)
     sound = (one for one in found if not (isinstance(one.object, ox.Literal) and _is_odd(one.object)))
-    return _held([(_exact(one.subject), _exact(one.predicate), _exact(one.object)) for one in sound], wrong)
+    return _check_triples([(_exact(one.subject), _exact(one.predicate), _exact(one.object)) for one in sound], wrong)
 
 
 @cache
@@ -103,15 +103,15 @@ def looked_back() -> frozenset[IRI]:
     """The predicates along which the shapes go from an object to its subjects: those must be given with it to be judged."""
     from rdflib.namespace import SH
 
-    shapes = _parsed("ontology/shapes.ttl")
+    shapes = _parse_graph("ontology/shapes.ttl")
     return frozenset(IRI(str(one)) for how in (SH.inversePath, SH.targetObjectsOf) for one in shapes.objects(None, how))
 
 
-def _held(triples: Sequence[tuple[Node, Node, Node]], wrong: Iterable[Violation]) -> list[Violation]:
+def _check_triples(triples: Sequence[tuple[Node, Node, Node]], wrong: Iterable[Violation]) -> list[Violation]:
     """The faults of some triples, with those of single statements of which no shape of a class speaks."""
     with _ALONE:
-        report, shapes = _validated(triples)
-        found = _found(report, shapes)
+        report, shapes = _run_shapes(triples)
+        found = _read_report(report, shapes)
     values = {(one.focus, one.path): one for one in wrong}
     named = {
         replace(one, value=one.value or values[place].value) if (place := (one.focus, one.path)) in values else one
@@ -136,12 +136,12 @@ def _out_of_range(statements: Iterable[tuple[IRI, IRI, Term]]) -> list[Violation
     ]
 
 
-def _validated(triples: Iterable[tuple[Node, Node, Node]]) -> tuple[Graph, Graph]:
+def _run_shapes(triples: Iterable[tuple[Node, Node, Node]]) -> tuple[Graph, Graph]:
     import pyshacl
     import rdflib
 
     logging.getLogger("rdflib.term").disabled = True  # it quotes the text of a literal that is none of its datatype
-    shapes, ontology = _parsed("ontology/shapes.ttl"), _parsed("ontology/memento.ttl")
+    shapes, ontology = _parse_graph("ontology/shapes.ttl"), _parse_graph("ontology/memento.ttl")
     try:
         data = rdflib.Graph()
         data += ontology  # not `ont_graph`, which carries classes over but not individuals such as mem:Similar
@@ -156,7 +156,7 @@ def _validated(triples: Iterable[tuple[Node, Node, Node]]) -> tuple[Graph, Graph
 
 
 @cache
-def _parsed(name: str) -> Graph:
+def _parse_graph(name: str) -> Graph:
     import rdflib
 
     try:
@@ -165,7 +165,7 @@ def _parsed(name: str) -> Graph:
         raise GraphError(f"{name} is no Turtle: {error}") from error
 
 
-def _found(report: Graph, shapes: Graph) -> set[Violation]:
+def _read_report(report: Graph, shapes: Graph) -> set[Violation]:
     # Only the report's own results: those below sh:detail say the same once more, without a message of ours.
     from rdflib.namespace import SH
 

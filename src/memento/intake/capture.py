@@ -331,7 +331,7 @@ class Journal:
         left_out = Counter[str]()
         if not fresh:
             return 0, left_out
-        with self._locked():
+        with self._lock_file():
             content = self._read_journal()
             lines: list[str] = []
             for one in fresh:
@@ -374,7 +374,7 @@ class Journal:
         """
         if not ids:
             return
-        with self._locked():
+        with self._lock_file():
             content = self._read_journal()
             for id in ids:
                 content.entries.pop(id, None)
@@ -403,7 +403,7 @@ class Journal:
 
     def propose(self, ids: Collection[str]) -> None:
         """Let entries wait for a yes; raises as `append`."""
-        with self._locked():
+        with self._lock_file():
             content = self._read_journal()
             moved = [replace(one, state="proposed") for id, one in content.entries.items() if id in ids]
             if moved:
@@ -418,7 +418,7 @@ class Journal:
         return stat.st_size, stat.st_mtime_ns
 
     @contextmanager
-    def _locked(self) -> Iterator[None]:
+    def _lock_file(self) -> Iterator[None]:
         from filelock import FileLock, Timeout
 
         try:

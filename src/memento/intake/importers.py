@@ -293,7 +293,7 @@ def _read_claude(document: _Document, source: Source, found: Harvest, all_turns:
             if not isinstance(one, dict):
                 raise InputError(f"{conversation.where} message {place}: must be an object")
             message = Record(f"{conversation.where} message {place}", one)
-            role = {"human": "user"}.get(sender := message.required("sender"), sender)
+            role = {"human": "user"}.get(sender := message.require_text("sender"), sender)
             turns.append(
                 _Turn(
                     record=message,
@@ -364,7 +364,7 @@ def _join_texts(content: object) -> str:
 
 def _read_mem0(document: _Document, source: Source, found: Harvest, all_turns: bool) -> None:
     for record in document.records:
-        content = record.required("memory", "text", "data")
+        content = record.require_text("memory", "text", "data")
         found.rows.append(
             NoteRow(
                 content=content,
@@ -376,12 +376,12 @@ def _read_mem0(document: _Document, source: Source, found: Harvest, all_turns: b
 
 def _read_server_memory(document: _Document, source: Source, found: Harvest, all_turns: bool) -> None:
     for record in document.records:
-        kind = record.required("type")
+        kind = record.require_text("type")
         if kind == "relation":
-            one, other = (_spell(record.required(end)) for end in ("from", "to"))
-            texts, title = [f"{one} {_spell(record.required('relationType'))} {other}."], one
+            one, other = (_spell(record.require_text(end)) for end in ("from", "to"))
+            texts, title = [f"{one} {_spell(record.require_text('relationType'))} {other}."], one
         elif kind == "entity":
-            title, said = _spell(record.required("name")), record.fields.get("observations")
+            title, said = _spell(record.require_text("name")), record.fields.get("observations")
             if not isinstance(said, list) or not all(isinstance(one, str) for one in said):
                 raise record.wrong("observations", "a list of texts", said)
             texts = [_name_subject(one, title) for one in said]

@@ -66,7 +66,7 @@ class Record:
             raise self.wrong(name, "text", value)
         return value if value and value.strip() else None
 
-    def required(self, *names: str) -> str:
+    def require_text(self, *names: str) -> str:
         """Return the text of a field that must be there and not blank."""
         text = self.read_text(*names)
         if text is None:
@@ -185,7 +185,7 @@ def parse_rows(data: bytes, name: str = "body", kind: Kind | None = None) -> lis
 def parse_note_row(record: Record) -> NoteRow:
     """Parse one object as a row; raises `InputError` when it has no content or a field of the wrong type."""
     return NoteRow(
-        content=record.required("content", "text"),
+        content=record.require_text("content", "text"),
         at=record.read_instant("at", "timestamp"),
         title=record.read_text("title"),
         speaker=record.read_text("speaker"),

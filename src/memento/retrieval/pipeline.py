@@ -295,7 +295,7 @@ def _list_what_happened(chosen: list[Scored[int]], k: int, question: Question) -
     if span is None:
         return []
     nodes, visible = question.view.indexes.nodes, question.view.visible
-    within = visible & nodes.begun(*span)[: visible.size]
+    within = visible & nodes.find_begun(*span)[: visible.size]
     found = {one.item: one for one in chosen if within[one.item]}
     others = (Scored(node, 0.0, "time") for node in np.flatnonzero(within).tolist() if node not in found)
     return sorted([*found.values(), *others][:k], key=lambda one: nodes.began(one.item))

@@ -241,7 +241,7 @@ def order_by_time(
             place.is_said = False
     point = _POINT.search(question)
     is_before = point is not None and point["word"].lower() == "before"
-    if point and (named := _named(point["rest"], places, _asked_for(question, places) if is_before else ())):
+    if point and (named := _find_named(point["rest"], places, _asked_for(question, places) if is_before else ())):
         asked = _began(named, places) + (-timedelta(seconds=1) if is_before else timedelta(days=1))
     groups: dict[int, list[_Place]] = {}
     for place in places:
@@ -330,7 +330,7 @@ def _asked_for(question: str, places: Sequence[_Place]) -> list[_Place]:
     return [place for place in places if any(name and name in asked and slot in asked for name, slot in place.of)]
 
 
-def _named(text: str, places: Sequence[_Place], wanted: Sequence[_Place]) -> _Place | None:
+def _find_named(text: str, places: Sequence[_Place], wanted: Sequence[_Place]) -> _Place | None:
     """What the words behind "before" or "while" name: the latest statement whose value is there, best of what is asked for."""
     folded = text.casefold()
     found = [place for place in places if not place.is_said and any(one and one in folded for one in place.values)]

@@ -145,7 +145,7 @@ class Indexes(Context):
         chosen = self.sorting.filter_nodes(wanted, self.nodes.size)
         if wanted.after or wanted.before:
             first, last = wanted.after or BEGINNING, wanted.before or NEVER
-            chosen &= self.nodes.begun(first, last)[: chosen.size]
+            chosen &= self.nodes.find_begun(first, last)[: chosen.size]
         if wanted.about:
             known = [node for iri in wanted.about if (node := self.nodes.find(iri)) is not None]
             about = np.zeros_like(chosen)

@@ -66,7 +66,7 @@ class Ledger:
         """How it is called, and was before it joined anew."""
         return {self.machine, *json.loads(self._get("former") or "[]")}
 
-    def known(self) -> Vector:
+    def last_patches(self) -> Vector:
         """Return the last patch of each machine that is in the memory."""
         return dict(self._db.execute("SELECT machine, max(sequence) FROM patch GROUP BY machine"))
 
@@ -96,7 +96,7 @@ class Ledger:
         """Note, before the memory is written, which patches will be in it; and what the file of an own one will be called."""
         self._db.execute("INSERT OR REPLACE INTO meta VALUES ('intended', ?)", (json.dumps([vector, name]),))
 
-    def intended(self) -> tuple[Vector, str]:
+    def read_intent(self) -> tuple[Vector, str]:
         """Return what was noted last, and not done since."""
         vector, name = json.loads(self._get("intended") or '[{}, ""]')
         return vector, name

@@ -202,7 +202,7 @@ class Nodes:
             mask &= valid_from <= true_at
         return np.asarray(mask, dtype=np.bool_)
 
-    def begun(self, since: datetime, until: datetime) -> Mask:
+    def find_begun(self, since: datetime, until: datetime) -> Mask:
         """Return which nodes began to hold from `since` until before `until`."""
         return np.asarray((self._times[0] >= _ms(since, 0)) & (self._times[0] < _ms(until, 0)), dtype=np.bool_)
 

@@ -423,7 +423,7 @@ FORMATS: Mapping[str, ox.RdfFormat] = {
 """The media types that are read."""
 
 
-def uploaded(
+def try_upload(
     documents: Sequence[Document], graph: str, replaces: bool, snapshot: ox.Store | None, terms: TrialOptions
 ) -> Delta:
     """

@@ -206,11 +206,13 @@ def _collect_data(job: dict[str, Any], store: Snapshot, write: Callable[[bytes],
 
 def _try_upload(job: dict[str, Any], store: Snapshot, write: Callable[[bytes], None]) -> None:
     from memento.sparql.jobs import Document, TrialOptions, from_plain
-    from memento.sparql.trial import uploaded
+    from memento.sparql.trial import try_upload
 
     documents = [from_plain(Document, one) for one in job["documents"]]
     snapshot = None if job["is_data"] else store
-    write(uploaded(documents, job["graph"], job["replaces"], snapshot, from_plain(TrialOptions, job["options"])).pack())
+    write(
+        try_upload(documents, job["graph"], job["replaces"], snapshot, from_plain(TrialOptions, job["options"])).pack()
+    )
 
 
 def _rewrite_document(job: dict[str, Any], store: Snapshot, write: Callable[[bytes], None]) -> None:

@@ -78,7 +78,7 @@ class Clock:
         >>> Clock(datetime(2024, 5, 15, tzinfo=UTC)).absolute("5/6/2023").isoformat()
         '2023-05-06T00:00:00+00:00'
         """
-        parsed = _parsed(text)
+        parsed = _parse(text)
         return parsed if parsed is None or parsed.tzinfo else parsed.replace(tzinfo=self.now.tzinfo)
 
     def day(self, day: int, month: str, year: str | None) -> datetime:
@@ -231,7 +231,7 @@ def _month(name: str) -> int:
 
 
 @lru_cache(maxsize=512)
-def _parsed(text: str) -> datetime | None:
+def _parse(text: str) -> datetime | None:
     # dateparser takes 0.1 s to import and to warm up: only a date in figures pays for it.
     import dateparser
 
@@ -281,7 +281,7 @@ def dates(text: str, at: datetime, zone: str = "UTC", leaning: Leaning = "past",
     for match in date_signs()["date"].finditer(text):
         # What began "since January" began in the past, whatever the rest of the sentence leans to.
         lead = (match["lead"] or "").lower().strip()
-        one = _dated(match, text, behind if lead.endswith("since") else clock)
+        one = _read_date(match, text, behind if lead.endswith("since") else clock)
         if (
             one
             and leaning == "past"
@@ -289,7 +289,7 @@ def dates(text: str, at: datetime, zone: str = "UTC", leaning: Leaning = "past",
             and not (match["weekday"] or date_signs()["range-follows"].match(text, one.end))
         ):
             # "From 1 July", said in June, lies ahead whatever the tense: of the last and the next one the nearer is meant.
-            other = _dated(match, text, Clock(clock.now, "future"))
+            other = _read_date(match, text, Clock(clock.now, "future"))
             one = min(one, other or one, key=lambda either: abs(either.value - clock.now))
         if one is not None and one.start >= end and not (recurs and match["weekday"]):
             found.append(one)
@@ -310,7 +310,7 @@ def zone_of(name: str) -> tzinfo:
         return UTC
 
 
-def _dated(match: re.Match[str], text: str, clock: Clock) -> Dated | None:
+def _read_date(match: re.Match[str], text: str, clock: Clock) -> Dated | None:
     group = match.groupdict()
     lead = (group["lead"] or "").strip().lower()
     before = text[: match.start()]

@@ -106,8 +106,8 @@ def mentions(text: str, user: User) -> tuple[Mention, ...]:
             ):
                 continue
             key = mention.name.lower()
-            found[key] = _merged(found[key], mention) if key in found else mention
-    return _with_short_forms(_folded(list(found.values())))
+            found[key] = _merge_mentions(found[key], mention) if key in found else mention
+    return _with_short_forms(_drop_first_names(list(found.values())))
 
 
 def self_name(text: str) -> str | None:
@@ -138,7 +138,7 @@ def _seen_inside(text: str) -> frozenset[str]:
     return frozenset(re.findall(r"(?<=[a-z,] )[A-Z][\w-]+", text))
 
 
-def _merged(old: Mention, new: Mention) -> Mention:
+def _merge_mentions(old: Mention, new: Mention) -> Mention:
     kind = new.kind if old.kind == "Concept" else old.kind
     return replace(
         old,
@@ -148,7 +148,7 @@ def _merged(old: Mention, new: Mention) -> Mention:
     )
 
 
-def _folded(found: list[Mention]) -> tuple[Mention, ...]:
+def _drop_first_names(found: list[Mention]) -> tuple[Mention, ...]:
     """Without the first names that stand for one full name of the same note."""
     full: dict[str, list[Mention]] = {}
     for mention in found:

@@ -266,7 +266,9 @@ def clauses(sentence: str) -> list[str]:
         hard = joint.group().strip() == ";"
         if _NAMES_IT.match(right):
             continue
-        if hard or (not _SCOPED.search(left) and _has_verb(left) and _has_verb(_first_words(right)) and _closed(left)):
+        if hard or (
+            not _SCOPED.search(left) and _has_verb(left) and _has_verb(_first_words(right)) and _is_balanced(left)
+        ):
             pieces.append(left)
             start = joint.end()
     return [piece.strip() for piece in (*pieces, sentence[start:]) if piece.strip()]
@@ -377,7 +379,7 @@ def _is_noun(words: list[str], index: int) -> bool:
     )
 
 
-def _closed(text: str) -> bool:
+def _is_balanced(text: str) -> bool:
     """Whether quotes and brackets that open in a text also close in it."""
     return text.count('"') % 2 == 0 and text.count("(") == text.count(")") and text.count("“") == text.count("”")
 
@@ -435,11 +437,11 @@ def blocks(text: str) -> list[Block]:
     if "```" not in text and (_LINE_PRESENT.search(text) or (_LINE_MINUTES.match(first) and len(lines) > 2)):
         return [Block(part, "minutes") for part in _cut(text.strip())]
     found: list[Block] = []
-    for kind, part in _grouped(lines):
+    for kind, part in _group_lines(lines):
         body = "\n".join(part).strip("\n")
         if not body.strip():
             continue
-        if kind != "prose" and found and found[-1].kind == "prose" and (split := _announced(found[-1].text)):
+        if kind != "prose" and found and found[-1].kind == "prose" and (split := _split_announcement(found[-1].text)):
             before, announcement = split
             found[-1:] = [Block(before, "prose")] if before.strip() else []
             body = f"{announcement}\n{body}"
@@ -495,7 +497,7 @@ def _is_english_verb(word: str) -> bool:
     return len(word) > 3 and (base_of(word) is not None or is_past(word))
 
 
-def _grouped(lines: list[str]) -> Iterator[tuple[Kind, list[str]]]:
+def _group_lines(lines: list[str]) -> Iterator[tuple[Kind, list[str]]]:
     """Runs of lines that are read in one way."""
     at = 0
     while at < len(lines):
@@ -548,7 +550,7 @@ def _has_finite_verb(line: str) -> bool:
     ) or bool(len(words) > 1 and base_of(words[1].lower()))
 
 
-def _announced(text: str) -> tuple[str, str] | None:
+def _split_announcement(text: str) -> tuple[str, str] | None:
     """(what comes before, the line that announces what follows) where a text ends with such a line."""
     before, _, last = text.rstrip().rpartition("\n")
     if len(last) <= 200 and (last.rstrip().endswith(":") or not last.rstrip().endswith((".", "!", "?"))):

@@ -82,17 +82,17 @@ _BE = frozenset({"am", "is", "are", "was", "were", "be", "been"})
 FUNCTION_WORDS = PREPOSITIONS | DETERMINERS | CONJUNCTIONS | PRONOUNS | ADVERBS | MODALS | _BE
 
 
-def _numbered(names: Iterable[str], first: int) -> dict[str, int]:
+def _number_words(names: Iterable[str], first: int) -> dict[str, int]:
     return {name: number for number, spellings in enumerate(names, start=first) for name in spellings.split()}
 
 
 _IN_ORDER = section(LEXICON / "words.toml", "in_order", dict[str, list[str]])
 _AUXILIARIES = section(LEXICON / "words.toml", "auxiliaries", dict[str, str])
-NUMBER_WORDS: Mapping[str, int] = _numbered(_IN_ORDER["numbers"], 0) | section(
+NUMBER_WORDS: Mapping[str, int] = _number_words(_IN_ORDER["numbers"], 0) | section(
     LEXICON / "words.toml", "more_numbers", dict[str, int]
 )
-MONTHS: Mapping[str, int] = _numbered(_IN_ORDER["months"], 1)
-WEEKDAYS: Mapping[str, int] = _numbered(_IN_ORDER["weekdays"], 0)
+MONTHS: Mapping[str, int] = _number_words(_IN_ORDER["months"], 1)
+WEEKDAYS: Mapping[str, int] = _number_words(_IN_ORDER["weekdays"], 0)
 
 RELATIVES = WORDS["relatives"]
 ONE_OF_A_KIND = WORDS["one_of_a_kind"]

@@ -106,7 +106,7 @@ def test_an_export_that_breaks_off_leaves_no_file(
         yield b"# begins\n" * 20_000
         raise GraphError("the disk is gone")
 
-    monkeypatch.setattr(exchange, "written", broken)
+    monkeypatch.setattr(exchange, "write_document", broken)
     with pytest.raises(Unreachable, match="in the middle"):
         client.export(tmp_path / "all.trig")
 

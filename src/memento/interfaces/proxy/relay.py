@@ -249,7 +249,7 @@ class _Network(httpcore2.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore2.AsyncNetworkStream:
-        with _worded(httpcore2.ConnectTimeout, httpcore2.ConnectError):
+        with _translate_errors(httpcore2.ConnectTimeout, httpcore2.ConnectError):
             async with asyncio.timeout(timeout):
                 reader, writer = await asyncio.open_connection(host, port)
             for option in socket_options or ():
@@ -264,12 +264,12 @@ class _Stream(httpcore2.AsyncNetworkStream):
         self._reader, self._writer = reader, writer
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        with _worded(httpcore2.ReadTimeout, httpcore2.ReadError):
+        with _translate_errors(httpcore2.ReadTimeout, httpcore2.ReadError):
             async with asyncio.timeout(timeout):
                 return await self._reader.read(max_bytes)
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        with _worded(httpcore2.WriteTimeout, httpcore2.WriteError):
+        with _translate_errors(httpcore2.WriteTimeout, httpcore2.WriteError):
             self._writer.write(buffer)
             async with asyncio.timeout(timeout):
                 await self._writer.drain()
@@ -280,7 +280,7 @@ class _Stream(httpcore2.AsyncNetworkStream):
     async def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore2.AsyncNetworkStream:
-        with _worded(httpcore2.ConnectTimeout, httpcore2.ConnectError):
+        with _translate_errors(httpcore2.ConnectTimeout, httpcore2.ConnectError):
             await self._writer.start_tls(ssl_context, server_hostname=server_hostname, ssl_handshake_timeout=timeout)
         return self
 
@@ -291,7 +291,7 @@ class _Stream(httpcore2.AsyncNetworkStream):
 
 
 @contextmanager
-def _worded(late: type[Exception], broken: type[Exception]) -> Iterator[None]:
+def _translate_errors(late: type[Exception], broken: type[Exception]) -> Iterator[None]:
     """Raise what httpcore raises."""
     try:
         yield

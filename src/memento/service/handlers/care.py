@@ -559,8 +559,8 @@ class Exchange:
         if not self._is_trial:
             self._recover()
         ledger = self._ledger
-        joined = not ledger.known()
-        patches = read_patches(self._folder, ledger.known())
+        joined = not ledger.last_patches()
+        patches = read_patches(self._folder, ledger.last_patches())
         if not joined:
             self._send_patch()
         redaction = self._context.begin_redaction(None)
@@ -588,8 +588,8 @@ class Exchange:
     def _recover(self) -> None:
         """Note what an earlier turn did before it was killed, or begin anew where the memory is an earlier one."""
         ledger, graph = self._ledger, self._parts.graph
-        said, known, found = read_known(graph, self._scope.tenant), ledger.known(), list_patches(self._folder)
-        intended, name = ledger.intended()
+        said, known, found = read_known(graph, self._scope.tenant), ledger.last_patches(), list_patches(self._folder)
+        intended, name = ledger.read_intent()
         own = found.get(ledger.machine, {})
         begun = {machine: number for machine, number in intended.items() if number > known.get(machine, 0)}
         if begun and (
@@ -600,7 +600,7 @@ class Exchange:
             with self._service.writing, ledger.transaction():
                 Merger(ledger, graph, list_graphs(graph, self._scope.tenant)).merge_patches(patches)
                 self._parts.apply(Change(tuple(record_patches(patches, self._scope.tenant))))
-            said, known = read_known(graph, self._scope.tenant), ledger.known()
+            said, known = read_known(graph, self._scope.tenant), ledger.last_patches()
         last = known.get(ledger.machine, 0)
         is_earlier = any(said.get(machine, 0) < number for machine, number in known.items())
         if is_earlier or last not in (0, max(own, default=0)):
@@ -617,7 +617,7 @@ class Exchange:
         self._sent, self._withdrawn = self._sent + len(adds), self._withdrawn + len(removes) + len(erases)
         if self._is_trial or not (adds or removes or erases):
             return
-        known = ledger.known()
+        known = ledger.last_patches()
         patch = Patch(
             machine=ledger.machine,
             sequence=known.pop(ledger.machine, 0) + 1,
