@@ -13,12 +13,12 @@ file has the digest of the text that the graph has now.
 from __future__ import annotations
 
 import gc
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
+from threading import RLock
 from typing import Generic, cast
 
 import numpy as np
@@ -91,8 +91,13 @@ class Indexes(Context):
         self._graph = graph
         self.embedder = embedder
         self.file = file
-        self.lock = threading.RLock()
+        self._lock = RLock()
         super().__init__(embedder.dimensions, flat, above)
+
+    @property
+    def lock(self) -> RLock:
+        """What a thread holds while it reads several indexes."""
+        return self._lock
 
     def blank(self) -> Indexes:
         """Return indexes of the same kind with nothing in them, and a vector file in memory."""
