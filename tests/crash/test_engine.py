@@ -120,7 +120,7 @@ class Round:
     def is_settled(self) -> bool:
         stores = self.survivor.service.stores
         with suppress(MementoError):
-            head = stores.graph.feed.read()  # type: ignore[attr-defined]
+            head = stores.graph.feed.read_head()  # type: ignore[attr-defined]
             return bool(stores.graph.writes == head.sequence == stores.indexes.engine.seen)  # type: ignore[attr-defined]
         return False
 

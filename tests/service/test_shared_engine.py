@@ -176,7 +176,7 @@ def wait_until_settled(node: Memento, within_s: float = 30.0) -> None:
     stores, until = node.service.stores, time.monotonic() + within_s
     while True:
         with suppress(MementoError):
-            head = stores.graph.feed.read()  # type: ignore[attr-defined]
+            head = stores.graph.feed.read_head()  # type: ignore[attr-defined]
             is_known = head.id == stores.graph.id and head.sequence == stores.graph.writes  # type: ignore[attr-defined]
             if is_known and stores.indexes.engine.seen == head.sequence:  # type: ignore[attr-defined]
                 return
