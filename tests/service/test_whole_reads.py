@@ -13,12 +13,14 @@ from unittest.mock import patch
 import pytest
 
 from conftest import OFFLINE
-from memento import backends
+from memento import backends, manifest
 from memento.codec import plain
+from memento.iris import graph_iri
 from memento.operations import Operation, care, cases, expressions, keys, sessions
 from memento.operations import recall as questions
 from memento.operations import strength as strengths
 from memento.python import Memento, open_memento
+from memento.search import pool
 from memento.search.engine import MemoryEngine
 from memento.search.pool import Pools
 from memento.settings import IndexSettings, KeysSettings, Settings
@@ -96,6 +98,7 @@ def find(memento: Memento, text: str) -> str:
 
 
 READS: dict[str, Callable[[Memento], Operation[Any]]] = {
+    "map": lambda m: questions.Manifest(fresh=True),
     "list": lambda m: questions.List(),
     "list past": lambda m: questions.List(past=True),
     "list a page": lambda m: questions.List(limit=3, offset=4),
@@ -135,9 +138,7 @@ READS: dict[str, Callable[[Memento], Operation[Any]]] = {
     "archive, tried": lambda m: strengths.Archive(True),
     "archived": lambda m: strengths.ListArchived(),
     "items": lambda m: expressions.RecallItems("the oven"),
-    "evaluate": lambda m: expressions.Evaluate("(stats)"),
     "cases": lambda m: cases.RetrieveCases("Bake for Clara."),
-    "map": lambda m: questions.Manifest(fresh=True),
     "counts": lambda m: keys.MemoryStats(),
     "compact, tried": lambda m: care.Compact(True),
 }
@@ -184,3 +185,99 @@ def test_a_large_namespace_is_read_over_an_engine_as_in_memory(
     name: str, kind: str, memories: dict[str, Memento]
 ) -> None:
     assert ask(memories[kind], name) == ask(memories["faiss"], name)
+
+
+def list_contents(memento: Memento) -> list[tuple[str, bool, bool, tuple[str, ...]]]:
+    listed = memento.list(limit=100, past=True)
+    return sorted((one.content, one.invalid_at is None, one.expired_at is None, one.tags) for one in listed)
+
+
+def update_by_sparql(memento: Memento) -> None:
+    graph, found = graph_iri("local", "main"), find(memento, "cello")
+    content = "<http://purl.org/memento/content>"
+    memento.update(
+        f"DELETE {{ GRAPH <{graph}> {{ <{found}> {content} ?old }} }} INSERT {{ GRAPH <{graph}> {{ <{found}> {content} "
+        f"'Anna plays the viola.' }} }} WHERE {{ GRAPH <{graph}> {{ <{found}> {content} ?old }} }}"
+    )
+
+
+CHANGES: dict[str, Callable[[Memento], object]] = {
+    "correct": lambda m: m.correct(find(m, "sourdough"), "Rye needs a sourdough and time.", keys=["rye", "time"]),
+    "forget": lambda m: m.forget(find(m, "green tea")),
+    "erase": lambda m: m.forget(find(m, "peanuts"), erase=True),
+    "forget by tag": lambda m: m.forget_tagged(["decision"]),
+    "remember": lambda m: m.remember("The oven of the bakery is mended.", ["oven", "bakery"], tags=["error"]),
+    "remember the same": lambda m: m.remember("Rye needs a sourdough.", ["rye"]),
+    "mark": lambda m: m.mark(find(m, "Porto"), tags=["old"]),
+    "feedback": lambda m: m.feedback(find(m, "gas"), False),
+    "fade": lambda m: m.decay(1.0),
+    "archive": lambda m: m.archive(),
+    "compact": lambda m: m.compact(),
+    "clean up": lambda m: m.cleanup_expired(),
+    "update": update_by_sparql,
+    "note": lambda m: m.note("Clara moved to Evora."),
+}
+
+
+@pytest.mark.parametrize("kind", ["lance", "engine"])
+def test_a_large_namespace_is_changed_over_an_engine_as_in_memory(kind: str, home: Path, tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        engine, plain_one = (stack.enter_context(open_over(one, tmp_path, home)) for one in (kind, "faiss"))
+        for name, change in CHANGES.items():
+            for one in (plain_one, engine):
+                change(one)
+            assert list_contents(engine) == list_contents(plain_one), name
+        assert engine.check() == ()
+        assert len(engine.list_archived()) == len(plain_one.list_archived())
+
+
+@pytest.mark.parametrize("kind", ["lance", "engine"])
+@pytest.mark.parametrize("name", ["by tag", "by entity", "past"])
+def test_rows_of_a_large_namespace_are_exported_alike(
+    name: str, kind: str, memories: dict[str, Memento], tmp_path: Path
+) -> None:
+    every: dict[str, dict[str, Any]] = {
+        "by tag": {"tags": ["decision"]},
+        "by entity": {"entity": "Clara"},
+        "past": {"past": True},
+    }
+    texts = []
+    for one in ("faiss", kind):
+        memories[one].export(str(tmp_path / f"{one}.jsonl"), **every[name])
+        texts.append((tmp_path / f"{one}.jsonl").read_text(encoding="utf-8"))
+    assert texts[0] == texts[1] != ""
+
+
+def test_what_use_does_is_written_over_an_engine(home: Path, tmp_path: Path) -> None:
+    with open_over("lance", tmp_path, home) as memento:
+        found = find(memento, "oven of")
+        before = memento.strength(found).access_count
+        memento.read_memory(found)
+        memento.service.reinforcement.write()
+        assert memento.strength(found).access_count == before + 1
+        assert memento.check() == ()
+
+
+def test_a_map_and_neighbours_that_are_cut_say_so(home: Path, tmp_path: Path) -> None:
+    notices: list[str] = []
+    with open_over("lance", tmp_path, home) as memento:
+        memento.on_notice = notices.append
+        with patch.object(manifest, "MOST_DRAWN", 3):
+            drawn = memento.manifest(fresh=True)
+        assert (drawn.layout.memories, drawn.left_out > 3) == (3, True)
+        assert f"{drawn.left_out} older ones are not on this map" in drawn.text
+        memento.timeline("Clara")
+        assert not notices
+        with patch.object(pool, "_BESIDE_MOST", 2):
+            memento.timeline("Clara")
+        assert "only the latest 2 were looked at" in notices[0]
+
+
+def test_a_page_begins_where_the_one_before_it_ended(memories: dict[str, Memento]) -> None:
+    memento = memories["faiss"]
+    graph, graphs = memento.service.stores.graph, memento.context.scope(None).memory_graphs
+    rows = graph.select("search/page", graphs)
+    assert len(rows) > 20
+    for place, row in enumerate(rows):
+        after: Any = [(row["createdAt"], row["memory"])]
+        assert graph.select("search/page", graphs, before=after) == rows[place + 1 :]
