@@ -468,10 +468,7 @@ def read_records(graph: Store, predicates: Iterable[IRI]) -> Iterator[Record]:
 
 
 _PAGE = 1_000  # rows of `search/page`
-_PAGED = (
-    *(TYPE, MEM.createdAt, MEM.validAt, MEM.expiredAt, MEM.expiresAt, MEM.invalidAt, MEM.tagged, MEM.container),
-    *(MEM.about, MEM.extractedFrom, MEM.importance, MEM.energy, MEM.energyAt, MEM.accessCount),
-)
+_AT_ONCE = 200  # of them whose marks are read together
 _TOP = (datetime(9999, 12, 31, tzinfo=UTC), IRI("urn:z"))
 
 
@@ -495,31 +492,33 @@ def walk_memories(
         places = {cast(IRI, row["memory"]): cast(datetime, row["createdAt"]) for row in rows}
         if not places:
             return
-        records = _read_marks(graph, graphs, list(places), _PAGED)
-        kept = [one for iri in places if (one := records.get(iri)) and one.kind == "memory" and _is_held(one, now)]
-        sources = _read_sources(graph, graphs, kept) if wanted.source is not None else {}
-        yield from (one for one in kept if _fits(one, wanted, sources.get(IRI(one.first(MEM.extractedFrom)), EXPLICIT)))
+        iris = list(places)
+        for begin in range(0, len(iris), _AT_ONCE):
+            records = _read_marks(graph, graphs, some := iris[begin : begin + _AT_ONCE])
+            found = (one for iri in some if (one := records.get(iri)) and one.kind == "memory" and _is_held(one, now))
+            kept = [one for one in found if _fits(one, wanted)]
+            yield from kept if wanted.source is None else _pick_of_source(graph, graphs, kept, wanted.source)
         if len(rows) < _PAGE:
             return
         *_, (iri, written) = places.items()
         before = (written, iri)
 
 
-def _read_marks(
-    graph: Store, graphs: Sequence[IRI], nodes: Sequence[IRI], predicates: Sequence[IRI]
-) -> dict[IRI, Record]:
+def _read_marks(graph: Store, graphs: Sequence[IRI], nodes: Sequence[IRI]) -> dict[IRI, Record]:
     said: dict[IRI, tuple[IRI, dict[IRI, list[Value]]]] = {}
-    for row in graph.select("search/marks", graphs, node=nodes, predicate=predicates) if nodes else ():
+    for row in graph.select("search/marks", graphs, node=nodes) if nodes else ():
         _, values = said.setdefault(cast(IRI, row["node"]), (cast(IRI, row["graph"]), {}))
         values.setdefault(cast(IRI, row["predicate"]), []).append(row["value"])
     return {iri: Record(iri, place, values) for iri, (place, values) in said.items()}
 
 
-def _read_sources(graph: Store, graphs: Sequence[IRI], memories: Iterable[Record]) -> dict[IRI, str]:
-    notes = list(
-        dict.fromkeys(IRI(str(note)) for one in memories for note in one.statements.get(MEM.extractedFrom, ()))
-    )
-    return {iri: one.first(MEM.source) for iri, one in _read_marks(graph, graphs, notes, [MEM.source]).items()}
+def _pick_of_source(graph: Store, graphs: Sequence[IRI], memories: Sequence[Record], source: str) -> Iterator[Record]:
+    """Yield those of some memories whose note came in one way."""
+    notes = _read_marks(graph, graphs, list({IRI(one.first(MEM.extractedFrom)) for one in memories}))
+    for one in memories:
+        note = notes.get(IRI(one.first(MEM.extractedFrom)))
+        if ((note.first(MEM.source) if note else "") or EXPLICIT) == source:
+            yield one
 
 
 def _is_held(record: Record, now: datetime | None) -> bool:
@@ -530,13 +529,13 @@ def _is_held(record: Record, now: datetime | None) -> bool:
     return milliseconds(now) < min(valid_until, believed_until)
 
 
-def _fits(record: Record, wanted: Filter, source: str) -> bool:
+def _fits(record: Record, wanted: Filter) -> bool:
+    """Tell whether a filter lets a memory through, whatever its source."""
     began = column_of(record.lifetime(None))[0]
     return (
         (not wanted.tags or not set(wanted.tags).isdisjoint(record.statements.get(MEM.tagged, ())))
         and (not wanted.about or not set(wanted.about).isdisjoint(record.statements.get(MEM.about, ())))
         and wanted.container in (None, record.first(MEM.container))
-        and wanted.source in (None, source)
         and (wanted.after is None or began >= milliseconds(wanted.after))
         and (wanted.before is None or began < milliseconds(wanted.before))
     )

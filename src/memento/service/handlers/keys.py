@@ -45,6 +45,7 @@ from memento.text.tags import sort_by_rules
 from memento.time import now
 
 MOST_ITEMS = 100
+_FOLLOWED = 20  # keys that a question leads to of which it is looked at where they lead, in a large namespace
 
 
 @handles(operations.FindKeys)
@@ -317,7 +318,8 @@ def _bring_matched(query: match.KeyQuery, scope: Scope, context: Context) -> Non
     if not indexes.has_whole(scope.memory_graphs):
         with indexes.lock:
             found = match.match_keys(query, context.key_view(scope, now()), context.stores.graph, context.settings.keys)
-        context.bring_keys(scope, [iri for one in found.candidates.values() for iri in one.entry.written])
+        best = sorted(found.candidates.values(), key=lambda one: -one.relevance)[:_FOLLOWED]
+        context.bring_keys(scope, [iri for one in best for iri in one.entry.written])
 
 
 def _bring_led(key: str, scope: Scope, context: Context) -> None:
