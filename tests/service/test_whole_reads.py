@@ -155,6 +155,7 @@ def ask(memento: Memento, name: str) -> Any:
 
 CHANGING = {
     "timings_ms",
+    "energy_at",
     "at",
     "cached",
     "is_cached",

@@ -149,6 +149,8 @@ class PooledIndexes(Indexes):
         self._read(_list_subjects(self._read(beside, taken, begun)), taken, begun)
         self._take(taken, begun)
         self._count_held(graphs)
+        if late := [iri for iri in iris if iri in taken and iri not in self._reached]:  # written while it was read
+            self.bring(graphs, iris=late)
 
     def evict(self, iris: Collection[IRI]) -> None:
         """Let the next question have some nodes as the engine has them then."""
