@@ -765,7 +765,8 @@ class Pools:
     def has_whole(self, graphs: Sequence[IRI]) -> bool:
         found = self._current.get()
         pool = found if isinstance(found, PooledIndexes) else self._share()
-        if has_whole := pool.has_whole(graphs):
+        has_whole = pool.has_whole(graphs)
+        if has_whole and callable(found):
             self._current.set(pool)
         return has_whole
 
