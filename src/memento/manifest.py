@@ -18,6 +18,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -29,7 +30,7 @@ from memento.errors import MementoError
 from memento.iris import IRI, MEM
 from memento.model import Crossing, Layout, Manifest, Place, Region, Scope
 from memento.rank import Csr
-from memento.search.nodes import Ids
+from memento.search.nodes import Ids, walk_memories
 from memento.settings import ManifestSettings
 from memento.strength import energies, importances
 from memento.text.sentences import shorten_line
@@ -305,11 +306,16 @@ def draw_manifest(scope: Scope, at: datetime, parts: Backends, happened: Happeni
 
     Holds the lock of the indexes only while it reads them, a portion at a time, never while it computes.
     """
-    with parts.indexes.lock:
-        data = read_map_data(scope, at, parts)
+    graphs, indexes, drawn = scope.memory_graphs, parts.indexes, list[IRI]()
+    if is_part := not indexes.has_whole(graphs):
+        drawn = [one.iri for one in islice(walk_memories(parts.graph, graphs, at), MOST_DRAWN)]
+        indexes.bring(graphs, iris=[*drawn, scope.user])
+    left_out = max(indexes.count_current(graphs, at) - len(drawn), 0) if is_part else 0
+    with indexes.lock:
+        data = read_map_data(scope, at, parts, drawn if is_part else None)
     world = build_world(data, read_key_links(data.memories, parts), at)
     structure = analyse_graph(world.csr, world.energy, world.importance, world.touched)
-    manifest = _describe_world(world, structure, scope, at, parts)
+    manifest = replace(_describe_world(world, structure, scope, at, parts), left_out=left_out)
     if happened and world.memories and happened.at.timestamp() >= world.last[2]:
         manifest = replace(manifest, recent=_describe_happening(happened, scope, parts))
     return replace(manifest, text=write_text(manifest))
@@ -323,9 +329,16 @@ def _describe_happening(happened: Happening, scope: Scope, parts: Backends) -> s
     return f"{happened.what}: {named}" if named else happened.what
 
 
-def read_map_data(scope: Scope, at: datetime, parts: Backends) -> MapData:
+def read_map_data(scope: Scope, at: datetime, parts: Backends, only: Sequence[IRI] | None = None) -> MapData:
+    """
+    Args:
+        only: the memories that are drawn; None for all that hold.
+    """
     indexes = parts.indexes
     visible = indexes.nodes.current(scope.memory_graphs, now=at)
+    if only is not None:
+        visible = np.zeros_like(visible)
+        visible[[node for iri in only if (node := indexes.nodes.find(iri)) is not None]] = True
     memories = np.flatnonzero(visible).astype(np.int32)
     source, target = indexes.adjacency.arcs(memories)
     user = indexes.nodes.find(scope.user)
@@ -555,9 +568,10 @@ def write_text(manifest: Manifest) -> str:
 
 
 def _text_lines(manifest: Manifest, seasons: int, keys: int, regions: int, width: int) -> tuple[str, ...]:
+    older = f" (the latest; {manifest.left_out:,} older ones are not on this map)" if manifest.left_out else ""
     layout = manifest.layout
     return (
-        f"Memory: {layout.memories:,} items, {layout.links:,} edges ({layout.average_degree:.1f} avg degree), "
+        f"Memory: {layout.memories:,} items{older}, {layout.links:,} edges ({layout.average_degree:.1f} avg degree), "
         f"energy {manifest.energy:.0f}/100",
         _regions_line(manifest, regions, width),
         _seasons_line(manifest, seasons, width),
@@ -622,6 +636,8 @@ def name_clustering(value: float) -> str:
 
 logger = logging.getLogger(__name__)
 
+MOST_DRAWN = 2_000
+"""Memories, the latest, that are on the map of a namespace which is not in the indexes as a whole."""
 MOST_MAPS = 64
 """Maps that are kept, of as many readers' shares of the memory."""
 

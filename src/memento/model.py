@@ -2024,6 +2024,8 @@ class Manifest:
     keys: tuple[Place, ...]
     crossings: tuple[Crossing, ...]
     recent: str
+    left_out: int = 0
+    """Memories of a large namespace, all but the latest, that are not on the map."""
     text: str = ""
     """The same for a model, in 2,000 characters at most."""
 

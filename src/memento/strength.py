@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import islice
 from typing import cast
 
 import numpy as np
@@ -64,7 +65,7 @@ from memento.model import (
 )
 from memento.rank import Decay, spread
 from memento.search.indexes import View
-from memento.search.nodes import Ids
+from memento.search.nodes import Ids, walk_memories
 from memento.settings import StrengthSettings
 from memento.time import now, utc
 from memento.worker import Worker
@@ -375,11 +376,12 @@ class Reinforcement:
         if not self._in_writing:
             return 0
         try:
-            touched = touched_memories(self._in_writing)
-            change = build_change(
-                self._in_writing, self._read_statements(self._in_writing), self._parts.indexes.fadings.decay_of
-            )
-            self._parts.reinforce(change, touched, self._finish_writing)
+            touched, indexes = touched_memories(self._in_writing), self._parts.indexes
+            with indexes.pool():
+                _, graphs = find_subjects(self._in_writing)
+                indexes.bring(graphs, iris=touched)
+                change = build_change(self._in_writing, self._read_statements(self._in_writing), indexes.fadings.decay_of)
+                self._parts.reinforce(change, touched, self._finish_writing)
         except BaseException:
             with self._lock:
                 self._in_writing.merge(self._waiting)
@@ -425,6 +427,7 @@ class Reinforcement:
 
 
 Column = NDArray[np.float64]
+_PORTION = 5_000  # memories of a large namespace that are judged together
 
 
 def energies(nodes: Ids, parts: Backends) -> Column:
@@ -507,6 +510,7 @@ def decay_energies(half_life_days: float, scope: Scope, now: datetime, parts: Ba
     """
     if not 0 < half_life_days < 1e6:
         raise InputError(f"the half-life must be a number of days above 0, not {half_life_days}")
+    parts.indexes.bring(scope.memory_graphs)
     with parts.indexes.lock:
         before = parts.indexes.fadings.decay_of(scope.graph)
     after = before.until(now, half_life_days)
@@ -527,14 +531,34 @@ def decay_energies(half_life_days: float, scope: Scope, now: datetime, parts: Ba
 def find_exhausted(scope: Scope, now: datetime, parts: Backends, knobs: StrengthSettings) -> tuple[IRI, ...]:
     """Find the current memories of the namespace that have no energy left and are hardly used, in no order."""
     indexes = parts.indexes
-    with indexes.lock:
-        nodes = np.flatnonzero(indexes.nodes.current([scope.graph], now=now)).astype(np.int32)
-        left = energies(nodes, parts)
-        used = np.nan_to_num(indexes.numbers.column(MEM.accessCount, nodes))
-        stays = rank.outlives(left, used, knobs.archive_energy, knobs.archive_uses)
-        # What matters is not let go before anybody has read it.
-        stays |= (importances(nodes, parts) >= knobs.keep_importance) & (used == 0)
-        return tuple(indexes.nodes.iri(node) for node in nodes[~stays].tolist())
+    if indexes.has_whole([scope.graph]):
+        with indexes.lock:
+            nodes = np.flatnonzero(indexes.nodes.current([scope.graph], now=now)).astype(np.int32)
+            used = np.nan_to_num(indexes.numbers.column(MEM.accessCount, nodes))
+            is_left = _find_outlived(energies(nodes, parts), used, importances(nodes, parts), knobs)
+            return tuple(indexes.nodes.iri(node) for node in nodes[is_left].tolist())
+    indexes.bring([scope.graph])
+    walk, exhausted = walk_memories(parts.graph, [scope.graph], now), list[IRI]()
+    while some := list(islice(walk, _PORTION)):
+        importance, energy, used = (
+            np.array([one.number(name, otherwise) for one in some])
+            for name, otherwise in ((MEM.importance, rank.MIDDLING), (MEM.energy, np.nan), (MEM.accessCount, 0.0))
+        )
+        begun = np.isnan(energy)
+        since = [one.time_of(MEM.energyAt) if has else None for one, has in zip(some, ~begun, strict=True)]
+        seconds = np.array([(at or one.written).timestamp() for one, at in zip(some, since, strict=True)])
+        left = rank.decay_energies(np.where(begun, importance, energy), seconds, indexes.fadings.decay_of(scope.graph))
+        is_left = _find_outlived(left, used, importance, knobs)
+        exhausted += [one.iri for one, is_one in zip(some, is_left, strict=True) if is_one]
+    return tuple(exhausted)
+
+
+def _find_outlived(
+    left: NDArray[np.floating], used: Column, importance: Column, knobs: StrengthSettings
+) -> NDArray[np.bool_]:
+    """Find which of some memories (n,) have no energy left; what matters is not let go before anybody has read it."""
+    stays = rank.outlives(left, used, knobs.archive_energy, knobs.archive_uses)
+    return np.asarray(~(stays | ((importance >= knobs.keep_importance) & (used == 0))))
 
 
 def archive_memories(memories: tuple[IRI, ...], scope: Scope, now: datetime, parts: Backends) -> None:
@@ -575,6 +599,7 @@ def _set_values(memory: IRI, values: dict[IRI, Value], scope: Scope, parts: Back
 
 
 def _find_memory(iri: str, scope: Scope, parts: Backends, *, own: bool = False) -> int:
+    parts.indexes.bring(scope.memory_graphs, iris=[IRI(iri)])
     with parts.indexes.lock:
         nodes = parts.indexes.nodes
         node = nodes.find(IRI(iri))
@@ -610,6 +635,7 @@ def associate(
     if source == target:
         raise InputError(f"<{source}> cannot lead to itself: give another memory as the second")
     indexes = parts.indexes
+    indexes.bring(scope.memory_graphs, iris=[IRI(source), IRI(target)])
     with indexes.lock:
         _find_current([source], Scope(scope.tenant, scope.namespace, with_main=False), now, parts)
         _find_current([target], scope, now, parts)
@@ -676,6 +702,7 @@ def trace_paths(start: str, depth: int, scope: Scope, now: datetime, parts: Back
     if not 1 <= depth <= DEEPEST:
         raise InputError(f"depth must be from 1 to {DEEPEST}, not {depth}")
     indexes = parts.indexes
+    indexes.bring(scope.memory_graphs, around=[IRI(start)], steps=depth)
     with indexes.lock:
         [begin] = _find_current([start], scope, now, parts)
         visible = indexes.nodes.current(scope.memory_graphs, now=now)
@@ -714,6 +741,8 @@ def spread_activation(
         if not 0 <= value <= 1:
             raise InputError(f"{name} must be from 0 to 1, not {value}")
     indexes = parts.indexes
+    # Over what two memories are about, one is two steps from the other.
+    indexes.bring(scope.memory_graphs, around=[IRI(seed) for seed in seeds], steps=steps)
     with indexes.lock:
         begin = _find_current(list(dict.fromkeys(seeds)), scope, now, parts)
         view = View.at(indexes, scope.memory_graphs, now, None, None)

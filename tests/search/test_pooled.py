@@ -85,10 +85,17 @@ def test_what_is_over_is_found_by_a_question_about_then(told: tuple[Path, Mement
     assert (status.memories, status.current, status.vectors) == (other.memories, other.current, other.vectors)
 
 
-def test_what_works_on_a_whole_namespace_is_refused_where_it_is_large(told: tuple[Path, Memento, Memento]) -> None:
+def test_what_asks_for_a_whole_namespace_without_bringing_anything_in_is_refused_where_it_is_large(
+    told: tuple[Path, Memento, Memento],
+) -> None:
     _, pooled, _ = told
-    with pytest.raises(InputError, match=r"index\.kind = 'faiss'"):
-        pooled.manifest(fresh=True)
+    indexes, graphs = pooled.service.stores.indexes, pooled.context.scope(None).memory_graphs
+    with indexes.whole(lambda: graphs), pytest.raises(InputError, match=r"raise index\.whole .* index\.kind = 'faiss'"):
+        len(indexes.nodes)
+    with indexes.whole(lambda: graphs):
+        assert not indexes.has_whole(graphs)
+        indexes.bring(graphs, texts=["Who moved to Lisbon?"])
+        assert len(indexes.nodes)
 
 
 def test_another_namespace_is_not_seen(told: tuple[Path, Memento, Memento]) -> None:
@@ -105,9 +112,10 @@ def test_a_small_namespace_is_brought_in_whole(tmp_path: Path) -> None:
         assert [one.content for one in memento.list()] == ["Anna moved to Lisbon."]
 
 
-def test_what_is_forgotten_is_gone_from_the_engine(tmp_path: Path) -> None:
+@pytest.mark.parametrize("whole", [0, 100])
+def test_what_is_forgotten_is_gone_from_the_engine(whole: int, tmp_path: Path) -> None:
     graph = graph_iri("me", "main")
-    with opened(tmp_path / "home", over(tmp_path, whole=100)) as memento:
+    with opened(tmp_path / "home", over(tmp_path, whole=whole)) as memento:
         memento.note("My neighbour is called Mirabelle Quagga.")
         [named] = memento.recall("What is my neighbour called?").memories
         memento.note("Anna keeps a zebra.")

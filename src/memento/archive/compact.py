@@ -35,7 +35,7 @@ from memento.graph.terms import to_own_quad, to_quads
 from memento.iris import IRI, MEM, PROV, TYPE, association_iri, branch_iri, branch_prefix, link_iri
 from memento.model import BranchStage, Change, Compacted, Compaction, Quad, Scope, Value
 from memento.ports import Progress, Vectors
-from memento.search.nodes import Record
+from memento.search.nodes import Record, walk_memories
 from memento.strength import importances
 from memento.text.mood import reading
 
@@ -79,15 +79,15 @@ class Rules:
 
 @dataclass(slots=True, kw_only=True)
 class _Plan:
-    """What would go: ids by reason, of what is merged the id that stays, and the cosine."""
+    """What would go: places in `iris` by reason, of what is merged the place of what stays, and the cosine."""
 
-    current: int
+    iris: Sequence[IRI]
     expired: list[int]
     evicted: list[int]
     merged: dict[int, tuple[int, float]]
     alike: int
     weights: Mapping[int, float]
-    created: Mapping[int, float]
+    created: NDArray[np.float64]
 
 
 def stage_compaction(
@@ -101,14 +101,12 @@ def stage_compaction(
         writing: the lock of all writers; held for each write, and for nothing else.
     """
     plan = _plan_compaction(rules, scope, now, parts)
-    indexes, nodes = parts.indexes, [*plan.expired, *plan.merged, *plan.evicted]
-    with indexes.lock:
-        iri_of = {node: indexes.nodes.iri(node) for node in {*nodes, *(into for into, _ in plan.merged.values())}}
+    nodes, iri_of = [*plan.expired, *plan.merged, *plan.evicted], plan.iris
     change = Change(tuple((iri_of[node], MEM.expiredAt, now, scope.graph) for node in nodes))
     change += _merge_memories([(iri_of[old], iri_of[kept]) for old, (kept, _) in plan.merged.items()], scope, parts)
     branch = branch_iri(scope.tenant, scope.namespace)
     counts = (
-        f"{len(plan.expired)} expired, {len(plan.merged)} merged, {len(plan.evicted)} evicted, {plan.current} in all"
+        f"{len(plan.expired)} expired, {len(plan.merged)} merged, {len(plan.evicted)} evicted, {len(plan.iris)} in all"
     )
     for stale in list_branches(scope, parts, stages=("staged",)):
         with writing:
@@ -136,8 +134,8 @@ def stage_compaction(
         expired=len(plan.expired),
         merged=len(plan.merged),
         evicted=len(plan.evicted),
-        total=plan.current,
-        remaining=plan.current - len(nodes),
+        total=len(plan.iris),
+        remaining=len(plan.iris) - len(nodes),
         alike=plan.alike,
         changes=_list_changes(plan, rules, now, scope, parts),
         more=max(len(nodes) - rules.shown, 0),
@@ -226,8 +224,7 @@ def undo_branch(
     with writing:
         _drop_branch(latest, scope, parts, keep_record=True)
         _set_stage(latest, "undone", scope, parts)
-    with parts.indexes.lock:
-        holding = int(parts.indexes.nodes.current([scope.graph], now=parts.clock()).sum())
+    holding = parts.indexes.count_current([scope.graph], parts.clock())
     # What was forgotten meanwhile is not brought back, and counts for nothing.
     merged, expired = _count_shown(hidden, change, said)
     evicted = len(hidden) - merged - expired
@@ -266,10 +263,17 @@ def release(memories: Sequence[IRI], scope: Scope, parts: Backends) -> Change:
 def _plan_compaction(rules: Rules, scope: Scope, now: datetime, parts: Backends) -> _Plan:
     """Decide what goes, in the order of the published design: by age, by likeness, by importance."""
     indexes = parts.indexes
-    with indexes.lock:
-        nodes = np.flatnonzero(indexes.nodes.current([scope.graph], now=now)).astype(np.int32)
-        created = indexes.nodes.creation_times(nodes) / 1000.0
-        matters = importances(nodes, parts)
+    if indexes.has_whole([scope.graph]):
+        with indexes.lock:
+            ids = np.flatnonzero(indexes.nodes.current([scope.graph], now=now)).astype(np.int32)
+            iris = [indexes.nodes.iri(one) for one in ids.tolist()]
+            created, matters = indexes.nodes.creation_times(ids) / 1000.0, importances(ids, parts)
+    else:
+        walk = walk_memories(parts.graph, [scope.graph], now)
+        rows = [(one.iri, one.written.timestamp(), one.number(MEM.importance, rank.MIDDLING)) for one in walk][::-1]
+        iris = [iri for iri, *_ in rows]
+        created, matters = np.array([row[1:] for row in rows]).reshape(-1, 2).T
+    nodes = np.arange(len(iris), dtype=np.int32)
     days = np.maximum(now.timestamp() - created, 0.0) / 86_400
     is_old = days > rules.ttl_days if rules.ttl_days else np.zeros(len(nodes), dtype=np.bool_)
     kept, kept_days, kept_matters = (
@@ -277,30 +281,33 @@ def _plan_compaction(rules: Rules, scope: Scope, now: datetime, parts: Backends)
         days[~is_old],
         matters[~is_old] * rank.age_importance(1.0, 1.0) ** days[~is_old],
     )
-    merged, alike = _find_repeated(kept, created[~is_old], rules, scope, parts) if rules.newest else ({}, 0)
+    merged, alike = _find_repeated(kept, created[~is_old], iris, rules, scope, parts) if rules.newest else ({}, 0)
     stays = ~np.isin(kept, np.array([*merged], dtype=np.int32))
     left, weights = kept[stays], kept_matters[stays]
     order = np.lexsort((left, -kept_days[stays], weights))  # of the same importance the oldest first
     evicted = left[order][: max(len(left) - rules.most, 0)].tolist()
     return _Plan(
-        current=len(nodes),
+        iris=iris,
         expired=nodes[is_old].tolist(),
         evicted=evicted,
         merged=merged,
         alike=alike,
         weights=dict(zip(evicted, weights[order].tolist(), strict=False)),
-        created=dict(zip(nodes.tolist(), created.tolist(), strict=True)),
+        created=created,
     )
 
 
 def _find_repeated(
-    nodes: Nodes, created: NDArray[np.float64], rules: Rules, scope: Scope, parts: Backends
+    places: Nodes, created: NDArray[np.float64], every: Sequence[IRI], rules: Rules, scope: Scope, parts: Backends
 ) -> tuple[dict[int, tuple[int, float]], int]:
     """Find which of the newest memories say again what a newer one says, and how many pairs are as alike but say something else."""
-    newest = nodes[np.lexsort((-nodes, -created))[: rules.newest]]
-    with parts.indexes.lock:
-        vectors = parts.indexes.vectors["memory"].vectors(newest)
-        iris = [parts.indexes.nodes.iri(node) for node in newest.tolist()]
+    newest, indexes = places[np.lexsort((-places, -created))[: rules.newest]].tolist(), parts.indexes
+    indexes.bring([scope.graph], iris=[every[place] for place in newest])
+    with indexes.lock:
+        ids = {place: node for place in newest if (node := indexes.nodes.find(every[place])) is not None}
+        vectors = indexes.vectors["memory"].vectors(np.array([*ids.values()], dtype=np.int32))
+    newest = [*ids]
+    iris = [every[place] for place in newest]
     pairs = _list_alike(vectors, rules.alike)
     read = _read_records(sorted({iris[place] for pair in pairs for place in pair[:2]}), scope, parts)
     merged: dict[int, tuple[int, float]] = {}
@@ -313,8 +320,7 @@ def _find_repeated(
             alike += 1
         else:
             merged[older] = (newer, cosine)
-    ids = newest.tolist()
-    return {ids[older]: (ids[newer], cosine) for older, (newer, cosine) in merged.items()}, alike
+    return {newest[older]: (newest[newer], cosine) for older, (newer, cosine) in merged.items()}, alike
 
 
 def _list_alike(vectors: Vectors, least: float) -> list[tuple[int, int, float]]:
@@ -516,10 +522,8 @@ def _sum_up(branch: IRI, stage: BranchStage, said: Mapping[IRI, Value]) -> Compa
 def _list_changes(plan: _Plan, rules: Rules, now: datetime, scope: Scope, parts: Backends) -> tuple[Compaction, ...]:
     """List what goes, a line each, as far as is shown: first what is merged, then what is old, then what matters least."""
     shown = [*plan.merged, *plan.expired, *plan.evicted][: rules.shown]
-    with parts.indexes.lock:
-        into = {node: plan.merged[node][0] for node in shown if node in plan.merged}
-        iri_of = {node: parts.indexes.nodes.iri(node) for node in {*shown, *into.values()}}
-    text_of = _read_contents([*iri_of.values()], scope, parts)
+    into, iri_of = {node: plan.merged[node][0] for node in shown if node in plan.merged}, plan.iris
+    text_of = _read_contents([iri_of[node] for node in {*shown, *into.values()}], scope, parts)
     expired = set(plan.expired)
     changes = []
     for node in shown:

@@ -84,7 +84,7 @@ from memento.iris import (
 from memento.model import Filter, Merged, Quad, Scope, Update
 from memento.ports import Progress, Vectors
 from memento.search.indexes import Indexes
-from memento.search.nodes import Record
+from memento.search.nodes import Record, walk_memories
 from memento.search.vectors import VectorFile, digest
 from memento.time import now
 
@@ -148,7 +148,7 @@ def export_document(
         kinds = tuple(kind for kind in kinds if kind != "data")
     chosen = [name for kind in kinds for name in names if _kind_of(name) == kind]
     main_graph = graph_iri(scope.tenant, "main") if access.sees("main") else None
-    memories = _select_memories(wanted, own, parts) if wanted else None
+    memories = {iri for one in own for iri in _list_memories(one, True, wanted, parts)} if wanted else None
     snapshot = StoreCopy(parts)
     # Who may not read what is said of the user names the user, as memories are about them.
     who = (
@@ -177,12 +177,17 @@ def export_document(
     return ExportDocument(form=form, statements=count, pieces=produce_in_thread(pieces))
 
 
-def _select_memories(wanted: Filter, graphs: Sequence[IRI], parts: Backends) -> set[IRI]:
-    """Return the memories of some graphs that a filter lets through."""
-    with parts.indexes.lock:
-        nodes, let_through = parts.indexes.nodes, parts.indexes.filter_nodes(wanted)
-        inside = np.flatnonzero(nodes.within(graphs, "memory") & let_through)
-        return {nodes.iri(node) for node in inside.tolist()}
+def _list_memories(graph: IRI, past: bool, wanted: Filter | None, parts: Backends) -> list[IRI]:
+    """List the memories of a graph that hold, or all of them, as far as a filter lets them through; the oldest first."""
+    indexes, at = parts.indexes, parts.clock()
+    if not indexes.has_whole([graph]):
+        return [one.iri for one in walk_memories(parts.graph, [graph], None if past else at, wanted)][::-1]
+    with indexes.lock:
+        nodes = indexes.nodes
+        mask = nodes.within([graph], "memory") if past else nodes.current([graph], now=at)
+        return [
+            nodes.iri(node) for node in nodes.newest(mask & indexes.filter_nodes(wanted) if wanted else mask)[::-1].tolist()
+        ]
 
 
 def _export_rows(
@@ -196,13 +201,8 @@ def _export_rows(
     anonymity: Anonymity | None,
 ) -> ExportDocument:
     """Export the memories of some graphs, the oldest of each first."""
-    indexes, snapshot = parts.indexes, StoreCopy(parts)
-    with indexes.lock:
-        nodes, at = indexes.nodes, parts.clock()
-        masks = [nodes.within([one], "memory") if past else nodes.current([one], now=at) for one in graphs]
-        if wanted:
-            masks = [mask & indexes.filter_nodes(wanted) for mask in masks]
-        memories = [nodes.iri(node) for mask in masks for node in nodes.newest(mask)[::-1].tolist()]
+    snapshot = StoreCopy(parts)
+    memories = [iri for one in graphs for iri in _list_memories(one, past, wanted, parts)]
     readable = [one for one in names if _kind_of(one) in ("graph", "self") and access.sees(_name_of(one) or "main")]
 
     def pieces() -> Iterator[bytes]:
@@ -822,6 +822,8 @@ class VectorStaging:
 
     def _put(self, batch: Sequence[Record]) -> None:
         indexes, embedder = self._parts.indexes, self._parts.embedder
+        named = [node.iri if node.kind == "anchor" else IRI(node.first(MEM.saidBy)) for node in batch]
+        indexes.bring(list({node.graph for node in batch}), iris=[iri for iri in dict.fromkeys(named) if iri])
         for node in batch:
             if node.kind == "anchor":
                 self._names[node.iri] = indexes.name(node.iri) or node.name

@@ -52,6 +52,7 @@ def forget_iri(
         summaries = [cast(IRI, row["summary"]) for row in summing]
         rows += parts.graph.select("library/memories_of", [scope.graph, scope.provenance], node=summaries)
         memories = tuple(dict.fromkeys((*memories, *summaries)))
+    _bring_others(memories, scope, parts)
     if not confirm and not any(iri in (row["memory"], row["note"], row.get("parent")) for row in rows):
         raise InputError(
             f"<{iri}> is an agent, which made {len(memories)} memories of the namespace {scope.namespace!r}: "
@@ -144,6 +145,14 @@ def _erase_memories(
     return Forgotten(memories=tuple(memories), notes=tuple(notes), erased=True, still_told=tuple(still), cases=cases)
 
 
+def _bring_others(memories: Sequence[IRI], scope: Scope, parts: Backends) -> None:
+    """Bring in some memories, and for each name and key of theirs one memory beside them that has it, if there is one."""
+    if not parts.indexes.has_whole(scope.memory_graphs):
+        rows = parts.graph.select("library/kept_by", [scope.graph], gone=memories, other=memories)
+        others = [cast(IRI, row["memory"]) for row in rows]
+        parts.indexes.bring(scope.memory_graphs, iris=[*memories, *others, scope.user])
+
+
 def _find_idle_keys(memories: Sequence[IRI], parts: Backends) -> list[IRI]:
     """Find the keys that lead to nothing but some memories: their very words may tell what was erased."""
     indexes = parts.indexes
@@ -199,6 +208,7 @@ def _erase_nodes(
     cases, theirs = find_derived_cases(nodes, scope.tenant, parts)
     found = _select_traces(nodes, scope, parts)
     if bare := _find_bare(nodes, found, scope, parts):
+        parts.indexes.bring(scope.memory_graphs, iris=bare)
         names = [name for one in bare if (name := parts.indexes.name(one))]
         texts = [*texts, *names]
         theirs += find_look_ups(names, scope.tenant, parts)
@@ -281,6 +291,11 @@ def remove_from_description(
     description = "".join(one.first(MEM.description) for one in indexes.read([scope.user], [scope.self_graph]))
     if not description:
         return _NOTHING
+    sentences = re.split(r"(?<=[.!?])\s+", description)
+    for (
+        sentence
+    ) in sentences:  # where not all is here, who else tells a word is looked for among those nearest to its sentence
+        indexes.bring(scope.memory_graphs, texts=[sentence], now=now)
     said = {stem for text in texts for stem in tokens(text)}
     named = {*tokens("user"), *tokens(indexes.name(scope.user))}
     with indexes.lock:
@@ -305,7 +320,7 @@ def remove_from_description(
             is_all = stems == theirs != set()
             return any(not tellers(stem) for stem in theirs) or (is_all and not set.intersection(*map(tellers, stems)))
 
-        kept = " ".join(sentence for sentence in re.split(r"(?<=[.!?])\s+", description) if not is_gone(sentence))
+        kept = " ".join(sentence for sentence in sentences if not is_gone(sentence))
     if kept == description:
         return _NOTHING
     adds = ((scope.user, MEM.description, kept, scope.self_graph),) if kept else ()

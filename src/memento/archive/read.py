@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from heapq import nlargest
+from itertools import islice
 from typing import Literal, cast
 
 import numpy as np
@@ -30,6 +31,9 @@ from memento.model import (
     Value,
 )
 from memento.retrieval.trace import describe_entities
+from memento.search.labels import normalise_label
+from memento.search.nodes import walk_memories
+from memento.text.words import BIOGRAPHICAL
 from memento.time import NEVER, iso
 
 
@@ -48,6 +52,9 @@ def describe(iri: str, scope: Scope, parts: Backends) -> Described:
         anchor = RecalledEntity(
             iri=IRI(iri), name=name, kind="", description=told, is_well_known=known, is_user=iri == scope.user
         )
+        slots = [f"slot:{slot}" for slot in BIOGRAPHICAL] if iri == scope.user else []
+        around = [anchor.iri] if told else []
+        parts.indexes.bring(scope.memory_graphs, iris=[anchor.iri], keys=slots, around=around, now=parts.clock())
         (anchor,) = describe_entities([anchor], scope, parts)
         properties += [(str(MEM.description), anchor.description)] if anchor.description else []
     return Described(
@@ -78,18 +85,24 @@ def list_memories(
         only: those that a filter lets through; None for all.
     """
     indexes = parts.indexes
-    with indexes.lock:
-        nodes = indexes.nodes
-        mask = nodes.within(scope.memory_graphs, "memory") if past else nodes.current(scope.memory_graphs, now=now)
-        if archived:
-            away = parts.graph.select("library/archived", [scope.graph])
-            known = [node for row in away if (node := nodes.find(cast(IRI, row["memory"]))) is not None]
-            mask = np.zeros(nodes.size, dtype=np.bool_)
-            mask[known] = True
-        if only:
-            mask = mask & indexes.filter_nodes(only)
-        page = nodes.newest(mask)[offset : offset + limit].tolist()
-        tags = {nodes.iri(node): indexes.sorting.tags_of(node) for node in page}
+    if archived:
+        away = parts.graph.select("library/archived", [scope.graph])[offset : offset + limit]
+        iris = [cast(IRI, row["memory"]) for row in away]
+        indexes.bring(scope.memory_graphs, iris=iris)
+        with indexes.lock:
+            known = {iri: node for iri in iris if (node := indexes.nodes.find(iri)) is not None}
+            tags = {iri: indexes.sorting.tags_of(node) for iri, node in known.items()}
+    elif indexes.has_whole(scope.memory_graphs):
+        with indexes.lock:
+            nodes = indexes.nodes
+            mask = nodes.within(scope.memory_graphs, "memory") if past else nodes.current(scope.memory_graphs, now=now)
+            if only:
+                mask = mask & indexes.filter_nodes(only)
+            page = nodes.newest(mask)[offset : offset + limit].tolist()
+            tags = {nodes.iri(node): indexes.sorting.tags_of(node) for node in page}
+    else:
+        walk = walk_memories(parts.graph, scope.memory_graphs, None if past else now, only)
+        tags = {one.iri: one.tags for one in islice(walk, offset, offset + limit)}
     if not tags:
         return []
     rows = {row["memory"]: row for row in parts.graph.select("library/listed", scope.readable, memory=[*tags])}
@@ -119,6 +132,9 @@ def build_timeline(
     """
     iris = resolve_subject(subject, scope, parts)
     indexes, graphs = parts.indexes, scope.memory_graphs
+    if not indexes.has_whole(graphs):
+        told = parts.graph.select("library/chain", scope.readable, node=iris[0])
+        indexes.bring(graphs, iris=[cast(IRI, row["memory"]) for row in told], around=iris)
     with indexes.lock:
         nodes = indexes.nodes
         if as_of is None:
@@ -154,9 +170,13 @@ def build_timeline(
 
 def list_tags(scope: Scope, parts: Backends) -> tuple[TagCount, ...]:
     """List the tags of the memories of the readable graphs that hold, the most used first."""
-    indexes = parts.indexes
-    with indexes.lock:
-        counts = indexes.sorting.count_tags(indexes.nodes.current(scope.memory_graphs, now=parts.clock()))
+    indexes, now = parts.indexes, parts.clock()
+    if indexes.has_whole(scope.memory_graphs):
+        with indexes.lock:
+            counts = indexes.sorting.count_tags(indexes.nodes.current(scope.memory_graphs, now=now))
+    else:
+        counted = parts.graph.select("library/tag_counts", scope.memory_graphs, now=now)
+        counts = {cast(IRI, row["tag"]): int(str(row["count"])) for row in counted}
     rows = parts.graph.select("library/tags", scope.readable, tag=list(counts)) if counts else []
     known = {cast(IRI, row["tag"]): row for row in rows}
     found = [
@@ -169,9 +189,13 @@ def list_tags(scope: Scope, parts: Backends) -> tuple[TagCount, ...]:
 def list_entities(scope: Scope, limit: int, parts: Backends) -> tuple[RecalledEntity, ...]:
     """List the entities that most memories of the readable graphs are about, past ones included; the most mentioned first."""
     indexes = parts.indexes
-    with indexes.lock:
-        inside = np.flatnonzero(indexes.nodes.within(scope.memory_graphs, "anchor")).tolist()
-        counts = {indexes.nodes.iri(node): indexes.adjacency.degree(node) for node in inside}
+    if indexes.has_whole(scope.memory_graphs):
+        with indexes.lock:
+            inside = np.flatnonzero(indexes.nodes.within(scope.memory_graphs, "anchor")).tolist()
+            counts = {indexes.nodes.iri(node): indexes.adjacency.degree(node) for node in inside}
+    else:
+        counted = parts.graph.select("library/entity_counts", scope.memory_graphs)
+        counts = {cast(IRI, row["entity"]): int(str(row["count"])) for row in counted}
     chosen = [iri for iri in nlargest(limit, counts, key=lambda iri: (counts[iri], iri)) if counts[iri]]
     if not chosen:
         return ()
@@ -188,6 +212,7 @@ def list_entities(scope: Scope, limit: int, parts: Backends) -> tuple[RecalledEn
         for iri in chosen
         if iri in rows
     ]
+    indexes.bring(scope.memory_graphs, around=[one.iri for one in found if one.description])
     return describe_entities(found, scope, parts)
 
 
@@ -214,11 +239,13 @@ def list_relations(iri: str, scope: Scope, limit: int, now: datetime, parts: Bac
     Raises:
         NotFound: the readable graphs have no such memory.
     """
+    parts.indexes.bring(scope.memory_graphs, iris=[IRI(iri)])
     with parts.indexes.lock:
         node = parts.indexes.nodes.find(IRI(iri))
         if node is None or not parts.indexes.nodes.history(scope.memory_graphs, now=now)[node]:
             raise NotFound(f"there is no memory <{iri[:200]}> in the namespace {scope.namespace!r}")
     rows = parts.graph.select("library/relations", scope.memory_graphs, node=IRI(iri))
+    parts.indexes.bring(scope.memory_graphs, iris=[cast(IRI, row["memory"]) for row in rows])
     with parts.indexes.lock:
         shown = parts.indexes.nodes.history(scope.memory_graphs, now=now)
         places = {row["memory"]: parts.indexes.nodes.find(cast(IRI, row["memory"])) for row in rows}
@@ -270,6 +297,10 @@ def resolve_subject(subject: str, scope: Scope, parts: Backends) -> list[IRI]:
     """
     if subject.strip().lower() in ("me", "i", "myself", "user"):
         return [scope.user]
+    parts.indexes.bring(scope.memory_graphs, names=[subject])
+    if not parts.indexes.has_whole(scope.memory_graphs) and (words := normalise_label(subject).split()):
+        rows = parts.graph.select("search/longer", scope.memory_graphs, part=max(words, key=len))
+        parts.indexes.bring(scope.memory_graphs, iris=[cast(IRI, row["entity"]) for row in rows])
     with parts.indexes.lock:
         found = parts.indexes.labels.find_exact(subject, (*scope.memory_graphs, scope.self_graph))
         if found:

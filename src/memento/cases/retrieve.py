@@ -223,6 +223,8 @@ def find_entities_each(
 ) -> list[tuple[IRI, ...]]:
     """Find the same for many tasks, each with the entities that are given."""
     indexes, graphs = parts.indexes, scope.memory_graphs
+    every = [parse_iri(iri) for _, about in tasks for iri in about]
+    indexes.bring(graphs, iris=every, names=[task for task, _ in tasks])
     with indexes.lock:
         anchors = indexes.nodes.within((*graphs, scope.self_graph), "anchor")
         are_names = bool(anchors.any())
@@ -243,6 +245,7 @@ def find_entities_each(
 def find_entities_by_name(name: str, scope: Scope, parts: Backends) -> list[IRI]:
     """Find the entities of the readable graphs that go by a name."""
     indexes = parts.indexes
+    indexes.bring(scope.memory_graphs, names=[name])
     with indexes.lock:
         return [indexes.nodes.iri(node) for node in indexes.labels.find_exact(name, scope.memory_graphs)]
 

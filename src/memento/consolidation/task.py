@@ -15,7 +15,7 @@ from memento.graph.mapping import node
 from memento.graph.store import Row
 from memento.iris import IRI, MEM, mint, session_iri, tag_iri
 from memento.model import Change, CodeEntity, Consolidation, Note, Noted, NoteRow, Priority, Quad, Scope, Session, User
-from memento.search.attributes import EXPLICIT
+from memento.search.nodes import EXPLICIT
 from memento.settings import ConsolidationSettings
 from memento.text.sentences import Piece, drop_controls, split_long
 from memento.time import utc

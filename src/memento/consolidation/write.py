@@ -50,8 +50,7 @@ from memento.model import (
     User,
 )
 from memento.rank import MIDDLING, rate_importance
-from memento.search.attributes import EXPLICIT
-from memento.search.nodes import content_hash
+from memento.search.nodes import EXPLICIT, content_hash
 from memento.strength import relate_alike
 from memento.text.tags import sort_by_rules
 

@@ -253,6 +253,11 @@ class KeyEntry:
     twin: int | None = None
 
     @property
+    def written(self) -> tuple[IRI, ...]:
+        """What the graph has of it: the key, and what it denotes."""
+        return (self.iri, *((self.denotes,) if self.denotes else ()))
+
+    @property
     def is_named(self) -> bool:
         """Tell whether it is found by its spelling alone."""
         return self.type != "concept"

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memento import rank
+from memento.backends import Backends
 from memento.errors import InputError, NotFound
 from memento.graph.mapping import node_or_none as noun
 from memento.graph.mapping import statements
@@ -338,17 +339,16 @@ def read_conversation(session: str, turn: int | None, scope: Scope, graph: Store
     return tuple(one for one in turns.values() if turn is None or abs(one.turn - turn) <= _AROUND)
 
 
-def list_memory_rows(limit: int, offset: int, traversal: Traversal) -> tuple[MemoryRow, ...]:
-    """Return a page of the memories that hold, newest first, with their keys."""
+def list_memory_rows(iris: Sequence[IRI], traversal: Traversal) -> tuple[MemoryRow, ...]:
+    """Return some memories with their keys."""
     view, indexes = traversal.view, traversal.view.indexes
-    nodes = indexes.nodes.newest(view.visible)[offset : offset + limit].tolist()
-    iris = [indexes.nodes.iri(node) for node in nodes]
     rows = traversal.graph.select("keys/listed", traversal.readable, memory=iris) if iris else []
     by_iri = {cast(IRI, row["memory"]): row for row in rows}
     neighbours = list_neighbours(iris, traversal.graph, traversal.readable)
     found = []
-    for node, iri in zip(nodes, iris, strict=True):
-        if (row := by_iri.get(iri)) is None:
+    for iri in iris:
+        node, row = indexes.nodes.find(iri), by_iri.get(iri)
+        if node is None or row is None:
             continue
         strength = traversal.strengths.read_numbers(iri)
         given = {*indexes.keys.links(node), *indexes.adjacency.about(node)}
@@ -376,13 +376,18 @@ def expire_overdue(scope: Scope, now: datetime, graph: Store) -> tuple[Change, i
     return Change(ends), len(ends)
 
 
-def count_memories(scope: Scope, traversal: Traversal, bytes_on_disk: int) -> MemoryStats:
+def count_memories(scope: Scope, now: datetime, parts: Backends, bytes_on_disk: int) -> MemoryStats:
     """Return counts over the readable graphs."""
-    rows = traversal.graph.select("keys/counted", scope.memory_graphs)
+    rows, indexes = parts.graph.select("keys/counted", scope.memory_graphs), parts.indexes
     counts = {str(row["what"]): int(str(row["count"])) for row in rows}
-    nodes = traversal.view.indexes.nodes
-    newest = nodes.newest(traversal.view.visible)
-    first, last = (traversal.created_at(int(newest[at])) if newest.size else None for at in (-1, 0))
+    if indexes.has_whole(scope.memory_graphs):
+        with indexes.lock:
+            ms = indexes.nodes.creation_times(np.flatnonzero(indexes.nodes.current(scope.memory_graphs, now=now)))
+        ends = [("oldest", ms.min()), ("newest", ms.max())] if len(ms) else []
+        dated = {name: datetime.fromtimestamp(int(at) / 1000, tz=now.tzinfo) for name, at in ends}
+        span: Row = {"count": len(ms), **dated}
+    else:
+        [span] = parts.graph.select("keys/spanned", scope.memory_graphs, now=now)
     of = {name: counts.pop(MEM[name], 0) for name in ("Key", "Entity", "Memory", "KeyLink", "Note", "Session")}
     turns = counts.get(MEM.Turn, 0)
     ways = {what: count for what, count in counts.items() if ":" not in what}
@@ -390,7 +395,7 @@ def count_memories(scope: Scope, traversal: Traversal, bytes_on_disk: int) -> Me
         namespace=scope.namespace,
         keys=of["Key"],
         entities=of["Entity"],
-        memories=len(newest),
+        memories=int(str(span["count"])),
         links=of["KeyLink"],
         total=of["Memory"],
         notes=of["Note"],
@@ -399,8 +404,8 @@ def count_memories(scope: Scope, traversal: Traversal, bytes_on_disk: int) -> Me
         bytes_on_disk=bytes_on_disk,
         by_source={what: count for what, count in ways.items() if not what.startswith("#")},
         by_tag={what[1:]: count for what, count in ways.items() if what.startswith("#")},
-        oldest=first,
-        newest=last,
+        oldest=cast("datetime | None", span.get("oldest")),
+        newest=cast("datetime | None", span.get("newest")),
     )
 
 

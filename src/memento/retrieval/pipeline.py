@@ -31,9 +31,9 @@ from memento.retrieval.expand import WALKS, expand
 from memento.retrieval.question import Query, Question, correct_spelling, find_slots, name_kin, strip_names
 from memento.retrieval.signals import Evidence, is_needed, land, list_prominent, score_meaning
 from memento.retrieval.trace import describe_entities, trace
-from memento.search.attributes import EXPLICIT
 from memento.search.indexes import View
 from memento.search.links import Joined
+from memento.search.nodes import EXPLICIT
 from memento.search.reranker import Reranker
 from memento.settings import MODES, Settings
 from memento.telemetry import Stopwatch

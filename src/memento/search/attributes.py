@@ -18,7 +18,7 @@ from memento.model import Filter, Strength, Value
 from memento.rank import Decay
 from memento.search.arrays import Arrays, nest_arrays, pack_strings, select_part, unpack_strings
 from memento.search.index import Context, Everything, Index, Update, register
-from memento.search.nodes import Record
+from memento.search.nodes import EXPLICIT, Record
 
 Column = NDArray[np.float64]
 Slot = tuple[str, bool]
@@ -280,8 +280,6 @@ class Sorting(Index):
 
 
 _SORTED_BY = (MEM.container, MEM.source)
-EXPLICIT = "explicit"
-"""The source of a note that says none."""
 
 
 def slot_of(record: Record) -> Slot | None:

@@ -110,17 +110,24 @@ class Indexes(Context):
         texts: Sequence[str] = (),
         iris: Sequence[IRI] = (),
         keys: Sequence[str] = (),
+        names: Sequence[str] = (),
+        around: Sequence[IRI] = (),
+        steps: int = 1,
         now: datetime | None = None,
     ) -> None:
         """Let what may bear on some texts or keys be here, and some nodes: here everything is; see `search/pool.py`."""
+
+    def has_whole(self, graphs: Sequence[IRI]) -> bool:
+        """Bring in everything of some graphs where that is little; return whether it is here, as it is in memory."""
+        return True
 
     def pool(self) -> AbstractContextManager[None]:
         """Let `bring` begin with nothing until the block ends; here everything stays."""
         return nullcontext()
 
-    def whole(self, graphs: Callable[[], Sequence[IRI]]) -> AbstractContextManager[None]:
-        """Let the whole of some graphs be here until the block ends, as it is anyway."""
-        return nullcontext()
+    def whole(self, graphs: Callable[[], Sequence[IRI]]) -> AbstractContextManager[list[str]]:
+        """Let the whole of some graphs be here until the block ends, as it is anyway; yields that nothing was left out."""
+        return nullcontext([])
 
     def count_beyond(self, graphs: Sequence[IRI]) -> int:
         """Return how many memories some graphs have, where these indexes hold a part of them; 0 where they hold all."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from hashlib import sha256
 from itertools import groupby
 from operator import itemgetter
@@ -20,14 +20,17 @@ from numpy.typing import NDArray
 
 from memento.graph.ranges import drop_unreadable
 from memento.graph.store import Store
-from memento.iris import IRI, MEM, SKOS, TYPE
-from memento.model import KeyType, Value
+from memento.iris import IRI, MEM, SKOS, TYPE, tag_name
+from memento.model import Filter, KeyType, Value
 from memento.search.arrays import Arrays, nest_arrays, pack_strings, select_part, unpack_strings
+from memento.time import BEGINNING
 
 Kind = Literal["memory", "anchor", "key"]
 Mask = NDArray[np.bool_]
 Ids = NDArray[np.int32]
 
+EXPLICIT = "explicit"
+"""The source of a note that says none."""
 _KINDS: dict[Kind, int] = {"memory": 1, "anchor": 2, "key": 3}
 _KIND_OF: dict[int, Kind] = {code: kind for kind, code in _KINDS.items()}
 _EXPIRED = 3  # row of the times: believed until
@@ -393,6 +396,20 @@ class Record:
         return [str(name) for predicate in predicates for name in self.statements.get(predicate, ())]
 
     @property
+    def tags(self) -> tuple[str, ...]:
+        """The names of a memory's tags, sorted."""
+        return tuple(tag_name(IRI(str(tag))) for tag in sorted(map(str, self.statements.get(MEM.tagged, ()))))
+
+    @property
+    def written(self) -> datetime:
+        """When a memory was written; the beginning of time where nobody says."""
+        return self.time_of(MEM.createdAt) or BEGINNING
+
+    def number(self, predicate: IRI, otherwise: float) -> float:
+        """Return the one value of a predicate as a number."""
+        return float(self.first(predicate) or otherwise)
+
+    @property
     def is_embedded(self) -> bool:
         """Whether its meaning is searched for; a key that is a name is found by its spelling alone."""
         return self.kind is not None and (self.kind != "key" or self.first(MEM.keyType) == "concept")
@@ -448,6 +465,80 @@ def read_records(graph: Store, predicates: Iterable[IRI]) -> Iterator[Record]:
                 if predicate in kept:
                     statements.setdefault(predicate, []).append(value)
             yield Record(iri, name, statements)
+
+
+_PAGE = 1_000  # rows of `search/page`
+_AT_ONCE = 200  # of them whose marks are read together
+_TOP = (datetime(9999, 12, 31, tzinfo=UTC), IRI("urn:z"))
+
+
+def walk_memories(
+    graph: Store, graphs: Sequence[IRI], now: datetime | None, wanted: Filter | None = None
+) -> Iterator[Record]:
+    """
+    Yield the memories of some graphs, the latest written first, with their times, tags and numbers; read a thousand at a time, so
+    that whoever stops early has waited for little.
+
+    Args:
+        now: only those that hold at this instant; None for all.
+        wanted: only those that it lets through.
+    """
+    wanted, before = wanted or Filter(), _TOP
+    pairs = [(MEM.tagged, tag) for tag in wanted.tags] or [(MEM.about, iri) for iri in wanted.about]
+    slots: dict[str, Any] = {"property": pairs} if pairs else {}
+    while True:
+        slots["before"] = [before]
+        rows = graph.select("search/page_of" if pairs else "search/page", graphs, **slots)
+        places = {cast(IRI, row["memory"]): cast(datetime, row["createdAt"]) for row in rows}
+        if not places:
+            return
+        iris = list(places)
+        for begin in range(0, len(iris), _AT_ONCE):
+            records = _read_marks(graph, graphs, some := iris[begin : begin + _AT_ONCE])
+            found = (one for iri in some if (one := records.get(iri)) and one.kind == "memory" and _is_held(one, now))
+            kept = [one for one in found if _fits(one, wanted)]
+            yield from kept if wanted.source is None else _pick_of_source(graph, graphs, kept, wanted.source)
+        if len(rows) < _PAGE:
+            return
+        *_, (iri, written) = places.items()
+        before = (written, iri)
+
+
+def _read_marks(graph: Store, graphs: Sequence[IRI], nodes: Sequence[IRI]) -> dict[IRI, Record]:
+    said: dict[IRI, tuple[IRI, dict[IRI, list[Value]]]] = {}
+    for row in graph.select("search/marks", graphs, node=nodes) if nodes else ():
+        _, values = said.setdefault(cast(IRI, row["node"]), (cast(IRI, row["graph"]), {}))
+        values.setdefault(cast(IRI, row["predicate"]), []).append(row["value"])
+    return {iri: Record(iri, place, values) for iri, (place, values) in said.items()}
+
+
+def _pick_of_source(graph: Store, graphs: Sequence[IRI], memories: Sequence[Record], source: str) -> Iterator[Record]:
+    """Yield those of some memories whose note came in one way."""
+    notes = _read_marks(graph, graphs, list({IRI(one.first(MEM.extractedFrom)) for one in memories}))
+    for one in memories:
+        note = notes.get(IRI(one.first(MEM.extractedFrom)))
+        if ((note.first(MEM.source) if note else "") or EXPLICIT) == source:
+            yield one
+
+
+def _is_held(record: Record, now: datetime | None) -> bool:
+    """Tell whether a memory holds and is believed; who knew of its end only later is for the index to say."""
+    if now is None:
+        return True
+    _, valid_until, _, believed_until, _ = column_of(record.lifetime(None))
+    return milliseconds(now) < min(valid_until, believed_until)
+
+
+def _fits(record: Record, wanted: Filter) -> bool:
+    """Tell whether a filter lets a memory through, whatever its source."""
+    began = column_of(record.lifetime(None))[0]
+    return (
+        (not wanted.tags or not set(wanted.tags).isdisjoint(record.statements.get(MEM.tagged, ())))
+        and (not wanted.about or not set(wanted.about).isdisjoint(record.statements.get(MEM.about, ())))
+        and wanted.container in (None, record.first(MEM.container))
+        and (wanted.after is None or began >= milliseconds(wanted.after))
+        and (wanted.before is None or began < milliseconds(wanted.before))
+    )
 
 
 def text_of_memory(content: str, speaker: str | None, title: str | None) -> str:

@@ -9,7 +9,8 @@ what has changed is put into the engine, after the store has it.
 store: what a kill leaves behind is put at the next start. How rare words
 and names are is counted in the whole memory, see `Samples`.
 
-*But:* in a larger namespace a question sees what its searches bring in, and whatever asks for the whole of it is refused.
+*But:* in a larger namespace a question sees what its searches bring in, and what is beside the nodes that it names, as far as the
+latest thousand; whatever asks for the whole of it is refused.
 """
 
 from __future__ import annotations
@@ -51,6 +52,9 @@ _SEEDS = 20  # memories whose subjects are followed, as EXPAND does
 _BESIDE = 1  # turns before and after one that is brought in
 _SAMPLED, _CHANGED, _KEPT = 5_000, 0.1, 500  # texts of a sample, the growth after which it is old, and graphs kept
 _REMEMBERED, _OTHERS = 50_000, 1_000  # changes that a pool remembers, and nodes of others that are looked at one by one
+_BESIDE_MOST = 1_000  # memories that `search/around` gives
+_cut: ContextVar[list[str] | None] = ContextVar("cut", default=None)
+"""What an operation has not looked at, as it says to whoever asked."""
 _MARK = "archive"  # in the vector file: as long as it is set, every write notes what it touches
 _READERS = ThreadPoolExecutor(8, thread_name_prefix="engine")
 _NODES: tuple[Kind, ...] = ("memory", "anchor", "key")
@@ -107,12 +111,18 @@ class PooledIndexes(Indexes):
         texts: Sequence[str] = (),
         iris: Sequence[IRI] = (),
         keys: Sequence[str] = (),
+        names: Sequence[str] = (),
+        around: Sequence[IRI] = (),
+        steps: int = 1,
         now: datetime | None = None,
     ) -> None:
         """
         Bring in what may bear on some texts, what has some keys, and some nodes, with what they are about.
 
         Args:
+            names: bring in what goes by one of them, or by a word in them, or means nearly the same, with memories about it.
+            around: bring in these nodes and the memories beside them, those beside these, and so on for so many `steps`; of each
+                step the latest thousand, and no further step once there are as many.
             now: bring in by texts only what holds at this instant; without it also what is over.
         """
         graphs = tuple(filter(is_indexed, graphs))
@@ -122,20 +132,25 @@ class PooledIndexes(Indexes):
         begun = self._changes
         where = Where(graphs=graphs, current=None if now is None else milliseconds(now))
         others = Where(graphs=graphs, kinds=("other",))
-        searched, linked, settings = _ask_together(
+        searched, linked, settings, named = _ask_together(
             lambda: self._search(texts, where) if texts else [],
             lambda: self._follow(keys, self._settings.pool, where),
             lambda: self._follow(["setting"], self._settings.pool, others),
+            lambda: self._find_names(names, where) if names else [],
         )
-        found = [*map(Hit, iris), *searched, *linked, *(Hit(user_of(graph)) for graph in graphs), *settings]
+        iris = [*iris, *around, *self._list_beside(around, steps, graphs)]
+        found = [*map(Hit, iris), *searched, *linked, *named, *(Hit(user_of(graph)) for graph in graphs), *settings]
         taken: dict[IRI, Entry] = {}
         reached = self._read(found, taken, begun)
-        beside, _ = _ask_together(
-            lambda: self._neighbours(reached, where), lambda: self._read(_list_subjects(reached), taken, begun)
+        # What reads is called here, as whoever asks may hold the lock.
+        _, beside = _ask_together(
+            lambda: self._read(_list_subjects(reached), taken, begun), lambda: self._neighbours(reached, where)
         )
         self._read(_list_subjects(self._read(beside, taken, begun)), taken, begun)
         self._take(taken, begun)
         self._count_held(graphs)
+        if late := [iri for iri in iris if iri in taken and iri not in self._reached]:  # written while it was read
+            self.bring(graphs, iris=late)
 
     def evict(self, iris: Collection[IRI]) -> None:
         """Let the next question have some nodes as the engine has them then."""
@@ -219,6 +234,10 @@ class PooledIndexes(Indexes):
             self._whole.update(missing)
         return True
 
+    def has_whole(self, graphs: Sequence[IRI]) -> bool:
+        self.renew()
+        return self._bring_whole(tuple(filter(is_indexed, graphs)))
+
     def require_whole(self, graphs: Sequence[IRI]) -> None:
         """
         Bring in everything of some graphs.
@@ -226,12 +245,36 @@ class PooledIndexes(Indexes):
         Raises:
             InputError: that is more than `index.whole` nodes.
         """
-        self.renew()
-        if not self._bring_whole(tuple(filter(is_indexed, graphs))):
+        if not self.has_whole(graphs):
             raise InputError(
                 f"this works on the whole of a namespace, and this one has more than index.whole = {self._settings.whole} nodes: "
-                "an index in memory has it, index.kind = 'faiss'"
+                "raise index.whole above its nodes, or take an index in memory, index.kind = 'faiss'"
             )
+
+    def _list_beside(self, nodes: Sequence[IRI], steps: int, graphs: Sequence[IRI]) -> list[IRI]:
+        """Return the memories some steps beside some nodes at most; that some are left out is told to whoever asked."""
+        found, edge = dict.fromkeys(nodes), list(nodes)
+        for _ in range(steps if nodes else 0):
+            rows = self._store.select("search/around", graphs, node=edge) if edge else []
+            edge = [iri for row in rows if (iri := cast(IRI, row["memory"])) not in found]
+            found |= dict.fromkeys(edge)
+            if len(found) >= _BESIDE_MOST:
+                if (cut := _cut.get()) is not None:
+                    cut.append(
+                        f"of the memories beside what was asked for, only the latest {_BESIDE_MOST:,} were looked at"
+                    )
+                break
+        return list(found)
+
+    def _find_names(self, names: Sequence[str], where: Where) -> list[Hit]:
+        """Return what goes by some names, or by words of them, or means nearly the same, and memories about it."""
+        most, named = self._settings.pool, Where(graphs=where.graphs, kinds=_NODES[1:])
+        windows = [window for name in names for window in (self.embedder.windows(name) if name.strip() else [])]
+        asked = self.embedder.embed(windows) if windows else None
+        near = self._engine.nearest(asked, most, named) if asked is not None and asked.any() else []
+        told = self._engine.words(list(dict.fromkeys(stem for name in names for stem in tokens(name))), most, named)
+        about = self._follow([f"about:{hit.iri}" for hit in (*near, *told)], most, where)
+        return [*near, *told, *self._follow_names(names, where), *about]
 
     def _search(self, texts: Sequence[str], where: Where) -> list[Hit]:
         """Return the memories that are near some texts, share their words, or are about what they name; the best seeds first."""
@@ -419,6 +462,8 @@ class PooledIndexes(Indexes):
 
     def _put_nodes(self, iris: Sequence[IRI], graphs: Sequence[IRI]) -> None:
         """Put into the engine what the graph says of some nodes now, and of those that they belong to."""
+        if not iris:
+            return
         self._keep()
         records = {record.iri: record for record in self.read(iris, graphs)}
         owners = [owner for record in records.values() for owner in _list_owners(record)]
@@ -694,23 +739,39 @@ class Pools:
             telemetry.observe("pool_nodes", len(made.nodes))
 
     @contextmanager
-    def whole(self, graphs: Callable[[], Sequence[IRI]]) -> Iterator[None]:
-        """Let the thread have the whole of some graphs as soon as it asks, until the block ends; see `require_whole`."""
+    def whole(self, graphs: Callable[[], Sequence[IRI]]) -> Iterator[list[str]]:
+        """
+        Let the thread have the whole of some graphs as soon as it asks, until the block ends; see `require_whole`. One that calls
+        `bring` first has what that brings in. Yields what was not looked at.
+        """
 
         def make() -> PooledIndexes:
             made = self._share()
             made.require_whole(graphs())
             return made
 
-        before = self._current.get()
-        token = self._current.set(before if isinstance(before, PooledIndexes) else make)
+        cut, token = _cut.set([]), self._current.set(make)
         try:
-            yield
+            yield cast(list[str], _cut.get())
         finally:
             self._current.reset(token)
+            _cut.reset(cut)
 
     def bring(self, graphs: Sequence[IRI], **asked: Any) -> None:
+        if callable(self._current.get()):
+            self._current.set(self._share())
         self._find().bring(graphs, **asked)
+
+    def has_whole(self, graphs: Sequence[IRI]) -> bool:
+        found = self._current.get()
+        pool = found if isinstance(found, PooledIndexes) else self._share()
+        has_whole = pool.has_whole(graphs)
+        if has_whole and callable(found):
+            self._current.set(pool)
+        return has_whole
+
+    def read(self, iris: Sequence[IRI], graphs: Sequence[IRI]) -> list[Record]:
+        return self._create().read(iris, graphs)
 
     def knows(self, graph: IRI) -> bool:
         """Tell whether a graph describes a node."""

@@ -51,6 +51,7 @@ from memento.intake.redaction import Redaction, Redactor, describe_counts
 from memento.iris import (
     GLOBAL,
     IRI,
+    anchor_of,
     audit_iri,
     branch_prefix,
     cases_iri,
@@ -473,6 +474,12 @@ class Context:
         """Return the vectors of a question's windows."""
         return self.stores.embedder.embed_question(text)
 
+    def bring_keys(self, scope: Scope, nodes: Sequence[str], text: str = "", keys: Sequence[str] = ()) -> None:
+        """Let be in the indexes what is beside some nodes, what bears on a text, and the keys that it or others name."""
+        texts = [text] if text else []
+        around = [IRI(iri) for one in nodes if ":" in one for iri in (one, anchor_of(one)) if iri]
+        self.stores.indexes.bring(scope.memory_graphs, texts=texts, names=[*texts, *keys], around=around)
+
     def key_view(self, scope: Scope, at: datetime, only: Filter | None = None) -> KeyView:
         """Return what leads a reader to memories, to those of a filter alone where one is given. Ask under `indexes.lock`."""
         indexes = self.stores.indexes
@@ -811,19 +818,25 @@ def _answer(operation: Operation[Any], context: Context) -> Any:
     is not known here where another node has just written something.
     """
     handler, embedder = HANDLERS[type(operation)], context.stores.embedder
+
+    def ask() -> Any:
+        with context.stores.indexes.whole(lambda: context.list_read_graphs(operation)) as left_out:
+            found = handler(operation, context)
+        context.notices.extend(one for one in dict.fromkeys(left_out) if one not in context.notices)
+        return found
+
     try:
-        with context.stores.indexes.whole(lambda: context.list_read_graphs(operation)):
-            answer = handler(operation, context)
+        answer = ask()
     except NotFound:
         if not context.stores.catch_up(asks=True):
             raise
-        return handler(operation, context)
+        return ask()
     except Exception:
         if operation.right != "read" or context.stores.embedder is embedder:
             raise
-        return handler(operation, context)
+        return ask()
     is_stale = operation.right == "read" and operation.is_idempotent and context.stores.embedder is not embedder
-    return handler(operation, context) if is_stale else answer
+    return ask() if is_stale else answer
 
 
 def describe_unknown(namespace: str | None, context: Context) -> str | None:

@@ -81,6 +81,7 @@ def judge_effect(delta: Delta, dataset: Dataset, parts: Backends, most: int) -> 
     said = whole.values(nodes)
     described = {subject: graph for subject, _, _, graph in said}
     records = [Record(iri, described[iri], one) for iri, one in statements(said).items()]
+    parts.indexes.bring(readable, iris=nodes)
     parts.indexes.embed(records)  # before anything is written, which must not fail when half of it is done
     less = _trim_description(after, dataset.tenant, parts)
     told = list(dict.fromkeys(quad[0] for quad in less.removes))

@@ -43,6 +43,7 @@ def recall_by_activation(
         raise InputError(f"limit must be from 1 to {MOST}, not {limit}")
     rows = parts.graph.select("library/containing", scope.memory_graphs, text=text)
     indexes = parts.indexes
+    indexes.bring(scope.memory_graphs, around=[IRI(str(row["memory"])) for row in rows], steps=STEPS)
     with indexes.lock:
         view = View.at(indexes, scope.memory_graphs, now, None, None)
         found = [node for row in rows if (node := indexes.nodes.find(IRI(str(row["memory"])))) is not None]

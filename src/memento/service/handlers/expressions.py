@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from memento.backends import Backends
 from memento.codec import plain
 from memento.errors import InputError, NotFound
@@ -85,9 +83,7 @@ def _host(operation: Operation[Any], context: Context) -> Host:
     namespace = context.scope(operation.namespace).namespace
 
     def count_current() -> int:
-        nodes = context.stores.indexes.nodes
-        with context.stores.indexes.lock:
-            return int(np.count_nonzero(nodes.current([context.scope(namespace).graph], now=now())))
+        return context.stores.indexes.count_current([context.scope(namespace).graph], now())
 
     return Host(
         call=lambda one: handle(one, context),

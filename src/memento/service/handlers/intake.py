@@ -533,6 +533,7 @@ def _note_captured(captured: Captured, service: Service) -> Noted:
 def _is_told_already(captured: Captured, scope: Scope, context: Context) -> bool:
     """Tell whether a memory that holds is nearly the same: tools say the same again and again."""
     vectors = context.embed_question(captured.row.content)
+    context.stores.indexes.bring(scope.memory_graphs, texts=[captured.row.content])
     with context.stores.indexes.lock:
         view = context.key_view(scope, context.stores.clock())
         _, cosines = view.indexes.vectors["memory"].near(vectors, 1, view.visible)

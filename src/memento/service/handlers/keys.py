@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
 
 from memento.consolidation.task import Task, link_turns, place_in_session
 from memento.errors import Forbidden, InputError, MementoError, NotFound
 from memento.graph.mapping import mark_quads, quads
-from memento.iris import IRI, MEM, TYPE, session_iri
+from memento.iris import IRI, MEM, TYPE, phrase_of, session_iri
 from memento.keys import learn, match, walk
 from memento.keys.labels import check_types, clean_keys
 from memento.keys.match import choose_thresholds
@@ -37,12 +38,14 @@ from memento.model import (
 from memento.operations import keys as operations
 from memento.rank import MIDDLING, rate_importance
 from memento.retrieval.engines import direct
+from memento.search.nodes import walk_memories
 from memento.search.spellings import fold_text
 from memento.service.context import Context, handles
 from memento.text.tags import sort_by_rules
 from memento.time import now
 
 MOST_ITEMS = 100
+_FOLLOWED = 20  # keys that a question leads to of which it is looked at where they lead, in a large namespace
 
 
 @handles(operations.FindKeys)
@@ -52,9 +55,10 @@ def find_keys(operation: operations.FindKeys, context: Context) -> FoundKeys:
     scope, at = context.scope(operation.namespace), now()
     vectors, options = context.embed_question(operation.query), context.settings.keys
     limits = choose_thresholds(context.stores.embedder.fingerprint, options)
+    query = match.KeyQuery(text=operation.query, vectors=vectors, limits=limits)
+    _bring_matched(query, scope, context)
     with context.stores.indexes.lock:
         leads = context.key_view(scope, at)
-        query = match.KeyQuery(text=operation.query, vectors=vectors, limits=limits)
         found = match.match_keys(query, leads, context.stores.graph, options)
         best = match.pick_best(found, leads, operation.k)
         aliases = match.list_aliases([one.entry for one in best], scope.readable, context.stores.graph)
@@ -74,6 +78,7 @@ def read_key(operation: operations.ReadKey, context: Context) -> KeyPage:
     scope = context.scope(operation.namespace)
     vectors = None if operation.query is None else context.embed_question(operation.query)
     page = PageRequest(limit=operation.limit, offset=operation.offset, query=vectors)
+    _bring_led(operation.iri, scope, context)
     with context.stores.indexes.lock:
         way = traversal(scope, context)
         lead = way.view.find_entry(operation.iri)
@@ -90,6 +95,9 @@ def read_memory(operation: operations.ReadMemory, context: Context) -> OpenedMem
     """Open a memory, and let it and the link that led here grow."""
     scope, service = context.scope(operation.namespace), context.service
     leaves_trace = context.access.may("write") and service.degraded is None
+    if operation.via is not None:
+        _bring_led(operation.via, scope, context)
+    _bring_beside(operation.iri, scope, context)
     with context.stores.indexes.lock:
         way = traversal(scope, context)
         opened, effects = walk.open_memory(operation.iri, operation.via, way, past=operation.past, traced=leaves_trace)
@@ -105,6 +113,7 @@ def read_memory(operation: operations.ReadMemory, context: Context) -> OpenedMem
 def related(operation: operations.Related, context: Context) -> Related:
     """Find the neighbours of a memory."""
     scope = context.scope(operation.namespace)
+    _bring_beside(operation.iri, scope, context)
     with context.stores.indexes.lock:
         return walk.find_related(operation.iri, traversal(scope, context))
 
@@ -122,9 +131,16 @@ def list_memories(operation: operations.ListMemories, context: Context) -> tuple
     """List memories with their keys."""
     context.require_page(operation.limit, operation.offset)
     scope = context.scope(operation.namespace)
-    only = context.read_filter(operation)
-    with context.stores.indexes.lock:
-        return walk.list_memory_rows(operation.limit, operation.offset, traversal(scope, context, only))
+    only, stores, end = context.read_filter(operation), context.stores, operation.offset + operation.limit
+    has_whole = stores.indexes.has_whole(scope.memory_graphs)
+    if not has_whole:
+        found = islice(walk_memories(stores.graph, scope.memory_graphs, now(), only), operation.offset, end)
+        stores.indexes.bring(scope.memory_graphs, iris=(page := [one.iri for one in found]))
+    with stores.indexes.lock:
+        way, nodes = traversal(scope, context, only), stores.indexes.nodes
+        if has_whole:
+            page = [nodes.iri(node) for node in nodes.newest(way.view.visible)[operation.offset : end].tolist()]
+        return walk.list_memory_rows(page, way)
 
 
 @handles(operations.MemoryStats)
@@ -132,8 +148,7 @@ def memory_stats(operation: operations.MemoryStats, context: Context) -> MemoryS
     """Count what there is."""
     scope, folder = context.scope(operation.namespace), context.service.datadir.path
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
-    with context.stores.indexes.lock:
-        return walk.count_memories(scope, traversal(scope, context), size)
+    return walk.count_memories(scope, now(), context.stores, size)
 
 
 @handles(operations.RecallMemories)
@@ -157,6 +172,7 @@ def recall_memories(operation: operations.RecallMemories, context: Context) -> D
         gate_z=operation.gate_z,
         key_gate=operation.key_gate,
     )
+    _bring_matched(query, scope, context)
     with context.stores.indexes.lock:
         found, effects = direct.rank_directly(query, wanted, traversal(scope, context), options, context.settings.words)
     if reranker.has_model:
@@ -212,6 +228,7 @@ def remember_batch(operation: operations.RememberBatch, context: Context) -> tup
 def cleanup_expired(operation: operations.CleanupExpired, context: Context) -> Cleaned:
     """Let go of what is over."""
     scope, at, service = context.scope(operation.namespace, "write"), context.stores.clock(), context.service
+    context.bring_keys(scope, ())
     with service.writing, context.stores.indexes.lock:
         service.reinforcement.write_held()
         over, expired = walk.expire_overdue(scope, at, context.stores.graph)
@@ -228,6 +245,7 @@ def _remember(item: ToRemember, scope: Scope, context: Context, marks: Marks) ->
     stores, service = context.stores, context.service
     # Before anybody waits for the lock: what was embedded is remembered.
     stores.embedder.embed([*stores.embedder.windows(item.content), *clean_keys(item.keys or ())])
+    context.bring_keys(scope, item.related_to, item.content, [*(item.keys or ()), *marks.tags])
     with service.writing, stores.indexes.lock:
         at = stores.clock()
         if item.related_to or item.keys:
@@ -291,6 +309,36 @@ def _learn(traversed: KeyOf, memory: IRI, scope: Scope, context: Context) -> Non
         change = learn.learn_phrase(lesson, lead, memory, desk, options) if lead else Change()
         if change.adds:
             context.stores.commit(change, scope)
+
+
+def _bring_matched(query: match.KeyQuery, scope: Scope, context: Context) -> None:
+    """Let be in the indexes the keys that a question leads to, and where they lead."""
+    indexes = context.stores.indexes
+    context.bring_keys(scope, (), query.text)
+    if not indexes.has_whole(scope.memory_graphs):
+        with indexes.lock:
+            found = match.match_keys(query, context.key_view(scope, now()), context.stores.graph, context.settings.keys)
+        best = sorted(found.candidates.values(), key=lambda one: -one.relevance)[:_FOLLOWED]
+        context.bring_keys(scope, [iri for one in best for iri in one.entry.written])
+
+
+def _bring_led(key: str, scope: Scope, context: Context) -> None:
+    """Let be in the indexes a key, and where it leads."""
+    indexes = context.stores.indexes
+    context.bring_keys(scope, [key], phrase_of(key) or "")
+    if not indexes.has_whole(scope.memory_graphs):
+        with indexes.lock:
+            lead = context.key_view(scope, now()).find_entry(key)
+        if lead:
+            context.bring_keys(scope, lead.written, lead.name)
+
+
+def _bring_beside(memory: str, scope: Scope, context: Context) -> None:
+    """Let be in the indexes a memory, and what it shares a key with."""
+    indexes = context.stores.indexes
+    if ":" in memory and not indexes.has_whole(scope.memory_graphs):
+        said = indexes.read([IRI(memory)], scope.memory_graphs)
+        context.bring_keys(scope, [memory], "".join(one.first(MEM.content) for one in said))
 
 
 def traversal(scope: Scope, context: Context, only: Filter | None = None) -> Traversal:

@@ -7,8 +7,6 @@ from dataclasses import replace
 from datetime import datetime
 from hashlib import sha256
 
-import numpy as np
-
 from memento.archive.forget import forget_iri, unforget_iri
 from memento.archive.read import list_sources
 from memento.cases.domain import access_quads
@@ -23,7 +21,7 @@ from memento.consolidation.task import (
     split_row,
 )
 from memento.errors import InputError, NotFound
-from memento.iris import IRI, tag_iri
+from memento.iris import MEM, TYPE, tag_iri
 from memento.keys.remember import KeyChanges, require_ttl
 from memento.model import (
     Change,
@@ -44,6 +42,7 @@ from memento.model import (
     Unforgotten,
 )
 from memento.operations import notes
+from memento.search.nodes import walk_memories
 from memento.service.context import Context, handles
 from memento.service.understanding import preview_note, raise_if_full, retry_note, take_batches, take_note
 from memento.time import instant
@@ -228,6 +227,7 @@ def correct(operation: notes.Correct, context: Context) -> Noted:
     better = KeyChanges(keys=operation.keys, types=operation.types, related_to=operation.related_to)
     with service.understanding, service.writing:
         service.reinforcement.write_held()
+        context.bring_keys(scope, [operation.iri], operation.content, operation.keys or ())
         noted = amend.correct(
             amend.Correction(iri=operation.iri, content=operation.content, since=since, better=better),
             context.write_context(scope, context.stores.clock()),
@@ -280,10 +280,8 @@ def forget_tagged(operation: notes.ForgetTagged, context: Context) -> Forgotten:
     if not wanted.tags:
         raise InputError("no tag is given: name one at least")
     with context.service.writing:
-        with stores.indexes.lock:
-            nodes = stores.indexes.nodes
-            tagged = nodes.current([scope.graph], now=stores.clock()) & stores.indexes.filter_nodes(wanted)
-            memories = [nodes.iri(node) for node in np.flatnonzero(tagged).tolist()]
+        walk = walk_memories(stores.graph, [scope.graph], stores.clock(), wanted)
+        memories = [one.iri for one in walk][::-1]
         if not memories:
             named = ", ".join(operation.tags)[:80]
             raise NotFound(
@@ -293,7 +291,7 @@ def forget_tagged(operation: notes.ForgetTagged, context: Context) -> Forgotten:
         parts = [
             forget_iri(iri, scope, operation.erase, stores.clock(), stores)
             for iri in memories
-            if not operation.erase or stores.indexes.nodes.find(IRI(iri)) is not None
+            if not operation.erase or any(True for _ in stores.graph.match(iri, TYPE, MEM.Memory, scope.graph))
         ]
         gone = Forgotten(
             memories=tuple(dict.fromkeys(iri for one in parts for iri in one.memories)),

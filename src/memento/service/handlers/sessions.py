@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from typing import cast
 
 import numpy as np
@@ -13,7 +14,7 @@ from memento import assets
 from memento.access import Access
 from memento.consolidation.amend import settle_dispute
 from memento.errors import GraphError, InputError, ModelError
-from memento.iris import IRI, named_iri, parse_graph_name
+from memento.iris import IRI, MEM, named_iri, parse_graph_name
 from memento.llm import Chat, Prompt, chats_of
 from memento.model import Page, Preview, Profile, Recalled, Replied, Scope, SessionBundle, SessionSummary
 from memento.operations import sessions as operations
@@ -27,8 +28,9 @@ from memento.overview import (
     plan_summary,
     summarise_extractively,
 )
-from memento.rank import age_importance
+from memento.rank import MIDDLING, age_importance
 from memento.retrieval.render import as_list
+from memento.search.nodes import walk_memories
 from memento.service.context import Context, Service, handles
 from memento.service.handlers import graphs
 from memento.service.handlers.intake import index_project
@@ -43,7 +45,7 @@ _GROUPS = (("decision", "decisions"), ("architecture", "architecture"), ("error"
 """A tag, and the group of what has it; the first that fits counts."""
 _LATEST = 2_000
 """Memories, the latest, of which the most important are picked where a session is about nothing."""
-_MS_A_DAY = 86_400_000.0
+_S_A_DAY = 86_400.0
 
 
 @handles(operations.StartSession)
@@ -75,12 +77,21 @@ def start_session(operation: operations.StartSession, context: Context) -> Sessi
 def _list_important(limit: int, scope: Scope, context: Context) -> list[tuple[IRI, str]]:
     """List the memories that hold by what age has left of their importance, and of equal ones the latest first."""
     indexes, at = context.stores.indexes, context.stores.clock()
-    with indexes.lock:
-        nodes = indexes.nodes
-        latest = nodes.newest(nodes.current(scope.memory_graphs, now=at))[:_LATEST]
-        days = np.maximum(at.timestamp() * 1000 - nodes.creation_times(latest), 0.0) / _MS_A_DAY
-        worth = [age_importance(*pair) for pair in zip(importances(latest, context.stores), days, strict=True)]
-        chosen = [nodes.iri(int(latest[place])) for place in np.argsort(-np.array(worth), kind="stable")[:limit]]
+    if not indexes.has_whole(scope.memory_graphs):
+        walk = islice(walk_memories(context.stores.graph, scope.memory_graphs, at), _LATEST)
+        aged = [
+            (one.iri, one.number(MEM.importance, MIDDLING), (at - one.written).total_seconds() / _S_A_DAY)
+            for one in walk
+        ]
+    else:
+        with indexes.lock:
+            nodes = indexes.nodes
+            latest = nodes.newest(nodes.current(scope.memory_graphs, now=at))[:_LATEST]
+            seconds = at.timestamp() - nodes.creation_times(latest) / 1000
+            rows = zip(latest.tolist(), importances(latest, context.stores).tolist(), seconds.tolist(), strict=True)
+            aged = [(nodes.iri(node), importance, age / _S_A_DAY) for node, importance, age in rows]
+    worth = [age_importance(importance, max(days, 0.0)) for _, importance, days in aged]
+    chosen = [aged[place][0] for place in np.argsort(-np.array(worth), kind="stable")[:limit]]
     texts = _read_texts(chosen, scope, context)
     return [(iri, texts[iri]) for iri in chosen if iri in texts]
 
