@@ -762,7 +762,7 @@ def _open_shared(
         file = open_vector_file(datadir.vectors, embedder.fingerprint)
         note_embedding(file, embedder)
         review = join_store(graph, agreed, is_alone=is_alone)
-        engine = open_engine(settings.index, embedder.dimensions)
+        engine = open_engine(settings.index, embedder.dimensions, datadir.index_copy)
         if engine is None:
             indexes = Indexes(graph, embedder, file, land.flat, land.above)
             indexes.reconcile(progress, mends=mends)
@@ -1005,7 +1005,7 @@ def _open_store(
         file, land = open_vector_file(datadir.vectors, embedder.fingerprint), settings.land
         if UPGRADED in marks:
             file.set_mark(UPGRADED, marks[UPGRADED])  # it is of the graph, whoever made the vectors
-        engine = open_engine(settings.index, embedder.dimensions)
+        engine = open_engine(settings.index, embedder.dimensions, datadir.index_copy)
         if engine is None:
             indexes = Indexes(graph, embedder, file, land.flat, land.above)
         else:  # which has all that is asked of it

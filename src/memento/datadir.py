@@ -6,6 +6,7 @@ The data folder and who owns it.
     {home}/bare/          the plain dataset of `memento serve --bare`: store, snapshots, with a lock and an owner
     {home}/vectors.sqlite derived, may be deleted
     {home}/vectors-next.sqlite  made beside by `memento migrate`, to be put in its place; derived, may be deleted
+    {home}/index-copy/    of LanceDB's files in an object store (`index.replica_mb`); derived, may be deleted
     {home}/cases/         what the Q functions learned; derived, may be deleted
     {home}/blocks.sqlite  what the proxy put into conversations; may be deleted
     {home}/sync.sqlite    digests of what other machines know of the memory; without it this one joins anew
@@ -191,6 +192,11 @@ class DataFolder:
         return self.work / "replica"
 
     @property
+    def index_copy(self) -> Path | None:
+        """Where a copy of what an engine has in an object store may be; None in an encrypted folder."""
+        return None if self.vault is not None else self.work / "index-copy"
+
+    @property
     def bare(self) -> Path:
         return self.path / "bare"
 
@@ -268,6 +274,8 @@ class DataFolder:
             self.erasure_mark.touch()
             rmtree(mark.with_name(self.replica.name), ignore_errors=True)
             mark.unlink(missing_ok=True)
+        for copy in self.workers.glob("*/index-copy"):
+            rmtree(copy, ignore_errors=True)
 
     @property
     def settings_file(self) -> Path:

@@ -394,6 +394,11 @@ class IndexSettings:
     hot: Positive = knob(
         50_000, "nodes that stay in this process once a question has brought them in, some 6 kB each; unused by faiss"
     )
+    replica_mb: Natural = knob(
+        20_000,
+        "MB up to which LanceDB's files in an object store are copied into the data folder, to be read there; 0 for no copy; "
+        "unused by others",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,25 +12,19 @@ Run: `.venv/bin/python tests/bench/engine_scale.py --sizes 10000 100000 --index 
 
 from __future__ import annotations
 
-import itertools
 import os
 import time
 from argparse import ArgumentParser
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from importlib import import_module
-from multiprocessing import get_context
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
-from urllib.parse import unquote
-from urllib.request import urlopen
 
 import numpy as np
 
-from endpoints import free_port
 from measure import record, shown, spread, timed
 from memento.datadir import DataFolder
 from memento.python import Memento
@@ -39,11 +33,10 @@ from memento.search.engine import Where
 from memento.search.pool import PooledIndexes
 from memento.search.vectors import UPGRADED, open_vector_file
 from memento.settings import IndexSettings
+from object_store import client, count_requests, serve_bucket
 from recall_scale import alone, opened, resident_mb, written
 from synthetic import WordVectors, World
 
-_REGION = "us-east-1"
-_COUNTED = "/-/requests"  # what the object store of this bench answers with how often it was asked
 _COLD = 20  # questions of the first pass
 
 
@@ -54,6 +47,7 @@ def main(argv: Sequence[str] | None = None) -> list[dict[str, object]]:
     parser.add_argument("--index", nargs="+", default=["faiss", "lance"], choices=("faiss", "lance", "milvus"))
     parser.add_argument("--uri", default="", help="where the engine is; default a folder beside the graph")
     parser.add_argument("--asked", type=int, default=100, help="questions of the second pass, and of the third")
+    parser.add_argument("--replica-mb", type=int, default=IndexSettings().replica_mb, help="0: each row is asked for")
     parser.add_argument("--pool", type=int, default=IndexSettings().pool)
     parser.add_argument("--hot", type=int, default=IndexSettings().hot)
     parser.add_argument(
@@ -63,29 +57,21 @@ def main(argv: Sequence[str] | None = None) -> list[dict[str, object]]:
     parser.add_argument("--record", action="store_true", help="append the figures to tests/bench/results")
     chosen = parser.parse_args(argv)
     found = []
-    with served_bucket(chosen.uri), TemporaryDirectory(prefix="memento-bench-") as name:
+    with served(chosen.uri), TemporaryDirectory(prefix="memento-bench-") as name:
         for n in chosen.sizes:
             folder = (chosen.folder or Path(name)) / f"{n}"
             if not folder.exists():
                 print(f"{n:,} memories, {alone(built, folder, n):,} quads", flush=True)
             for kind in chosen.index:
                 place = f"{chosen.uri.rstrip('/')}/{n}" if chosen.uri else str(folder / kind)
-                index = IndexSettings(kind=kind, uri="" if kind == "faiss" else place, pool=chosen.pool, hot=chosen.hot)
+                given = {"pool": chosen.pool, "hot": chosen.hot, "replica_mb": chosen.replica_mb}
+                index = IndexSettings(kind=kind, uri="" if kind == "faiss" else place, **given)
                 filled = alone(filled_once, folder, index)
                 asked = alone(ask, folder, n, index, chosen.asked, chosen.exact)
                 figures = {"memories": n, "index": kind, "uri": place if kind != "faiss" else "", **filled, **asked}
                 record("engine_scale", figures, chosen.record)
                 found.append(figures)
     return found
-
-
-def count_requests() -> int:
-    """How many requests there were to the object store so far; 0 without one that counts."""
-    try:
-        with urlopen(f"{os.environ['AWS_ENDPOINT_URL']}{_COUNTED}") as answer:
-            return int(answer.read())
-    except (KeyError, ValueError, OSError):
-        return 0
 
 
 def built(folder: Path, n: int) -> int:
@@ -115,6 +101,12 @@ def filled_once(folder: Path, index: IndexSettings) -> dict[str, object]:
     return {"fill_s": round(seconds, 1)}
 
 
+def wait_for_copy(folder: Path) -> None:
+    while not list((folder / "index-copy").glob("*/_versions/*.manifest")):
+        time.sleep(0.1)
+    time.sleep(1)  # until it is opened
+
+
 def ask(folder: Path, n: int, index: IndexSettings, count: int, exact: int) -> dict[str, object]:
     """Ask three passes of questions, and say what they took."""
     print(f"{n:,} memories, {index.kind} {index.uri if index.uri.startswith('s3:') else ''}", flush=True)
@@ -123,6 +115,9 @@ def ask(folder: Path, n: int, index: IndexSettings, count: int, exact: int) -> d
     questions = list(World(n, seed=7).questions(_COLD + count))
     figures: dict[str, object] = {"start_s": round(start_s, 2)}
     with memento:
+        if index.uri.startswith("s3:") and index.replica_mb:
+            figures["copy_s"] = round(start_s + timed(lambda: wait_for_copy(folder))[1], 1)
+            print(f"  copied after {figures['copy_s']} s", flush=True)
         passes = {"cold": questions[:_COLD], "unseen": questions[_COLD:], "again": questions[_COLD:]}
         figures |= {name: ask_pass(memento, some, name) for name, some in passes.items()}
         print(f"  start {start_s:.1f} s, {resident_mb() - before:,.0f} MB beyond the imports", flush=True)
@@ -191,85 +186,11 @@ def size_of(uri: str) -> int:
     return sum(one["Size"] for page in pages for one in page.get("Contents", ()))
 
 
-def client() -> Any:
-    return import_module("boto3").client("s3", endpoint_url=os.environ["AWS_ENDPOINT_URL"], region_name=_REGION)
-
-
-@contextmanager
-def served_bucket(uri: str) -> Iterator[None]:
-    """A bucket of S3, which is served until the block ends; none where none is needed."""
+def served(uri: str) -> AbstractContextManager[None]:
+    """The bucket of an address of S3, unless AWS_ENDPOINT_URL names a store that is there."""
     if not uri.startswith("s3://") or "AWS_ENDPOINT_URL" in os.environ:
-        yield
-        return
-    port = free_port()
-    server = get_context("spawn").Process(target=serve_objects, args=(port,), daemon=True)
-    server.start()
-    address = f"http://127.0.0.1:{port}"
-    said = {"AWS_ENDPOINT_URL": address, "AWS_ENDPOINT": address, "AWS_ALLOW_HTTP": "true", "AWS_REGION": _REGION}
-    keys = {"AWS_ACCESS_KEY_ID": "bench", "AWS_SECRET_ACCESS_KEY": "bench"}
-    try:
-        with patch.dict(os.environ, {**said, **keys}):
-            wait_for(lambda: client().create_bucket(Bucket=uri.removeprefix("s3://").split("/")[0]))
-            yield
-    finally:
-        server.kill()
-
-
-def wait_for(call: Callable[[], object]) -> None:
-    error = import_module("botocore.exceptions").BotoCoreError
-    for _ in range(30):
-        try:
-            call()
-            return
-        except error:
-            time.sleep(1)
-    raise SystemExit("moto does not answer")
-
-
-def serve_objects(port: int) -> None:
-    """Serve an object store in memory, and count what is asked of it."""
-    import logging
-
-    from moto.s3.models import s3_backends
-    from werkzeug.serving import WSGIRequestHandler, run_simple
-
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    server = import_module("moto.server")
-    moto = server.DomainDispatcherApplication(server.create_backend_app)
-
-    count = itertools.count()
-
-    def counted(environ: Any, start: Any) -> Any:
-        if environ["PATH_INFO"] == _COUNTED:
-            start("200 OK", [("Content-Type", "text/plain")])
-            return [repr(count)[6:-1].encode()]
-        next(count)
-        if environ["REQUEST_METHOD"] != "GET" or "HTTP_RANGE" not in environ:
-            return moto(environ, start)
-        # As moto answers, but that it reads the whole of an object for each part.
-        bucket, _, name = environ["PATH_INFO"].lstrip("/").partition("/")
-        key = s3_backends["123456789012"]["aws"].get_object(bucket, unquote(name))
-        if key is None:
-            return moto(environ, start)
-        first, _, last = environ["HTTP_RANGE"].removeprefix("bytes=").partition("-")
-        begin, end = (
-            (int(first), min(int(last or key.size - 1), key.size - 1))
-            if first
-            else (key.size - int(last), key.size - 1)
-        )
-        with key.lock:
-            key._value_buffer.seek(begin)
-            data = key._value_buffer.read(end - begin + 1)
-        headers = {
-            "Content-Length": str(len(data)),
-            "Content-Range": f"bytes {begin}-{end}/{key.size}",
-            "ETag": key.etag,
-        }
-        start("206 Partial Content", [*headers.items(), ("Last-Modified", key.last_modified_RFC1123)])
-        return [data]
-
-    WSGIRequestHandler.protocol_version = "HTTP/1.1"  # else each request opens a connection
-    run_simple("127.0.0.1", port, counted, threaded=True)
+        return nullcontext()
+    return serve_bucket(uri.removeprefix("s3://").split("/")[0])
 
 
 if __name__ == "__main__":

@@ -22,11 +22,13 @@ import pytest
 from endpoints import free_port
 from memento.errors import EngineError
 from memento.iris import IRI, MEM
-from memento.search import databases
+from memento.search import databases, local_copy
 from memento.search.databases import Lance, Milvus
 from memento.search.engine import Engine, Entry, MemoryEngine, Where, pack_records, unpack_records
+from memento.search.local_copy import LocalCopy
 from memento.search.nodes import Record
 from memento.search.postings import tokens
+from object_store import client, count_requests, serve_bucket
 
 D = 16
 G, OTHER = IRI("urn:memento:graph:me:main"), IRI("urn:memento:graph:me:other")
@@ -89,9 +91,33 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}"
 
 
-@pytest.fixture(params=["memory", "lance", "milvus"])
+@pytest.fixture(scope="module")
+def bucket() -> Iterator[str]:
+    with serve_bucket("tests"):
+        yield "s3://tests"
+
+
+@pytest.fixture
+def copied(bucket: str, tmp_path: Path) -> Iterator[Callable[[str], Lance]]:
+    """Opens one table in an object store again and again, with a copy in a folder of its own under a name."""
+    place, every = f"{bucket}/{tmp_path.name}", []
+
+    def open_copy(name: str) -> Lance:
+        every.append(Lance(place, None, D, folder=tmp_path / name, most=2**30))
+        return every[-1]
+
+    with patch.object(local_copy, "_FRESH_S", 0.0), patch.object(local_copy, "_LOOK_S", 0.5):
+        yield open_copy
+        for one in every:
+            one.close()
+
+
+@pytest.fixture(params=["memory", "lance", "copied", "milvus"])
 def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Opener:
     """Opens the engine again and again, on the same place."""
+    if request.param == "copied":
+        open_copy, names = request.getfixturevalue("copied"), map(str, range(100))
+        return lambda: open_copy(next(names))
     if request.param == "memory":
         engine = MemoryEngine(D)
         return lambda: engine
@@ -271,6 +297,113 @@ def test_engines_find_what_an_exact_search_finds(opened: Opener) -> None:
         told.append(len(want & got) / len(want))
     assert np.mean(near) >= 0.9
     assert np.mean(told) >= 0.9
+
+
+def test_one_of_many_that_is_erased_is_in_no_file(tmp_path: Path) -> None:
+    engine = Lance(str(tmp_path / "lance"), None, D)
+    engine.fill([entry(number, "Zanzibar" if number == 1 else f"told {number}") for number in range(400)])
+    engine.settle()
+    engine.put([], gone=[entry(1).iri])
+    engine.purge()
+    assert not any(b"zanzibar" in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert engine.count(Where(graphs=[G])) == 399
+    assert engine.nearest(vector(7), 1, Where(graphs=[G]))[0].iri == entry(7).iri
+
+
+def list_files(folder: Path) -> set[tuple[str, int]]:
+    """Return the files below a folder, and when each was written."""
+    return {(str(path), path.stat().st_mtime_ns) for path in folder.rglob("*") if path.is_file()}
+
+
+def test_what_is_in_an_object_store_is_read_from_the_disk(copied: Callable[[str], Lance], tmp_path: Path) -> None:
+    engine = copied("here")
+    engine.put([entry(number, text, keys=(f"label:{number}",)) for number, text in enumerate(TEXTS)])
+    where = Where(graphs=[G])
+    engine.count(where)
+    before = count_requests()
+    assert engine.nearest(vector(3), 1, where)[0].iri == entry(3).iri
+    assert engine.words(["tea"], 1, where)[0].iri == entry(1).iri
+    assert engine.linked(["label:4"], 1, where)[0].iri == entry(4).iri
+    assert len(engine.records([entry(2).iri])) == 1
+    assert count_requests() - before <= 8  # two looks at each for what is new
+    with patch.object(local_copy, "_FRESH_S", 60.0):
+        before = count_requests()
+        engine.nearest(vector(2), 1, where)
+        assert count_requests() == before
+
+
+def test_a_copy_has_what_another_node_has_and_loses_what_that_erased(
+    copied: Callable[[str], Lance], tmp_path: Path
+) -> None:
+    here, there = copied("here"), copied("there")
+    where = Where(graphs=[G])
+    here.put([entry(number, "Zanzibar" if number == 1 else f"told {number}") for number in range(20)])
+    assert there.count(where) == 20
+    there.put([], gone=[entry(1).iri])
+    assert here.words(["zanzibar"], 1, where) == []
+    there.purge()
+    for _ in range(100):
+        assert here.count(where) == 19
+        if not any(b"zanzibar" in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()):
+            break
+        time.sleep(0.05)
+    else:
+        pytest.fail("what was erased is in a copy")
+
+
+def test_a_copy_is_taken_up_and_a_file_that_lacks_is_copied_again(
+    copied: Callable[[str], Lance], tmp_path: Path
+) -> None:
+    engine = copied("here")
+    engine.put([entry(number, "tea " * 500) for number in range(50)])
+    engine.settle()
+    assert engine.count(Where(graphs=[G])) == 50
+    engine.close()
+    before = list_files(tmp_path / "here")
+    again = copied("here")
+    assert again.count(Where(graphs=[G])) == 50
+    assert list_files(tmp_path / "here") == before
+    for path in (tmp_path / "here").rglob("data/*"):
+        path.unlink()
+    assert len(again.records([entry(number).iri for number in range(50)])) == 50  # asked in the object store
+    until = time.monotonic() + 20
+    while not list((tmp_path / "here").rglob("data/*.lance")) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert {name for name, _ in list_files(tmp_path / "here")} == {name for name, _ in before}
+
+
+def test_a_table_that_is_too_large_is_asked_where_it_is(
+    bucket: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    engine = Lance(f"{bucket}/large", None, D, folder=tmp_path / "copy", most=1_000)
+    engine.put([entry(number, "tea") for number in range(20)])
+    assert engine.count(Where(graphs=[G])) == 20
+    assert list_files(tmp_path / "copy") == set()
+    assert "index.too-large-to-copy" in caplog.text
+    engine.close()
+
+
+def test_a_copy_of_which_files_are_deleted_meanwhile_ends_with_the_newest(
+    copied: Callable[[str], Lance], tmp_path: Path
+) -> None:
+    engine, names = copied("here"), list[str]()
+    engine.put([entry(number, "tea") for number in range(20)])
+    bucket, place = "tests", f"{tmp_path.name}/memento.lance"
+    listed = LocalCopy._list_objects
+
+    def list_and_drop(copy: LocalCopy, under: str) -> dict[str, int]:
+        found = listed(copy, under)
+        if not under and not names:
+            names.append("once")
+            engine.put([entry(0, "green")])
+            engine.purge()
+        return found
+
+    with patch.object(LocalCopy, "_list_objects", list_and_drop):
+        other = copied("there")
+        assert [hit.iri for hit in other.words(["green"], 2, Where(graphs=[G]))] == [entry(0).iri]
+    assert names
+    assert client().list_objects_v2(Bucket=bucket, Prefix=place)["KeyCount"]
 
 
 def write_some(kind: str, place: str, begin: int, count: int) -> None:

@@ -22,6 +22,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
+from shutil import rmtree
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -33,6 +35,7 @@ from memento.errors import EngineError, MissingPart
 from memento.iris import IRI
 from memento.ports import Vectors
 from memento.search.engine import KINDS, Engine, Entry, Hit, Where, time_calls
+from memento.search.local_copy import LocalCopy
 from memento.search.nodes import NEVER
 from memento.settings import IndexSettings
 
@@ -44,11 +47,13 @@ _TIMES = ("valid_from", "valid_until", "believed_from", "believed_until", "known
 _SEEN = IRI("urn:memento:seen")
 """The row that says up to which sequence of which store the table has everything."""
 _AT_ONCE = 500  # names in one condition
+_FRAGMENT = 16_384  # rows of a fragment that is not joined with others
 _LATE = 64  # commits after which LanceDB is to be settled: each leaves a fragment
 _INDEXED = 50_000  # rows from which on vectors are found by an index
 _PROBED = 20  # partitions of some 8,000 vectors that LanceDB looks into: measured at 50,000 rows, recall .99
 _BREADTH = 1500  # efSearch of Milvus
 _RETRY_S = 30.0
+_OBJECT_STORES = ("s3://", "gs://", "az://")
 _ROWS = 100_000  # ids of rows of which a process knows the IRI
 
 _SOURCE = re.compile(r"[, ] ?/[^\s:]++:\d++:\d++")
@@ -70,26 +75,67 @@ def _translate(name: str, caught: tuple[type[BaseException], ...]) -> Iterator[N
 class Lance:
     """A table of LanceDB in a folder, or in an object store (`s3://bucket/path`, keys from the environment)."""
 
-    def __init__(self, uri: str, token: str | None, dimensions: int, *, replaces: bool = False) -> None:
+    def __init__(
+        self,
+        uri: str,
+        token: str | None,
+        dimensions: int,
+        *,
+        replaces: bool = False,
+        folder: Path | None = None,
+        most: int = 0,
+    ) -> None:
         """
         Args:
             token: of LanceDB's own service; None for a folder or an object store.
             replaces: make a table of vectors of another length once more, which is then empty.
+            folder: for a copy of the files of an object store, from which it is read then.
+            most: bytes of them up to which they are copied.
         """
         try:
+            import lance
             import lancedb
             import pyarrow as pa
         except ImportError as error:
             raise MissingPart(f"index.kind = 'lance' needs LanceDB: {install_line('lance')}") from error
-        self.dimensions = dimensions
-        self._pa = pa
+        self.dimensions, self._uri = dimensions, uri.rstrip("/")
+        self._pa, self._lance = pa, lance
         self._caught = (RuntimeError, OSError, ValueError, pa.lib.ArrowException)
-        self._lock = Lock()
+        self._lock, self._naming = Lock(), Lock()
         self._commits, self._is_filled = 0, False
+        self._copy: LocalCopy | None = None
         with self._failing():
             # Without an interval a node would read what it saw first; 0 looks for a new version at each question.
             self._db: Any = lancedb.connect(uri, api_key=token, read_consistency_interval=timedelta(0))
             self._open(replaces)
+        if folder is not None:
+            rows = folder / f"{_TABLE}.lance"
+            self._copy = LocalCopy(
+                f"{self._uri}/{rows.name}", rows, most, lambda _: lancedb.connect(folder).open_table(_TABLE)
+            )
+
+    def _ask(self, ask: Callable[[Any], T]) -> T:
+        """Ask the copy of the table, and the table itself where there is none or one of its files is missing."""
+        with self._failing():
+            table = self._copy.find_table() if self._copy else None
+            if table is not None:
+                try:
+                    return ask(table)
+                except self._caught as error:
+                    logger.warning("index.copy-failed", extra={"error": type(error).__name__})
+                    assert self._copy is not None
+                    self._copy.drop_table()
+            return ask(self._table)
+
+    @contextmanager
+    def _committing(self) -> Iterator[None]:
+        """Let one writer of this process change the table, and the next question look for it."""
+        with self._failing(), self._lock:
+            try:
+                yield
+            finally:
+                if self._copy is not None:
+                    self._copy.expire()
 
     def _failing(self) -> Any:
         return _translate("LanceDB", self._caught)
@@ -162,9 +208,11 @@ class Lance:
         return self._read_mark()[1]
 
     def _read_mark(self) -> tuple[int, str]:
-        with self._failing():
-            rows = self._table.search().where(f"iri = '{_SEEN}'").select(["packed"]).limit(1).to_arrow()
+        def read(table: Any) -> tuple[int, str]:
+            rows = table.search().where(f"iri = '{_SEEN}'").select(["packed"]).limit(1).to_arrow()
             return _unpack_mark(rows["packed"][0].as_py()) if rows.num_rows else (0, "")
+
+        return self._ask(read)
 
     def put(
         self, entries: Sequence[Entry], gone: Collection[IRI] = (), seen: int | None = None, owner: str | None = None
@@ -174,7 +222,7 @@ class Lance:
         iris = [one.iri for one in rows] + [*gone]
         if not iris:
             return
-        with self._failing(), self._lock:
+        with self._committing():
             if rows:
                 replaced = f"iri IN ({_quoted(iris)})"
                 self._table.merge_insert(
@@ -189,7 +237,7 @@ class Lance:
             self.settle()
 
     def fill(self, entries: Sequence[Entry]) -> None:
-        with self._failing(), self._lock:
+        with self._committing():
             self._table.add(self._build_rows(entries))
             self._is_filled = True
 
@@ -205,50 +253,57 @@ class Lance:
         return pa.table({**columns, "vector": vectors}).select(self._table.schema.names).cast(self._table.schema)
 
     def nearest(self, asked: Vectors, k: int, where: Where) -> list[Hit]:
-        best: dict[int, float] = {}
-        with self._failing():
+        def search(table: Any) -> list[Hit]:
+            best: dict[int, float] = {}
             for row in asked:
-                query = self._table.search(row, vector_column_name="vector").distance_type("cosine")
+                query = table.search(row, vector_column_name="vector").distance_type("cosine")
                 query = query.where(f"{_condition_of_lance(where)} AND window >= 0", prefilter=True).nprobes(_PROBED)
                 # What is read anyway is compared exactly later. Windows of one text crowd each other out.
                 found = query.limit(2 * k).with_row_id(True).select(["_distance"]).to_arrow()
                 for number, distance in zip(found["_rowid"].to_pylist(), found["_distance"].to_pylist(), strict=True):
                     best[number] = max(best.get(number, -1.0), 1.0 - distance)
-            return _best(self._read_rows(best), k)
+            return _best(self._read_rows(table, best), k)
+
+        return self._ask(search)
 
     def words(self, stems: Sequence[str], k: int, where: Where) -> list[Hit]:
         from lancedb.query import MatchQuery
 
         if not stems:
             return []
-        with self._failing():
+
+        def search(table: Any) -> list[Hit]:
             match: Any = MatchQuery
-            query = self._table.search(match(" ".join(stems), "text"), query_type="fts").with_row_id(True)
+            query = table.search(match(" ".join(stems), "text"), query_type="fts").with_row_id(True)
             found = query.where(_condition_of_lance(where), prefilter=True).limit(k).select(["_score"]).to_arrow()
             scores = dict(zip(found["_rowid"].to_pylist(), found["_score"].to_pylist(), strict=True))
-            return _best(self._read_rows(scores), k)
+            return _best(self._read_rows(table, scores), k)
+
+        return self._ask(search)
 
     def linked(self, keys: Sequence[str], most: int, where: Where) -> list[Hit]:
-        found: dict[int, float] = {}
-        with self._failing():
+        def search(table: Any) -> list[Hit]:
+            found: dict[int, float] = {}
             for some in _portions(dict.fromkeys(keys)):
                 condition = f"array_has_any(keys, [{_quoted(some)}]) AND {_condition_of_lance(where)}"
-                rows = self._table.search().where(condition).with_row_id(True).select(["_rowid"]).limit(most).to_arrow()
+                rows = table.search().where(condition).with_row_id(True).select(["_rowid"]).limit(most).to_arrow()
                 found.update(dict.fromkeys(rows["_rowid"].to_pylist(), 0.0))
-            return _best(self._read_rows(dict(list(found.items())[:most])), most)
+            return _best(self._read_rows(table, dict(list(found.items())[:most])), most)
 
-    def _read_rows(self, scores: dict[int, float]) -> list[Hit]:
+        return self._ask(search)
+
+    def _read_rows(self, table: Any, scores: dict[int, float]) -> list[Hit]:
         """Return what stands in some rows, with the entries of those that were not known: to read them is what a search costs."""
-        with self._lock:
+        with self._naming:
             known = {number: self._names[number] for number in scores if number in self._names}
             for number in known:
                 self._names.move_to_end(number)
         hits = [Hit(iri, scores[number]) for number, iri in known.items()]
         if unread := [number for number in scores if number not in known]:
-            rows = self._table.take_row_ids(unread).select(["packed"]).with_row_id().to_arrow()
+            rows = table.take_row_ids(unread).select(["packed"]).with_row_id().to_arrow()
             read = dict(zip(rows["_rowid"].to_pylist(), map(self._unpack_row, rows["packed"].to_pylist()), strict=True))
             hits += [Hit(iri, scores[number], entry) for number, (iri, entry) in read.items()]
-            with self._lock:
+            with self._naming:
                 self._names.update((number, iri) for number, (iri, _) in read.items())
                 while len(self._names) > _ROWS:
                     self._names.popitem(last=False)
@@ -272,31 +327,32 @@ class Lance:
         )
 
     def records(self, iris: Sequence[IRI] | None, graphs: Sequence[IRI] = ()) -> list[Entry]:
-        found: list[Entry] = []
-        with self._failing():
+        def read(table: Any) -> list[Entry]:
+            found: list[Entry] = []
             within = _condition(Where(graphs=graphs, kinds=()))
             for some in [None] if iris is None else _portions(dict.fromkeys(iris)):
                 condition = within if some is None else f"iri IN ({_quoted(some)}) AND {within}"
-                rows = self._table.search().where(condition).select(["packed"]).limit(1_000_000).to_arrow()
-                read = (self._unpack_row(packed)[1] for packed in rows["packed"].to_pylist())
-                found += [one for one in read if one is not None]
-        return found
+                rows = table.search().where(condition).select(["packed"]).limit(1_000_000).to_arrow()
+                entries = (self._unpack_row(packed)[1] for packed in rows["packed"].to_pylist())
+                found += [one for one in entries if one is not None]
+            return found
+
+        return self._ask(read)
 
     def sample(self, most: int, where: Where) -> list[str]:
-        with self._failing():
-            condition = f"{_condition_of_lance(where)} AND window <= 0"
-            rows = self._table.search().where(condition).select(["text"]).limit(most).to_arrow()
-            return list(rows["text"].to_pylist())
+        condition = f"{_condition_of_lance(where)} AND window <= 0"
+        return self._ask(
+            lambda table: table.search().where(condition).select(["text"]).limit(most).to_arrow()["text"].to_pylist()
+        )
 
     def count(self, where: Where) -> int:
-        with self._failing():
-            return int(self._table.count_rows(f"{_condition_of_lance(where)} AND window <= 0"))
+        return self._ask(lambda table: int(table.count_rows(f"{_condition_of_lance(where)} AND window <= 0")))
 
     def settle(self) -> None:
         """Join the fragments of small writes, bring the indexes up to them, and make one of vectors where there are many."""
         from lancedb.index import IvfSq
 
-        with self._failing(), self._lock:
+        with self._committing():
             self._commits = 0
             # After a rebuild it is of rows that are gone, so that a search would look at every vector there is.
             is_outdated = self._is_filled
@@ -305,21 +361,39 @@ class Lance:
                 self._is_filled = False
             else:
                 with suppress(*self._caught):  # another node does it now
-                    self._table.optimize(cleanup_older_than=timedelta(hours=1))
+                    self._join_fragments(timedelta(hours=1))
             has_index = any("vector" in one.columns for one in self._table.list_indices())
             if (is_outdated or not has_index) and self._table.count_rows("window >= 0") >= _INDEXED:
                 self._table.create_index("vector", config=IvfSq(distance_type="cosine"))
 
     def purge(self) -> None:
-        with self._failing(), self._lock:
-            # Twice: the first makes rows without what was dropped, the second lets go of the versions that had it.
-            for is_last in (False, True):
-                if is_last:
-                    self._index_values()  # an index of values keeps those that no row has any more
-                self._table.optimize(cleanup_older_than=timedelta(milliseconds=1))
+        with self._committing():
+            self._join_fragments(None, deleted=0.0)
+            self._index_values()  # an index of values keeps those that no row has any more
+            self._join_fragments(timedelta(milliseconds=1))
+        if self._copy is not None:
+            self._copy.bring_up()
+
+    def _join_fragments(self, older: timedelta | None, deleted: float = 0.1) -> None:
+        """
+        Write small fragments once more, and those that have lost more than a share of their rows, and bring the indexes up to it.
+
+        *Because:* LanceDB itself joins them to a million rows, all of which a later erasure would have to write again.
+
+        Args:
+            older: how old versions have to be to be deleted; None for none.
+        """
+        if self._uri.startswith("db://"):  # its own service does it by itself
+            self._table.optimize(cleanup_older_than=older)
+            return
+        rows = self._lance.dataset(f"{self._uri}/{_TABLE}.lance")
+        rows.optimize.compact_files(target_rows_per_fragment=_FRAGMENT, materialize_deletions_threshold=deleted)
+        rows.optimize.optimize_indices()
+        if older is not None:
+            rows.cleanup_old_versions(older_than=older)
 
     def clear(self) -> None:
-        with self._failing(), self._lock:
+        with self._committing():
             try:
                 self._table.delete("true")  # rather than the table: other nodes have it open, and go on
             except self._caught:
@@ -327,7 +401,8 @@ class Lance:
                 self._open()
 
     def close(self) -> None:
-        return
+        if self._copy is not None:
+            self._copy.close()
 
 
 class Milvus:
@@ -699,15 +774,23 @@ def _shorten_text(text: str) -> str:
     return text.encode()[:_LONGEST].decode(errors="ignore").rpartition(" ")[0]
 
 
-def open_engine(settings: IndexSettings, dimensions: int) -> Engine | None:
+def open_engine(settings: IndexSettings, dimensions: int, folder: Path | None = None) -> Engine | None:
     """
     Return the engine of the settings; None for the index in memory that is kept in the data folder.
+
+    Args:
+        folder: for a copy of what an engine has in an object store; deleted where there is to be none.
 
     Raises:
         MissingPart: its package is not installed.
         EngineError: it cannot be opened or reached.
     """
+    uri, token, most = settings.uri, settings.token, settings.replica_mb * 2**20
+    if folder is not None and not (settings.kind == "lance" and most and uri.startswith(_OBJECT_STORES)):
+        rmtree(folder, ignore_errors=True)
+        folder = None
     if settings.kind == "faiss":
         return None
-    opened = Lance if settings.kind == "lance" else Milvus
-    return time_calls(opened(settings.uri, settings.token, dimensions, replaces=True))
+    if settings.kind == "milvus":
+        return time_calls(Milvus(uri, token, dimensions, replaces=True))
+    return time_calls(Lance(uri, token, dimensions, replaces=True, folder=folder, most=most))

@@ -15,6 +15,7 @@ latest thousand; whatever asks for the whole of it is refused.
 
 from __future__ import annotations
 
+import gc
 import logging
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -55,6 +56,7 @@ _REMEMBERED, _OTHERS = 50_000, 1_000  # changes that a pool remembers, and nodes
 _BESIDE_MOST = 1_000  # memories that `search/around` gives
 _cut: ContextVar[list[str] | None] = ContextVar("cut", default=None)
 """What an operation has not looked at, as it says to whoever asked."""
+_SPARED = 2_000  # nodes after which those that were brought in are kept from the collector once more
 _MARK = "archive"  # in the vector file: as long as it is set, every write notes what it touches
 _READERS = ThreadPoolExecutor(8, thread_name_prefix="engine")
 _NODES: tuple[Kind, ...] = ("memory", "anchor", "key")
@@ -90,6 +92,7 @@ class PooledIndexes(Indexes):
         self._asked: set[tuple[str, tuple[IRI, ...], bool]] = set()  # keys of which what has them is here
         self._outdated: set[IRI] = set()  # to be brought in once more
         self._last = 0  # the highest id
+        self._spared = -_SPARED  # nodes that the collector passes over
         self._changes = 0
         self._changed: dict[IRI, int] = {}  # node → the change that made what the engine gave before outdated
         super().__init__(graph, embedder, VectorFile(None, embedder.fingerprint))
@@ -396,6 +399,7 @@ class PooledIndexes(Indexes):
                 self.place([*(record for _, record in held), *others], ids, {one.iri: one.vectors for one, _ in held})
                 for index in self:
                     index.follow_edges([record.iri for _, record in held if record.kind == "memory"], edges)
+                self._spare()
                 return
             self._last = len(nodes)
             self.fill(nodes, others, edges)
@@ -407,6 +411,13 @@ class PooledIndexes(Indexes):
                     [node for node, rows in some if len(rows)], [rows for _, rows in some if len(rows)]
                 )
             self.vectors.forget_file()
+            self._spare()
+
+    def _spare(self) -> None:
+        """Let Python look for cycles elsewhere: what is here stays, and to walk all of it takes longer than a question."""
+        if len(self._reached) >= self._spared + _SPARED:
+            self._spared = len(self._reached)
+            gc.freeze()
 
     def place(self, records: Sequence[Record], ids: Mapping[IRI, int], vectors: Mapping[IRI, Vectors]) -> None:
         super().place(records, ids, vectors)
@@ -682,6 +693,7 @@ class Pools:
         """Return the indexes that all questions fill, without what others have replaced; new ones when they have become large."""
         with self._lock:
             if self._shared is None or self._shared.is_full:
+                gc.unfreeze()  # so that what was brought in before goes
                 self._shared = self._create()
             shared = self._shared
         if self.follow_others is not None and shared.is_begun:

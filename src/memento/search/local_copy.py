@@ -1,0 +1,204 @@
+"""
+A copy of the files of a table of LanceDB, from an object store into a folder, so that questions are answered from the disk.
+
+*Flow:* a commit adds files, and a manifest that names all files of the table → `bring_up` lists them, copies those that are new,
+the newest manifest last, and deletes those that are gone → whoever opens the folder has the table as it was after that commit.
+
+*Guarantees:* a file is never changed once it is written, so that one of the same name and size is the same; one that was copied in
+part has another name. The manifest here comes after all that it names. What was deleted there is deleted here with the next look.
+
+*But:* what another node commits is seen a fifth of a second later at most.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
+from shutil import disk_usage
+from threading import Lock
+from typing import Any
+
+from memento.assets import install_line
+from memento.errors import EngineError, MissingPart
+from memento.worker import Worker
+
+logger = logging.getLogger(__name__)
+
+_FRESH_S = 0.2  # for which the last look at what others have committed is good
+_LOOK_S = 10.0  # between two looks that nobody asks for, which also delete what was deleted
+_AT_ONCE = (
+    32 * 2**20
+)  # bytes that a question waits for; more are copied beside, and the object store is asked meanwhile
+_SPARE = 2**30  # bytes of the disk that a copy leaves free
+_READERS, _PART = 16, 8 * 2**20  # files that are copied at once, and bytes of each that are held meanwhile
+_VERSIONS, _TRANSACTIONS, _MANIFEST, _PARTIAL = "_versions/", "_transactions/", ".manifest", ".part"
+_LAST = 2**64 - 1  # a manifest is named by this less its version, so that the newest is listed first
+_ROUNDS = 5  # of a copy during which files are deleted
+
+
+class LocalCopy:
+    """The files of one table; may be used from many threads."""
+
+    def __init__(self, uri: str, folder: Path, most: int, opened: Callable[[Path], Any]) -> None:
+        """
+        Args:
+            uri: of the table, as `s3://bucket/path/name.lance`; keys come from the environment.
+            folder: of the copy alone; made when it is needed.
+            most: bytes up to which a table is copied.
+            opened: opens the table whose files are in a folder.
+
+        Raises:
+            MissingPart: the package that reads object stores is not installed.
+            EngineError: the address is not one of an object store.
+        """
+        try:
+            import obstore
+            from obstore.exceptions import BaseError
+            from obstore.store import from_url
+        except ImportError as error:
+            raise MissingPart(f"index.replica_mb needs obstore: {install_line('lance')}") from error
+        self._objects, self._caught = obstore, (BaseError, OSError, ValueError, RuntimeError)
+        patience: Any = {"max_retries": 2, "retry_timeout": timedelta(seconds=30)}
+        try:
+            self._there = from_url(uri, retry_config=patience)
+        except self._caught as error:
+            raise EngineError(f"index.uri, {uri}: {str(error).splitlines()[0]}") from error
+        self._folder, self._most, self._opened = folder, most, opened
+        self._here: tuple[int, Any] | None = None  # the version that is here, and its table
+        self._looked = float("-inf")
+        self._looking, self._copying = Lock(), Lock()
+        self._has_room = True
+        self._worker = Worker(self._look, "index-copy")
+        with suppress(EngineError):
+            self.bring_up(_AT_ONCE)
+        self._worker.wake()
+
+    def find_table(self) -> Any:
+        """Return the table as it is now or was a moment ago; None while it is not here, as it is being copied or too large."""
+        with self._looking:
+            if self._here is None or time.monotonic() - self._looked < _FRESH_S:
+                return self._here and self._here[1]
+            try:
+                looked, is_behind = time.monotonic(), self._is_behind(self._here[0])
+                if is_behind and (self._copying.locked() or not self.bring_up(_AT_ONCE)):
+                    self._worker.wake()
+                    return None
+            except (EngineError, *self._caught):  # the object store says what is wrong when it is asked
+                return None
+            self._looked = looked
+            return self._here and self._here[1]
+
+    def expire(self) -> None:
+        """Let the next question look for what was committed."""
+        self._looked = float("-inf")
+
+    def drop_table(self) -> None:
+        """Let the object store be asked until the files were looked at again, as one of them is not as it should be."""
+        self._here = None
+        self._worker.wake()
+
+    def bring_up(self, most: float = float("inf")) -> bool:
+        """
+        Make the files here those that are there; return False where more bytes than `most` would have to be copied.
+
+        Raises:
+            EngineError: the object store or the disk failed. What is here is of some commit all the same.
+        """
+        with self._copying:
+            for _ in range(_ROUNDS):
+                try:
+                    return self._copy_files(most)
+                except FileNotFoundError:  # deleted since it was listed
+                    continue
+                except self._caught as error:
+                    said = (str(error).splitlines() or [type(error).__name__])[0][:300]
+                    raise EngineError(f"LanceDB's files could not be copied to {self._folder}: {said}") from error
+            return False
+
+    def close(self) -> None:
+        self._worker.stop(5)
+
+    def _look(self) -> float:
+        try:
+            self.bring_up()
+        except EngineError as error:
+            logger.warning("index.not-copied", extra={"error": str(error)})
+        return _LOOK_S
+
+    def _is_behind(self, version: int) -> bool:
+        """Tell whether there is a next version, or this one is gone, with which the next may have gone too."""
+        return self._has_object(_name_manifest(version + 1)) or not self._has_object(_name_manifest(version))
+
+    def _has_object(self, name: str) -> bool:
+        try:
+            self._objects.head(self._there, name)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def _copy_files(self, most: float) -> bool:
+        # The manifest before the files: all that it names is there by then.
+        newest = min(name for name in self._list_objects(_VERSIONS) if name.endswith(_MANIFEST))
+        version = _LAST - int(newest.removeprefix(_VERSIONS).removesuffix(_MANIFEST))
+        is_new = self._here is None or self._here[0] != version
+        wanted = {
+            name: size
+            for name, size in self._list_objects("").items()
+            if not name.startswith((_VERSIONS, _TRANSACTIONS))
+        }
+        self._folder.mkdir(parents=True, exist_ok=True)
+        here = {
+            path.relative_to(self._folder).as_posix(): path.stat().st_size
+            for path in self._folder.rglob("*")
+            if path.is_file()
+        }
+        missing = [name for name, size in wanted.items() if here.get(name) != size]
+        new = sum(wanted[name] for name in missing)
+        if not self._find_room(sum(wanted.values()), new) or new > most:
+            return False
+        begun = time.monotonic()
+        with ThreadPoolExecutor(_READERS, thread_name_prefix="index-copy") as readers:
+            list(readers.map(self._copy, missing))
+        if is_new:
+            if newest not in here:
+                self._copy(newest)
+            self._here = version, self._opened(self._folder)
+        for name in here.keys() - wanted.keys() - {newest}:
+            (self._folder / name).unlink(missing_ok=True)
+        for path in sorted(self._folder.rglob("*"), reverse=True):
+            if path.is_dir():
+                with suppress(OSError):  # it has something in it
+                    path.rmdir()
+        if new > _AT_ONCE:
+            logger.info("index.copied", extra={"bytes": new, "seconds": round(time.monotonic() - begun, 1)})
+        return True
+
+    def _find_room(self, whole: int, new: int) -> bool:
+        """Tell whether the copy may become so large; the log says once that it may not."""
+        had, self._has_room = self._has_room, whole <= self._most and new <= disk_usage(self._folder).free - _SPARE
+        if had and not self._has_room:
+            logger.warning("index.too-large-to-copy", extra={"bytes": whole, "most": self._most, "new": new})
+        return self._has_room
+
+    def _list_objects(self, under: str) -> dict[str, int]:
+        """Return the sizes of the objects whose names begin so."""
+        found = self._objects.list(self._there, prefix=under or None, chunk_size=1000)
+        return {one["path"]: one["size"] for some in found for one in some}
+
+    def _copy(self, name: str) -> None:
+        path = self._folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_name(path.name + _PARTIAL)
+        with partial.open("wb") as file:
+            for part in self._objects.get(self._there, name).stream(min_chunk_size=_PART):
+                file.write(part)
+        partial.replace(path)
+
+
+def _name_manifest(version: int) -> str:
+    return f"{_VERSIONS}{_LAST - version:020}{_MANIFEST}"
