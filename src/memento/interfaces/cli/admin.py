@@ -549,7 +549,10 @@ def create_token(chosen: Chosen, name: str, tenant: str, namespaces: tuple[str, 
     from memento.time import now
 
     wanted = [check_namespace(one) for one in namespaces]
-    made = _tokens(chosen).create(name, tenant=tenant, namespaces=wanted, right=parse_right(scope), at=now())
+    tokens = _tokens(chosen)
+    made = tokens.create(name, tenant=tenant, namespaces=wanted, right=parse_right(scope), at=now())
+    if limit := tokens.access(made).describe_limit():
+        chosen.tell(limit)
     click.echo(json.dumps({"name": name, "token": made}) if chosen.as_json else made)
 
 

@@ -823,6 +823,8 @@ def create_token(operation: operations.CreateToken, context: Context) -> TokenSh
         right=operation.scope,
         at=now(),
     )
+    if limit := known.access(token).describe_limit():
+        context.notices.append(limit)
     return replace(_find_token(operation.name, context), token=token)
 
 
