@@ -269,8 +269,11 @@ class Shards:
         if name in self._opened:
             return self._opened[name]
         if name not in self._locks or self._open_shard is None:
+            file = self.main.datadir.settings
+            how = ", and serve with `memento serve --workers N`" if self.main.stores.graph.is_on_disk else ""
             raise GraphError(
-                f"the settings of this node name no store {name!r}: there are {', '.join(self.names)}; add [store.shards.{name}]"
+                f"the settings of this node name no store {name!r}, only {', '.join(self.names)}: write [store.shards.{name}] with "
+                f"query_url and update_url into {file}, as where the tenant was moved{how}"
             )
         with self._locks[name]:
             if self._is_closed:
