@@ -17,7 +17,7 @@ from memento.access import Access
 from memento.archive import relocation
 from memento.archive.relocation import Differing, Move, Relocation, read_moves
 from memento.backends import Backends
-from memento.errors import BackendError, Conflict, GraphError, Moved, NotFound, SettingsError
+from memento.errors import BackendError, Conflict, GraphError, InputError, Moved, NotFound, SettingsError
 from memento.graph.feed import FEED, ROUTES, Placement
 from memento.iris import IRI, MEM, graph_iri
 from memento.model import Change, Value
@@ -394,6 +394,14 @@ def test_only_who_cares_for_the_whole_memory_may_move_and_look(nodes: Nodes, ada
     for asked in (lambda: admin.move_tenant("ada", to="b"), admin.list_tenants, lambda: admin.locate_tenant("bob")):
         with pytest.raises(Exception, match="takes a token of the tenant 'local'"):
             asked()
+
+
+@pytest.mark.parametrize("tenant", ["", "  "])
+def test_a_tenant_without_a_name_is_refused(memento: Memento, tenant: str) -> None:
+    with pytest.raises(InputError, match="^tenant must not be empty"):
+        memento.locate_tenant(tenant)
+    with pytest.raises(InputError, match="^tenant must not be empty"):
+        memento.move_tenant(tenant, to="b")
 
 
 def test_the_shards_of_settings_are_tables_of_addresses(tmp_path: Path) -> None:

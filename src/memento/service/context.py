@@ -739,20 +739,24 @@ def spell_out(operation: Operation[A], context: Context) -> Operation[A]:
     Return an operation with the IRIs in full that it names by their ends.
 
     Raises:
-        InputError: several nodes have that end; lists them.
+        InputError: several nodes have that end; lists them. Or it is neither an end that a node has nor an IRI.
     """
     whole: dict[str, str] = {}
     for name in list_iri_fields(type(operation)):
         end = getattr(operation, name)
-        if not isinstance(end, str) or not _END.fullmatch(end):
+        if not isinstance(end, str) or ":" in end:
             continue
         readable = context.scope(operation.namespace).readable
-        rows = context.stores.graph.select("retrieval/ending", readable, end=[str(end)])
+        rows = context.stores.graph.select("retrieval/ending", readable, end=[end]) if _END.fullmatch(end) else ()
         found = [str(row["node"]) for row in rows]
         if len(found) > 1:
             raise InputError(f"{name}: {end} is the end of several IRIs: {', '.join(found)}")
-        if found:
-            whole[name] = found[0]
+        if not found:
+            raise InputError(
+                f"{name}: {end[:80]!r} is no IRI, nor the end of one that you may read: give urn:memento:memory:0192d5a0-… or its last "
+                "letters, five at least, as `list` shows them"
+            )
+        whole[name] = found[0]
     return structs.replace(operation, **whole) if whole else operation
 
 

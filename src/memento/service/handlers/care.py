@@ -724,6 +724,7 @@ def probe_endpoint(operation: operations.ProbeStore, context: Context) -> Probed
 def move_tenant(operation: operations.MoveTenant, context: Context) -> TenantMoved:
     """Move a tenant to another store, or take a move back."""
     context.require_owner()
+    context.require_text(operation.tenant, "tenant")
     shards, tenant = context.service.shards, operation.tenant
     if operation.cancel == (operation.to is not None):
         raise InputError("say either where to with `to`, or `cancel` to take a move back")
@@ -784,6 +785,7 @@ def list_tenants(operation: operations.ListTenants, context: Context) -> tuple[T
 def locate_tenant(operation: operations.LocateTenant, context: Context) -> TenantShown:
     """Say where a memory is."""
     context.require_owner()
+    context.require_text(operation.tenant, "tenant")
     shards = context.service.shards
     graph = shards.locate(operation.tenant).stores.graph
     graphs = [one for one in graph.graphs() if owner_of(one) == operation.tenant]
