@@ -398,9 +398,9 @@ def test_only_who_cares_for_the_whole_memory_may_move_and_look(nodes: Nodes, ada
 
 @pytest.mark.parametrize("tenant", ["", "  "])
 def test_a_tenant_without_a_name_is_refused(memento: Memento, tenant: str) -> None:
-    with pytest.raises(InputError, match="^tenant must not be empty"):
+    with pytest.raises(InputError, match=r"^tenant must not be empty"):
         memento.locate_tenant(tenant)
-    with pytest.raises(InputError, match="^tenant must not be empty"):
+    with pytest.raises(InputError, match=r"^tenant must not be empty"):
         memento.move_tenant(tenant, to="b")
 
 
