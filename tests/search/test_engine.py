@@ -273,6 +273,24 @@ def test_engines_find_what_an_exact_search_finds(opened: Opener) -> None:
     assert np.mean(told) >= 0.9
 
 
+def test_what_was_put_into_milvus_lite_is_indexed_before_it_becomes_much(
+    server: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Until then each question looks through all of it."""
+    engine = Milvus(server, None, D)
+    engine.clear()
+
+    def list_indexed() -> set[Path]:
+        return set(tmp_path_factory.getbasetemp().glob("milvus*/**/*.parquet"))
+
+    before = list_indexed()
+    engine.put([entry(number, "Anna drinks tea") for number in range(200)])
+    assert list_indexed() == before
+    engine.put([entry(number, "Anna drinks tea") for number in range(200, 300)])
+    assert list_indexed() - before
+    assert engine.count(Where(graphs=[G])) == 300
+
+
 def write_some(kind: str, place: str, begin: int, count: int) -> None:
     engine = (Lance if kind == "lance" else Milvus)(place, None, D)
     for number in range(begin, begin + count):
