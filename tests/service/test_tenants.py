@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,7 +17,17 @@ from memento.access import Access
 from memento.archive import relocation
 from memento.archive.relocation import Differing, Move, Relocation, read_moves
 from memento.backends import Backends
-from memento.errors import BackendError, Conflict, GraphError, InputError, Moved, NotFound, SettingsError
+from memento.errors import (
+    BackendError,
+    Conflict,
+    GraphError,
+    InputError,
+    Moved,
+    NotFound,
+    SettingsError,
+    StoreAway,
+    Unanswered,
+)
 from memento.graph.feed import FEED, ROUTES, Placement
 from memento.iris import IRI, MEM, graph_iri
 from memento.model import Change, Value
@@ -96,9 +106,13 @@ def ask_some(memento: Memento) -> list[list[str]]:
     return [contents(memento, f"Where is the {word}?") for word in WORDS[:2]]
 
 
-def wait_until(is_so: Callable[[], bool], within_s: float = 5.0) -> None:
+def wait_until(is_so: Callable[[], bool], within_s: float = 60.0) -> None:
+    """Wait for a condition, for as long as a machine may take that does much else; a store that is away does not meet it."""
     until = time.monotonic() + within_s
-    while not is_so():
+    while True:
+        with suppress(StoreAway, Unanswered):
+            if is_so():
+                return
         assert time.monotonic() < until, "it did not come to be in time"
         time.sleep(0.02)
 
