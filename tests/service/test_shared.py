@@ -198,6 +198,11 @@ def test_an_endpoint_that_is_away_is_an_error_and_used_again_when_it_is_back(tmp
             server.kill()
             with pytest.raises(GraphError):
                 node.note("The ferry to Mull leaves at ten.")
+            wait_until(lambda: node.service.stores.is_away)
+            told: list[str] = []
+            node.on_notice = told.append
+            node.check()
+            assert told == ["the store does not answer: what this node has of it was compared"]
             server.start()
             node.note("The ferry to Jura leaves at eleven.")
             texts = str(contents(node, "When does the ferry leave?"))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from wsgiref.simple_server import make_server
 
 import pytest
 
@@ -15,6 +16,7 @@ from conftest import OFFLINE
 from endpoints import Server, free_port
 from memento.access import Access
 from memento.archive import relocation
+from memento.archive.check import explain_shards
 from memento.archive.relocation import Differing, Move, Relocation, read_moves
 from memento.backends import Backends
 from memento.errors import (
@@ -29,10 +31,11 @@ from memento.errors import (
     Unanswered,
 )
 from memento.graph.feed import FEED, ROUTES, Placement
+from memento.interfaces.web.app import create_app
 from memento.iris import IRI, MEM, graph_iri
 from memento.model import Change, Value
 from memento.operations.notes import Note
-from memento.python import Memento, open_memento
+from memento.python import Client, Memento, open_memento
 from memento.search.pool import Pools
 from memento.service import handle
 from memento.service.handlers.recall import health
@@ -479,6 +482,12 @@ def test_a_store_that_is_away_concerns_its_tenants_alone(
             ada[0].note("The attic is dry.")
         assert {one.tenant: one.shard for one in nodes.one.list_tenants()}["ada"] == "b"
         wait_until(lambda: health(nodes.one.context, {}).shards == {"default": "ok", "b": "failing"})
+        with make_server("127.0.0.1", 0, create_app(nodes.one.service)) as web:
+            nodes.one.service.stores.warm = True
+            threading.Thread(target=web.serve_forever, daemon=True).start()
+            [finding] = explain_shards(Client(f"http://127.0.0.1:{web.server_port}").list_shards())
+            web.shutdown()
+        assert (finding.kind, finding.found) == ("shard-away", "the store b does not answer")
     finally:
         second.start()
     wait_until(lambda: ask_some(ada[0]) == before)

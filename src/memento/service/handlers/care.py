@@ -407,6 +407,8 @@ def check(operation: operations.Check, context: Context) -> tuple[Difference, ..
     """Compare files, indexes and shapes with the graph, while others write."""
     context.require_owner()
     done, service, stores = context.progress or (lambda step, steps: None), context.service, context.stores
+    if stores.is_away:
+        context.notices.append("the store does not answer: what this node has of it was compared")
     with service.importing:  # nobody puts another store in its place
         harm = read_store_files(stores)
         done(1, 2)
