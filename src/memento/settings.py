@@ -1291,10 +1291,11 @@ def _check_url(group: str, key: str, url: str, spelling: Spelling) -> None:
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         usable = False
+    example, secret = ("7878/query", "token") if group == "store" else ("8000/v1", "api_key")
     if not usable:
-        _refuse(group, key, "must be an address such as http://localhost:8000/v1", spelling)
+        _refuse(group, key, f"must be an address such as http://localhost:{example}", spelling)
     if parts.username or parts.password or parts.query or parts.fragment:
-        _refuse(group, key, "must hold no password, query or fragment; a key belongs into api_key", spelling)
+        _refuse(group, key, f"must hold no password, query or fragment; a key belongs into {secret}", spelling)
 
 
 def _refuse(group: str, key: str, why: str, spelling: Spelling) -> NoReturn:

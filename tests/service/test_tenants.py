@@ -434,6 +434,8 @@ def test_the_shards_of_settings_are_tables_of_addresses(tmp_path: Path) -> None:
         ('{"b": {"url": "http://b"}}', "unknown setting url"),
         ('{"default": {"query_url": "http://b/q", "update_url": "http://b/u"}}', "other than default"),
         ('{"b": {"query_url": "http://b/q"}}', "shards.b.update_url"),
+        ('{"b": {"query_url": "b/query"}}', "must be an address such as http://localhost:7878/query"),
+        ('{"b": {"query_url": "http://u:p@b/query"}}', "must hold no password, .*; a key belongs into token"),
         ('{"b": 1}', "must be a table"),
         (
             '{"b": {"query_url": "http://b/q", "update_url": "http://b/u"}, "c": {"query_url": "http://b/q", "update_url": "http://c/u"}}',
