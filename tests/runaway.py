@@ -313,7 +313,10 @@ def runs_away(found: Found) -> str | None:
         measured.append((seconds(found, *text, SHORT), text))
         if math.isinf(measured[-1][0]):
             return f"{text[0]!r}, then {text[1]!r} over and over, {SHORT} characters"
-    for _, text in sorted(measured, reverse=True)[:SLOWEST]:
+    # Whatever else the machine does makes a few of them slow once, and none the fastest of three times.
+    slow = [text for _, text in sorted(measured, reverse=True)[: 4 * SLOWEST]]
+    again = [(min(seconds(found, *text, SHORT) for _ in range(3)), text) for text in slow]
+    for _, text in sorted(again, reverse=True)[:SLOWEST]:
         if math.isinf(seconds(found, *text, bound)):
             return f"{text[0]!r}, then {text[1]!r} over and over, {bound} characters"
     return None

@@ -512,6 +512,18 @@ def test_a_token_is_told_once_listed_without_its_secret_and_revoked() -> None:
     assert "memento token create" in printed("token", "list")
 
 
+@pytest.mark.parametrize(
+    ("options", "is_warned"),
+    [((), False), (("--tenant", "acme"), True), (("--namespace", "work"), True)],
+    ids=["of the folder", "of another tenant", "of a namespace"],
+)
+def test_an_admin_token_that_cannot_care_for_the_folder_says_so(options: tuple[str, ...], is_warned: bool) -> None:
+    made = run("token", "create", "phone", "--scope", "admin", *options)
+
+    assert made.stdout.startswith("mem_")
+    assert ("cannot care for the whole folder" in made.stderr and "the tenant local" in made.stderr) is is_warned
+
+
 def test_a_token_that_cannot_be_made_is_refused_in_one_line() -> None:
     printed("token", "create", "phone")
 

@@ -78,7 +78,10 @@ def test_a_parser_of_prometheus_reads_counters_histograms_and_gauges_with_bounde
     assert [(sample.labels, sample.value) for sample in told["memento_store_sequence"].samples] == [
         ({"shard": "north"}, 12)
     ]
-    assert told["memento_index_nodes"].samples[0].value == 2.5
+    [nodes] = told["memento_index_nodes"].samples
+    assert (nodes.labels, nodes.value) == ({"shard": "default"}, 2.5)
+    shards = {sample.labels["shard"] for sample in told["memento_store_request_seconds"].samples}
+    assert shards >= {"default", 'north "1"\n'} and "" not in shards
     assert [family.type for name, family in told.items() if name.startswith("memento_index")] == ["gauge"]
 
 

@@ -53,6 +53,15 @@ class Access:
         """Tell whether the caller may do what takes this right."""
         return RIGHTS.index(right) <= RIGHTS.index(self.right)
 
+    def describe_limit(self) -> str:
+        """Return what is missing of the right to admin that one expects of it; empty without that right, and for the owner's."""
+        if self.right != "admin" or (self.tenant == OWNER.tenant and not self.namespaces):
+            return ""
+        return (
+            f"this token cannot care for the whole folder (check, rebuild, tenants, tokens): for that create one of the tenant "
+            f"{OWNER.tenant} without namespaces; for notes and forgetting the scope write is enough"
+        )
+
     def needs(self, right: Right) -> None:
         """Raise `Forbidden` when the caller may not do what takes this right."""
         if not self.may(right):

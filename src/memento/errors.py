@@ -141,7 +141,9 @@ class Damaged(GraphError):
 
 
 class StoreAway(GraphError):
-    """Nobody answers at the address of the endpoint; nothing was sent."""
+    """Nobody answers at the address of the endpoint; nothing was sent. `retry_after_s` is when to ask again."""
+
+    retry_after_s: ClassVar[int] = 5
 
 
 class Unanswered(GraphError):

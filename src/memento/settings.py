@@ -43,15 +43,18 @@ Span = Annotated[float, Meta(ge=0.001)]
 """Of time, in the unit that the sentence says; or anything else above nothing."""
 
 
-def knob(default: Any, help: str, *, secret: bool = False, json: bool = False) -> Any:
+def knob(default: Any, help: str, *, secret: bool = False, json: str = "") -> Any:
     """
     Declare a setting with its default and one sentence that says what it does and its unit.
 
     Args:
         secret: never shown: neither by `repr` nor by `memento config show`.
-        json: a JSON object as text; in a file it may be a table.
+        json: an example, where it is a JSON object as text; in a file it may be a table.
     """
     return field(default=default, repr=not secret, metadata={"help": help, "secret": secret, "json": json})
+
+
+_OPTIONS = '{"reasoning_effort": "low"}'
 
 
 def knobs(group: Any) -> dict[str, Field[Any]]:
@@ -301,7 +304,7 @@ class ExecutorSettings:
         "JSON object, or tables, of MCP servers by name: command, args, env and cwd of a program, or url and headers of an "
         "address; tools lists those that may be used, prefix goes before their names",
         secret=True,
-        json=True,
+        json='{"files": {"command": "/usr/bin/python3", "args": ["files.py"]}}',
     )
     cycles: Positive = knob(3, "plans that one task may have: after a failure it is planned again")
     steps: Positive = knob(20, "steps that one task may have, those of all its plans together")
@@ -469,7 +472,7 @@ class AgentSettings:
         None, "temperature for this question; empty: that of [model]"
     )
     max_tokens: Positive | None = knob(None, "tokens of an answer to it; empty: those of [model]")
-    options: str = knob("", "JSON object of fields for the request, laid over those of [model]", json=True)
+    options: str = knob("", "JSON object of fields for the request, laid over those of [model]", json=_OPTIONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -499,7 +502,7 @@ class ModelSettings:
     tokens_per_note: Natural = knob(60000, "most tokens that one note may cost; 0 sets no bound")
     fallback_to_rules: bool = knob(True, "let rules understand a note after the last retry; otherwise it stays pending")
     options: str = knob(
-        "", "JSON object of fields for the request, passed on as they are; null takes a field out", json=True
+        "", "JSON object of fields for the request, passed on as they are; null takes a field out", json=_OPTIONS
     )
     extract_entities: AgentSettings = AgentSettings()
     resolve_entities: AgentSettings = AgentSettings()
@@ -595,7 +598,9 @@ class RedactionSettings:
     refuse: str = knob("", "namespaces that refuse a text with a secret where others redact it, with commas between")
     entropy: bool = knob(True, "take a long word of letters and digits without any sense for a secret")
     patterns: str = knob(
-        "", "further secrets: a JSON object, or a table in a file, of regular expressions by their kinds", json=True
+        "",
+        "further secrets: a JSON object, or a table in a file, of regular expressions by their kinds",
+        json='{"badge": "B-[0-9]{6}"}',
     )
     allow: str = knob("", "a regular expression of what is never a secret; it must match the whole of it")
 
@@ -620,7 +625,9 @@ class CaptureSettings:
         "off", "what becomes of what hooks and the proxy see said: nothing, a proposal that waits for a yes, or a note"
     )
     namespaces: str = knob(
-        "", 'the same for single namespaces: a JSON object, or a table in a file, as {"work": "on"}', json=True
+        "",
+        'the same for single namespaces: a JSON object, or a table in a file, as {"work": "on"}',
+        json='{"work": "on"}',
     )
     deny: str = knob("", "words or phrases with commas between: a text with one of them, in any case, is not captured")
     most: Positive = knob(1_000, "most that may wait to be noted or for a yes; what comes then is not captured")
@@ -806,7 +813,7 @@ class StoreSettings:
         "further stores, to which `memento tenant move` takes tenants, by name: a table of tables with query_url, update_url and, "
         "where needed, token, index_uri, index_token; for example `[store.shards.b]`",
         secret=True,
-        json=True,
+        json='{"b": {"query_url": "http://10.0.1.5:7878/query", "update_url": "http://10.0.1.5:7878/update"}}',
     )
 
 
@@ -893,8 +900,9 @@ def table() -> str:
         "`MEMENTO_NAMESPACE` the namespace (default: `main`),",
         f"`MEMENTO_TOOLS` what MCP clients get beyond the default tools: any of `{'`, `'.join(TOOL_GROUPS)}`, or `full`.",
         "",
-        "`{env:NAME}` anywhere in a settings file becomes the value of that variable, or nothing when it is unset: no key need",
-        "be written down. `.env` is read from the data folder and from the working directory; the latter may hold keys and knobs,",
+        "`{env:NAME}` anywhere in a settings file becomes the value of that variable: no key need be written down. One that is not",
+        "set is an error that names it, but for `api_key` and `executor.servers`, where it is nothing; set it to nothing where",
+        "none is needed. `.env` is read from the data folder and from the working directory; the latter may hold keys and knobs,",
         "but nothing that decides where memories go, who may see them or what is run (`…_PROVIDER`, `…_BASE_URL`, `…_ENDPOINT`,",
         "`MEMENTO_SERVER_…`, `MEMENTO_EXECUTOR_…`, `MEMENTO_STORE_…`, `MEMENTO_CONFIG`).",
         "",
@@ -945,6 +953,12 @@ Spelling = dict[tuple[str, str], str]
 """(group, key) → how a settings file calls it, where that is otherwise."""
 
 PLACE = re.compile(r"\{env:([A-Z0-9_]+)\}")
+
+_UNSET = re.compile("\ue000([A-Z0-9_]+)\ue001")
+"""What stands for a variable that is not set, until the setting is known in which it is."""
+
+_WAITING = ("api_key", "servers")
+"""Settings that may name a variable which is not set: their services say so when they are used."""
 
 # A folder that somebody else filled, as a checkout, must not decide where memories are sent, who may ask for them, or what is run.
 STEERING = re.compile(r"^MEMENTO_(SERVER_\w+|EXECUTOR_\w+|STORE_\w+|CONFIG|\w+_(PROVIDER|BASE_URL|ENDPOINT))")
@@ -1017,21 +1031,24 @@ def read_dotenv(path: Path, trusted: bool) -> dict[str, str]:
 
 def substitute_variables(text: str, environment: Mapping[str, str]) -> str:
     r"""
-    Replace `{env:NAME}` by the variable, or by nothing when it is unset; a quote in it does not end the text around it.
+    Replace `{env:NAME}` by the variable, or by a mark for `_fill_unset`; a quote in it does not end the text around it.
 
     >>> substitute_variables('{"url": "http://{env:HOST}/v1"}', {"HOST": "box"})
     '{"url": "http://box/v1"}'
     """
-    return PLACE.sub(lambda place: json.dumps(environment.get(place[1], ""), ensure_ascii=False)[1:-1], text)
+    return PLACE.sub(
+        lambda place: json.dumps(environment.get(place[1], f"\ue000{place[1]}\ue001"), ensure_ascii=False)[1:-1], text
+    )
 
 
 def read_toml(path: Path, environment: Mapping[str, str]) -> dict[str, Any]:
     """Read the groups of a TOML file; raise `SettingsError` when it is none."""
+    text = substitute_variables(_read_text(path), environment)
     try:
-        found = tomllib.loads(substitute_variables(_read_text(path), environment))
-        return {group: values for group, values in found.items() if group != "$schema"}
+        return {group: values for group, values in tomllib.loads(text).items() if group != "$schema"}
     except tomllib.TOMLDecodeError as error:
-        raise SettingsError(f"{path} is not TOML: {error}") from error
+        unset = "".join(f"; the variable {name} is not set" for name in dict.fromkeys(_UNSET.findall(text)))
+        raise SettingsError(f"{path} is not TOML: {error}{unset}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -1279,10 +1296,11 @@ def _check_url(group: str, key: str, url: str, spelling: Spelling) -> None:
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         usable = False
+    example, secret = ("7878/query", "token") if group == "store" else ("8000/v1", "api_key")
     if not usable:
-        _refuse(group, key, "must be an address such as http://localhost:8000/v1", spelling)
+        _refuse(group, key, f"must be an address such as http://localhost:{example}", spelling)
     if parts.username or parts.password or parts.query or parts.fragment:
-        _refuse(group, key, "must hold no password, query or fragment; a key belongs into api_key", spelling)
+        _refuse(group, key, f"must hold no password, query or fragment; a key belongs into {secret}", spelling)
 
 
 def _refuse(group: str, key: str, why: str, spelling: Spelling) -> NoReturn:
@@ -1581,11 +1599,12 @@ def _overlay(
 
 def _convert(value: object, hint: Any, item: Field[Any], where: str) -> object:
     """Convert a value to the type of its setting; text, as the environment has it, is parsed."""
+    value = _fill_unset(value, item.name, where)
     hint, is_optional = unwrap_optional(hint)
     if is_optional and (value is None or value == ""):
         return None
     if item.metadata["json"]:
-        return _json_object(value, where)
+        return _json_object(value, where, item.metadata["json"])
     kind = kind_of(hint)
     if isinstance(value, str):
         value = _parse_text(value, kind)
@@ -1602,6 +1621,22 @@ def _convert(value: object, hint: Any, item: Field[Any], where: str) -> object:
         raise SettingsError(f"{where} must be {describe_bounds(hint)}{shown}") from None
 
 
+def _fill_unset(value: object, key: str, where: str, inner: str = "") -> object:
+    """Return a value with nothing in the place of variables that are not set; raise `SettingsError` where one is needed."""
+    if isinstance(value, dict):
+        return {name: _fill_unset(one, key, where, f"{inner}{name}.") for name, one in value.items()}
+    if isinstance(value, list):
+        return [_fill_unset(one, key, where, inner) for one in value]
+    if not isinstance(value, str) or not (unset := _UNSET.search(value)):
+        return value
+    if key not in _WAITING:
+        place = f"{inner[:-1]} in {where}" if inner else where
+        raise SettingsError(
+            f"{place} takes the variable {unset[1]} of the environment, which is not set: set it, to nothing where none is needed"
+        )
+    return _UNSET.sub("", value)
+
+
 def _parse_text(text: str, kind: type) -> object:
     """Parse text as a number or a truth; return the text itself where it is none."""
     if kind is bool:
@@ -1616,7 +1651,7 @@ _TRUTHS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no
 _KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
 
 
-def _json_object(value: object, where: str) -> str:
+def _json_object(value: object, where: str, example: str) -> str:
     """Return a JSON object as text, from text or from a table; "" for none."""
     try:
         found = json.loads(value) if isinstance(value, str) and value.strip() else value or {}
@@ -1624,4 +1659,4 @@ def _json_object(value: object, where: str) -> str:
             return json.dumps(found, ensure_ascii=False) if found else ""
     except (ValueError, TypeError):
         pass
-    raise SettingsError(f'{where} must be a JSON object, as {{"reasoning_effort": "low"}}, or a table')
+    raise SettingsError(f"{where} must be a JSON object, as {example}, or a table")

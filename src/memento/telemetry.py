@@ -195,9 +195,10 @@ def measure(name: str, **labels: str) -> Iterator[None]:
 
 
 def _bound_labels(name: str, labels: Mapping[str, str]) -> Labels:
-    """Return the labels of a metric in their order, each with a value that it may have; what is not given is empty."""
+    """Return the labels of a metric in their order, each with a value that it may have; a store without a name is `default`."""
     known = METRICS[name].labels
     given = ((label, labels.get(label, "")) for label in known)
+    given = ((label, value or ("default" if label == "shard" else "")) for label, value in given)
     return tuple((label, value if not known[label] or value in known[label] else "other") for label, value in given)
 
 

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime, timedelta
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from memento.archive.check import report_health
 from memento.consolidation.queue import list_waiting
 from memento.errors import GraphError, InputError, SettingsError, StoreAway
 from memento.graph.agreement import adopt_store
+from memento.interfaces.web.app import create_app
 from memento.iris import ONTOLOGY
 from memento.model import Noted, Scope
 from memento.operations.cases import CaseMetrics as MeasureCases
@@ -196,6 +198,11 @@ def test_an_endpoint_that_is_away_is_an_error_and_used_again_when_it_is_back(tmp
             server.kill()
             with pytest.raises(GraphError):
                 node.note("The ferry to Mull leaves at ten.")
+            wait_until(lambda: node.service.stores.is_away)
+            told: list[str] = []
+            node.on_notice = told.append
+            node.check()
+            assert told == ["the store does not answer: what this node has of it was compared"]
             server.start()
             node.note("The ferry to Jura leaves at eleven.")
             texts = str(contents(node, "When does the ferry leave?"))
@@ -204,6 +211,45 @@ def test_an_endpoint_that_is_away_is_an_error_and_used_again_when_it_is_back(tmp
             assert not [one for one in node.check() if one.what != "shape"]
     finally:
         server.kill()
+
+
+class Gateway(BaseHTTPRequestHandler):
+    """Answers for a store that it cannot reach."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_error(502)
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        """Nobody reads it."""
+
+
+def test_who_asks_while_the_endpoint_is_away_is_told_whether_to_ask_again_and_when(tmp_path: Path) -> None:
+    server = Server(tmp_path / "endpoint", free_port())
+    server.start()
+    try:
+        with (
+            open_node(server, tmp_path / "home", replica="off") as node,
+            create_app(node.service).test_client() as client,
+        ):
+            node.note("The ferry to Iona leaves at nine.")
+            server.kill()
+            asked = client.get("/memory/recall", query_string={"question": "When does the ferry leave?"})
+            noted = client.post("/memory/notes", json={"content": "The ferry to Mull leaves at ten."})
+            gateway = HTTPServer(("127.0.0.1", server.port), Gateway)
+            threading.Thread(target=gateway.serve_forever, daemon=True).start()
+            between = client.get("/memory/recall", query_string={"question": "When does the ferry leave?"})
+            gateway.shutdown()
+            gateway.server_close()
+    finally:
+        server.kill()
+    for answer in (asked, noted, between):
+        assert answer.status_code == 503, answer.json
+        error = (answer.json or {})["error"]
+        assert (answer.status_code, error["code"], answer.headers.get("Retry-After")) == (503, "store_away", "5"), error
+        assert "nothing was written: the same may be asked again, in 5 s" in error["message"]
+    assert "502" in (between.json or {})["error"]["message"]
+    assert "wrote" not in (between.json or {})["error"]["message"]
 
 
 def test_a_start_waits_for_a_store_that_is_not_there_yet_and_gives_up_with_a_line(

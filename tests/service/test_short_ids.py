@@ -30,6 +30,9 @@ def test_an_end_that_several_have_is_refused_with_their_names(memento: Memento) 
     assert memento.get("babcdef").iri == both.format("b")
 
 
-def test_an_end_that_none_has_is_no_iri(memento: Memento) -> None:
-    with pytest.raises(InputError, match="is no IRI"):
-        memento.get("fffff0")
+@pytest.mark.parametrize("end", ["fffff0", "zzz", "", "my coat"])
+def test_an_end_that_none_has_is_no_iri_and_the_message_says_which_ends_there_are(memento: Memento, end: str) -> None:
+    with pytest.raises(
+        InputError, match=f"iri: '{end}' is no IRI, nor the end of one .* five at least, as `list` shows"
+    ):
+        memento.get(end)

@@ -293,6 +293,58 @@ def test_a_variable_is_put_in_before_a_file_is_parsed_and_cannot_break_it(
     assert settings.load(file, {} if value is None else {"SOME_KEY": value}).model.api_key == read
 
 
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ('[store]\ntoken = "{env:GONE}"\n', r"token of \[store\] in .*memento.toml takes the variable GONE"),
+        (
+            '[store.shards.b]\ntoken = "mem_{env:GONE}"\n',
+            r"b.token in shards of \[store\] in .*memento.toml takes the variable GONE",
+        ),
+        ("[server]\nport = {env:GONE}\n", r"is not TOML.*the variable GONE is not set"),
+    ],
+)
+def test_a_variable_that_is_not_set_is_an_error_that_names_it_and_its_setting(
+    tmp_path: Path, text: str, where: str
+) -> None:
+    file = tmp_path / "memento.toml"
+    file.write_text(text)
+    with pytest.raises(SettingsError, match=where):
+        settings.load(file, {})
+
+
+def test_a_variable_may_be_set_to_nothing_and_one_of_another_group_may_be_missing_to_a_client(tmp_path: Path) -> None:
+    file = tmp_path / "memento.toml"
+    file.write_text(
+        '[store]\ntoken = "{env:GONE}"\n[executor.servers.files]\ncommand = "x"\nenv = {K = "{env:GONE}"}\n'
+    )
+
+    assert settings.load(file, {"GONE": ""}).store.token == ""
+    assert settings.load_client(file, {}) == settings.ClientSettings()
+    file.write_text(file.read_text().split("\n", 2)[2])
+    assert json.loads(settings.load(file, {}).executor.servers)["files"]["env"] == {"K": ""}
+
+
+TABLES = [
+    (name, key, item.metadata["json"])
+    for name, group in settings.groups(settings.Settings())
+    for key, item in settings.knobs(group).items()
+    if item.metadata["json"]
+]
+
+
+@pytest.mark.parametrize(("group", "key", "example"), TABLES, ids=[f"{group}.{key}" for group, key, _ in TABLES])
+def test_what_must_be_a_table_shows_an_example_that_is_taken(group: str, key: str, example: str) -> None:
+    name = settings.variable(group, key)
+    with pytest.raises(SettingsError) as wrong:
+        settings.load(None, {name: "[1]"})
+
+    assert f"must be a JSON object, as {example}, or a table" in str(wrong.value)
+    found = settings.load(None, {name: example})
+    assert settings.mask_secrets(found)[group][key] in (example, settings.MASK)
+    assert ("reasoning_effort" in example) is (key == "options")
+
+
 def test_a_variable_may_be_a_number(tmp_path: Path) -> None:
     (tmp_path / "memento.toml").write_text("[server]\nport = {env:PORT}\n")
 

@@ -494,6 +494,18 @@ def explain_part(part: PartHealth) -> Finding:
     return Finding(kind=f"{part.part}-{part.state}", found=f"{part.part}: {part.detail or part.state}", remedy=remedy)
 
 
+def explain_shards(shards: Mapping[str, str]) -> list[Finding]:
+    """Return the further stores that do not answer with what to do about it."""
+    remedy = (
+        "Start it, or check the addresses of store.shards.{}; only its tenants wait, `memento tenant list` names them."
+    )
+    return [
+        Finding(kind="shard-away", found=f"the store {name} does not answer", remedy=remedy.format(name))
+        for name, state in shards.items()
+        if state == "failing" and name != "default"
+    ]
+
+
 def _examine_vectors(datadir: DataFolder, can_load: bool) -> Iterator[Finding]:
     if not datadir.vectors.is_file():
         return

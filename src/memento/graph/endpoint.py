@@ -287,7 +287,9 @@ class SparqlClient:
         with answer:
             said = " ".join(answer.read(4 * _MOST_SHOWN).decode("utf-8", "replace").split())[:_MOST_SHOWN]
         if status in _ON_THE_WAY:
-            raise Unanswered(f"{self.mask_url(url)} answered {status}: who is between may have sent it on")
+            raise Unanswered(
+                f"{self.mask_url(url)} answered {status}, which is not the store: something before it cannot reach it"
+            )
         if self._token:
             said = said.replace(self._token, "***")
         fix = f"; check {self._name_setting('token')}" if status in (401, 403) else ""

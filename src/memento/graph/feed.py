@@ -36,7 +36,7 @@ from uuid import uuid4
 import pyoxigraph as ox
 
 from memento import telemetry
-from memento.errors import GraphError, LostTurn, Unanswered
+from memento.errors import GraphError, LostTurn, StoreAway, Unanswered
 from memento.graph.binding import bind_query
 from memento.graph.endpoint import SparqlClient
 from memento.graph.store import DEFAULT, Delta, graph_of, parse_quads
@@ -402,7 +402,7 @@ class Feed:
                 continue
             if is_made:
                 raise LostTurn("another node has written first: ask again")
-        raise Unanswered("the endpoint does not say whether it wrote: look before you ask again")
+        raise Unanswered("the endpoint does not say whether it wrote")
 
     def _note(self, journal: IRI, writing: Writing) -> None:
         """Write the parts of a large write beside, where they mean nothing until it is entered."""
@@ -487,7 +487,10 @@ class Turn:
                 self.lease = None
             if self.lease is None:
                 with telemetry.measure("store_turn_wait_seconds", shard=self._feed.shard):
-                    self._wait_for_turn()
+                    try:
+                        self._wait_for_turn()
+                    except Unanswered as error:  # whether the turn was taken is not known, but nothing was written
+                        raise StoreAway(str(error)) from error
             self._holders += 1
         return self
 

@@ -327,7 +327,7 @@ def write_metrics() -> str:
 
     def list_labels(metric: telemetry.Metric) -> str:
         return "; ".join(
-            f"`{name}`: {', '.join(f'`{value}`' for value in values) or 'the name of the store among several, else empty'}"
+            f"`{name}`: {', '.join(f'`{value}`' for value in values) or 'the name of the store, `default` for the first'}"
             for name, values in metric.labels.items()
         )
 

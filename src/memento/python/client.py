@@ -239,6 +239,12 @@ class Client(Memory):
         except MementoError:
             return False
 
+    def list_shards(self) -> dict[str, str]:
+        """Return how each store of the service stands, by its name; none where it has one alone, or is starting."""
+        if not self.ready:
+            return {}
+        return dict(json.loads(self.transport.send("GET", "/health").body).get("shards") or {})
+
 
 def _query(operation: graphs.Query, transport: Transport, progress: Progress | None) -> tuple[bytes, str]:
     headers = {"Content-Type": "application/sparql-query", "Accept": operation.accept or "*/*"}

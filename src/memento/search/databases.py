@@ -426,7 +426,9 @@ class Milvus:
         self._caught = (MilvusException, grpc.RpcError, ValueError, OSError, TimeoutError)
         with self._failing():
             self._client: Any = MilvusClient(uri, token=token or "")
+            self._is_lite = str(self._client.get_server_version()).startswith("milvus_lite")
             self._open(replaces)
+        self._unsettled = 0  # rows that were put since it was settled
 
     def _failing(self) -> Any:
         return _translate("Milvus", self._caught)
@@ -501,11 +503,20 @@ class Milvus:
             # When all before it is there.
             if mark := _next_mark(self._read_mark, seen, owner, self.dimensions):
                 self._ask("upsert", self._build_rows(mark))
+        self._settle_when_due(len(rows))
 
     def fill(self, entries: Sequence[Entry]) -> None:
         with self._failing():
-            for some in _portions(self._build_rows(entries)):
+            rows = self._build_rows(entries)
+            for some in _portions(rows):
                 self._ask("insert", list(some))
+        self._settle_when_due(len(rows))
+
+    def _settle_when_due(self, rows: int) -> None:
+        """Let Milvus Lite index what was put: every question looks through each row until then. A cluster does that by itself."""
+        self._unsettled += rows
+        if self._is_lite and self._unsettled >= _UNSETTLED:
+            self.settle()
 
     def _find_keys(self, iris: Sequence[IRI]) -> set[str]:
         found: set[str] = set()
@@ -607,6 +618,7 @@ class Milvus:
     def settle(self) -> None:
         with self._failing():
             self._ask("flush")
+        self._unsettled = 0
 
     def purge(self) -> None:
         with self._failing():
@@ -627,6 +639,7 @@ _MARK = "seen"  # the kind of the row that is no entry
 _STORED = ("iri", "graph", "kind", "window", "text", *_TIMES, "keys", "packed")
 _LONGEST = 65_000  # bytes of a text in Milvus
 _MOST = 16_384  # rows that Milvus gives at once
+_UNSETTLED = 256  # rows after which Milvus Lite is to be settled: each costs a question .1 ms
 _NOT_LOADED = 101  # Milvus: ErrCollectionNotLoaded
 
 

@@ -43,7 +43,9 @@ from memento.errors import (
     NotFound,
     Overloaded,
     ReadOnly,
+    StoreAway,
     TooLong,
+    Unanswered,
 )
 from memento.graph.feed import WriteLock
 from memento.intake.capture import Journal
@@ -270,8 +272,11 @@ class Shards:
         if name in self._opened:
             return self._opened[name]
         if name not in self._locks or self._open_shard is None:
+            file = self.main.datadir.settings
+            how = ", and serve with `memento serve --workers N`" if self.main.stores.graph.is_on_disk else ""
             raise GraphError(
-                f"the settings of this node name no store {name!r}: there are {', '.join(self.names)}; add [store.shards.{name}]"
+                f"the settings of this node name no store {name!r}, only {', '.join(self.names)}: write [store.shards.{name}] with "
+                f"query_url and update_url into {file}, as where the tenant was moved{how}"
             )
         with self._locks[name]:
             if self._is_closed:
@@ -743,20 +748,24 @@ def spell_out(operation: Operation[A], context: Context) -> Operation[A]:
     Return an operation with the IRIs in full that it names by their ends.
 
     Raises:
-        InputError: several nodes have that end; lists them.
+        InputError: several nodes have that end; lists them. Or it is neither an end that a node has nor an IRI.
     """
     whole: dict[str, str] = {}
     for name in list_iri_fields(type(operation)):
         end = getattr(operation, name)
-        if not isinstance(end, str) or not _END.fullmatch(end):
+        if not isinstance(end, str) or ":" in end:
             continue
         readable = context.scope(operation.namespace).readable
-        rows = context.stores.graph.select("retrieval/ending", readable, end=[str(end)])
+        rows = context.stores.graph.select("retrieval/ending", readable, end=[end]) if _END.fullmatch(end) else ()
         found = [str(row["node"]) for row in rows]
         if len(found) > 1:
             raise InputError(f"{name}: {end} is the end of several IRIs: {', '.join(found)}")
-        if found:
-            whole[name] = found[0]
+        if not found:
+            raise InputError(
+                f"{name}: {end[:80]!r} is no IRI, nor the end of one that you may read: give urn:memento:memory:0192d5a0-… or its "
+                "last letters, five at least, as `list` shows them"
+            )
+        whole[name] = found[0]
     return structs.replace(operation, **whole) if whole else operation
 
 
@@ -775,7 +784,11 @@ def handle(operation: Operation[A], context: Context) -> A:
     # What is captured is only put down, to be noted later, and waits for nobody.
     is_change = operation.right != "read" and not isinstance(operation, Capture)
     with context.service.writers.admit() if is_change else nullcontext():
-        context, answer = _answer_where_it_is(operation, context)
+        writes, stores = context.stores.own_writes, context.stores
+        try:
+            context, answer = _answer_where_it_is(operation, context)
+        except (StoreAway, Unanswered) as error:
+            raise _advise(error, is_read=operation.right == "read", is_begun=stores.own_writes != writes) from error
     if operation.right == "read" and (unknown := describe_unknown(operation.namespace, context)):
         notice = f"{unknown}: `status` lists those there are"
         if hasattr(answer, "notice"):
@@ -785,6 +798,17 @@ def handle(operation: Operation[A], context: Context) -> A:
     if redacted and hasattr(answer, "remarks"):
         answer = replace(answer, remarks=(*answer.remarks, describe_counts(redacted)))
     return cast(A, replace(answer, redacted=redacted) if redacted and hasattr(answer, "redacted") else answer)
+
+
+def _advise(error: StoreAway | Unanswered, *, is_read: bool, is_begun: bool) -> GraphError:
+    """Return the failure of a store that does not answer with what its caller should do; a read has nothing to be unsure of."""
+    if "ask" in str(error).rpartition("; ")[2]:  # of a call within a call
+        return error
+    if is_begun:
+        return Unanswered(f"{error}; a part was written before: look before you ask again")
+    if is_read or isinstance(error, StoreAway):
+        return StoreAway(f"{error}; nothing was written: the same may be asked again, in {StoreAway.retry_after_s} s")
+    return Unanswered(f"{error}; look before you ask again, or send a note again with its idempotency_key")
 
 
 def _answer_where_it_is(operation: Operation[Any], context: Context) -> tuple[Context, Any]:

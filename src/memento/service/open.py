@@ -17,7 +17,17 @@ from memento.archive.upgrade import write_missing_edges
 from memento.backends import open_backends
 from memento.consolidation.bounded_rules import PROCESSES
 from memento.datadir import DataFolder, Owner
-from memento.errors import BackendError, Damaged, GraphError, InputError, NotFound, SettingsError
+from memento.errors import (
+    BackendError,
+    Damaged,
+    GraphError,
+    InputError,
+    LostTurn,
+    NotFound,
+    SettingsError,
+    StoreAway,
+    Unanswered,
+)
 from memento.graph import backups
 from memento.graph.remote import RemoteStore
 from memento.graph.store import Store
@@ -219,8 +229,15 @@ def close_service(service: Service) -> None:
         service.models.close()
     service.pages.close(_STOP_S)
     service.maps.close(_STOP_S)
-    service.reinforcement.close(_STOP_S)
-    service.case_reads.close(_STOP_S)
+    for close in (service.reinforcement.close, service.case_reads.close):
+        try:
+            close(_STOP_S)
+        except (
+            StoreAway,
+            Unanswered,
+            LostTurn,
+        ) as error:  # what is left to write is lost, and the folder let go all the same
+            logger.warning("close.not-written", extra={"error": str(error)})
     service.workers.close()
     with ExitStack() as closing_writes:
         with suppress(GraphError):  # a shared store that is away: nobody writes to it from here

@@ -256,6 +256,17 @@ def test_the_table_has_every_address(doors: tuple[FlaskClient, dict[str, dict[st
     assert served == set(TABLE)
 
 
+def test_an_admin_that_cannot_care_for_the_folder_is_said_to_be_none(
+    doors: tuple[FlaskClient, dict[str, dict[str, str]], str],
+) -> None:
+    boss = {"name": "boss", "scope": "admin", "tenant": "acme"}
+    told = doors[0].post("/memory/tokens", json=boss)
+
+    assert told.status_code == 201
+    assert "cannot care for the whole folder" in told.headers["Memento-Notice"]
+    assert "Memento-Notice" not in doors[0].post("/memory/tokens", json={"name": "aid", "scope": "admin"}).headers
+
+
 @pytest.mark.parametrize(("method", "path"), TABLE, ids=[" ".join(key) for key in TABLE])
 def test_each_role_gets_what_it_may(
     method: str, path: str, doors: tuple[FlaskClient, dict[str, dict[str, str]], str]

@@ -132,7 +132,7 @@ def test_a_store_that_stops_to_answer_takes_the_node_out_of_service_and_nobody_w
     assert (well.status_code, (well.json or {})["parts"][0]["figures"]["kind"]) == (200, "sparql")
     assert (ready.status_code, (ready.json or {})["away"], told["state"]) == (503, ["store"], "away")
     assert (health.status_code, (health.json or {})["store"]) == (200, "failing")
-    assert 'memento_part_up{shard="",part="store"} 0' in metrics.text
+    assert 'memento_part_up{shard="default",part="store"} 0' in metrics.text
     assert took_s < 10  # of a request that is waited for 60 s
     assert back["parts"][0]["figures"]["behind"] == 0
 

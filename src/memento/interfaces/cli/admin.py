@@ -275,9 +275,10 @@ def tear_down(chosen: Chosen, drops_settings: bool) -> None:
 @click.option("--room", default=200, show_default=True, metavar="MIB", help="What should be left on the disk.")
 def examine(chosen: Chosen, room: int) -> None:
     """Look for what is wrong with the data folder, and say what to do about it; exit code 1 when something is."""
-    from memento.archive.check import Finding, examine_folder, explain_difference, explain_part
+    from memento.archive.check import Finding, examine_folder, explain_difference, explain_part, explain_shards
     from memento.codec import plain
     from memento.errors import MementoError
+    from memento.python import Client
     from memento.time import now
 
     if not (place := chosen.home_folder).is_dir():  # looking makes none
@@ -294,6 +295,7 @@ def examine(chosen: Chosen, room: int) -> None:
         try:
             with open_memory(chosen, "check") as memento:
                 found += [explain_part(one) for one in memento.status().parts if one.state not in ("ok", "starting")]
+                found += explain_shards(memento.list_shards()) if isinstance(memento, Client) else []
                 found += [explain_difference(one) for one in memento.check()]
         except MementoError as error:
             remedy = "The message says what to do; `memento status` shows who has the folder open."
@@ -549,7 +551,10 @@ def create_token(chosen: Chosen, name: str, tenant: str, namespaces: tuple[str, 
     from memento.time import now
 
     wanted = [check_namespace(one) for one in namespaces]
-    made = _tokens(chosen).create(name, tenant=tenant, namespaces=wanted, right=parse_right(scope), at=now())
+    tokens = _tokens(chosen)
+    made = tokens.create(name, tenant=tenant, namespaces=wanted, right=parse_right(scope), at=now())
+    if limit := tokens.access(made).describe_limit():
+        chosen.tell(limit)
     click.echo(json.dumps({"name": name, "token": made}) if chosen.as_json else made)
 
 

@@ -23,7 +23,7 @@ from werkzeug.routing import BaseConverter
 from memento import telemetry
 from memento.access import Access, Caller, admit
 from memento.archive.check import LOOK_S, list_gauges
-from memento.errors import BackendError, Busy, LostTurn, MementoError, Overloaded, Unauthorised
+from memento.errors import BackendError, Busy, LostTurn, MementoError, Overloaded, StoreAway, Unauthorised
 from memento.interfaces import sparql_http
 from memento.interfaces.proxy.routes import BODY_BYTES, PROXIED, Proxy
 from memento.interfaces.sparql_http import origins
@@ -266,7 +266,7 @@ def _answer_failure(error: MementoError) -> Response:
     if error.status >= 500:
         logger.warning("web.failed", extra={"code": error.code})
     response = _tell(error.status, error.code, str(error))
-    if isinstance(error, Busy | Overloaded):
+    if isinstance(error, Busy | Overloaded | StoreAway):
         response.headers["Retry-After"] = str(error.retry_after_s)
     elif isinstance(error, LostTurn):  # another node is writing
         response.headers["Retry-After"] = "1"

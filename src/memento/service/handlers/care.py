@@ -409,6 +409,8 @@ def check(operation: operations.Check, context: Context) -> tuple[Difference, ..
     """Compare files, indexes and shapes with the graph, while others write."""
     context.require_owner()
     done, service, stores = context.progress or (lambda step, steps: None), context.service, context.stores
+    if stores.is_away:
+        context.notices.append("the store does not answer: what this node has of it was compared")
     with service.importing:  # nobody puts another store in its place
         harm = read_store_files(stores)
         done(1, 2)
@@ -728,6 +730,7 @@ def probe_endpoint(operation: operations.ProbeStore, context: Context) -> Probed
 def move_tenant(operation: operations.MoveTenant, context: Context) -> TenantMoved:
     """Move a tenant to another store, or take a move back."""
     context.require_owner()
+    context.require_text(operation.tenant, "tenant")
     shards, tenant = context.service.shards, operation.tenant
     if operation.cancel == (operation.to is not None):
         raise InputError("say either where to with `to`, or `cancel` to take a move back")
@@ -788,6 +791,7 @@ def list_tenants(operation: operations.ListTenants, context: Context) -> tuple[T
 def locate_tenant(operation: operations.LocateTenant, context: Context) -> TenantShown:
     """Say where a memory is."""
     context.require_owner()
+    context.require_text(operation.tenant, "tenant")
     shards = context.service.shards
     graph = shards.locate(operation.tenant).stores.graph
     graphs = [one for one in graph.graphs() if owner_of(one) == operation.tenant]
@@ -827,6 +831,8 @@ def create_token(operation: operations.CreateToken, context: Context) -> TokenSh
         right=operation.scope,
         at=now(),
     )
+    if limit := known.access(token).describe_limit():
+        context.notices.append(limit)
     return replace(_find_token(operation.name, context), token=token)
 
 
