@@ -79,6 +79,7 @@ def test_a_coming_date_lies_ahead(text: str, day: str) -> None:
         "we march on",
         "we use Python 3.12",
         "every Monday",
+        "the fee is due in March each year",
         "on Tuesdays",
         "I have 2000 users",
         "this morning",

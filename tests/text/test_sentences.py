@@ -37,6 +37,9 @@ def test_sentences_end_at_full_stops_and_not_at_abbreviations(text: str, found: 
         ("Hey, I like tea", "I like tea"),
         ("Remember to buy milk", "Remember to buy milk"),
         ("I remember that day", "I remember that day"),
+        ("No, the rent is 540", "the rent is 540"),
+        ("No more night trains after 11!", "No more night trains after 11!"),
+        ("No Ana on Friday", "No Ana on Friday"),
     ],
 )
 def test_words_that_only_introduce_are_dropped(sentence: str, body: str) -> None:

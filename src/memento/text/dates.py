@@ -314,7 +314,9 @@ def _read_date(match: re.Match[str], text: str, clock: Clock) -> Dated | None:
     group = match.groupdict()
     lead = (group["lead"] or "").strip().lower()
     before = text[: match.start()]
-    if date_signs()["recurs"].search(before) or not _plausible(match, lead):
+    if date_signs()["recurs"].search(before) or date_signs()["recurs-behind"].match(text, match.end()):
+        return None
+    if not _plausible(match, lead):
         return None
     if group["y5"] and lead == "from" and date_signs()["of-a-thing"].search(before):
         return None  # "a Kia from 2022": how old a thing is

@@ -288,6 +288,11 @@ def test_what_is_said_is_a_statement_of_true_polarity() -> None:
     [
         ("Dentist. Two crowns. Back in June.", ["Dentist. Two crowns. Back in June."]),
         ("How long is the rope? Forty metres.", ["How long is the rope? Forty metres."]),
+        (
+            "Glue again? No: the board splits, screws this time.",
+            ["Glue again? No: the board splits, screws this time."],
+        ),
+        ("Is the rent 540? No, the rent is 560.", ["the rent is 560."]),
         ("Read the Musil. Four hundred pages.", ["Read the Musil. Four hundred pages."]),
         ("Long day. I moved to Ghent.", ["USER moved to Ghent."]),
         ("I met our neighbour. Surname: Tersteeg.", ["USER met our neighbour. Surname: Tersteeg."]),

@@ -31,6 +31,7 @@ from telling import drafts
         ("I want to move to Berlin next year.", None, "2025-05-15"),
         ("I moved my meeting to Friday.", None, "2024-05-17"),
         ("I might move to Paris next year.", None, "2025-05-15"),
+        ("I ordered two lamps, to arrive in June.", None, "2024-06-01"),
         ("My birthday is on March 3.", None, None),
         ("I run every Monday.", None, None),
     ],
@@ -42,6 +43,14 @@ def test_a_statement_knows_when_it_began_and_what_date_it_is_about(
     told = [f"{time:%Y-%m-%d}" if time else None for time in (draft.valid_at, draft.event_at)]
 
     assert told == [valid, event]
+
+
+def test_what_one_of_several_sentences_says_to_end_leaves_the_others_as_they_are() -> None:
+    (several,) = drafts("I met Ana. She is my tutor from the club. Lends me a box till July.")
+    (two,) = drafts("I stay with Ana. Two rooms until July.")
+
+    assert several.until is None
+    assert two.until is not None
 
 
 def test_facts_of_one_sentence_share_its_date() -> None:

@@ -25,7 +25,7 @@ from memento.consolidation.rules.wording import MOST, is_label_of_somebody, is_v
 from memento.model import Note, User
 from memento.text.dates import Dated, dates, zone_of
 from memento.text.mood import reading
-from memento.text.sentences import is_readable, split_read
+from memento.text.sentences import is_readable, sentences, split_read
 
 _STATES = frozenset({"use", "work", "live", "prefer", "partner", "member", "report"})
 """Relations of a user to something named that another note may end."""
@@ -268,6 +268,8 @@ def _joined(
     if not is_verbless(passage.words, MOST):
         return told
     valid_at, event_at, until = _times(passage.statements[0], note)
+    if until and len(sentences(before.content)) > 1:
+        return told  # what one of several sentences says to end leaves the others as they are
     return replace(told, valid_at=valid_at, event_at=event_at, until=until)
 
 

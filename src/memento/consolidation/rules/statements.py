@@ -143,14 +143,34 @@ def passages(note: Note, mentions: Sequence[Mention], user: User, zone: str = "U
             words = block.text if block.kind == "code" else with_user(block.text)
             yield Passage(words=words, unread=f"a block of {block.kind} is kept whole")
             continue
+        asked: Passage | None = None  # a question that may have its answer next
         for sentence in sentences(block.text):
-            if not is_readable(sentence):
-                yield Passage(words=sentence, unread="a sentence of such a length is not read")
-            elif not is_framing(sentence):
-                yield _passage(sentence, context)
+            if is_readable(sentence) and is_framing(sentence):
+                continue
+            passage = _passage(sentence, context)
+            if asked and _needs_question(sentence, passage):
+                kept = tuple(replace(one, stands=False) for one in passage.statements)
+                words = f"{asked.words} {with_user(sentence)}"
+                asked, passage = None, replace(passage, words=words, statements=kept, leans=False)
+            if asked:
+                yield asked
+            asked = passage if passage.noise == "it is a question" else None
+            if asked is None:
+                yield passage
+        if asked:
+            yield asked
+
+
+def _needs_question(sentence: str, passage: Passage) -> bool:
+    """Whether an answer says yes or no, and nothing that fills or ends something by itself."""
+    if passage.noise or passage.unread or not signs()["answers"].match(sentence):
+        return False
+    return not any(one.filled or one.ends or one.user_name for one in passage.statements)
 
 
 def _passage(sentence: str, context: _Context) -> Passage:
+    if not is_readable(sentence):
+        return Passage(words=sentence, unread="a sentence of such a length is not read")
     body, corrects = introduced(sentence)
     words = with_user(body)
     if reason := noise(body):
