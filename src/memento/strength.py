@@ -380,7 +380,9 @@ class Reinforcement:
             with indexes.pool():
                 _, graphs = find_subjects(self._in_writing)
                 indexes.bring(graphs, iris=touched)
-                change = build_change(self._in_writing, self._read_statements(self._in_writing), indexes.fadings.decay_of)
+                change = build_change(
+                    self._in_writing, self._read_statements(self._in_writing), indexes.fadings.decay_of
+                )
                 self._parts.reinforce(change, touched, self._finish_writing)
         except BaseException:
             with self._lock:

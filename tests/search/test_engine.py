@@ -404,6 +404,8 @@ def test_a_copy_of_which_files_are_deleted_meanwhile_ends_with_the_newest(
         assert [hit.iri for hit in other.words(["green"], 2, Where(graphs=[G]))] == [entry(0).iri]
     assert names
     assert client().list_objects_v2(Bucket=bucket, Prefix=place)["KeyCount"]
+
+
 def test_what_was_put_into_milvus_lite_is_indexed_before_it_becomes_much(
     server: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

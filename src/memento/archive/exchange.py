@@ -186,7 +186,8 @@ def _list_memories(graph: IRI, past: bool, wanted: Filter | None, parts: Backend
         nodes = indexes.nodes
         mask = nodes.within([graph], "memory") if past else nodes.current([graph], now=at)
         return [
-            nodes.iri(node) for node in nodes.newest(mask & indexes.filter_nodes(wanted) if wanted else mask)[::-1].tolist()
+            nodes.iri(node)
+            for node in nodes.newest(mask & indexes.filter_nodes(wanted) if wanted else mask)[::-1].tolist()
         ]
 
 

@@ -272,7 +272,7 @@ class Shards:
         if name in self._opened:
             return self._opened[name]
         if name not in self._locks or self._open_shard is None:
-            file = self.main.datadir.settings
+            file = self.main.datadir.settings_file
             how = ", and serve with `memento serve --workers N`" if self.main.stores.graph.is_on_disk else ""
             raise GraphError(
                 f"the settings of this node name no store {name!r}, only {', '.join(self.names)}: write [store.shards.{name}] with "
