@@ -63,7 +63,9 @@ def open_over(kind: str, folder: Path, home: Path, whole: int = 0) -> Iterator[M
     index = IndexSettings(kind="lance", uri=str(folder / f"{kind}-index"), whole=whole, pool=8)
     with ExitStack() as stack:
         if kind == "engine":
-            stack.enter_context(patch.object(backends, "open_engine", lambda _, dimensions: MemoryEngine(dimensions)))
+            stack.enter_context(
+                patch.object(backends, "open_engine", lambda _, dimensions, folder: MemoryEngine(dimensions))
+            )
         chosen = CHOSEN if kind == "faiss" else replace(CHOSEN, index=index)
         yield stack.enter_context(opened(folder / kind, chosen))
 
