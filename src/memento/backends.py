@@ -668,8 +668,8 @@ class Backends:
             self.snapshots.close()
             self.inferences.close()
             self.graph.close()
-            if isinstance(self.indexes, Pools) and not self.graph.is_on_disk:
-                self.indexes.engine.close()
+            if isinstance(self.indexes, Pools):
+                self.indexes.close()
             if not self.graph.is_on_disk and self.datadir.erasure_mark.exists():
                 rmtree(self.datadir.replica, ignore_errors=True)
             if self.graph.is_on_disk:
@@ -1114,7 +1114,6 @@ def _tidy_store(datadir: DataFolder, indexes: Indexes) -> None:
 def _save_indexes(datadir: DataFolder, indexes: Indexes) -> None:
     """Keep the indexes when it is worth it; a disk without room for them is no reason to fail."""
     if isinstance(indexes, Pools):
-        indexes.engine.close()
         return
     try:
         cache.save_if_late(datadir.indexes, indexes)

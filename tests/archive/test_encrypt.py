@@ -183,6 +183,9 @@ def test_a_plain_folder_is_converted_there_and_back_with_its_backups(tmp_path: P
     (home / "before-restore-20260101T000000.000Z").mkdir()
     (home / "before-restore-20260101T000000.000Z" / "note").write_text("Zebulon")
     expected = texts(home, PLAIN)
+    for copy in (home / "index-copy", home / "workers" / "1" / "index-copy"):
+        copy.mkdir(parents=True, exist_ok=True)
+        (copy / "rows.lance").write_text("Zebulon")
     assert len(plain_text_in(home)) > 5
 
     done = encrypt_folder(home, KEY)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,8 +16,10 @@ from conftest import OFFLINE
 from memento.errors import EngineError, InputError, SettingsError
 from memento.iris import graph_iri
 from memento.python import Memento, open_memento
+from memento.search import pool
 from memento.search.databases import Lance
 from memento.search.engine import Where
+from memento.search.pool import PooledIndexes, Pools
 from memento.settings import IndexSettings, Settings, check_settings
 
 NOTES = (
@@ -188,6 +192,36 @@ def test_a_pool_that_has_become_large_is_begun_again(tmp_path: Path) -> None:
             memento.note(note)
         for _ in range(2):
             assert contents(memento, "Who moved to Lisbon?")[0] == ("Anna moved to Lisbon.", True)
+
+
+def test_pools_that_are_used_no_more_and_what_was_closed_are_not_kept_in_memory(tmp_path: Path) -> None:
+    made: list[weakref.ref[PooledIndexes]] = []
+
+    def create(pools: Pools) -> PooledIndexes:
+        made.append(weakref.ref(built := created(pools)))
+        return built
+
+    created = Pools._create
+    with patch.object(pool, "_SPARED", 1), patch.object(Pools, "_create", create):
+        with opened(tmp_path / "home", over(tmp_path, hot=1)) as memento:
+            for note in NOTES[:6]:
+                memento.note(note)
+                assert contents(memento, note)
+            assert len(made) > 6
+            assert sum(one() is not None for one in made) <= 3
+        assert gc.get_freeze_count() == 0
+        del memento
+        gc.collect()
+        assert [one() for one in made if one() is not None] == []
+
+
+def test_nothing_looks_at_an_object_store_once_the_memory_is_closed(tmp_path: Path) -> None:
+    with opened(tmp_path / "home", over(tmp_path)) as memento:
+        noted = memento.note("Anna moved to Lisbon.")
+        with patch.object(Lance, "close") as close:
+            memento.forget(noted.memories[0], erase=True)
+            memento.close()
+        close.assert_called()
 
 
 def test_an_engine_of_another_store_is_filled_again(tmp_path: Path) -> None:

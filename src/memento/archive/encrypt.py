@@ -43,7 +43,7 @@ logger = logging.getLogger(__name__)
 
 _KEPT = (*MADE, "cases", "redactions.json", "captures.jsonl")
 """What goes into the archive."""
-_PASSING = ("snapshots", "standing-in", "restore.new", "restore.json", "store.new", "store.old", "erased")
+_PASSING = ("snapshots", "standing-in", "restore.new", "restore.json", "store.new", "store.old", "index-copy", "erased")
 _WAIT_S = 30.0
 
 
@@ -193,7 +193,8 @@ def _finish(datadir: DataFolder, vault: Vault) -> tuple[str, ...]:
     home, left = datadir.path, []
     for name in (*_KEPT, *(one for one in _PASSING if one != "erased")):
         remove_path(home / name)
-    for passing in (*home.glob("export-*"), *home.glob("import-*"), home / "encrypting", home / "decrypting"):
+    copies = datadir.workers.glob("*/index-copy")
+    for passing in (*home.glob("export-*"), *home.glob("import-*"), *copies, home / "encrypting", home / "decrypting"):
         remove_path(passing)
     if datadir.tokens.is_file():
         if not is_sealed(datadir.tokens):

@@ -26,6 +26,7 @@ from pathlib import Path
 from shutil import rmtree
 from threading import Lock
 from typing import Any, TypeVar
+from uuid import uuid4
 
 import msgspec
 import numpy as np
@@ -43,6 +44,7 @@ T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 _TABLE = "memento"
+_MADE = b"made"  # in the schema of a table: what no other table has
 _TIMES = ("valid_from", "valid_until", "believed_from", "believed_until", "known_since")
 _SEEN = IRI("urn:memento:seen")
 """The row that says up to which sequence of which store the table has everything."""
@@ -141,7 +143,8 @@ class Lance:
         return _translate("LanceDB", self._caught)
 
     def _open(self, replaces: bool = False) -> None:
-        self._names: OrderedDict[int, IRI] = OrderedDict()  # row id → IRI; an id is never given twice
+        self._names: OrderedDict[int, IRI] = OrderedDict()  # row id → IRI; an id is given once in a table
+        self._named = b""  # the table of which they are
         with suppress(ValueError):
             self._table: Any = self._db.open_table(_TABLE)
             fields = self._table.schema
@@ -160,7 +163,8 @@ class Lance:
                 pa.field("until", pa.int64(), nullable=False),
                 pa.field("keys", pa.list_(pa.utf8())),
                 pa.field("packed", pa.binary(), nullable=False),
-            ]
+            ],
+            metadata={_MADE: uuid4().bytes.hex()},
         )
         try:
             self._table = self._db.create_table(_TABLE, schema=schema)
@@ -294,7 +298,11 @@ class Lance:
 
     def _read_rows(self, table: Any, scores: dict[int, float]) -> list[Hit]:
         """Return what stands in some rows, with the entries of those that were not known: to read them is what a search costs."""
+        made = (table.schema.metadata or {}).get(_MADE, b"")
         with self._naming:
+            if made != self._named:  # another node has dropped the table and made it again
+                self._names.clear()
+                self._named = made
             known = {number: self._names[number] for number in scores if number in self._names}
             for number in known:
                 self._names.move_to_end(number)
@@ -304,7 +312,8 @@ class Lance:
             read = dict(zip(rows["_rowid"].to_pylist(), map(self._unpack_row, rows["packed"].to_pylist()), strict=True))
             hits += [Hit(iri, scores[number], entry) for number, (iri, entry) in read.items()]
             with self._naming:
-                self._names.update((number, iri) for number, (iri, _) in read.items())
+                if made == self._named:
+                    self._names.update((number, iri) for number, (iri, _) in read.items())
                 while len(self._names) > _ROWS:
                     self._names.popitem(last=False)
         return hits

@@ -5,7 +5,9 @@ A copy of the files of a table of LanceDB, from an object store into a folder, s
 the newest manifest last, and deletes those that are gone → whoever opens the folder has the table as it was after that commit.
 
 *Guarantees:* a file is never changed once it is written, so that one of the same name and size is the same; one that was copied in
-part has another name. The manifest here comes after all that it names. What was deleted there is deleted here with the next look.
+part has another name. A manifest is told by its tag too, as a table that was dropped and made again counts from 1. The manifest
+here comes after all that it names, and no other is beside it. What was deleted there is deleted here with the next look, also where
+there is no room for what is new.
 
 *But:* what another node commits is seen a fifth of a second later at most.
 """
@@ -13,15 +15,16 @@ part has another name. The manifest here comes after all that it names. What was
 from __future__ import annotations
 
 import logging
+import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from shutil import disk_usage
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 from memento.assets import install_line
 from memento.errors import EngineError, MissingPart
@@ -37,8 +40,17 @@ _AT_ONCE = (
 _SPARE = 2**30  # bytes of the disk that a copy leaves free
 _READERS, _PART = 16, 8 * 2**20  # files that are copied at once, and bytes of each that are held meanwhile
 _VERSIONS, _TRANSACTIONS, _MANIFEST, _PARTIAL = "_versions/", "_transactions/", ".manifest", ".part"
+_NAMED = re.compile(rf"{_VERSIONS}\d{{20}}{_MANIFEST}")  # not as LanceDB once named them, nor what is of no version
 _LAST = 2**64 - 1  # a manifest is named by this less its version, so that the newest is listed first
 _ROUNDS = 5  # of a copy during which files are deleted
+
+
+class _Here(NamedTuple):
+    """What was copied: the manifest, by its name and its tag in the object store, and the table that it describes."""
+
+    manifest: str
+    tag: str | None
+    table: Any
 
 
 class LocalCopy:
@@ -69,8 +81,9 @@ class LocalCopy:
         except self._caught as error:
             raise EngineError(f"index.uri, {uri}: {str(error).splitlines()[0]}") from error
         self._folder, self._most, self._opened = folder, most, opened
-        self._here: tuple[int, Any] | None = None  # the version that is here, and its table
-        self._looked = float("-inf")
+        self._here: _Here | None = None
+        self._commit = object()  # another one after each that this process makes
+        self._looked = float("-inf"), self._commit  # when, and after which of them
         self._looking, self._copying = Lock(), Lock()
         self._has_room = True
         self._worker = Worker(self._look, "index-copy")
@@ -81,25 +94,27 @@ class LocalCopy:
     def find_table(self) -> Any:
         """Return the table as it is now or was a moment ago; None while it is not here, as it is being copied or too large."""
         with self._looking:
-            if self._here is None or time.monotonic() - self._looked < _FRESH_S:
-                return self._here and self._here[1]
+            here, looked, commit = self._here, time.monotonic(), self._commit
+            if here is None or (looked - self._looked[0] < _FRESH_S and self._looked[1] is commit):
+                return here and here.table
             try:
-                looked, is_behind = time.monotonic(), self._is_behind(self._here[0])
-                if is_behind and (self._copying.locked() or not self.bring_up(_AT_ONCE)):
+                if self._is_behind(here) and (self._copying.locked() or not self.bring_up(_AT_ONCE)):
                     self._worker.wake()
                     return None
             except (EngineError, *self._caught):  # the object store says what is wrong when it is asked
                 return None
-            self._looked = looked
-            return self._here and self._here[1]
+            self._looked = looked, commit
+            here = self._here
+            return here and here.table
 
     def expire(self) -> None:
-        """Let the next question look for what was committed."""
-        self._looked = float("-inf")
+        """Let the next question look for what was committed, also where a look is under way."""
+        self._commit = object()
 
     def drop_table(self) -> None:
         """Let the object store be asked until the files were looked at again, as one of them is not as it should be."""
         self._here = None
+        self.expire()
         self._worker.wake()
 
     def bring_up(self, most: float = float("inf")) -> bool:
@@ -127,25 +142,32 @@ class LocalCopy:
         try:
             self.bring_up()
         except EngineError as error:
-            logger.warning("index.not-copied", extra={"error": str(error)})
+            if not self._worker.stopping.is_set():
+                logger.warning("index.not-copied", extra={"error": str(error)})
         return _LOOK_S
 
-    def _is_behind(self, version: int) -> bool:
-        """Tell whether there is a next version, or this one is gone, with which the next may have gone too."""
-        return self._has_object(_name_manifest(version + 1)) or not self._has_object(_name_manifest(version))
+    def _is_behind(self, here: _Here) -> bool:
+        """Tell whether there is a next version, or this one is gone, with which the next may have gone too, or is another one."""
+        version = _LAST - int(here.manifest.removeprefix(_VERSIONS).removesuffix(_MANIFEST))
+        return self._find_tag(_name_manifest(version + 1)) is not None or self._find_tag(here.manifest) != here.tag
 
-    def _has_object(self, name: str) -> bool:
+    def _find_tag(self, name: str) -> str | None:
+        """Return the tag of an object, which is another one when it was written again; None where there is no object."""
         try:
-            self._objects.head(self._there, name)
+            return str(self._objects.head(self._there, name)["e_tag"])
         except FileNotFoundError:
-            return False
-        return True
+            return None
 
     def _copy_files(self, most: float) -> bool:
         # The manifest before the files: all that it names is there by then.
-        newest = min(name for name in self._list_objects(_VERSIONS) if name.endswith(_MANIFEST))
-        version = _LAST - int(newest.removeprefix(_VERSIONS).removesuffix(_MANIFEST))
-        is_new = self._here is None or self._here[0] != version
+        manifests = [name for name in self._list_objects(_VERSIONS) if _NAMED.fullmatch(name)]
+        if not manifests:
+            raise EngineError(
+                "LanceDB's files cannot be copied: the table has no manifest, or one that is named the old way"
+            )
+        newest = min(manifests)
+        tag = self._find_tag(newest)
+        is_new = self._here is None or self._here[:2] != (newest, tag)
         wanted = {
             name: size
             for name, size in self._list_objects("").items()
@@ -159,24 +181,33 @@ class LocalCopy:
         }
         missing = [name for name, size in wanted.items() if here.get(name) != size]
         new = sum(wanted[name] for name in missing)
-        if not self._find_room(sum(wanted.values()), new) or new > most:
+        whole = sum(wanted.values())
+        if not self._find_room(whole, new):
+            self._here = None
+            self._delete(here if whole > self._most else here.keys() - wanted.keys())
+            return False
+        if new > most:
             return False
         begun = time.monotonic()
         with ThreadPoolExecutor(_READERS, thread_name_prefix="index-copy") as readers:
             list(readers.map(self._copy, missing))
         if is_new:
-            if newest not in here:
-                self._copy(newest)
-            self._here = version, self._opened(self._folder)
-        for name in here.keys() - wanted.keys() - {newest}:
+            self._copy(newest)
+            # The table that is opened is that of the latest version, and one that was made again may have an earlier one.
+            self._delete(name for name in here if name.startswith(_VERSIONS) and name != newest)
+            self._here = _Here(newest, tag, self._opened(self._folder))
+        self._delete(here.keys() - wanted.keys() - {newest})
+        if new > _AT_ONCE:
+            logger.info("index.copied", extra={"bytes": new, "seconds": round(time.monotonic() - begun, 1)})
+        return True
+
+    def _delete(self, names: Iterable[str]) -> None:
+        for name in names:
             (self._folder / name).unlink(missing_ok=True)
         for path in sorted(self._folder.rglob("*"), reverse=True):
             if path.is_dir():
                 with suppress(OSError):  # it has something in it
                     path.rmdir()
-        if new > _AT_ONCE:
-            logger.info("index.copied", extra={"bytes": new, "seconds": round(time.monotonic() - begun, 1)})
-        return True
 
     def _find_room(self, whole: int, new: int) -> bool:
         """Tell whether the copy may become so large; the log says once that it may not."""
@@ -196,6 +227,8 @@ class LocalCopy:
         partial = path.with_name(path.name + _PARTIAL)
         with partial.open("wb") as file:
             for part in self._objects.get(self._there, name).stream(min_chunk_size=_PART):
+                if self._worker.stopping.is_set():  # else the process could not end before all of it is here
+                    raise EngineError("the copy was closed")
                 file.write(part)
         partial.replace(path)
 

@@ -92,7 +92,7 @@ class PooledIndexes(Indexes):
         self._asked: set[tuple[str, tuple[IRI, ...], bool]] = set()  # keys of which what has them is here
         self._outdated: set[IRI] = set()  # to be brought in once more
         self._last = 0  # the highest id
-        self._spared = -_SPARED  # nodes that the collector passes over
+        self._spared = 0  # nodes that the collector passes over
         self._changes = 0
         self._changed: dict[IRI, int] = {}  # node → the change that made what the engine gave before outdated
         super().__init__(graph, embedder, VectorFile(None, embedder.fingerprint))
@@ -417,6 +417,7 @@ class PooledIndexes(Indexes):
         """Let Python look for cycles elsewhere: what is here stays, and to walk all of it takes longer than a question."""
         if len(self._reached) >= self._spared + _SPARED:
             self._spared = len(self._reached)
+            gc.collect()  # else what is garbage by now, as a pool before this one, would be kept too
             gc.freeze()
 
     def place(self, records: Sequence[Record], ids: Mapping[IRI, int], vectors: Mapping[IRI, Vectors]) -> None:
@@ -826,6 +827,11 @@ class Pools:
         if self.file.get_mark(_MARK) is None:  # an erasure lets a kill rebuild everything
             self.file.set_mark(_MARK, "engine")
         self.file.forget_touches(last)
+
+    def close(self) -> None:
+        self.forget()
+        gc.unfreeze()  # so that what was brought in goes
+        self.engine.close()
 
     def purge(self) -> None:
         """Leave nothing of what was erased in the files of the engine, nor here."""
