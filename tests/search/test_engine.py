@@ -310,6 +310,19 @@ def test_one_of_many_that_is_erased_is_in_no_file(tmp_path: Path) -> None:
     assert engine.nearest(vector(7), 1, Where(graphs=[G]))[0].iri == entry(7).iri
 
 
+def test_what_was_erased_is_not_in_what_a_killed_writer_left(tmp_path: Path) -> None:
+    engine = Lance(str(tmp_path / "lance"), None, D)
+    engine.put([entry(1, "tea")])
+    data = next((tmp_path / "lance").rglob("data/*.lance"))
+    engine.put([entry(2, "Zanzibar")])
+    left = data.with_name(f"{'01' * 12}{'0a' * 13}.lance")
+    left.write_bytes(next(path for path in data.parent.iterdir() if path != data).read_bytes())
+    engine.put([], gone=[entry(2).iri])
+    engine.purge()
+    assert not any(b"zanzibar" in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert engine.count(Where(graphs=[G])) == 1
+
+
 def list_files(folder: Path) -> set[tuple[str, int]]:
     """Return the files below a folder, and when each was written."""
     return {(str(path), path.stat().st_mtime_ns) for path in folder.rglob("*") if path.is_file()}

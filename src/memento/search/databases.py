@@ -379,11 +379,11 @@ class Lance:
         with self._committing():
             self._join_fragments(None, deleted=0.0)
             self._index_values()  # an index of values keeps those that no row has any more
-            self._join_fragments(timedelta(milliseconds=1))
+            self._join_fragments(timedelta(milliseconds=1), is_alone=True)
         if self._copy is not None:
             self._copy.bring_up()
 
-    def _join_fragments(self, older: timedelta | None, deleted: float = 0.1) -> None:
+    def _join_fragments(self, older: timedelta | None, deleted: float = 0.1, *, is_alone: bool = False) -> None:
         """
         Write small fragments once more, and those that have lost more than a share of their rows, and bring the indexes up to it.
 
@@ -391,6 +391,8 @@ class Lance:
 
         Args:
             older: how old versions have to be to be deleted; None for none.
+            is_alone: delete also what is of no version, as a writer leaves it that was killed or came too late. Only for whoever has
+                the turn to write, as it may be of one that another process is making.
         """
         if self._uri.startswith("db://"):  # its own service does it by itself
             self._table.optimize(cleanup_older_than=older)
@@ -399,7 +401,7 @@ class Lance:
         rows.optimize.compact_files(target_rows_per_fragment=_FRAGMENT, materialize_deletions_threshold=deleted)
         rows.optimize.optimize_indices()
         if older is not None:
-            rows.cleanup_old_versions(older_than=older)
+            rows.cleanup_old_versions(older_than=older, delete_unverified=is_alone)
 
     def clear(self) -> None:
         with self._committing():
