@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from shutil import copytree
 from typing import Any
@@ -15,13 +16,16 @@ import pytest
 from conftest import OFFLINE
 from memento import backends, manifest
 from memento.codec import plain
-from memento.iris import graph_iri
+from memento.graph.store import Store
+from memento.iris import IRI, graph_iri, tag_iri
+from memento.model import Filter
 from memento.operations import Operation, care, cases, expressions, keys, sessions
 from memento.operations import recall as questions
 from memento.operations import strength as strengths
 from memento.python import Memento, open_memento
-from memento.search import pool
+from memento.search import nodes, pool
 from memento.search.engine import MemoryEngine
+from memento.search.nodes import Record
 from memento.search.pool import Pools
 from memento.settings import IndexSettings, KeysSettings, Settings
 
@@ -284,3 +288,32 @@ def test_a_page_begins_where_the_one_before_it_ended(memories: dict[str, Memento
     for place, row in enumerate(rows):
         after: Any = [(row["createdAt"], row["memory"])]
         assert graph.select("search/page", graphs, before=after) == rows[place + 1 :]
+
+
+@pytest.mark.parametrize("now", [None, datetime(2030, 1, 1, tzinfo=UTC)])
+@pytest.mark.parametrize("about", ["all", "decision", "Clara"])
+def test_what_is_passed_over_is_not_read(
+    now: datetime | None, about: str, memories: dict[str, Memento], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memento, read = memories["faiss"], list[IRI]()
+    graph, graphs = memento.service.stores.graph, memento.context.scope(None).memory_graphs
+    clara = IRI(memento.timeline("Clara").iris[0])
+    filters = {"all": Filter(), "decision": Filter(tags=(tag_iri("decision"),)), "Clara": Filter(about=(clara,))}
+    read_marks = nodes._read_marks
+
+    def note_read(store: Store, names: Sequence[IRI], some: Sequence[IRI]) -> dict[IRI, Record]:
+        read.extend(some)
+        return read_marks(store, names, some)
+
+    monkeypatch.setattr(nodes, "_read_marks", note_read)
+    monkeypatch.setattr(nodes, "_AT_ONCE", 1)
+    found = [one.iri for one in nodes.walk_memories(graph, graphs, now, filters[about])]
+    assert len(found) > 1
+    monkeypatch.setattr(nodes, "_PAGE", 3)  # less than a query gives, so that what is held is looked up in portions
+    for skip in range(len(found) + 2):
+        read.clear()
+        assert [one.iri for one in nodes.walk_memories(graph, graphs, now, filters[about], skip=skip)] == found[skip:]
+        assert not {*found[:skip]} & {*read}
+    sourced = Filter(source="explicit")
+    told = [one.iri for one in nodes.walk_memories(graph, graphs, now, sourced)]
+    assert [one.iri for one in nodes.walk_memories(graph, graphs, now, sourced, skip=4)] == told[4:]

@@ -101,8 +101,8 @@ def list_memories(
             page = nodes.newest(mask)[offset : offset + limit].tolist()
             tags = {nodes.iri(node): indexes.sorting.tags_of(node) for node in page}
     else:
-        walk = walk_memories(parts.graph, scope.memory_graphs, None if past else now, only)
-        tags = {one.iri: one.tags for one in islice(walk, offset, offset + limit)}
+        walk = walk_memories(parts.graph, scope.memory_graphs, None if past else now, only, skip=offset)
+        tags = {one.iri: one.tags for one in islice(walk, limit)}
     if not tags:
         return []
     rows = {row["memory"]: row for row in parts.graph.select("library/listed", scope.readable, memory=[*tags])}

@@ -467,41 +467,60 @@ def read_records(graph: Store, predicates: Iterable[IRI]) -> Iterator[Record]:
             yield Record(iri, name, statements)
 
 
-_PAGE = 1_000  # rows of `search/page`
+_PAGE, _PAGES = 1_000, 10_000  # rows of `search/page` and `search/pages`
 _AT_ONCE = 200  # of them whose marks are read together
 _TOP = (datetime(9999, 12, 31, tzinfo=UTC), IRI("urn:z"))
 
 
 def walk_memories(
-    graph: Store, graphs: Sequence[IRI], now: datetime | None, wanted: Filter | None = None
+    graph: Store, graphs: Sequence[IRI], now: datetime | None, wanted: Filter | None = None, *, skip: int = 0
 ) -> Iterator[Record]:
     """
-    Yield the memories of some graphs, the latest written first, with their times, tags and numbers; read a thousand at a time, so
+    Yield the memories of some graphs, the latest written first, with their times, tags and numbers; a thousand are read first, so
     that whoever stops early has waited for little.
 
     Args:
         now: only those that hold at this instant; None for all.
         wanted: only those that it lets through.
+        skip: how many of them to pass over; of these nothing but whether they hold is read, where the query can tell the rest.
     """
     wanted, before = wanted or Filter(), _TOP
     pairs = [(MEM.tagged, tag) for tag in wanted.tags] or [(MEM.about, iri) for iri in wanted.about]
+    is_told = wanted in (Filter(tags=wanted.tags), Filter(about=wanted.about))
     slots: dict[str, Any] = {"property": pairs} if pairs else {}
+    query, most = ("search/page_of", _PAGE) if pairs else ("search/page", _PAGE)
     while True:
+        if not pairs and (before is not _TOP or skip > _PAGE):
+            query, most = "search/pages", _PAGES
         slots["before"] = [before]
-        rows = graph.select("search/page_of" if pairs else "search/page", graphs, **slots)
+        rows = graph.select(query, graphs, **slots)
         places = {cast(IRI, row["memory"]): cast(datetime, row["createdAt"]) for row in rows}
         if not places:
             return
         iris = list(places)
+        while is_told and skip and iris:
+            held = _list_held(graph, graphs, iris[:_PAGE], now)
+            iris = [*held[skip:], *iris[_PAGE:]] if len(held) > skip else iris[_PAGE:]
+            skip = max(skip - len(held), 0)
         for begin in range(0, len(iris), _AT_ONCE):
             records = _read_marks(graph, graphs, some := iris[begin : begin + _AT_ONCE])
             found = (one for iri in some if (one := records.get(iri)) and one.kind == "memory" and _is_held(one, now))
             kept = [one for one in found if _fits(one, wanted)]
-            yield from kept if wanted.source is None else _pick_of_source(graph, graphs, kept, wanted.source)
-        if len(rows) < _PAGE:
+            for one in kept if wanted.source is None else _pick_of_source(graph, graphs, kept, wanted.source):
+                if skip:
+                    skip -= 1
+                else:
+                    yield one
+        if len(rows) < most:
             return
         *_, (iri, written) = places.items()
         before = (written, iri)
+
+
+def _list_held(graph: Store, graphs: Sequence[IRI], nodes: Sequence[IRI], now: datetime | None) -> list[IRI]:
+    """Return those of some nodes that are memories and hold at an instant, all memories without one; in their order."""
+    held = {row["memory"] for row in graph.select("search/held", graphs, memory=nodes, now=now or BEGINNING)}
+    return [iri for iri in nodes if iri in held]
 
 
 def _read_marks(graph: Store, graphs: Sequence[IRI], nodes: Sequence[IRI]) -> dict[IRI, Record]:

@@ -203,6 +203,9 @@ def _value(pattern: SlotRow, text: str | None, skeleton: Skeleton) -> str:
             if "birthday" in skeleton.text
             else f"{dated.value:%Y-%m-%d}"
         )
+    called = signs()["called-so"].match(text)
+    if called and (mention := skeleton.named(called["v"])) is not None:
+        return mention.name
     return skeleton.phrase(text)
 
 

@@ -67,6 +67,8 @@ def succeeded_by(draft: Draft, old: Existing, existing: Sequence[Existing], note
         return None
     if draft.slot == "employer" and old.memory.slot == "job title":
         return _job_there(draft, old, existing)
+    if draft.slot == "home" and old.memory.slot == "address":
+        return _moved_away(draft, old, note)
     if (
         draft.until is not None
         and draft.until > note.at
@@ -201,6 +203,17 @@ def _job_there(draft: Draft, old: Existing, existing: Sequence[Existing]) -> Tar
     if any(value and occurs(value, old.memory.content) for value in left):
         return _target(draft, old, _slot_reason(draft, old, "employer"), "slot:employer")
     return None
+
+
+def _moved_away(draft: Draft, old: Existing, note: Note) -> Target | None:
+    """An address that somebody has left with a move to another place; one of that very place stays."""
+    if (draft.valid_at or note.at) <= old.memory.valid_at or occurs(draft.slot_value or "", old.memory.content):
+        return None
+    if not reading(draft.content).changed:
+        return None
+    return _target(
+        draft, old, f"{draft.content.rstrip('.!')}; until then: {old.memory.content.rstrip('.!')}", "slot:home"
+    )
 
 
 def _likeliest(draft: Draft, existing: Sequence[Existing]) -> Existing | None:

@@ -134,7 +134,8 @@ def list_memories(operation: operations.ListMemories, context: Context) -> tuple
     only, stores, end = context.read_filter(operation), context.stores, operation.offset + operation.limit
     has_whole = stores.indexes.has_whole(scope.memory_graphs)
     if not has_whole:
-        found = islice(walk_memories(stores.graph, scope.memory_graphs, now(), only), operation.offset, end)
+        held = walk_memories(stores.graph, scope.memory_graphs, now(), only, skip=operation.offset)
+        found = islice(held, operation.limit)
         stores.indexes.bring(scope.memory_graphs, iris=(page := [one.iri for one in found]))
     with stores.indexes.lock:
         way, nodes = traversal(scope, context, only), stores.indexes.nodes
