@@ -68,8 +68,8 @@ STEPS: dict[str, tuple[object, str, bool]] = {
     "before the store has it": (Oxigraph, "apply", True),
     "after the store has it": (Oxigraph, "apply", False),
     "before the indexes follow": (Indexes, "refresh", True),
-    "before the vectors are kept": (VectorFile, "write", True),
-    "after the vectors are kept": (VectorFile, "write", False),
+    "before the vectors are kept": (VectorFile, "write_entries", True),
+    "after the vectors are kept": (VectorFile, "write_entries", False),
     "before the indexes are set": (Words, "apply", True),
     "after all of it": (Backends, "commit", False),
 }

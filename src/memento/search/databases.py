@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+import warnings
 from base64 import b64decode, b64encode
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -74,6 +75,18 @@ def _translate(name: str, caught: tuple[type[BaseException], ...]) -> Iterator[N
         ) from error
 
 
+def _import_dataset() -> Callable[[str], Any]:
+    """
+    Return what opens a table for the work that LanceDB does not offer; raises `ImportError`.
+
+    *Because:* `lance` warns at every fork of a process, and whatever is forked here begins another program.
+    """
+    import lance
+
+    warnings.filterwarnings("ignore", "lance is not fork-safe")
+    return lance.dataset
+
+
 class Lance:
     """A table of LanceDB in a folder, or in an object store (`s3://bucket/path`, keys from the environment)."""
 
@@ -95,13 +108,14 @@ class Lance:
             most: bytes of them up to which they are copied.
         """
         try:
-            import lance
             import lancedb
             import pyarrow as pa
+
+            self._dataset = _import_dataset()
         except ImportError as error:
             raise MissingPart(f"index.kind = 'lance' needs LanceDB: {install_line('lance')}") from error
         self.dimensions, self._uri = dimensions, uri.rstrip("/")
-        self._pa, self._lance = pa, lance
+        self._pa = pa
         self._caught = (RuntimeError, OSError, ValueError, pa.lib.ArrowException)
         self._lock, self._naming = Lock(), Lock()
         self._commits, self._is_filled = 0, False
@@ -391,13 +405,13 @@ class Lance:
 
         Args:
             older: how old versions have to be to be deleted; None for none.
-            is_alone: delete also what is of no version, as a writer leaves it that was killed or came too late. Only for whoever has
-                the turn to write, as it may be of one that another process is making.
+            is_alone: delete also what is of no version, as a writer leaves it that was killed or came too late. Only for whoever
+                has the turn to write, as it may be of one that another process is making.
         """
         if self._uri.startswith("db://"):  # its own service does it by itself
             self._table.optimize(cleanup_older_than=older)
             return
-        rows = self._lance.dataset(f"{self._uri}/{_TABLE}.lance")
+        rows = self._dataset(f"{self._uri}/{_TABLE}.lance")
         rows.optimize.compact_files(target_rows_per_fragment=_FRAGMENT, materialize_deletions_threshold=deleted)
         rows.optimize.optimize_indices()
         if older is not None:

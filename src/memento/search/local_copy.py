@@ -37,6 +37,7 @@ _LOOK_S = 10.0  # between two looks that nobody asks for, which also delete what
 _AT_ONCE = (
     32 * 2**20
 )  # bytes that a question waits for; more are copied beside, and the object store is asked meanwhile
+_PATIENCE = timedelta(seconds=3)  # with a look, while which a question waits
 _SPARE = 2**30  # bytes of the disk that a copy leaves free
 _READERS, _PART = 16, 8 * 2**20  # files that are copied at once, and bytes of each that are held meanwhile
 _VERSIONS, _TRANSACTIONS, _MANIFEST, _PARTIAL = "_versions/", "_transactions/", ".manifest", ".part"
@@ -78,6 +79,7 @@ class LocalCopy:
         patience: Any = {"max_retries": 2, "retry_timeout": timedelta(seconds=30)}
         try:
             self._there = from_url(uri, retry_config=patience)
+            self._glance = from_url(uri, retry_config={"max_retries": 0}, client_options={"timeout": _PATIENCE})
         except self._caught as error:
             raise EngineError(f"index.uri, {uri}: {str(error).splitlines()[0]}") from error
         self._folder, self._most, self._opened = folder, most, opened
@@ -154,7 +156,7 @@ class LocalCopy:
     def _find_tag(self, name: str) -> str | None:
         """Return the tag of an object, which is another one when it was written again; None where there is no object."""
         try:
-            return str(self._objects.head(self._there, name)["e_tag"])
+            return str(self._objects.head(self._glance, name)["e_tag"])
         except FileNotFoundError:
             return None
 

@@ -748,7 +748,8 @@ def spell_out(operation: Operation[A], context: Context) -> Operation[A]:
     Return an operation with the IRIs in full that it names by their ends.
 
     Raises:
-        InputError: several nodes have that end; lists them. Or it is neither an end that a node has nor an IRI.
+        InputError: several nodes have that end; lists them.
+        NotFound: it is neither an end that a node has nor an IRI.
     """
     whole: dict[str, str] = {}
     for name in list_iri_fields(type(operation)):
@@ -761,7 +762,7 @@ def spell_out(operation: Operation[A], context: Context) -> Operation[A]:
         if len(found) > 1:
             raise InputError(f"{name}: {end} is the end of several IRIs: {', '.join(found)}")
         if not found:
-            raise InputError(
+            raise NotFound(
                 f"{name}: {end[:80]!r} is no IRI, nor the end of one that you may read: give urn:memento:memory:0192d5a0-… or its "
                 "last letters, five at least, as `list` shows them"
             )
@@ -828,10 +829,9 @@ def _answer_where_it_is(operation: Operation[Any], context: Context) -> tuple[Co
             raise
         answer = None
     found = service.shards.locate(context.access.tenant)
-    if found is service:
-        if answer is None:
-            raise Moved("the memory of this tenant is being moved to another store: ask again")
+    if found is service and answer is not None:
         return context, answer
+    # Also where it is here again, as it went there and back since.
     context = replace(context, service=found)
     return context, _answer(spell_out(operation, context), context)
 
