@@ -79,7 +79,9 @@ class LocalCopy:
         patience: Any = {"max_retries": 2, "retry_timeout": timedelta(seconds=30)}
         try:
             self._there = from_url(uri, retry_config=patience)
-            self._glance = from_url(uri, retry_config={"max_retries": 0}, client_options={"timeout": _PATIENCE})
+            # Whether http is allowed the environment says, of which options that are given take the place; the other one heeds it.
+            short: Any = {"timeout": _PATIENCE, "allow_http": True}
+            self._glance = from_url(uri, retry_config={"max_retries": 0}, client_options=short)
         except self._caught as error:
             raise EngineError(f"index.uri, {uri}: {str(error).splitlines()[0]}") from error
         self._folder, self._most, self._opened = folder, most, opened
