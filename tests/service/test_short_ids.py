@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memento.errors import InputError, NotFound
+from memento.errors import InputError, MementoError, NotFound
 from memento.python import Memento
 
 
@@ -30,7 +30,12 @@ def test_an_end_that_several_have_is_refused_with_their_names(memento: Memento) 
     assert memento.get("babcdef").iri == both.format("b")
 
 
-@pytest.mark.parametrize("end", ["fffff0", "zzz", "", "my coat"])
-def test_an_end_that_none_has_is_no_iri_and_the_message_says_which_ends_there_are(memento: Memento, end: str) -> None:
-    with pytest.raises(NotFound, match=f"iri: '{end}' is no IRI, nor the end of one .* five at least, as `list` shows"):
+@pytest.mark.parametrize(
+    ("end", "error"),
+    [("fffff0", NotFound), ("9d2f", InputError), ("zzz", InputError), ("", InputError), ("my coat", InputError)],
+)
+def test_an_end_that_none_has_is_no_iri_and_the_message_says_which_ends_there_are(
+    memento: Memento, end: str, error: type[MementoError]
+) -> None:
+    with pytest.raises(error, match=f"iri: '{end}' is no IRI, nor the end of one .* five at least, as `list` shows"):
         memento.get(end)

@@ -748,8 +748,8 @@ def spell_out(operation: Operation[A], context: Context) -> Operation[A]:
     Return an operation with the IRIs in full that it names by their ends.
 
     Raises:
-        InputError: several nodes have that end; lists them.
-        NotFound: it is neither an end that a node has nor an IRI.
+        InputError: several nodes have that end, which are listed; or it is neither an end nor an IRI.
+        NotFound: no node has that end.
     """
     whole: dict[str, str] = {}
     for name in list_iri_fields(type(operation)):
@@ -757,12 +757,13 @@ def spell_out(operation: Operation[A], context: Context) -> Operation[A]:
         if not isinstance(end, str) or ":" in end:
             continue
         readable = context.scope(operation.namespace).readable
-        rows = context.stores.graph.select("retrieval/ending", readable, end=[end]) if _END.fullmatch(end) else ()
+        is_end = _END.fullmatch(end) is not None
+        rows = context.stores.graph.select("retrieval/ending", readable, end=[end]) if is_end else ()
         found = [str(row["node"]) for row in rows]
         if len(found) > 1:
             raise InputError(f"{name}: {end} is the end of several IRIs: {', '.join(found)}")
         if not found:
-            raise NotFound(
+            raise (NotFound if is_end else InputError)(
                 f"{name}: {end[:80]!r} is no IRI, nor the end of one that you may read: give urn:memento:memory:0192d5a0-… or its "
                 "last letters, five at least, as `list` shows them"
             )
