@@ -182,7 +182,7 @@ def size_of(uri: str) -> int:
     if not uri.startswith("s3://"):
         return sum(path.stat().st_size for path in Path(uri).rglob("*") if path.is_file())
     bucket, _, prefix = uri.removeprefix("s3://").partition("/")
-    pages = client().get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
+    pages = client().get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=f"{prefix}/")
     return sum(one["Size"] for page in pages for one in page.get("Contents", ()))
 
 
