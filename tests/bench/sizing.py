@@ -6,9 +6,9 @@ store's folder, the vectors, the kept indexes, a table of LanceDB by column befo
 answers from each. Without it, the table is made from what was recorded. A figure of a size that was measured is the measurement;
 any other is computed from the two largest sizes measured, by the law that its row names, and marked with `~`:
 
-    linear    a + b·n        bytes, statements, memory of a process that holds the whole
+    linear    a + b·n        bytes, statements, memory of a process
     power     a·n^k          processor seconds of a question over indexes in memory
-    constant  the largest    what a pool bounds: a process over an engine, its seconds, its requests
+    constant  the largest    what a pool bounds: its seconds, its calls
 
 Run: `.venv/bin/python tests/bench/sizing.py [--measure 10000 100000] [--rate 100] [--record]`; 10,000 take a minute on two cores,
 100,000 some ten.
@@ -39,6 +39,7 @@ from synthetic import RandomVectors, World
 SIZES = tuple(10**power for power in range(4, 10))
 PRICES = Path(__file__).parent / "prices.toml"
 BUSY = 0.7  # of a core, above which answers queue: see `cluster.py`
+REQUESTS = 1.0  # to an object store a question, of a node that has a copy of the table: see `engine_scale.py`
 Figures = Mapping[str, float]
 Points = Mapping[int, Figures]
 
@@ -52,7 +53,7 @@ LAWS: Mapping[str, str] = {
     "engine_words_bytes": "linear",
     "engine_records_bytes": "linear",
     "memory_node_bytes": "linear",
-    "engine_node_bytes": "constant",
+    "engine_node_bytes": "linear",
     "memory_cpu_s": "power",
     "engine_cpu_s": "constant",
     "engine_calls": "constant",
@@ -246,12 +247,12 @@ def write_table(points: Points, prices: Mapping[str, float], rate: float, store_
     def month(at: Figures, kind: str) -> float:
         of_node = max(1.0, at[f"{kind}_node_bytes"] / 2**30 / prices["gib_of_vcpu"])
         vcpus = nodes(at, kind) * of_node + 2 * shards(at)  # and two for each store
-        disk = at["store_bytes"] + (at["vectors_bytes"] * nodes(at, kind) if kind == "memory" else 0.0)
+        disk = at["store_bytes"] + at["vectors_bytes" if kind == "memory" else "engine_bytes"] * nodes(at, kind)
         spent = vcpus * prices["vcpu_hour"] * prices["hours_of_month"] + disk / 1e9 * prices["disk_gb_month"]
         if kind == "engine":
             seconds = prices["hours_of_month"] * 3600
             spent += at["engine_bytes"] / 1e9 * prices["object_gb_month"]
-            spent += rate * seconds * at["engine_calls"] * prices["object_get"]
+            spent += rate * seconds * REQUESTS * prices["object_get"]
         return spent
 
     lines: list[Sequence[str]] = [

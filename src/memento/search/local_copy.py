@@ -34,9 +34,7 @@ logger = logging.getLogger(__name__)
 
 _FRESH_S = 0.2  # for which the last look at what others have committed is good
 _LOOK_S = 10.0  # between two looks that nobody asks for, which also delete what was deleted
-_AT_ONCE = (
-    32 * 2**20
-)  # bytes that a question waits for; more are copied beside, and the object store is asked meanwhile
+_AT_ONCE = 32 * 2**20  # bytes that a question waits for; more are copied beside, while the object store is asked
 _PATIENCE = timedelta(seconds=3)  # with a look, while which a question waits
 _SPARE = 2**30  # bytes of the disk that a copy leaves free
 _READERS, _PART = 16, 8 * 2**20  # files that are copied at once, and bytes of each that are held meanwhile
