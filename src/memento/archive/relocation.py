@@ -1,21 +1,20 @@
 """
-Moves the memory of one tenant from one store to another while both are served.
+Move the memory of one tenant from one store to another while both are served.
 
-    copying   the tenant's graphs are brought to the target and kept level with the source, which answers and is written
-    cut       both stores' turns to write are held: the rest is brought, both sides are compared, and the tenant is placed
-    removing  every node has followed; what the source had is compared once more, and removed
+    copying   copy the tenant's graphs to the target, and follow the source, which still answers and accepts writes
+    cut       hold the write turns of both stores: copy the rest, compare both sides, and record the tenant's new place
+    removing  once every node has followed, compare the source's data with the digest once more, and remove it
 
-*Guarantees:* at any moment one store has the tenant; in the other one nobody reads of it, and who would write is told
-`Moved`, as every writer follows the store's feed before it writes. The tenant is placed only where the digests of all its
-graphs are the same on both sides. A kill leaves a note of how far it was, from which the next call goes on, or takes it back.
-Of two who would move one tenant, one is told that the other does.
+*Guarantees:* at any moment one store has the tenant. In the other one nobody reads it, and writes raise `Moved`, because every
+writer follows the store's feed before it writes. The tenant's place changes only if the digests of all its graphs are the same on
+both sides. After a kill, a note says how far the move was; the next call continues from there or takes it back. If two nodes try
+to move the same tenant, one of them is refused.
 
-*But:* a blank node that somebody else has written at the endpoint has no name that lasts: where an engine calls it otherwise
-at each question, the graph is said to differ, and the move ends. Nodes of an earlier version do not know of moves: upgrade
-all of them first.
+*But:* a blank node that others wrote at the endpoint has no permanent name: if an engine names it differently in each answer, the
+graphs count as different, and the move ends. Nodes of an earlier version do not know of moves: upgrade all of them first.
 
-*Because:* a digest of a whole graph would have to be made while nobody writes. Here it is the sum of the digests of its
-statements, by subject: it is made while they write, and only what was written since is read again under the turn.
+*Because:* an ordinary digest of a whole graph could only be computed while nobody writes. Here it is the sum of the digests of its
+statements, by subject: it is computed during writes, and only what was written since is read again while the turns are held.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ from memento.worker import Worker
 logger = logging.getLogger(__name__)
 
 FOLLOWED_S = 2.0
-"""Seconds, beside some looks at the feed, in which every node has followed the cut and answered what it was asked before."""
+"""Seconds after which every node has followed the cut, and has answered the requests that it had before."""
 
 _PORTION = 1_000  # statements that are written together: their writers wait that long
 _AT_ONCE = 200  # subjects that are looked at together
@@ -64,7 +63,7 @@ Stage = Literal["copying", "cut", "removing"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
-    """One store of a move: its name, its parts, and the lock of its writers."""
+    """Hold one store of a move: its name, its parts, and the lock of its writers."""
 
     name: str
     parts: Backends
@@ -72,21 +71,21 @@ class Side:
 
     @property
     def graph(self) -> RemoteStore:
-        """Its graph; raises `InputError` where that is in files."""
+        """Its graph; raises `InputError` if that is an embedded store."""
         if not isinstance(self.parts.graph, RemoteStore):
             raise InputError("tenants are moved between stores behind endpoints alone: see docs/scale.md")
         return self.parts.graph
 
     def list_graphs(self, tenant: str) -> list[IRI]:
-        """List the graphs that it has of a tenant."""
+        """List the graphs of a tenant in this store."""
         return self.graph.list_tenants().get(tenant, [])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
     """
-    What is noted of a tenant that is being moved: from where to where, how far it is, who moves it (empty: nobody does now), a
-    number that is raised as long as they are alive, and the digest of what was placed.
+    Record a tenant's move: from where to where, its stage, who moves it (empty: nobody now), a number that the mover increases as
+    a sign of life, and the digest of the tenant's data at the cut.
     """
 
     source: str
@@ -102,7 +101,7 @@ class Move:
 
 
 def read_moves(main: Backends) -> dict[str, Move]:
-    """Return what is being moved, by tenant, as the main store has it noted."""
+    """Return the moves in progress, by tenant, as the main store records them."""
     if not isinstance(main.graph, RemoteStore):
         return {}
     return {tenant: Move(**json.loads(said)) for tenant, said in main.graph.feed.read_moves().items()}
@@ -111,8 +110,8 @@ def read_moves(main: Backends) -> dict[str, Move]:
 @dataclass(slots=True)
 class Digests:
     """
-    Of each subject of a graph its key, (n,) sorted; the sum of the digests of its statements in two lanes, (n, 2); and how many
-    they are, (n,).
+    Hold, for each subject of a graph, its key, (n,) sorted; the sum of the digests of its statements in two lanes, (n, 2); and the
+    number of these statements, (n,).
     """
 
     keys: NDArray[np.uint64]
@@ -121,7 +120,7 @@ class Digests:
 
     @classmethod
     def sum_graph(cls, graph: RemoteStore, name: IRI) -> Digests:
-        """Read a graph from one end to the other, of which 32 bytes a subject are kept."""
+        """Read a whole graph and sum its digests, keeping 32 bytes per subject."""
         keys, lanes, counts = array("Q"), array("Q"), array("q")
         for subject, quads in _group(graph.read_graph(name)):
             low, high = _sum_up(quads)
@@ -143,14 +142,14 @@ class Digests:
         )
 
     def compare_subject(self, key: int, lanes: tuple[int, int]) -> bool | None:
-        """Tell whether a subject has statements of some sum here; None where it is not here."""
+        """Tell whether the statements of a subject have some sum here; None if the subject is not here."""
         place = int(np.searchsorted(self.keys, _LANES(key)))
         if place == len(self.keys) or int(self.keys[place]) != key:
             return None
         return (int(self.sums[place, 0]), int(self.sums[place, 1])) == lanes
 
     def differ(self, other: Digests) -> set[int]:
-        """Return the keys of the subjects that are not the same in both."""
+        """Return the keys of the subjects that differ between the two."""
         _, mine, theirs = np.intersect1d(self.keys, other.keys, assume_unique=True, return_indices=True)
         same = (self.sums[mine] == other.sums[theirs]).all(axis=1) & (self.counts[mine] == other.counts[theirs])
         return set(np.setxor1d(self.keys, other.keys, assume_unique=True).tolist()) | set(
@@ -158,19 +157,19 @@ class Digests:
         )
 
     def total(self, without: Iterable[int] = ()) -> tuple[int, int, int]:
-        """Return the sum of all, and how many statements there are, without some subjects."""
+        """Return the sum of all digests and the number of statements, without some subjects."""
         kept = ~np.isin(self.keys, np.array([*without], dtype=_LANES))
         low, high = self.sums[kept].sum(axis=0, dtype=_LANES).tolist() if kept.any() else (0, 0)
         return int(low), int(high), int(self.counts[kept].sum())
 
 
 Wanted = Mapping[IRI, set[IRI]]
-"""Subjects by the graph in which they are to be looked at."""
+"""Subjects to read, by graph."""
 
 
 @dataclass(slots=True)
 class _Changes:
-    """What was written of a tenant up to a number: subjects by graph, and graphs of which anything may have changed."""
+    """Hold what was written of a tenant up to a number: subjects by graph, and graphs of which anything may have changed."""
 
     until: int
     subjects: dict[IRI, set[IRI]] = field(default_factory=dict)
@@ -201,10 +200,10 @@ class Relocation:
     ) -> None:
         """
         Args:
-            main: the store where everybody looks first.
-            locate: says in which store the tenant is, by all that the stores know.
-            settle: called under both turns, to write what waits at the source.
-            progress: called with (statements brought and compared, all of them).
+            main: the store that every node asks first.
+            locate: returns the name of the store that has the tenant, after asking the stores themselves.
+            settle: called with both turns held, to write what waits at the source.
+            progress: called with (statements copied and compared so far, all of them).
         """
         self._tenant, self._main, self._source, self._target = tenant, main, source, target
         self._locate, self._settle, self._progress = locate, settle, progress
@@ -216,12 +215,12 @@ class Relocation:
 
     def move_tenant(self) -> TenantMoved:
         """
-        Move the tenant, or go on with a move that ended early.
+        Move the tenant, or continue a move that was interrupted.
 
         Raises:
-            Conflict: somebody else moves it now, or so much is written that it cannot be brought level.
-            Differing: source and target are not the same; the tenant stays where it is, and what was brought is removed.
-            GraphError: a store failed; the same call goes on.
+            Conflict: another node is moving it, or so much is written that the copy cannot catch up.
+            Differing: source and target differ; the tenant stays where it is, and the copy is removed.
+            GraphError: a store failed; the same call continues the move.
         """
         begin = time.monotonic()
         with self._claiming(is_new=True):
@@ -244,11 +243,11 @@ class Relocation:
 
     def cancel(self) -> TenantMoved:
         """
-        Take a move back that was not finished: the tenant stays where it is, and what was brought is removed.
+        Take an unfinished move back: the tenant stays where it is, and the copy is removed.
 
         Raises:
             NotFound: the tenant is not being moved.
-            Conflict: somebody moves it now, or it is in its new place already.
+            Conflict: another node is moving it, or it is in its new store already.
         """
         begin = time.monotonic()
         with self._claiming(is_new=False):
@@ -261,7 +260,7 @@ class Relocation:
         return replace(self._report(begin), cancelled=True)
 
     def begin_step(self, step: str) -> None:
-        """Say in the log what begins."""
+        """Log the beginning of a step."""
         logger.info("tenant.move", extra={"step": step, "source": self._source.name, "target": self._target.name})
 
     def _report(self, begin: float) -> TenantMoved:
@@ -277,7 +276,7 @@ class Relocation:
 
     @contextmanager
     def _claiming(self, *, is_new: bool) -> Iterator[None]:
-        """Be the one who moves the tenant, and say so as long as it goes on."""
+        """Claim the move of the tenant for this call, and renew the claim until the block ends."""
         known = read_moves(self._main.parts).get(self._tenant)
         if known is None and not is_new:
             raise NotFound(f"the tenant {self._tenant!r} is not being moved")
@@ -311,7 +310,7 @@ class Relocation:
                     self._note(mover="")
 
     def _wait_for_silence(self, known: Move) -> Move | None:
-        """Return the note of a mover that is dead; raise `Conflict` where they are alive."""
+        """Return the move's record if its mover is dead or has ended; raise `Conflict` if the mover is alive."""
         until = time.monotonic() + self._main.graph.turn.lease_s
         while time.monotonic() < until:
             time.sleep(0.1)
@@ -323,7 +322,7 @@ class Relocation:
         return known
 
     def _note(self, *, is_over: bool = False, **changes: Any) -> None:
-        """Note how far the move is, and that who moves it is alive; nothing is noted where it is over."""
+        """Record the stage of the move and that its mover is alive; delete the record if the move is over."""
         with self._noting:
             move = replace(self._move, beat=self._move.beat + 1, **changes)
             feed = self._main.graph.feed
@@ -333,12 +332,12 @@ class Relocation:
             self._move = move
 
     def _is_placed(self) -> bool:
-        """Tell whether the cut was made, as the source says: this node may have heard of less."""
+        """Tell whether the cut was made, by asking the source itself: this node may not have followed it yet."""
         found = self._source.graph.feed.read_placements().get(self._tenant)
         return found is not None and found.shard == self._target.name
 
     def _copy_all(self) -> None:
-        """Bring everything to the target, and cut over."""
+        """Copy everything to the target, and cut over."""
         source, target = self._source, self._target
         if target.graph.placements.get(self._tenant) != Placement(shard=source.name):
             target.graph.place_tenant(self._tenant, Placement(shard=source.name))  # nothing there counts before the cut
@@ -359,7 +358,7 @@ class Relocation:
         raise Conflict(f"everything of {self._tenant!r} is written again and again: ask when less is")
 
     def _bring_graph(self, graph: IRI) -> None:
-        """Make one graph of the target what it is at the source; what is there already is not written again."""
+        """Make one graph of the target equal to that of the source, without rewriting what is equal already."""
         there = Digests.sum_graph(self._target.graph, graph)
         portion: list[Statement] = []
         differing: set[IRI] = set()
@@ -384,7 +383,7 @@ class Relocation:
         self._bring_subjects({graph: differing})
 
     def _level(self, after: int) -> int:
-        """Bring what was written since a number, until there is little left; return the number up to which all is there."""
+        """Copy what was written since a number, until little is left; return the number up to which the target is complete."""
         for _ in range(_ROUNDS):
             changes = self._list_changes(after)
             for graph in changes.whole:
@@ -396,7 +395,7 @@ class Relocation:
         return after
 
     def _list_changes(self, after: int) -> _Changes:
-        """List what was written of the tenant since a number; a write that is being applied is not known yet."""
+        """List what was written of the tenant since a number, up to a write that is still being applied."""
         found = _Changes(after)
         graphs: set[IRI] | None = None
         for entry in self._source.graph.changes(after):
@@ -414,7 +413,7 @@ class Relocation:
         return found
 
     def _bring_subjects(self, wanted: Wanted) -> None:
-        """Make some subjects of the target what they are at the source."""
+        """Make some subjects of the target equal to those of the source."""
         for graph, some in wanted.items():
             subjects = sorted(some)
             for begin in range(0, len(subjects), _AT_ONCE):
@@ -428,11 +427,11 @@ class Relocation:
 
     def _compare_and_cut(self, after: int) -> set[IRI]:
         """
-        Compare the digests of all graphs while they are written, and of what was written meanwhile while nobody does; then place
-        the tenant. Return the graphs that are to be brought again, where anything of them may have changed.
+        Compare the digests of all graphs during writes; then, with the write turns held, compare what was written meanwhile, and
+        place the tenant. Return the graphs to copy again, because anything in them may have changed.
 
         Raises:
-            Differing: names the graph.
+            Differing: a graph differs; the message names it.
         """
         graphs = sorted({*self._source.list_graphs(self._tenant), *self._target.list_graphs(self._tenant)})
         known: dict[IRI, Digests] = {}
@@ -480,10 +479,10 @@ class Relocation:
 
     def _place(self) -> None:
         """
-        Say at both stores where the tenant is; the source's word is what counts.
+        Record the tenant's new place in both stores; what the source records counts.
 
-        *Because:* the target is asked by nobody before the source names it, so that it may be ready first; but the main store,
-        which everybody asks, must not be before nobody can write to the source any more.
+        *Because:* nobody asks the target before the source names it, so the target may be first. But if the target is the main
+        store, which every node asks, it must be second, after writes to the source have become impossible.
         """
         target, source = self._target, self._source
         sides = [
@@ -497,7 +496,7 @@ class Relocation:
             self.begin_step("placed")
 
     def _compare_rest(self, known: Mapping[IRI, Digests], changed: Sequence[Wanted]) -> str:
-        """Compare what was written since the digests were read, and the numbers of statements; return the digest of the whole."""
+        """Compare what was written since the digests were computed, and statement counts; return the digest of all graphs."""
         graphs = sorted({*self._source.list_graphs(self._tenant), *self._target.list_graphs(self._tenant)})
         said = blake2b(digest_size=16)
         self._statements = 0
@@ -524,7 +523,7 @@ class Relocation:
         )
 
     def _place_in_main(self) -> None:
-        """Let everybody find the tenant at once, who begins at the main store, and write at the target."""
+        """Record the tenant's place in the main store too, where every node looks first, and allow its writes at the target."""
         self._target.graph.place_tenant(self._tenant, Placement(shard=self._target.name))
         found = self._source.graph.feed.read_placements().get(self._tenant)
         if found is not None and self._main.name not in (self._source.name, self._target.name):
@@ -537,7 +536,7 @@ class Relocation:
         time.sleep(FOLLOWED_S)
 
     def _compare_left(self) -> None:
-        """Raise `GraphError` where the source has not what it had when the tenant was placed: somebody wrote past the nodes."""
+        """Raise `GraphError` if the source has changed since the tenant was placed: somebody wrote past the nodes."""
         said = blake2b(digest_size=16)
         self._statements = 0
         for graph in sorted(self._source.list_graphs(self._tenant)):
@@ -552,14 +551,14 @@ class Relocation:
             )
 
     def _take_back(self) -> None:
-        """Remove what was brought to the target, and let the move be none."""
+        """Remove the copy from the target, and end the move."""
         if self._target.graph.placements.get(self._tenant) != Placement(shard=self._source.name):
             self._target.graph.place_tenant(self._tenant, Placement(shard=self._source.name))
         self._remove(self._target)
         self._note(is_over=True)
 
     def _remove(self, side: Side) -> None:
-        """Remove the tenant's graphs from a store, and see that they are gone."""
+        """Remove the tenant's graphs from a store, and check that they are gone."""
         for graph in side.list_graphs(self._tenant):
             portion: list[Statement] = []
             for quad in side.graph.read_graph(graph):
@@ -587,7 +586,7 @@ class Relocation:
             side.parts.transfer(removes, adds)
 
     def _lend_vectors(self, subjects: Iterable[str]) -> None:
-        """Give the target the vectors that this node has, so that nothing is embedded again."""
+        """Give the target's index on this node the vectors that the source's has, so that nothing is embedded again."""
         mine, theirs = self._source.parts.indexes.file, self._target.parts.indexes.file
         iris = list(map(IRI, subjects))
         found = [
@@ -609,7 +608,7 @@ def _group(quads: Iterator[Statement]) -> Iterator[tuple[IRI, list[Statement]]]:
 
 
 def _sum_up(quads: Iterable[Statement]) -> tuple[int, int]:
-    """Return the sum of the digests of some statements, in two lanes of 64 bits: the same in any order."""
+    """Return the sum of the digests of some statements, in two lanes of 64 bits; it does not depend on their order."""
     low = high = 0
     for quad in quads:
         found = blake2b(str(quad.triple).encode(), digest_size=16).digest()
@@ -622,5 +621,5 @@ def _make_key(subject: str) -> int:
 
 
 def _find_subjects(graph: RemoteStore, name: IRI, keys: set[int]) -> set[IRI]:
-    """Return the subjects of a graph that have some keys."""
+    """Return the subjects of a graph with some keys."""
     return {subject for subject, _ in _group(graph.read_graph(name)) if _make_key(subject) in keys}

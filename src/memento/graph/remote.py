@@ -1,13 +1,13 @@
 """
-The store behind a SPARQL 1.1 endpoint, which several nodes share, and the replica of it in the folder of this node that is read.
+Read and write a store behind a SPARQL 1.1 endpoint that several nodes share; keep a replica of it in this node's folder for reads.
 
-*Guarantees:* a write is whole or not there, and comes after all that this node has followed; else `LostTurn` says that another node
-was first. What others wrote is followed in their order, and never before it is in the store. Reads have what this node knows to be
-written, from the replica where it is up to that, else from the endpoint.
+*Guarantees:* a write is made whole or not at all, after everything that this node has followed; otherwise `LostTurn` says that
+another node was first. Writes of other nodes are followed in their order, and never before they are in the store. Reads see every
+write that this node knows of: from the replica if it has them all, otherwise from the endpoint.
 
-*But:* an endpoint tells nobody the names of its blank nodes. Ours are kept as IRIs, `urn:memento:bnode:…`, and are blank nodes
-again for whoever reads them here; those that somebody else has written there can be read, and not be taken out one by one. An empty
-named graph is none, and its default graph is left alone.
+*But:* an endpoint does not disclose stable names of its blank nodes. Ours are stored as IRIs, `urn:memento:bnode:…`, and read as
+blank nodes; those that others wrote at the endpoint can be read, but not removed one by one. An empty named graph does not exist,
+and the endpoint's default graph is not used.
 """
 
 from __future__ import annotations
@@ -41,20 +41,20 @@ from memento.model import Change, Quad, Value
 logger = logging.getLogger(__name__)
 
 BLANK = "urn:memento:bnode:"
-"""How the IRIs begin that stand for blank nodes at an endpoint."""
+"""The prefix of IRIs that stand for blank nodes at an endpoint."""
 
 _FOREIGN = "endpoint-"
-"""How the names begin, here, of blank nodes that somebody else has written at the endpoint."""
+"""The prefix, here, of the names of blank nodes that others wrote at the endpoint."""
 
 _TRUSTED_S = 2.0
-"""For which a process that has told nothing is believed to have written nothing: it may have died before."""
+"""Seconds for which silent processes are assumed to have written nothing; one may have died before it told the others."""
 _AT_ONCE = 1_000  # quads that are looked for, or nodes that are read, by one request
 _ROUNDS = 8
-"""How often a replica runs after writers before it waits until they pause."""
+"""How often a replica tries to catch up with writers before it waits until they pause."""
 _PIECE = 50_000  # quads that are copied at once
 _MARK = (ox.NamedNode(FEED), ox.NamedNode(f"{FEED}:replica"))
 _ENDS = (MEM.to, MEM.invalidated)
-"""Where what a write says leads on: the indexes of what is there are outdated too."""
+"""Predicates whose objects a write affects too: the indexes of those nodes are outdated as well."""
 _FORGETTING = (MEM.content, MEM.description)
 _QUIET = {
     MEM.rendered,
@@ -71,7 +71,7 @@ _QUIET = {
     MEM.successCount,
     MEM.failureCount,
 }
-"""What use does to memories, and the answers of pages."""
+"""Predicates that the use of memories changes, and those of the answers of pages."""
 
 
 class RemoteStore:
@@ -92,21 +92,21 @@ class RemoteStore:
             GraphError: the endpoint cannot be reached, read or written.
         """
         self.failure: str | None = None
-        """Why this node must not write, as its program is too old for the store; an endpoint that was away is no such reason."""
+        """Why this node must not write, as its program is too old for the store. Not set while the endpoint is merely away."""
         self.on_failure: Callable[[], None] | None = None
         self.client = client
         self.feed = Feed(client)
         self.turn = Turn(self.feed, node, lease_s, client.timeout_s if patience_s is None else patience_s)
-        """Held by whoever writes, from before it reads what it decides by; each write takes it for itself where nobody does."""
+        """Held by a writer from before it reads what its decision depends on; a write takes it for itself if nobody holds it."""
         self.turn.on_take = self._catch_up
         self.neighbours: Neighbours | None = None
-        """The other processes of this machine that share the store, where there are any."""
+        """The other processes of this machine that share the store; None if there are none."""
         self.on_follow: Callable[[Sequence[Entry]], None] = lambda entries: None
-        """Told what others wrote, in their order, before it counts as known here; what it raises is tried again."""
+        """Called with the writes of others, in their order, before they count as known here; called again if it raises."""
         self.on_turn: Callable[[], None] = lambda: None
-        """Called when this node has taken the turn and followed all there is."""
+        """Called when this node has taken the turn and followed all writes."""
         self.shard = "default"
-        """How this store is called where a memory has several."""
+        """The name of this store among several of one memory."""
         self._writes_of = threading.local()
         self._one_writer = threading.Lock()
         self._following = threading.Lock()
@@ -119,12 +119,12 @@ class RemoteStore:
         """When this node last knew all that the store had, by `time.monotonic`."""
         head = self.feed.begin()
         self.id = head.id
-        """That of the store, made with its feed."""
+        """The id of the store, created with its feed."""
         self._sequence, self._token = head.sequence, head.token
         if any(entry.journal for entry in self.feed.list_entries(head.sequence - 1)):  # of a node that has died
             self._sequence, self._token = head.sequence - 1, ""  # the turn brings the rest
         self.placements = self.feed.read_placements()
-        """Where tenants are that are not here, or came here."""
+        """The places of tenants that are elsewhere, or were moved here."""
         rows = client.select("SELECT ?g WHERE { GRAPH ?g {} } LIMIT 1")
         # Some engines know no graph by its name alone.
         self._every = "GRAPH ?g {} FILTER EXISTS { GRAPH ?g { ?s ?p ?o } }" if any(rows) else "GRAPH ?g { ?s ?p ?o }"
@@ -136,7 +136,7 @@ class RemoteStore:
 
     def keep_replica(self, replica: Replica) -> None:
         """
-        Read from a replica whenever it has what this node knows; where it is to be whole, bring it there before this returns.
+        Read from a replica whenever it has all writes that this node knows; fill one of the whole store before this returns.
 
         Raises:
             GraphError: endpoint or disk failed.
@@ -148,10 +148,10 @@ class RemoteStore:
 
     def fill_replica(self) -> None:
         """
-        Bring a replica that has lost its way to what this node knows, or fill it again; nothing where it is there.
+        Bring a replica that is behind up to what this node knows, or fill it again; do nothing if it is current.
 
         Raises:
-            GraphError: endpoint or disk failed; it is not read until it was tried again.
+            GraphError: endpoint or disk failed; the replica is not read until another try succeeds.
         """
         replica = self._replica
         if replica is None or not replica.is_whole or self._is_closed or replica.sequence >= self._sequence:
@@ -163,18 +163,18 @@ class RemoteStore:
 
     @property
     def replica_state(self) -> str:
-        """What reads are answered from: `current`, `filling`, or `endpoint` where nothing is to be read from a replica."""
+        """`current` if reads use the replica, `filling` while it is behind, `endpoint` if there is none of the whole store."""
         if self._replica is None or not self._replica.is_whole:
             return "endpoint"
         return "current" if self._open_replica() is not None else "filling"
 
     @property
     def copied(self) -> int:
-        """How many of its statements are copied into the folder of this node."""
+        """The number of statements that are copied into the folder of this node."""
         return self._replica.statements if self._replica is not None else 0
 
     def _open_replica(self) -> Oxigraph | None:
-        """Return what may be read in place of the endpoint, if anything."""
+        """Return the replica if it may be read in place of the endpoint."""
         replica = self._replica
         is_heard = time.monotonic() - self.followed_at < max(self.client.timeout_s, 5 * _TRUSTED_S)
         if replica is None or self._is_unsure or self._is_closed or not is_heard:
@@ -183,31 +183,31 @@ class RemoteStore:
 
     @property
     def is_behind(self) -> bool:
-        """Whether another process of this machine has written what is not followed yet."""
+        """Whether another process of this machine has written something that this one has not followed yet."""
         return self.neighbours is not None and self.neighbours.sequence > self._sequence
 
     @property
     def is_told(self) -> bool:
-        """Whether nobody but processes of this machine writes, none has since, and it is not yet time to look all the same."""
+        """Whether the feed need not be read now: it was just followed, and only processes of this machine write, none since."""
         is_quiet = self.neighbours is not None and not self.is_behind
         return is_quiet and time.monotonic() - self.followed_at < _TRUSTED_S
 
     @property
     def own_writes(self) -> int:
-        """How often this thread has written."""
+        """The number of writes of this thread."""
         return getattr(self._writes_of, "count", 0)
 
     def has_tenant(self, tenant: str) -> bool:
-        """Tell whether a tenant may be here: it has not left, and is not only on its way."""
+        """Tell whether a tenant may be here: it was not moved away, and is not still being moved here."""
         placement = self.placements.get(tenant)
         return placement is None or placement.shard == self.shard
 
     def follow_feed(self) -> bool:
         """
-        Follow what others wrote, unless this node is writing; return whether there was any.
+        Follow the writes of other nodes, unless this node is writing; return whether there were any.
 
         Raises:
-            GraphError: the endpoint failed; the next call goes on where this one ended.
+            GraphError: the endpoint failed; the next call continues where this one ended.
         """
         with self._following:
             if self.turn.lease is not None or self._is_closed:  # a writer has followed, and nobody else writes now
@@ -228,8 +228,7 @@ class RemoteStore:
 
     def changes(self, after: int) -> list[Entry]:
         """
-        List what was written after a number, the oldest first; where that is not known any more, one entry with `is_whole` and no
-        graphs.
+        List the writes after a number, the oldest first; if the feed no longer has them, one entry with `is_whole` and no graphs.
 
         Raises:
             GraphError: the endpoint failed.
@@ -299,7 +298,7 @@ class RemoteStore:
         return sorted(known)
 
     def list_tenants(self) -> dict[str, list[IRI]]:
-        """List the graphs of each tenant, of those too that have left and are not removed, or are on their way."""
+        """List the graphs of each tenant, also of tenants that have left but are not removed yet, or are being moved here."""
         found: dict[str, list[IRI]] = {}
         for name in self.list_graphs():
             if (owner := owner_of(name)) is not None:
@@ -308,7 +307,7 @@ class RemoteStore:
 
     def transfer(self, removes: Sequence[ox.Quad], adds: Sequence[ox.Quad]) -> Entry | None:
         """
-        Write quads of a tenant that is on its way, as they are in another store; None where there is nothing to write.
+        Write quads of a tenant that is being moved, as they are in the other store; return None if there is nothing to write.
 
         Raises:
             GraphError: as any write.
@@ -318,7 +317,7 @@ class RemoteStore:
 
     def place_tenant(self, tenant: str, placement: Placement) -> None:
         """
-        Say where a tenant is from now on: who writes of it here is told `Moved` unless that is this store.
+        Record where a tenant is from now on; if that is another store, writes of the tenant here raise `Moved`.
 
         Raises:
             GraphError: as any write.
@@ -394,7 +393,7 @@ class RemoteStore:
         yield from _yield_quads(self._select(text), {"g": ox.NamedNode(graph)})
 
     def read_subjects(self, subjects: Sequence[tuple[str, str]]) -> tuple[int, set[ox.Quad]]:
-        """Return the quads at the endpoint of some subjects, each given with a graph, and the number of the last write then."""
+        """Return the number of the last write, and the endpoint's quads of some (graph, subject) pairs at that time."""
         by_graph: defaultdict[str, list[str]] = defaultdict(list)
         for graph, subject in subjects:
             by_graph[graph].append(f"<{BLANK}{subject[2:]}>" if subject.startswith("_:") else f"<{subject}>")
@@ -417,7 +416,7 @@ class RemoteStore:
         return int(str(to_value(row["n"])))
 
     def list_graphs(self) -> list[IRI]:
-        """List the graphs that there are at the endpoint."""
+        """List the graphs at the endpoint."""
         rows = self._select(f"SELECT DISTINCT ?g WHERE {{ {self._every} }}")
         return sorted(IRI(str(to_value(row["g"]))) for row in rows if not _is_ours(row["g"]))
 
@@ -495,7 +494,7 @@ class RemoteStore:
             return entry
 
     def _enter(self, writing: Writing, write: Callable[[], Entry]) -> Entry:
-        """Make a write, and know of it here."""
+        """Make a write, and note it here and in the replica."""
         try:
             entry = write()
         except LostTurn:
@@ -527,7 +526,7 @@ class RemoteStore:
 
     def note_step(self) -> None:
         """
-        Write nothing but the next number of the feed, so that every node looks at what it has of the store.
+        Write only the next number of the feed, so that every node checks what it has of the store.
 
         Raises:
             GraphError: the endpoint failed.
@@ -538,7 +537,7 @@ class RemoteStore:
             self._enter(writing, lambda: self.feed.write_entry(writing, self._sequence, lease))
 
     def _catch_up(self, head: Head) -> None:
-        """Finish what another node has left, and follow what others wrote: the turn is this node's."""
+        """Finish what another node has left, and follow the writes of others; this node has the turn."""
         with self._following:
             entries = self._list_new(head)
             for entry in entries:
@@ -548,7 +547,7 @@ class RemoteStore:
         self.on_turn()
 
     def _list_new(self, head: Head) -> list[Entry]:
-        """List what was written since; anything at all where the endpoint was put back to an earlier state, or emptied."""
+        """List the new writes; one entry of everything if the endpoint was emptied or restored to an earlier state."""
         if head.id == self.id and head.sequence >= self._sequence:
             if head.sequence == self._sequence and head.token == self._token:
                 return []
@@ -566,7 +565,7 @@ class RemoteStore:
         ]
 
     def _follow(self, entries: Sequence[Entry]) -> bool:
-        """Follow some entries; False where another write came in between that is not applied yet, so that none was."""
+        """Follow some entries; return False, with none followed, if another write came in between that is not applied yet."""
         if entries:
             self._names = None
             if self._replica is not None and self._replica.is_whole:
@@ -584,33 +583,34 @@ class RemoteStore:
 
 
 class _Dropped(GraphError):
-    """The folder of a replica could not be written or read, and was let go of."""
+    """The folder of a replica could not be written or read, and the replica was dropped."""
 
 
 class Replica:
     """
-    A copy of a shared store in a local folder, or of some of its graphs, brought up to what the feed tells.
+    Keep a copy of a shared store, or of some of its graphs, in a local folder, and update it by the feed.
 
-    *Guarantees:* what has the mark of a write is the store as it was right after that write. What is not written in one piece loses
-    its mark first, so that a kill leaves it right, or to be dropped at the next start.
+    *Guarantees:* a copy with the mark of a write is the store right after that write. An update in several pieces removes the mark
+    first, so that a kill leaves either a correct copy or one that the next start drops.
 
-    A whole one is brought up by its store, write by write. One of some graphs is brought up when it is copied, and never read.
+    The store updates a copy of everything, write by write. A copy of some graphs is updated when it is copied for SPARQL, and never
+    read itself.
     """
 
     def __init__(self, store: RemoteStore, folder: Path, *, whole: int, some: int) -> None:
         """
         Args:
-            folder: made when it is needed.
-            whole: quads up to which it has the whole store; 0 where it is to have only the graphs that are asked for.
-            some: quads that it may hold of graphs that are asked for.
+            folder: created when needed.
+            whole: quads up to which the whole store is copied; 0 to copy only requested graphs.
+            some: most quads of requested graphs.
         """
         self._store, self._folder, self._whole, self._some = store, folder, whole, some
         self.is_whole = whole > 0
-        """Whether it has, or is to have, all of the store; not where that has too many quads."""
+        """Whether it has, or will have, the whole store; false once that has too many quads."""
         self.sequence = -1
-        """The write up to which it has everything; -1 where it is empty."""
+        """The write up to which it has everything; -1 if it is empty."""
         self.on_forget: Callable[[], None] = lambda: None
-        """Called when texts are taken out, which the engine keeps in its files all the same."""
+        """Called when texts are removed, because the engine still keeps them in its files."""
         self._local: Oxigraph | None = None
         self._graphs: set[str] = set()  # that it has, where it is not whole
         self._mark: ox.Quad | None = None
@@ -619,11 +619,11 @@ class Replica:
 
     @property
     def local(self) -> Oxigraph | None:
-        """What may be read, if it is the store of one moment."""
+        """The local copy, if it is the state of one moment; None otherwise."""
         return self._local if self._mark is not None else None
 
     def resume(self, sequence: int) -> None:
-        """Take up what an earlier process left in the folder, where the feed leads on from it; else delete it."""
+        """Reopen the copy of an earlier process if the feed leads on from it; otherwise delete it."""
         with self._lock:
             self.drop(spare=True)
             for path in self._folder.glob("*"):
@@ -642,7 +642,7 @@ class Replica:
 
     def fill(self, sequence: int) -> bool:
         """
-        Copy the whole store as it is after some write, and in part as it is later; False where it is too large.
+        Copy the whole store as of some write, parts of it possibly as of a later one; return False if it is too large.
 
         Raises:
             GraphError: endpoint or disk failed.
@@ -665,7 +665,7 @@ class Replica:
         return True
 
     def follow_own_write(self, entry: Entry, writing: Writing) -> None:
-        """Make a write of this node here too, if everything before it is here."""
+        """Apply a write of this node to the copy too, if the copy has everything before it."""
         with self._lock:
             if self.local is None or not self.is_whole or self.sequence != entry.sequence - 1:
                 return
@@ -679,11 +679,11 @@ class Replica:
 
     def follow_others(self, entries: Sequence[Entry]) -> list[Entry] | None:
         """
-        Bring in what others wrote, and what they write while that goes on.
+        Apply the writes of others, and those that they make meanwhile.
 
         Returns:
-            all writes up to which it is now; None where it must be tried again while nobody writes. One that cannot be brought up
-            is dropped.
+            all writes that the copy now has; None if this must be tried again while nobody writes. A copy that cannot be brought up
+            to date is dropped.
 
         Raises:
             GraphError: the endpoint failed; it may be tried again.
@@ -718,14 +718,14 @@ class Replica:
 
     def backup(self, folder: Path, graphs: Collection[str] | None) -> Collection[str] | None:
         """
-        Copy some graphs, or all, as they are now, to a folder that is not there yet; others may be there too.
+        Copy the current state of some graphs, or of all, to a new folder; the copy may have further graphs.
 
         Returns:
             the graphs that the copy has; None for all.
 
         Raises:
-            TooMuch: they have more quads than it may hold.
-            GraphError: endpoint or disk failed, or it is being filled.
+            TooMuch: they have more quads than the limit.
+            GraphError: endpoint or disk failed, or the replica is being filled.
         """
         with self._lock:
             if not self.is_whole:
@@ -739,7 +739,7 @@ class Replica:
             return None if self.is_whole else frozenset(self._graphs)
 
     def drop(self, *, spare: bool = False) -> None:
-        """Let go of everything; of the files too, unless they are to be spared."""
+        """Forget the copy; delete its files too, unless `spare` is set."""
         with self._lock:
             self._local = self._mark = None  # whoever reads it has it open until then
             self.sequence, self._count, self._graphs = -1, 0, set()
@@ -747,7 +747,7 @@ class Replica:
                 rmtree(self._folder, ignore_errors=True)
 
     def close(self) -> None:
-        """Let go of the folder; what is whole stays for the next start."""
+        """Close the copy; keep the files of a copy of the whole store for the next start."""
         with self._lock:
             if self._local is not None:
                 self._local.close()
@@ -770,7 +770,7 @@ class Replica:
 
     @property
     def statements(self) -> int:
-        """How many it holds, or a few more."""
+        """The number of its quads, or a few more."""
         return self._count
 
     def _refuse(self, count: int) -> None:
@@ -781,7 +781,7 @@ class Replica:
         self.drop()
 
     def _read_news(self, news: Sequence[Entry], found: dict[tuple[str, str], set[ox.Quad]]) -> int:
-        """Read what some writes were of, as it is now; return the number of the last write then."""
+        """Read the current state of what some writes changed; return the number of the last write at that time."""
         told = [entry.told for entry in news]
         if any(one.is_whole and one.forgets for one in told):
             self.on_forget()
@@ -821,7 +821,7 @@ class Replica:
         return self.is_whole or graph in self._graphs
 
     def _copy_graph(self, graph: IRI) -> None:
-        """Have one graph as it is now, piece by piece."""
+        """Copy the current state of one graph, piece by piece."""
         self._unmark()
         with self._dropping():
             if self._opened.has_graph(graph):
@@ -842,7 +842,7 @@ class Replica:
     def _write(
         self, cleared: Sequence[str], removes: Sequence[ox.Quad], adds: Sequence[ox.Quad], sequence: int, token: str
     ) -> None:
-        """Write, and mark it as all there is up to some write: in one piece, but where much is added."""
+        """Write, and mark the copy as complete up to some write; in one piece, unless much is added."""
         if any(quad.predicate.value == MEM.content for quad in removes):
             self.on_forget()
         with self._dropping():
@@ -871,7 +871,7 @@ class Replica:
 
     @contextmanager
     def _dropping(self) -> Iterator[None]:
-        """Let go of everything where the folder cannot be written or read."""
+        """Drop the copy if its folder cannot be written or read."""
         try:
             yield
         except GraphError as error:
@@ -881,7 +881,7 @@ class Replica:
             raise _Dropped(str(error)) from error
 
     def _bring(self, graphs: Collection[str] | None) -> None:
-        """Have some graphs, or all, as they are now, and others that were asked for before while there is room."""
+        """Copy the current state of some graphs, or of all; keep graphs requested earlier while there is room."""
         known = self._store.list_graphs()
         wanted = [graph for graph in known if graphs is None or graph in graphs]
         if self._local is not None:
@@ -925,7 +925,7 @@ def _refuse_files(what: str) -> NoReturn:
 
 
 def _to_named(quad: ox.Quad, *, is_removed: bool = False) -> ox.Quad:
-    """Return a quad as it is kept at an endpoint: with IRIs for its blank nodes."""
+    """Return a quad as an endpoint stores it: with IRIs for its blank nodes."""
 
     def to_name(term: Term) -> Term:
         if isinstance(term, ox.BlankNode):
@@ -943,7 +943,7 @@ def _to_named(quad: ox.Quad, *, is_removed: bool = False) -> ox.Quad:
 
 
 def _to_blank(term: Term) -> Term:
-    """Return a term of an endpoint as it was written here."""
+    """Return a term of an endpoint as callers wrote it: with blank nodes for their IRIs."""
     if isinstance(term, ox.NamedNode) and term.value.startswith(BLANK):
         return ox.BlankNode(term.value[len(BLANK) :])
     if isinstance(term, ox.BlankNode):
@@ -954,7 +954,7 @@ def _to_blank(term: Term) -> Term:
 
 
 def _to_local(quad: ox.Quad) -> ox.Quad:
-    """Return a quad that was written to an endpoint as it is read from there."""
+    """Return a quad that was written to an endpoint as this node reads it."""
     return ox.Quad(_to_blank(quad.subject), quad.predicate, _to_blank(quad.object), quad.graph_name)  # type: ignore[arg-type]
 
 
@@ -968,7 +968,7 @@ def _yield_quads(rows: Iterable[Solution], known: dict[str, Term]) -> Iterator[o
 
 
 def _list_nodes(quads: Iterable[ox.Quad]) -> list[IRI]:
-    """List the subjects of some quads, and the nodes at the ends of those that lead on."""
+    """List the subjects of some quads, and the objects of the predicates in `_ENDS`."""
     nodes = []
     for quad in quads:
         subject = quad.subject.value if isinstance(quad.subject, ox.NamedNode) else str(quad.subject)

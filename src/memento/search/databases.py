@@ -1,14 +1,14 @@
 """
-The engines that keep entries in the tables of a vector database: LanceDB, in a folder or an object store, and Milvus.
+Keep entries in the tables of a vector database: LanceDB, in a folder or an object store, or Milvus.
 
-*Flow:* an `Entry` is one row for each window of its text; text, keys and records stand in the first row alone, so that words and
-keys find a node once. In LanceDB the first row has the whole entry in a column too: a search gives the ids of rows, which its
-indexes know, and one column is read of those that are not known yet.
+*Flow:* an `Entry` becomes one row for each window of its text; only the first row has text, keys and records, so that words and
+keys find a node once. In LanceDB the first row also has the whole entry in one column: a search returns row ids, which its indexes
+know, and that column is read for the rows that this process does not know yet.
 
-*Guarantees:* an exception of a library does not leave this file: it is an `EngineError`. LanceDB replaces and drops in one commit.
+*Guarantees:* no exception of a library leaves this file; it becomes an `EngineError`. LanceDB replaces and drops in one commit.
 
-*But:* Milvus replaces by a deletion before an insertion: a question in between misses the entry, a kill in between leaves it out
-until the node that was killed, or another one, puts it again from the store.
+*But:* Milvus replaces a row by a deletion before an insertion: a question in between misses the entry, a kill in between leaves it
+out until the killed node, or another one, puts it again from the store.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _TABLE = "memento"
 _MADE = b"made"  # in the schema of a table: what no other table has
 _TIMES = ("valid_from", "valid_until", "believed_from", "believed_until", "known_since")
 _SEEN = IRI("urn:memento:seen")
-"""The row that says up to which sequence of which store the table has everything."""
+"""The row that records up to which sequence, and of which store, the table is complete."""
 _AT_ONCE = 500  # names in one condition
 _FRAGMENT = 16_384  # rows of a fragment that is not joined with others
 _LATE = 64  # commits after which LanceDB is to be settled: each leaves a fragment
@@ -60,7 +60,7 @@ _OBJECT_STORES = ("s3://", "gs://", "az://")
 _ROWS = 100_000  # ids of rows of which a process knows the IRI
 
 _SOURCE = re.compile(r"[, ] ?/[^\s:]++:\d++:\d++")
-"""Where an error was raised in the code of an engine, which helps nobody here."""
+"""The position in an engine's source code that an error message names; of no use to our users."""
 
 
 @contextmanager
@@ -77,9 +77,9 @@ def _translate(name: str, caught: tuple[type[BaseException], ...]) -> Iterator[N
 
 def _import_dataset() -> Callable[[str], Any]:
     """
-    Return what opens a table for the work that LanceDB does not offer; raises `ImportError`.
+    Return the function that opens a table for maintenance that LanceDB itself does not offer; raises `ImportError`.
 
-    *Because:* `lance` warns at every fork of a process, and whatever is forked here begins another program.
+    *Because:* `lance` warns at every fork, but each process forked here starts another program.
     """
     import lance
 
@@ -88,7 +88,7 @@ def _import_dataset() -> Callable[[str], Any]:
 
 
 class Lance:
-    """A table of LanceDB in a folder, or in an object store (`s3://bucket/path`, keys from the environment)."""
+    """Keep entries in a table of LanceDB, in a folder or an object store (`s3://bucket/path`, keys from the environment)."""
 
     def __init__(
         self,
@@ -103,9 +103,9 @@ class Lance:
         """
         Args:
             token: of LanceDB's own service; None for a folder or an object store.
-            replaces: make a table of vectors of another length once more, which is then empty.
-            folder: for a copy of the files of an object store, from which it is read then.
-            most: bytes of them up to which they are copied.
+            replaces: replace a table whose vectors have another length by an empty one.
+            folder: for a copy of the object store's files, which is then read instead.
+            most: bytes up to which the files are copied.
         """
         try:
             import lancedb
@@ -131,7 +131,7 @@ class Lance:
             )
 
     def _ask(self, ask: Callable[[Any], T]) -> T:
-        """Ask the copy of the table, and the table itself where there is none or one of its files is missing."""
+        """Query the copy of the table, or the table itself if there is no copy or the copy fails."""
         with self._failing():
             table = self._copy.find_table() if self._copy else None
             if table is not None:
@@ -145,7 +145,7 @@ class Lance:
 
     @contextmanager
     def _committing(self) -> Iterator[None]:
-        """Let one writer of this process change the table, and the next question look for it."""
+        """Admit one writer of this process to the table; make the next question check for the commit."""
         with self._failing(), self._lock:
             try:
                 yield
@@ -188,7 +188,7 @@ class Lance:
         self._index_columns()
 
     def _index_columns(self) -> None:
-        """Make the indexes of all columns but the vectors, of what is there."""
+        """Create the indexes of all columns except the vectors, over the existing rows."""
         from lancedb.index import FTS, Bitmap, BTree
 
         plain = FTS(
@@ -211,7 +211,7 @@ class Lance:
         self._index_values()
 
     def _index_values(self) -> None:
-        """Make the indexes whose values are names of people's things and places."""
+        """Create the indexes whose values may name persons, things and places."""
         from lancedb.index import Bitmap, LabelList
 
         self._table.create_index("graph", config=Bitmap(), replace=True)
@@ -311,7 +311,7 @@ class Lance:
         return self._ask(search)
 
     def _read_rows(self, table: Any, scores: dict[int, float]) -> list[Hit]:
-        """Return what stands in some rows, with the entries of those that were not known: to read them is what a search costs."""
+        """Return the hits of some rows, with the entries of rows not yet known; reading these is the main cost of a search."""
         made = (table.schema.metadata or {}).get(_MADE, b"")
         with self._naming:
             if made != self._named:  # another node has dropped the table and made it again
@@ -372,7 +372,7 @@ class Lance:
         return self._ask(lambda table: int(table.count_rows(f"{_condition_of_lance(where)} AND window <= 0")))
 
     def settle(self) -> None:
-        """Join the fragments of small writes, bring the indexes up to them, and make one of vectors where there are many."""
+        """Merge the fragments of small writes, update the indexes, and create the one of vectors if there are many."""
         from lancedb.index import IvfSq
 
         with self._committing():
@@ -399,14 +399,14 @@ class Lance:
 
     def _join_fragments(self, older: timedelta | None, deleted: float = 0.1, *, is_alone: bool = False) -> None:
         """
-        Write small fragments once more, and those that have lost more than a share of their rows, and bring the indexes up to it.
+        Rewrite small fragments, and fragments that have lost more than a share of their rows, and update the indexes.
 
-        *Because:* LanceDB itself joins them to a million rows, all of which a later erasure would have to write again.
+        *Because:* LanceDB itself merges up to a million rows, all of which a later erasure would have to rewrite.
 
         Args:
-            older: how old versions have to be to be deleted; None for none.
-            is_alone: delete also what is of no version, as a writer leaves it that was killed or came too late. Only for whoever
-                has the turn to write, as it may be of one that another process is making.
+            older: the age from which versions are deleted; None deletes none.
+            is_alone: also delete files of no version, which a writer leaves that was killed or lost a race. Only the node with the
+                write turn may do so, because they may belong to a version that another process is writing.
         """
         if self._uri.startswith("db://"):  # its own service does it by itself
             self._table.optimize(cleanup_older_than=older)
@@ -431,13 +431,13 @@ class Lance:
 
 
 class Milvus:
-    """A collection of Milvus: a cluster (`http://host:19530`), `milvus-lite server`, or a file for one process."""
+    """Keep entries in a collection of Milvus: a cluster (`http://host:19530`), `milvus-lite server`, or a file for one process."""
 
     def __init__(self, uri: str, token: str | None, dimensions: int, *, replaces: bool = False) -> None:
         """
         Args:
             token: `user:password` or a key, where the cluster asks for one.
-            replaces: make a collection of vectors of another length once more, which is then empty.
+            replaces: replace a collection whose vectors have another length by an empty one.
         """
         try:
             import grpc
@@ -459,7 +459,7 @@ class Milvus:
         return _translate("Milvus", self._caught)
 
     def _ask(self, call: str, *given: Any, **named: Any) -> Any:
-        """Ask the server about the collection; one that was started again has it on disk alone, and loads it first."""
+        """Send a request about the collection; load it first if the server has restarted and has it only on disk."""
         ask = getattr(self._client, call)
         try:
             return ask(_TABLE, *given, **named)
@@ -538,7 +538,7 @@ class Milvus:
         self._settle_when_due(len(rows))
 
     def _settle_when_due(self, rows: int) -> None:
-        """Let Milvus Lite index what was put: every question looks through each row until then. A cluster does that by itself."""
+        """Make Milvus Lite index new rows, which every question scans until then. A cluster does so by itself."""
         self._unsettled += rows
         if self._is_lite and self._unsettled >= _UNSETTLED:
             self.settle()
@@ -713,7 +713,7 @@ def _entries(columns: dict[str, list[Any]], vectors: Vectors) -> list[Entry]:
 def _next_mark(
     read: Callable[[], tuple[int, str]], seen: int | None, owner: str | None, dimensions: int
 ) -> list[Entry]:
-    """Return the entry that says up to where a table has what store; none where it says so already."""
+    """Return the entry that records up to which write of which store a table is complete; none if the table has it already."""
     if seen is None and owner is None:
         return []
     last, known = read()
@@ -742,7 +742,7 @@ def _pack_iri(iri: IRI) -> bytes:
 
 
 def _condition(where: Where, several: Callable[[Iterable[str]], str] | None = None) -> str:
-    """Return what an entry has to be, in the words that both databases know; they write `several` names each in its way."""
+    """Write the condition for entries in the syntax that both databases share; each writes a list (`several`) in its own way."""
     several = several or (lambda names: f"({_quoted(names)})")
     parts = [f"kind IN {several(where.kinds or KINDS)}"]
     if where.graphs:
@@ -754,7 +754,7 @@ def _condition(where: Where, several: Callable[[Iterable[str]], str] | None = No
 
 def _fits(width: int, dimensions: int, replaces: bool) -> bool:
     """
-    Tell whether vectors of a table are as long as those of the embedder.
+    Tell whether the vectors of a table are as long as the embedder's.
 
     Raises:
         EngineError: they are not, and the table is not to be replaced.
@@ -780,7 +780,7 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _condition_of_lance(where: Where) -> str:
-    """Return what an entry has to be, of columns that have an index alone: all others are read whole at each question."""
+    """Write the condition for entries with indexed columns only; LanceDB would read any other one in full at each question."""
     condition = _condition(replace(where, current=None))
     if where.current is None:
         return condition
@@ -806,7 +806,7 @@ def _key(iri: str, window: int) -> str:
 
 
 def _shorten_text(text: str) -> str:
-    """Return the words of a text that Milvus takes: the first 65,000 bytes of them."""
+    """Cut a text to what Milvus accepts: whole words within the first 65,000 bytes."""
     if len(text.encode()) <= _LONGEST:
         return text
     return text.encode()[:_LONGEST].decode(errors="ignore").rpartition(" ")[0]
@@ -814,10 +814,10 @@ def _shorten_text(text: str) -> str:
 
 def open_engine(settings: IndexSettings, dimensions: int, folder: Path | None = None) -> Engine | None:
     """
-    Return the engine of the settings; None for the index in memory that is kept in the data folder.
+    Open the engine of the settings; return None for the index in memory, which the data folder keeps.
 
     Args:
-        folder: for a copy of what an engine has in an object store; deleted where there is to be none.
+        folder: for a copy of the engine's files in an object store; deleted if there should be no copy.
 
     Raises:
         MissingPart: its package is not installed.

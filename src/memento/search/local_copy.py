@@ -1,15 +1,15 @@
 """
-A copy of the files of a table of LanceDB, from an object store into a folder, so that questions are answered from the disk.
+Copy the files of a LanceDB table from an object store into a folder, so that questions are answered from the local disk.
 
-*Flow:* a commit adds files, and a manifest that names all files of the table → `bring_up` lists them, copies those that are new,
-the newest manifest last, and deletes those that are gone → whoever opens the folder has the table as it was after that commit.
+*Flow:* a commit adds files, and a manifest that names all files of the table → `bring_up` lists the objects, copies the new ones,
+the newest manifest last, and deletes local files that are gone there → the folder opens as the table right after that commit.
 
-*Guarantees:* a file is never changed once it is written, so that one of the same name and size is the same; one that was copied in
-part has another name. A manifest is told by its tag too, as a table that was dropped and made again counts from 1. The manifest
-here comes after all that it names, and no other is beside it. What was deleted there is deleted here with the next look, also where
-there is no room for what is new.
+*Guarantees:* LanceDB never changes a file after writing it, so that a file of the same name and size is the same; a partial copy
+has another name. A manifest is identified by its tag too, because a table that was dropped and created again counts versions from
+1. The manifest is copied after all files that it names, and the folder has no other one. Files deleted in the object store are
+deleted here at the next check, even if there is no room for the new ones.
 
-*But:* what another node commits is seen a fifth of a second later at most.
+*But:* a question may miss what another node has committed in the last fifth of a second.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _ROUNDS = 5  # of a copy during which files are deleted
 
 
 class _Here(NamedTuple):
-    """What was copied: the manifest, by its name and its tag in the object store, and the table that it describes."""
+    """Hold what was copied: the manifest, by its name and its tag in the object store, and the table that it describes."""
 
     manifest: str
     tag: str | None
@@ -53,13 +53,13 @@ class _Here(NamedTuple):
 
 
 class LocalCopy:
-    """The files of one table; may be used from many threads."""
+    """Keep a copy of the files of one table; may be used from many threads."""
 
     def __init__(self, uri: str, folder: Path, most: int, opened: Callable[[Path], Any]) -> None:
         """
         Args:
             uri: of the table, as `s3://bucket/path/name.lance`; keys come from the environment.
-            folder: of the copy alone; made when it is needed.
+            folder: used for the copy only; created when needed.
             most: bytes up to which a table is copied.
             opened: opens the table whose files are in a folder.
 
@@ -94,7 +94,7 @@ class LocalCopy:
         self._worker.wake()
 
     def find_table(self) -> Any:
-        """Return the table as it is now or was a moment ago; None while it is not here, as it is being copied or too large."""
+        """Return the copied table, at most a moment old; None while there is no copy, because it is being made or too large."""
         with self._looking:
             here, looked, commit = self._here, time.monotonic(), self._commit
             if here is None or (looked - self._looked[0] < _FRESH_S and self._looked[1] is commit):
@@ -110,21 +110,21 @@ class LocalCopy:
             return here and here.table
 
     def expire(self) -> None:
-        """Let the next question look for what was committed, also where a look is under way."""
+        """Make the next question check for commits, even if a check is in progress."""
         self._commit = object()
 
     def drop_table(self) -> None:
-        """Let the object store be asked until the files were looked at again, as one of them is not as it should be."""
+        """Stop using the copy, because one of its files is damaged or missing, until its files were checked again."""
         self._here = None
         self.expire()
         self._worker.wake()
 
     def bring_up(self, most: float = float("inf")) -> bool:
         """
-        Make the files here those that are there; return False where more bytes than `most` would have to be copied.
+        Make the local files equal to those in the object store; return False if more than `most` bytes would have to be copied.
 
         Raises:
-            EngineError: the object store or the disk failed. What is here is of some commit all the same.
+            EngineError: the object store or the disk failed. The folder still has the state of some commit.
         """
         with self._copying:
             for _ in range(_ROUNDS):
@@ -149,12 +149,12 @@ class LocalCopy:
         return _LOOK_S
 
     def _is_behind(self, here: _Here) -> bool:
-        """Tell whether there is a next version, or this one is gone, with which the next may have gone too, or is another one."""
+        """Tell whether there is a next version, or the manifest of this one was deleted (the next one's may be too) or replaced."""
         version = _LAST - int(here.manifest.removeprefix(_VERSIONS).removesuffix(_MANIFEST))
         return self._find_tag(_name_manifest(version + 1)) is not None or self._find_tag(here.manifest) != here.tag
 
     def _find_tag(self, name: str) -> str | None:
-        """Return the tag of an object, which is another one when it was written again; None where there is no object."""
+        """Return the tag of an object, which changes when the object is rewritten; None if there is no object."""
         try:
             return str(self._objects.head(self._glance, name)["e_tag"])
         except FileNotFoundError:
@@ -212,14 +212,14 @@ class LocalCopy:
                     path.rmdir()
 
     def _find_room(self, whole: int, new: int) -> bool:
-        """Tell whether the copy may become so large; the log says once that it may not."""
+        """Tell whether the copy may grow to this size; log once if it may not."""
         had, self._has_room = self._has_room, whole <= self._most and new <= disk_usage(self._folder).free - _SPARE
         if had and not self._has_room:
             logger.warning("index.too-large-to-copy", extra={"bytes": whole, "most": self._most, "new": new})
         return self._has_room
 
     def _list_objects(self, under: str) -> dict[str, int]:
-        """Return the sizes of the objects whose names begin so."""
+        """Return the sizes of the objects with some prefix, by name."""
         found = self._objects.list(self._there, prefix=under or None, chunk_size=1000)
         return {one["path"]: one["size"] for some in found for one in some}
 

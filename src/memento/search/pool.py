@@ -1,16 +1,16 @@
 """
-The indexes of one question, where an engine holds the index: filled with what the engine brings in, and gone with the question.
+Rank in indexes of the entries that questions load from an engine, where an engine holds the index: the pool.
 
 *Flow:* a question's vectors, words, names and keys → `Engine.nearest`, `words`, `linked` → the entries and what they are about →
-`Indexes.fill`, the same as for a whole memory → a `View` of it. A write: the pool follows the graph as indexes in memory do, and
-what has changed is put into the engine, after the store has it.
+`Indexes.fill`, as for a whole memory → a `View` of it. A write: the pool follows the graph as indexes in memory do, and the changed
+nodes are put into the engine after the store has them. The pool stays for later questions, until it holds `index.hot` nodes.
 
-*Guarantees:* a namespace of at most `index.whole` nodes is brought in whole and ranked as ever. The engine is never ahead of the
-store: what a kill leaves behind is put at the next start. How rare words
-and names are is counted in the whole memory, see `Samples`.
+*Guarantees:* if the graphs that a question reads have at most `index.whole` nodes together, all of them are loaded and ranked as in
+memory. The engine is never ahead of the store: the next start puts what a kill has left out. The rarity of words and names is that
+in the whole memory, see `Samples`.
 
-*But:* in a larger namespace a question sees what its searches bring in, and what is beside the nodes that it names, as far as the
-latest thousand; whatever asks for the whole of it is refused.
+*But:* above `index.whole` a question sees only what its searches find, and the latest thousand memories linked to the nodes that it
+names; an operation that needs the whole graph is refused.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _SAMPLED, _CHANGED, _KEPT = 5_000, 0.1, 500  # texts of a sample, the growth aft
 _REMEMBERED, _OTHERS = 50_000, 1_000  # changes that a pool remembers, and nodes of others that are looked at one by one
 _BESIDE_MOST = 1_000  # memories that `search/around` gives
 _cut: ContextVar[list[str] | None] = ContextVar("cut", default=None)
-"""What an operation has not looked at, as it says to whoever asked."""
+"""Notices of what an operation has left out, for its caller."""
 _SPARED = 2_000  # nodes after which those that were brought in are kept from the collector once more
 _MARK = "archive"  # in the vector file: as long as it is set, every write notes what it touches
 _READERS = ThreadPoolExecutor(8, thread_name_prefix="engine")
@@ -64,9 +64,9 @@ _NODES: tuple[Kind, ...] = ("memory", "anchor", "key")
 
 class PooledIndexes(Indexes):
     """
-    Indexes that hold what was brought in from an engine, for all questions and for the one writer.
+    Hold the entries loaded from an engine, for all questions and for the one writer.
 
-    What is here follows what this process writes, as indexes in memory do; `evict` lets go of what others have written.
+    They follow the writes of this process, as indexes in memory do; `evict` invalidates what other processes have written.
     """
 
     def __init__(
@@ -80,8 +80,8 @@ class PooledIndexes(Indexes):
     ) -> None:
         """
         Args:
-            samples: what is known of the words of the whole memory.
-            on_put: called with the nodes that the store has, and whether the engine has taken them.
+            samples: word frequencies of the whole memory.
+            on_put: called with the nodes that were written to the store, and whether the engine has accepted them.
         """
         self._store, self._engine, self._settings, self._on_put = graph, engine, settings, on_put
         self._samples = samples or Samples(engine, graph)
@@ -99,12 +99,12 @@ class PooledIndexes(Indexes):
 
     @property
     def is_begun(self) -> bool:
-        """Whether anything was brought in."""
+        """Whether anything was loaded."""
         return bool(self._reached)
 
     @property
     def is_full(self) -> bool:
-        """Whether another pool should be begun."""
+        """Whether it has become so large that a new pool should replace it."""
         return len(self._reached) > self._settings.hot or len(self._changed) > _REMEMBERED
 
     def bring(
@@ -120,13 +120,13 @@ class PooledIndexes(Indexes):
         now: datetime | None = None,
     ) -> None:
         """
-        Bring in what may bear on some texts, what has some keys, and some nodes, with what they are about.
+        Load the entries that match some texts, those with some keys, and some nodes, with what they are about.
 
         Args:
-            names: bring in what goes by one of them, or by a word in them, or means nearly the same, with memories about it.
-            around: bring in these nodes and the memories beside them, those beside these, and so on for so many `steps`; of each
-                step the latest thousand, and no further step once there are as many.
-            now: bring in by texts only what holds at this instant; without it also what is over.
+            names: load what has one of these names or of their words, or a name of nearly the same meaning, and memories about it.
+            around: load these nodes and the memories linked to them, then those linked to these, for so many `steps`; of each step
+                the latest thousand, and no further step once there are as many.
+            now: load by texts only what holds at this instant; without it also what has ended.
         """
         graphs = tuple(filter(is_indexed, graphs))
         self.renew()
@@ -156,14 +156,14 @@ class PooledIndexes(Indexes):
             self.bring(graphs, iris=late)
 
     def evict(self, iris: Collection[IRI]) -> None:
-        """Let the next question have some nodes as the engine has them then."""
+        """Invalidate some nodes, so that the next question reads them from the engine again."""
         with self.lock:
             self._note_changed(iris)
             self._outdated.update(iris)
 
     def renew(self) -> None:
         """
-        Bring in once more what was evicted, in one step: whoever reads meanwhile has the old or the new.
+        Load evicted nodes again, in one step: a concurrent reader sees either the old or the new ones.
 
         Raises:
             EngineError: the engine failed; the next call tries again.
@@ -206,7 +206,7 @@ class PooledIndexes(Indexes):
         )
 
     def _count_held(self, graphs: Sequence[IRI]) -> None:
-        """Let what counts memories count those of the whole, so that a word or a name is as rare as it is there."""
+        """Give the counts of the whole memory to everything that counts memories, so that words and names are as rare as there."""
         for graph in graphs:
             known = self._samples.find(graph)
             with self.lock:
@@ -218,7 +218,7 @@ class PooledIndexes(Indexes):
                     links.beyond = known.nodes
 
     def _bring_whole(self, graphs: tuple[IRI, ...]) -> bool:
-        """Bring in everything of some graphs where that is little; return whether it is here."""
+        """Load some graphs whole if they are small enough; return whether the pool has all of them."""
         if self._samples.count(Where(graphs=graphs, kinds=())) > self._settings.whole:
             self._whole.difference_update(graphs)
             return False
@@ -243,10 +243,10 @@ class PooledIndexes(Indexes):
 
     def require_whole(self, graphs: Sequence[IRI]) -> None:
         """
-        Bring in everything of some graphs.
+        Load everything of some graphs.
 
         Raises:
-            InputError: that is more than `index.whole` nodes.
+            InputError: they have more than `index.whole` nodes.
         """
         if not self.has_whole(graphs):
             raise InputError(
@@ -255,7 +255,7 @@ class PooledIndexes(Indexes):
             )
 
     def _list_beside(self, nodes: Sequence[IRI], steps: int, graphs: Sequence[IRI]) -> list[IRI]:
-        """Return the memories some steps beside some nodes at most; that some are left out is told to whoever asked."""
+        """Return the memories at most some steps from some nodes; if some are left out, note that for the caller."""
         found, edge = dict.fromkeys(nodes), list(nodes)
         for _ in range(steps if nodes else 0):
             rows = self._store.select("search/around", graphs, node=edge) if edge else []
@@ -270,7 +270,7 @@ class PooledIndexes(Indexes):
         return list(found)
 
     def _find_names(self, names: Sequence[str], where: Where) -> list[Hit]:
-        """Return what goes by some names, or by words of them, or means nearly the same, and memories about it."""
+        """Return what has one of some names, or one of their words, or a name of nearly the same meaning, and memories about it."""
         most, named = self._settings.pool, Where(graphs=where.graphs, kinds=_NODES[1:])
         windows = [window for name in names for window in (self.embedder.windows(name) if name.strip() else [])]
         asked = self.embedder.embed(windows) if windows else None
@@ -280,7 +280,7 @@ class PooledIndexes(Indexes):
         return [*near, *told, *self._follow_names(names, where), *about]
 
     def _search(self, texts: Sequence[str], where: Where) -> list[Hit]:
-        """Return the memories that are near some texts, share their words, or are about what they name; the best seeds first."""
+        """Return the memories near some texts, with words in common, or about what they name; the best seeds first."""
         windows = [window for text in texts for window in (self.embedder.windows(text) if text.strip() else [])]
         asked = getattr(self.embedder, "embed_questions", self.embedder.embed)(windows) if windows else None
         stems = list(dict.fromkeys(stem for text in texts for stem in tokens(text)))
@@ -294,7 +294,7 @@ class PooledIndexes(Indexes):
         return [*_fuse(near, told)[: most + most // 2], *about]
 
     def _follow_names(self, texts: Sequence[str], where: Where) -> list[Hit]:
-        """Return the memories about what goes by a name in some texts, and what that is."""
+        """Return the nodes that some texts name, and the memories about them."""
         labels, most = {f"label:{label}" for text in texts for label in _list_labels(text)}, self._settings.pool
         named = Where(graphs=where.graphs, kinds=(*_NODES[1:], "name"))
         found = self._engine.linked(sorted(labels), most, named) if labels else []
@@ -302,9 +302,9 @@ class PooledIndexes(Indexes):
 
     def _follow(self, keys: Iterable[str], most: int, where: Where) -> list[Hit]:
         """
-        Return what has some keys, of those that were not asked for yet.
+        Return the entries with some keys, without keys that were looked up before.
 
-        *Because:* what was brought in by a key stays here, and whatever gets it later is brought in as it is written.
+        *Because:* entries loaded by a key stay in the pool, and entries that get the key later are loaded when they are written.
         """
         place = (tuple(where.graphs), where.current is None)
         new = [key for key in dict.fromkeys(keys) if (key, *place) not in self._asked]
@@ -313,7 +313,7 @@ class PooledIndexes(Indexes):
         return found
 
     def _neighbours(self, reached: Sequence[_Reach], where: Where) -> list[Hit]:
-        """Return the turns beside those brought in, and what else is about the subjects of the best, `index.pool` at most."""
+        """Return the turns next to the loaded ones, and other memories about the subjects of the best."""
         most = self._settings.pool
         memories = [one for one in reached if one.kind == "memory"]
         beside = {
@@ -332,13 +332,13 @@ class PooledIndexes(Indexes):
 
     def _read(self, hits: Iterable[Hit], taken: dict[IRI, Entry], begun: int) -> list[_Reach]:
         """
-        Return what was found, in its order, and put the entries that are not here yet into `taken`.
+        Return what was found, in its order, and put the entries that the pool does not have yet into `taken`.
 
-        *Because:* a user, or what a memory is about, may be described in another graph than the memory; what a reader may see of
-        it the indexes know, as those of a whole memory do.
+        *Because:* a user, or what a memory is about, may be described in another graph than the memory; the indexes know what of it
+        a reader may see, as those of a whole memory do.
 
         Args:
-            begun: the last change when the engine was asked.
+            begun: the number of the last change when the engine was asked.
         """
         found: dict[IRI, Entry | None] = {}
         for hit in hits:
@@ -359,10 +359,10 @@ class PooledIndexes(Indexes):
 
     def _take(self, entries: Mapping[IRI, Entry], begun: int) -> None:
         """
-        Let some entries be in the indexes, all at once: a turn is read again with each one beside it that comes later.
+        Add some entries to the indexes, all at once: adding a turn later means reading the turns next to it again.
 
         Args:
-            begun: what has changed since is left for the next question.
+            begun: entries that have changed since this change are left for the next question.
         """
         with self.lock:
             self._take_entries(
@@ -414,7 +414,7 @@ class PooledIndexes(Indexes):
             self._spare()
 
     def _spare(self) -> None:
-        """Let Python look for cycles elsewhere: what is here stays, and to walk all of it takes longer than a question."""
+        """Exclude the pool from garbage collection: its objects stay, and walking all of them takes longer than a question."""
         if len(self._reached) >= self._spared + _SPARED:
             self._spared = len(self._reached)
             gc.collect()  # else what is garbage by now, as a pool before this one, would be kept too
@@ -425,7 +425,7 @@ class PooledIndexes(Indexes):
         self._last = max(self._last, *ids.values(), 0)
 
     def _keep(self) -> None:
-        """Let the vector file have what was brought in first, before it is to give more ids: a question never asks it."""
+        """Write loaded entries to the vector file before it assigns further ids; questions never read that file."""
         with self.lock:
             unkept, self._unkept = self._unkept, {}
             self.file.adopt(
@@ -473,7 +473,7 @@ class PooledIndexes(Indexes):
         self._put_nodes(memories, [graph])
 
     def _put_nodes(self, iris: Sequence[IRI], graphs: Sequence[IRI]) -> None:
-        """Put into the engine what the graph says of some nodes now, and of those that they belong to."""
+        """Put into the engine what the graph now says of some nodes, and of the nodes that they belong to."""
         if not iris:
             return
         self._keep()
@@ -507,7 +507,7 @@ class PooledIndexes(Indexes):
         self._on_put(self, written, True)
 
     def _read_companions(self, iris: Sequence[IRI], graphs: Sequence[IRI]) -> dict[IRI, list[Record]]:
-        """Return what belongs to some nodes beside what is said of them."""
+        """Return the records that belong to some nodes, beside their own."""
         said: dict[tuple[IRI, IRI, IRI], dict[IRI, list[Value]]] = {}
         for row in self._store.select("search/companions", graphs, of=iris) if iris else ():
             place = (cast(IRI, row["of"]), cast(IRI, row["graph"]), cast(IRI, row["node"]))
@@ -518,7 +518,7 @@ class PooledIndexes(Indexes):
         return found
 
     def entry(self, record: Record, companions: Iterable[Record], vectors: Vectors) -> Entry | None:
-        """Return a node as an engine holds it, once what belongs to it is learned; None for what is found with others alone."""
+        """Learn a node and what belongs to it, and return its entry for the engine; None for a node without its own entry."""
         beside = {one.iri: one for one in companions if one.iri != record.iri}
         for one in (record, *beside.values()):
             self.learn(one)
@@ -566,14 +566,14 @@ def _list_subjects(reached: Iterable[_Reach]) -> list[Hit]:
 
 
 def _ask_together(*calls: Callable[[], list[Any]]) -> list[list[Any]]:
-    """Return what some calls of an engine return, which waits most of its time for files or for the network."""
+    """Run some calls of an engine concurrently, as it mostly waits for files or the network, and return their results."""
     first, *rest = calls
     waiting = [_READERS.submit(copy_context().run, call) for call in rest]
     return [first(), *(one.result() for one in waiting)]
 
 
 class Samples:
-    """How often words are in the memories of each graph, as a sample says, and how many there are; one for all questions."""
+    """Estimate word frequencies in each graph from a sample of its memories, and count these; shared by all questions."""
 
     def __init__(self, engine: Engine, graph: Store) -> None:
         self._engine, self._graph = engine, graph
@@ -581,7 +581,7 @@ class Samples:
         self._counts: dict[tuple[tuple[IRI, ...], tuple[str, ...]], tuple[int, int]] = {}
 
     def count(self, where: Where) -> int:
-        """Count entries, whatever their time; once more when a hundredth of them may have been written since."""
+        """Count entries of any time; count again once a hundredth of them may have been written since."""
         writes = self._graph.writes
         key = (tuple(where.graphs), where.kinds)
         count, then = self._counts.get(key, (0, -1))
@@ -593,12 +593,12 @@ class Samples:
         return count
 
     def forget(self) -> None:
-        """Forget everything, as words of what was erased are among it."""
+        """Forget everything, because the samples may contain erased words."""
         self._known.clear()
         self._counts.clear()
 
     def find(self, graph: IRI) -> Frequencies:
-        """Return what is known of a graph; a sample is taken again when the graph has become a tenth larger or smaller."""
+        """Return the frequencies of a graph; take a new sample when the graph has become a tenth larger or smaller."""
         where = Where(graphs=[graph])
         nodes, known = self.count(where), self._known.get(graph)
         if known is None or abs(nodes - known.nodes) > known.nodes * _CHANGED:
@@ -615,9 +615,9 @@ class Samples:
 
 class Pools:
     """
-    Stands where `Indexes` stand: whoever asks has the indexes of what they do, which `pool` or `whole` opens.
+    Stand in for `Indexes`: within `pool` or `whole`, a thread has the indexes of its operation; outside of both it is refused.
 
-    *Because:* what reads the index need not know where it is; a thread that asks outside of both is refused.
+    *Because:* code that reads the index need not know where it is held.
     """
 
     is_pooled = True
@@ -641,12 +641,12 @@ class Pools:
         self._current: ContextVar[PooledIndexes | Callable[[], PooledIndexes] | None] = ContextVar("pool", default=None)
         self._known: set[IRI] = set()
         self.is_late = False
-        """Whether something that the store has is not in the engine."""
+        """Whether the engine lacks something that the store has."""
         self._lock = RLock()
         self._samples = Samples(engine, graph)
         self._shared: PooledIndexes | None = None
         self.follow_others: Callable[[], object] | None = None
-        """Calls `follow` with what other nodes have written by now, where there are any."""
+        """Calls `follow` with what other nodes have written by now; None if no other node writes."""
         self._unsettled: list[tuple[int, Collection[IRI]]] = []  # writes of others that the engine may not have yet
 
     def __getattr__(self, name: str) -> Any:
@@ -662,12 +662,12 @@ class Pools:
 
     @property
     def owner(self) -> str:
-        """What an engine that has the index of this store, and vectors of this embedder, says of itself."""
+        """The owner that an engine records if it has the index of this store, with vectors of this embedder."""
         return f"{self._name_store()} {self.embedder.fingerprint}"
 
     @property
     def is_foreign(self) -> bool:
-        """Whether the engine is not known to have the index of this store by this embedder; the log says which it has."""
+        """Whether the engine records no owner or another store or embedder; the log says which."""
         owner = self.engine.owner
         if owner and owner != self.owner:
             logger.warning("engine.foreign", extra={"engine": owner, "expected": self.owner})
@@ -675,7 +675,7 @@ class Pools:
 
     @property
     def lock(self) -> RLock:
-        """What a thread holds while it reads several indexes: its own, as nobody else has its pool."""
+        """The lock that a thread holds while it reads several indexes: that of its pool, if it has one."""
         return self._lock if self._current.get() is None else self._find().lock
 
     def _find(self) -> PooledIndexes:
@@ -691,7 +691,7 @@ class Pools:
         return PooledIndexes(self.graph, self.embedder, self.engine, self._settings, self._note_put, self._samples)
 
     def _share(self) -> PooledIndexes:
-        """Return the indexes that all questions fill, without what others have replaced; new ones when they have become large."""
+        """Return the pool that all questions share, without what others have replaced; a new one when it has become large."""
         with self._lock:
             if self._shared is None or self._shared.is_full:
                 gc.unfreeze()  # so that what was brought in before goes
@@ -709,7 +709,7 @@ class Pools:
         return shared
 
     def follow(self, iris: Sequence[IRI], graphs: Sequence[IRI], at: int) -> None:
-        """Let go of what another node has written at a sequence: at once, and once more when the engine has it."""
+        """Invalidate what another node has written at a sequence: at once, and again when the engine has it."""
         with self._lock:
             shared = self._shared
             if shared is None or not shared.is_begun:
@@ -724,7 +724,7 @@ class Pools:
         shared.evict(every)
 
     def forget(self) -> None:
-        """Let go of everything that was brought in."""
+        """Drop everything that was loaded."""
         with self._lock:
             self._shared, self._unsettled = None, []
         self._known.clear()
@@ -740,7 +740,7 @@ class Pools:
 
     @contextmanager
     def pool(self) -> Iterator[None]:
-        """Let the thread have indexes that `bring` fills, until the block ends; those it has already, where it has some."""
+        """Give the thread indexes that `bring` fills, until the block ends; within another such block, those of that one."""
         if isinstance(self._current.get(), PooledIndexes):
             yield
             return
@@ -754,8 +754,8 @@ class Pools:
     @contextmanager
     def whole(self, graphs: Callable[[], Sequence[IRI]]) -> Iterator[list[str]]:
         """
-        Let the thread have the whole of some graphs as soon as it asks, until the block ends; see `require_whole`. One that calls
-        `bring` first has what that brings in. Yields what was not looked at.
+        Give the thread the whole of some graphs on its first access, until the block ends; see `require_whole`. If it calls `bring`
+        first, it has what that loads. Yields the notices of what was left out.
         """
 
         def make() -> PooledIndexes:
@@ -794,19 +794,19 @@ class Pools:
         return graph in self._known
 
     def count_current(self, graphs: Sequence[IRI], now: datetime) -> int:
-        """Return how many memories of some graphs hold."""
+        """Count the memories of some graphs that hold."""
         return self.engine.count(Where(graphs=graphs, current=milliseconds(now)))
 
     def count_nodes(self) -> int:
-        """Return how many nodes there are, of all graphs."""
+        """Count the nodes of all graphs."""
         return self.engine.count(Where(graphs=(), kinds=_NODES))
 
     def catch_up(self, *, is_ours: bool, progress: Progress | None = None) -> int:
         """
-        Put into the engine what a kill has left out, or everything where it is not known to hold this store.
+        Put into the engine what a kill has left out, or everything if the engine is not known to hold this store.
 
         Args:
-            is_ours: nobody but this process and those before it has written to the store.
+            is_ours: only this process and earlier ones of this folder have written to the store.
 
         Returns:
             how many nodes had to be embedded.
@@ -818,7 +818,7 @@ class Pools:
         return 0
 
     def note_followed(self) -> None:
-        """Forget what was touched, as the engine has it: also what it did not take earlier. The one writer calls it."""
+        """Put what the engine did not accept earlier, then forget the touched nodes. Only the one writer may call it."""
         last = self.file.last_touch()
         if self.is_late and (late := self.file.touched_since(0)):
             with self.pool():
@@ -834,12 +834,12 @@ class Pools:
         self.engine.close()
 
     def purge(self) -> None:
-        """Leave nothing of what was erased in the files of the engine, nor here."""
+        """Remove erased data from the files of the engine and from this process."""
         self.forget()
         self.engine.purge()
 
     def check(self) -> list[Difference]:
-        """Return where the engine is not what the graph says; change nothing."""
+        """Return the differences between engine and graph; change nothing."""
         found: list[Difference] = []
         reader = self._create()
         records = {}
@@ -863,7 +863,7 @@ class Pools:
         return found
 
     def rebuild(self, progress: Progress | None = None) -> int:
-        """Make everything in the engine from the graph; return how many nodes were embedded."""
+        """Fill the engine from the graph; return how many nodes were embedded."""
         self.file.set_mark(_MARK, "engine")
         touched, at = self.file.last_touch(), self.graph.writes
         self.engine.clear()
@@ -911,7 +911,7 @@ def _put_everything(pool: PooledIndexes, graph: Store, engine: Engine, progress:
 
 
 def _list_owners(record: Record) -> list[IRI]:
-    """Return the nodes that a record belongs to, of those that it tells itself; a link from a key belongs to its memory."""
+    """Return the nodes that a record belongs to by its own statements; a link from a key belongs to its memory."""
     types = record.statements.get(TYPE, ())
     names = [MEM.invalidated, MEM.to, MEM.denotes] + ([MEM["from"]] if MEM.Association in types else [])
     return [value for name in names for value in record.statements.get(name, ()) if isinstance(value, IRI)]
