@@ -6,10 +6,12 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,8 @@ import pytest
 from memento import open_memento
 from memento.datadir import DataFolder
 from memento.errors import MementoError, SettingsError
-from memento.interfaces.web.workers import serve_many
+from memento.interfaces.web.server import listening
+from memento.interfaces.web.workers import SharedListener, map_counts, serve_many
 from memento.python import Client, Memento
 from memento.settings import EmbeddingSettings, Settings, StoreSettings
 
@@ -68,6 +71,51 @@ class Served:
         told = subprocess.run(["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True, check=True).stdout
         rows = [line.split(None, 2) for line in told.splitlines()[1:]]
         return [int(pid) for pid, parent, args in rows if int(parent) == self.process.pid and mark in args]
+
+
+def test_connections_that_come_at_once_are_shared_evenly(tmp_path: Path) -> None:
+    path = tmp_path / "connections"
+    map_counts(path, 2)
+    with listening("127.0.0.1", 0, has_tokens=True) as listener, ExitStack() as opened:
+        listener.setblocking(False)
+        for _ in range(8):
+            opened.enter_context(socket.create_connection(listener.getsockname()))
+        one, other = (SharedListener(os.dup(listener.fileno()), map_counts(path), place) for place in (0, 1))
+        one.listen()
+        other.listen()
+        # As asyncio does it: whoever wakes takes what there is.
+        for _ in range(100):
+            for shared in (one, other):
+                with suppress(BlockingIOError):
+                    while True:
+                        opened.enter_context(shared.accept()[0])
+
+        assert list(map_counts(path)) == [4, 4]
+        other.close()
+        assert list(map_counts(path)) == [4, 2**32 - 1]
+        opened.enter_context(socket.create_connection(listener.getsockname()))
+        opened.enter_context(one.accept()[0])
+        one.close()
+
+
+def test_a_connection_is_not_left_to_a_worker_that_does_not_come(tmp_path: Path) -> None:
+    path = tmp_path / "connections"
+    map_counts(path, 2)[:] = memoryview(bytearray(8)).cast("I")  # both have none
+    with listening("127.0.0.1", 0, has_tokens=True) as listener, ExitStack() as opened:
+        listener.setblocking(False)
+        one = SharedListener(os.dup(listener.fileno()), map_counts(path), 0)
+        for _ in range(3):
+            opened.enter_context(socket.create_connection(listener.getsockname()))
+        taken, deferred = 0, 0
+        while taken < 3:
+            try:
+                opened.enter_context(one.accept()[0])
+                taken += 1
+            except BlockingIOError:
+                deferred += 1
+        one.close()
+
+    assert deferred == 10  # the first it has to take, as both have none
 
 
 @pytest.fixture(scope="module")

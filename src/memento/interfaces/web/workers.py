@@ -8,7 +8,7 @@ port. `memento serve --workers N`.
                                └─ worker 3 ─┘
 
 *Guarantees:* whoever dies is started again, the store too; what was acknowledged is in the store. Nothing is announced before every
-worker answers at full speed.
+worker answers at full speed. A new connection goes to the worker that has the fewest.
 
 *But:* every program of this machine reaches the port of the engine, which is chosen at each start, as it reaches Memento's own; a
 machine that several people share is no place for it.
@@ -17,6 +17,7 @@ machine that several people share is no place for it.
 from __future__ import annotations
 
 import contextlib
+import mmap
 import os
 import signal
 import socket
@@ -27,6 +28,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from memento.access import Tokens, new_token
 from memento.backends import finish_files
@@ -41,6 +43,62 @@ from memento.settings import Settings, StoreSettings, home_and_namespace, load, 
 from memento.telemetry import configure_logging, trace_to
 
 _READY_S, _LOOK_S = 900.0, 0.2
+_AWAY = 2**32 - 1  # connections of a worker that accepts none
+_DEFERRED, _DEFER_S = 5, 0.001  # times that a worker leaves a connection to one with fewer, and for how long each time
+
+
+class SharedListener(socket.socket):
+    """
+    A listening socket of several workers: the one with the fewest connections accepts the next.
+
+    *Because:* asyncio accepts all connections that wait as soon as it wakes, so that a client that opened several at once had them
+    all at one worker. *But:* a worker that has fewer and is too busy to accept is waited for 5 ms only.
+    """
+
+    def __init__(self, descriptor: int, counts: memoryview, place: int) -> None:
+        """
+        Args:
+            descriptor: of the socket.
+            counts: how many connections each worker has; all workers map it.
+            place: of this worker in it.
+        """
+        super().__init__(fileno=descriptor)
+        self._counts, self._place = counts, place
+        self._accepted: list[socket.socket] = []
+        self._deferred = 0
+
+    def listen(self, backlog: int = 1024) -> None:
+        """Begin to accept."""
+        self._counts[self._place] = len(self._accepted)
+        super().listen(backlog)
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        """Accept a connection; raises `BlockingIOError` where there is none, or another worker should take it."""
+        self._accepted = [one for one in self._accepted if one.fileno() >= 0]
+        self._counts[self._place] = len(self._accepted)
+        if min(self._counts) < len(self._accepted) and self._deferred < _DEFERRED:
+            self._deferred += 1
+            time.sleep(_DEFER_S)
+            raise BlockingIOError
+        connection, address = super().accept()
+        self._deferred = 0
+        self._accepted.append(connection)
+        self._counts[self._place] = len(self._accepted)
+        return connection, address
+
+    def close(self) -> None:
+        """Leave what is not accepted yet to the other workers."""
+        self._counts[self._place] = _AWAY
+        super().close()
+
+
+def map_counts(path: Path, workers: int = 0) -> memoryview:
+    """Return the numbers of connections of all workers, which who else maps the file sees; makes it for so many workers, if any."""
+    if workers:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.write_bytes(_AWAY.to_bytes(4, sys.byteorder) * workers)
+    with path.open("r+b") as file:
+        return memoryview(mmap.mmap(file.fileno(), 0)).cast("I")
 
 
 def serve_many(
@@ -81,8 +139,9 @@ def serve_many(
         front = opened.enter_context(listening("127.0.0.1", 0, has_tokens=True))
         store = opened.enter_context(serve_engine(folder.store, front, token))
         urls = (f"{store.address}/query", f"{address_of(*front.getsockname()[:2])}/update")
+        counts = map_counts(folder.workers / "connections", count)
         workers = [
-            Child(f"worker {number}", partial(_start_worker, folder.path, number, listener, urls, token))
+            Child(f"worker {number}", partial(_start_worker, folder.path, number, listener, counts, urls, token))
             for number in range(1, count + 1)
         ]
         for worker in workers:
@@ -102,8 +161,9 @@ def serve_many(
 
 
 def _start_worker(
-    home: Path, number: int, listener: socket.socket, urls: Sequence[str], token: str
+    home: Path, number: int, listener: socket.socket, counts: memoryview, urls: Sequence[str], token: str
 ) -> subprocess.Popen[bytes]:
+    counts[number - 1] = _AWAY  # one that was killed had no time to say so
     words = [sys.executable, "-m", __name__, str(home), str(number), str(listener.fileno()), *urls]
     process = start_child(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=[listener.fileno()])
     assert process.stdin is not None
@@ -112,8 +172,14 @@ def _start_worker(
     return process
 
 
-def work(home: Path, number: int, listener: socket.socket, query_url: str, update_url: str) -> None:
-    """Answer requests as one of the workers, until SIGTERM; writes a line when it answers at full speed."""
+def work(home: Path, number: int, descriptor: int, query_url: str, update_url: str) -> None:
+    """
+    Answer requests as one of the workers, until SIGTERM; writes a line when it answers at full speed.
+
+    Args:
+        number: of the worker, from 1.
+        descriptor: of the socket that all workers listen on.
+    """
     configure_logging()
     token = sys.stdin.readline().strip()
     settings = load(home / "memento.toml")
@@ -124,6 +190,7 @@ def work(home: Path, number: int, listener: socket.socket, query_url: str, updat
     where = StoreSettings("sparql", query_url, update_url, token=token, probe=False, shards=settings.store.shards)
     own = DataFolder(DataFolder(home).workers / str(number), shared=home)
     own.acquire("memento serve", settings.server.lock_wait_s)
+    listener = SharedListener(descriptor, map_counts(own.path.parent / "connections"), number - 1)
     scope = Scope(namespace=resolve_namespace(namespace))
     with Memento(open_service(own, scope, replace(settings, store=where))) as memento:
         memento.tokens.lent = token
@@ -141,6 +208,6 @@ def _announce(address: str) -> None:
 if __name__ == "__main__":
     home, number, descriptor, *urls = sys.argv[1:]
     try:
-        work(Path(home), int(number), socket.socket(fileno=int(descriptor)), *urls)
+        work(Path(home), int(number), int(descriptor), *urls)
     except MementoError as error:
         sys.exit(f"memento: worker {number}: {error}")
