@@ -1526,7 +1526,7 @@ _INSTEAD: Mapping[str, str] = {
     "KEYMEM_DATA_DIR": "set MEMENTO_HOME",
     "KEYMEM_RERANK": "set MEMENTO_RERANK_FOLDER to the folder of a cross-encoder",
     "KEYMEM_AUTO_MIGRATE": "vectors of another model are made again by themselves",
-    "KEYMEM_FORCE_REEMBED": "run `memento reindex`",
+    "KEYMEM_FORCE_REEMBED": "run `memento migrate --force`",
 }
 
 
