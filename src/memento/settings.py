@@ -788,7 +788,7 @@ class SexprSettings:
 @dataclass(frozen=True, slots=True)
 class ManifestSettings:
     updates: Positive = knob(100, "changes to a namespace after which its map is redrawn in the background")
-    cache_s: Amount = knob(30.0, "seconds for which a map is cached")
+    cache_s: Amount = knob(30.0, "seconds after which a cached map is redrawn, if something was written")
 
 
 @dataclass(frozen=True, slots=True)
@@ -828,10 +828,10 @@ class StoreSettings:
         "uses the store alone",
     )
     timeout_s: Span = knob(
-        60.0, "seconds that one request to the store may take, and that a writer waits for the write lease"
+        60.0, "seconds that one request to the store may take, and that a writer waits for the write turn"
     )
     lease_s: Annotated[float, Meta(ge=0.5)] = knob(
-        10.0, "seconds without a heartbeat after which another node takes over the write lease"
+        10.0, "seconds without a sign of life after which another node takes over the write turn"
     )
     follow_ms: Annotated[int, Meta(ge=10)] = knob(
         200, "milliseconds between two polls for what other nodes have written"
