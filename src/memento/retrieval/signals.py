@@ -1,13 +1,13 @@
 """
-What speaks for a memory: one registered function for each signal, and what all of them together have found.
+The evidence for each memory: one registered function for each signal, and the combined result of all of them.
 
-A signal is one number for each id, at least 0; its unit does not matter, as DISTILL divides it by its best value among the
-candidates. A signal whose data is not there (no session, no speaker, no date in the question) is zero everywhere. The parameters
-of its function say what it needs (`SOURCES`, or a signal before it by name); the registration says the rest: its weight is a
-setting of `[signals]`, what is said of it stands in docs/settings.md and docs/recall.md.
+A signal is one number for each id, at least 0. Its unit does not matter, since DISTILL divides it by its best value among the
+candidates. A signal without data (no session, no speaker, no date in the question) is zero everywhere. The parameters of its
+function declare what it needs (`SOURCES`, or an earlier signal by name). The registration declares the rest: its weight becomes a
+setting of `[signals]`, its description is printed in docs/settings.md and docs/recall.md.
 
-*Guarantees:* a signal that is taken out here is gone from the settings, the score, the explanations, the ablation and the docs; one
-that is put in here is in all of them.
+*Guarantees:* a signal that is removed here disappears from the settings, the score, the explanations, the ablation and the docs;
+one that is added here appears in all of them.
 
 *Source:* docs/recall.md has the recipe, docs/measurements.md what it reaches.
 """
