@@ -1,8 +1,8 @@
 """
 TRACE: read the chosen memories with their dates, what they are about, the note they came from and what they replaced.
 
-A description is derived from the current memories that the reader may see. If a model or an import supplied the text, sentences that
-rest only on memories that have ended are left out.
+A description is derived from the current memories that the reader may see. If a model or an import supplied the text, sentences
+that rest only on memories that have ended are left out.
 """
 
 from __future__ import annotations
