@@ -279,8 +279,8 @@ class CasesSettings:
     )
     relevant_from: Annotated[float, Meta(ge=-1, le=1)] = knob(
         0.15,
-        "cosine from which a case is shown, to follow or to avoid; a case that shares an entity or a tag with the task "
-        "needs no cosine",
+        "cosine from which a case is shown, to follow or to avoid; a case that shares an entity or a tag with the task is "
+        "shown whatever its cosine",
     )
     context: Share = knob(0.2, "what is added to a case's similarity when it shares all entities and tags of the task")
     positive_from: Annotated[float, Meta(ge=-1, le=1)] = knob(0.5, "reward from which a case is one to follow")
@@ -300,7 +300,7 @@ class CasesSettings:
     record_chars: Positive = knob(
         500, "characters of a step's texts that are kept in the graph; the packed trajectory has all of them"
     )
-    pack: bool = knob(True, "keep the whole trajectory of a finished task, gzipped, beside its steps")
+    pack: bool = knob(True, "keep the whole trajectory of a finished task, gzipped, in addition to its steps")
     efficiency_bonus: Amount = knob(
         0.1, "what a task that cost nothing adds to its reward; the more it cost, the less it adds"
     )
@@ -324,9 +324,12 @@ class ExecutorSettings:
     )
     cycles: Positive = knob(3, "plans that one task may have: after a failure it is planned again")
     steps: Positive = knob(20, "steps that one task may have, over all its plans")
-    calls: Positive = knob(50, "tool calls in one run")
-    tokens: Natural = knob(100_000, "model tokens in one run; 0: no limit")
-    wall_s: Span = knob(600.0, "seconds that one run may take; a tool call that is still running then is ended")
+    calls: Positive = knob(50, "tool calls in one `execute_task`")
+    tokens: Natural = knob(100_000, "model tokens in one `execute_task`; 0: no limit")
+    wall_s: Span = knob(
+        600.0,
+        "seconds that one `execute_task` may take; a call of a tool or the model that is still running then is ended",
+    )
     start_s: Span = knob(20.0, "seconds that a server may take to start and to list its tools")
     call_s: Span = knob(60.0, "seconds that one call of a tool may take")
     result_chars: Annotated[int, Meta(ge=100)] = knob(20_000, "characters that are kept of a tool's result")
@@ -610,7 +613,9 @@ class ConsolidationSettings:
         "text is one note",
     )
     chunk_words: Annotated[int, Meta(ge=20)] = knob(500, "most words of a piece")
-    chunk_overlap: Natural = knob(100, "words of the piece before that a piece begins with; less than a piece has")
+    chunk_overlap: Natural = knob(
+        100, "words that a piece repeats from the end of the one before; less than `chunk_words`"
+    )
     near: Literal["keep", "relate", "skip"] = knob(
         "keep",
         "what happens to a memory that is nearly the same as another: it is kept, linked with its nearest, or skipped "
@@ -764,7 +769,7 @@ class ServerSettings:
         "has been idle longest",
     )
     head_s: Annotated[float, Meta(gt=0, le=3600)] = knob(
-        30.0, "seconds for the head of a request, counted from its first byte; on a new connection, from its beginning"
+        30.0, "seconds for the head of a request, counted from its first byte; on a new connection, from the connect"
     )
     body_s: Annotated[float, Meta(gt=0, le=3600)] = knob(
         30.0, "seconds for the body of a request, in addition to the time that it takes at 4096 bytes a second"
@@ -794,7 +799,7 @@ class ManifestSettings:
 @dataclass(frozen=True, slots=True)
 class CheckpointsSettings:
     hours: Amount = knob(
-        24.0, "hours between two checkpoints, from which the memory is restored if its store is damaged; 0: none"
+        24.0, "hours between two checkpoints, from which the memory is read if its store is damaged; 0: none"
     )
     keep: Positive = knob(2, "how many of the latest checkpoints to keep")
 

@@ -242,7 +242,7 @@ class Undo(Operation["model.Undone"], frozen=True):
 
 
 class Disputes(Operation["tuple[model.Dispute, ...]"], frozen=True):
-    """List pairs of memories that cannot, or likely cannot, both be true: contradictions first, then likely rivals."""
+    """List memories of this namespace that cannot, or likely cannot, both be true: contradictions first, then likely rivals."""
 
     route: ClassVar[str] = "GET /memory/disputes"
     is_idempotent: ClassVar[bool] = True

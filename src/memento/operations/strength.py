@@ -130,7 +130,7 @@ class Decay(Operation["model.Fading"], frozen=True):
 
 
 class Archive(Operation["model.Archived"], frozen=True):
-    """Hide memories that have no energy left and are hardly used from recall; `unarchive` brings one back."""
+    """Hide from recall the memories that have no energy left and are hardly used; `unarchive` brings one back."""
 
     route: ClassVar[str] = "POST /memory/archive"
     right: ClassVar[Right] = "write"
