@@ -1,12 +1,12 @@
 """
-Who asks, and what they may do: tokens, each good for one tenant, for some of its namespaces and for some rights.
+Authenticate callers and check their rights, by tokens: each is valid for one tenant, some of its namespaces, and some rights.
 
-*Guarantees:* only digests are kept, so that nobody can read a token from the file; a token that is created or revoked counts
-from the next request on, in every process. Digests are compared in constant time. Without a token nobody gets in from another
-machine, through a forwarder that says so, by a name that is not this machine's (DNS rebinding), or from the page of another
-origin that wants to write.
+*Guarantees:* the file contains only digests of tokens, so nobody can read a token from it. A created or revoked token takes
+effect with the next request, in every process. Digests are compared in constant time. These requests are refused without a token:
+from another machine, through a reverse proxy that says so, to a host name that is not this machine's (DNS rebinding), and writes
+from a page of another origin.
 
-*But:* a forwarder on this machine that hides where a request comes from looks like a program of this machine: set
+*But:* a reverse proxy on this machine that hides where a request comes from looks like a local program: set
 `server.token_required` behind one.
 """
 

@@ -1,4 +1,4 @@
-"""What is shipped: name and version of the package, ontology, queries and prompts, from the wheel or from a checkout."""
+"""Load what the package ships: its name and version, ontology, queries and prompts, from the wheel or from a checkout."""
 
 from __future__ import annotations
 

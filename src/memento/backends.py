@@ -1,4 +1,4 @@
-"""The only file that picks concrete parts: which store, which embedder, which indexes."""
+"""Choose the concrete backends: store, embedder and indexes. No other file does this."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a service that keeps failing should be asked again: a circuit breaker."""
+"""A circuit breaker: it decides whether a service that keeps failing is called again."""
 
 from __future__ import annotations
 

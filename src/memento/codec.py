@@ -1,4 +1,4 @@
-"""Nouns as JSON across a process border: `encode` and `plain` on this side, `decode` on the other."""
+"""Encode the classes of `model` as JSON for another process: `encode` and `plain` on this side, `decode` on the other."""
 
 from __future__ import annotations
 

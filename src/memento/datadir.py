@@ -5,32 +5,32 @@ The data folder and who owns it.
     {home}/snapshots/     of the store, for the workers that answer SPARQL; hard links, deleted at the end and at the next start
     {home}/bare/          the plain dataset of `memento serve --bare`: store, snapshots, with a lock and an owner
     {home}/vectors.sqlite derived, may be deleted
-    {home}/vectors-next.sqlite  made beside by `memento migrate`, to be put in its place; derived, may be deleted
-    {home}/index-copy/    of LanceDB's files in an object store (`index.replica_mb`); derived, may be deleted
+    {home}/vectors-next.sqlite  new vectors that `memento migrate` builds to replace it; derived, may be deleted
+    {home}/index-copy/    copy of LanceDB's files in an object store (`index.replica_mb`); derived, may be deleted
     {home}/cases/         what the Q functions learned; derived, may be deleted
-    {home}/blocks.sqlite  what the proxy put into conversations; may be deleted
-    {home}/sync.sqlite    digests of what other machines know of the memory; without it this one joins anew
-    {home}/redactions.json how many secrets of which kind were taken out of texts, by namespace; may be deleted
-    {home}/captures.jsonl what was said in sessions and is yet to be noted, or waits for a yes; with a lock; not in backups
+    {home}/blocks.sqlite  what the proxy inserted into conversations; may be deleted
+    {home}/sync.sqlite    digests of what other machines know of the memory; without it this machine joins again as a new one
+    {home}/redactions.json how many secrets of which kind were redacted, by namespace; may be deleted
+    {home}/captures.jsonl what was said in sessions and waits to be noted or approved; with a lock; not in backups
     {home}/memento.toml   settings, if any
     {home}/tokens.json    digests of the tokens, if any
-    {home}/backups/       copies of the memory at some times, unless another folder is named
-    {home}/checkpoints/   the same, made by a running service by itself; the latest few
+    {home}/backups/       backups of the memory, unless another folder is named
+    {home}/checkpoints/   the same, made automatically by a running service; the latest few
     {home}/standing-in/   a copy of one of them, read while the store cannot be opened; deleted at the end and at the next start
-    {home}/before-restore-… what was here before a backup was put in its place
-    {home}/erased         there when the store's files still hold text that was erased: rewritten at the next start
+    {home}/before-restore-… what was here before a backup was restored
+    {home}/erased         exists if the store's files still contain text that was erased: they are rewritten at the next start
     {home}/shards/NAME/   what is derived from each further store (`store.shards`); may be deleted
     {home}/workers/       what each worker of `memento serve --workers` derives from the store; may be deleted
-    {home}/memento.lock   held by the owner as long as it lives
-    {home}/owner.json     who that is, and where its service answers
+    {home}/memento.lock   held by the owner while its process runs
+    {home}/owner.json     who the owner is, and the address of its service
 
-An encrypted folder has `encryption.json`, `memory.sealed` and `journal-N.sealed` instead (`memento.vault`): there the store, the
-snapshots and all else that is in plain text are in a folder in memory, `work`; tokens and backups are sealed.
+An encrypted folder has `encryption.json`, `memory.sealed` and `journal-N.sealed` instead (`memento.vault`): the store, the
+snapshots and everything else in plain text are in an in-memory folder, `work`; tokens and backups are sealed.
 
-Where the store is behind an endpoint (`store.kind = "sparql"`), there is no `store/`; `replica/` has a copy of it, and may be
-deleted (docs/scale.md).
+If the store is behind an endpoint (`store.kind = "sparql"`), there is no `store/`; `replica/` has a copy of it, and may be deleted
+(docs/scale.md).
 
-*Guarantees:* one owner at a time; the lock goes with the process that holds it, however that ends.
+*Guarantees:* there is one owner at a time; the lock is released with the process that holds it, however that process ends.
 """
 
 from __future__ import annotations

@@ -1,38 +1,38 @@
 """
-Every way Memento fails.
+Every way in which Memento can fail.
 
     MementoError
-    ├── SettingsError            unknown or malformed setting; names it and the choices
+    ├── SettingsError            unknown or malformed setting; the message names it and the choices
     ├── InputError               the caller's fault                              HTTP 400
     │   ├── NotFound             no such IRI                                     404
     │   ├── Conflict             an idempotency key reused for another note      409
-    │   ├── NotAcceptable        no offered media type is wanted                 406
+    │   ├── NotAcceptable        the client accepts no offered media type        406
     │   ├── TooLong              more text than a note or a question may have    413
-    │   ├── Unauthorised         no token, or one that is not known here         401
+    │   ├── Unauthorised         no token, or an unknown one                     401
     │   ├── Forbidden            what this caller may not do                     403
-    │   ├── Busy                 more queries wait than may                      429
+    │   ├── Busy                 too many queries wait                           429
     │   └── ShapeViolation       data that breaks a SHACL shape                  422
     ├── BackendError             something outside failed                        503
     │   ├── GraphError           the store; carries the query file when there is one
     │   │   ├── Damaged          its files cannot be read
-    │   │   ├── StoreAway        nobody answers at the address of its endpoint; nothing was sent
-    │   │   ├── Unanswered       an endpoint did not say whether it wrote
+    │   │   ├── StoreAway        nothing answers at the address of its endpoint; nothing was sent
+    │   │   ├── Unanswered       an endpoint did not confirm whether it wrote
     │   │   ├── LostTurn         another node wrote first; nothing was written
     │   │   └── Moved            the tenant is in another store now; nothing was written
-    │   ├── Overloaded           more is under way or waits than may; nothing was done, and the same may be asked again
+    │   ├── Overloaded           too many requests run or wait; nothing was done, and the request can be retried
     │   ├── ReadOnly             a write while a backup stands in for a damaged store
-    │   ├── TimedOut             a query that took longer than it may            504
-    │   ├── TooMuch              a query that took more memory, rows or bytes than it may
+    │   ├── TimedOut             a query that took longer than allowed           504
+    │   ├── TooMuch              a query that took more memory, rows or bytes than allowed
     │   ├── EmbeddingError       the embedder
     │   ├── EngineError          the engine that holds the index outside of the process
     │   ├── ModelError           the language model
-    │   ├── ToolError            a configured server of tools cannot be used
+    │   ├── ToolError            a configured tool server cannot be used
     │   └── Unreachable          no service answers where one should
     ├── FolderInUse              another process owns the data folder            409
-    ├── StaleIndex               an index does not fit the graph; answered by a rebuild
-    └── MissingPart              something that must be installed is not; says how to get it
+    ├── StaleIndex               an index does not match the graph; it is rebuilt then
+    └── MissingPart              something that must be installed is not; the message says how to get it
 
-`status` is the HTTP status an interface answers with; `code` is the stable name that goes beside the message.
+`status` is the HTTP status of an answer; `code` is the stable name that is sent with the message.
 """
 
 from __future__ import annotations

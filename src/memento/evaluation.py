@@ -1,24 +1,24 @@
 """
-How well Memento recalls, on any set of documents, questions and judgements: the set is read from a folder into a temporary memory,
-asked once or several times, and reported.
+Measure how well Memento recalls, on any set of documents, questions and judgements: read the set from a folder into a temporary
+memory, ask its questions once or several times, and report.
 
     corpus.jsonl   {"id", "text", optional "title", "speaker", "timestamp", "session", "turn", "scope"}
     queries.jsonl  {"id", "text", optional "scope", "type", "as_of"}
     qrels.jsonl    {"query", "doc", optional "rel": above 0 is relevant, default 1}
-    unanswerable.jsonl, where it is: questions as in queries.jsonl that no document answers
+    unanswerable.jsonl (optional): questions as in queries.jsonl that no document answers
 
-A question with a scope is asked of the documents of that scope and of those without one. Unknown fields are ignored.
+A question with a scope searches the documents of that scope and those without one. Unknown fields are ignored.
 
 A ranking is a sequence of ids without repetitions, best first. Every metric of one question is a fraction in 0..1; ranks count from
-1 in the formulas. What ranks is asked with the gate off; the same questions are asked once more as a user asks them: what is cut,
-what is held back, and whether what nobody said is answered, are figures by themselves.
+1 in the formulas. Rankings are measured with the gate off. The same questions are asked again as a user asks them: how much is cut,
+how often nothing is returned, and how often an unanswerable question gets an answer are figures of their own.
 
 *Flow:* `read_set` → `Trial` imports the corpus, a namespace for each scope → `Trial.ask_all` recalls every question → `Report`.
 
 *Guarantees:* the same rankings always give the same figures; the keys of the JSON are stable.
 
-*But:* it drives the public methods alone, so that the figures are those of the product. Each row is kept as one memory unless
-`consolidate` is asked for; a document with several memories counts once, at its best rank.
+*But:* it only calls the public methods, so that the figures are those of the product. Each row is stored as one memory unless
+`consolidate` is set; a document with several memories counts once, at its best rank.
 """
 
 from __future__ import annotations

@@ -1,29 +1,29 @@
 """
-Language models and tools, each behind a connection that is opened at the first use.
+Language models and tools, each behind a connection that is opened on first use.
 
-**An endpoint** gives JSON from a service that may be slow, busy or away: one POST with its retries, under a time limit and a
-circuit breaker. The key is in no error, no log line and no `repr`; it may be shared by threads. No retry library: waiting by
-Retry-After, within what is left of a limit, is most of the loop.
+**An endpoint** gets JSON from a service that may be slow, busy or unreachable: one POST with its retries, under a time limit and a
+circuit breaker. The key is in no error, no log line and no `repr`. Threads may share an endpoint. There is no retry library: most
+of the loop waits as Retry-After says, within what is left of the limit.
 
-**A chat** is a model behind an OpenAI-compatible, Anthropic or Ollama endpoint that fills in pydantic forms. Ask by the
-strictest means that the provider takes, check the answer, and ask again with what was wrong:
+**A chat** is a model behind an OpenAI-compatible, Anthropic or Ollama endpoint that fills in pydantic forms. It asks by the
+strictest means that the provider supports, checks the answer, and asks again with what was wrong:
 
     prompt ── request ── endpoint ── response ── form? ── complaint? ──► reply
                  ▲                                 │          │
                  └── what was wrong ───────────────┴──────────┘
 
-All retries of one answer, of the network and of the form, come out of the same few. Bodies are plain JSON, not objects of an
-SDK of a provider: fields that a user passes on through `options` stay as they are.
+Retries of one answer, for the network and for the form, share one limit. Bodies are plain JSON, not objects of a provider's SDK:
+fields that a user passes through `options` stay unchanged.
 
 **A toolbox** calls the tools of configured MCP servers as their client: programs over stdio, addresses over HTTP.
 
     with Toolbox(servers_of(settings), settings) as tools:
         tools.call_tool("read_file", {"path": "a.txt"}, until)
 
-A program gets the few variables of the environment that the SDK passes on, and those configured for it. Every name means one
-tool. Nothing outlives the block. A call that had no answer may have happened; `Result.uncertain` says so.
+A program gets the few environment variables that the SDK passes on, and those configured for it. Every name means one tool. All
+programs and connections end with the block. A call without an answer may have been executed; `Result.uncertain` says so.
 
-*Guarantees:* nothing is started, connected or reached that is not configured. `prompts/` has what models are told.
+*Guarantees:* only what is configured is started or connected to. The prompts for models are in `prompts/`.
 """
 
 from __future__ import annotations

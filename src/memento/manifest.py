@@ -1,14 +1,15 @@
 """
-The map of a namespace: drawn from the indexes as places, regions and crossings, written as 500 tokens for a model, and cached.
+Draw the map of a namespace from the indexes, as places, regions and crossings; write it as 500 tokens for a model, and cache it.
 
-*Flow:* `analyse_graph` finds which parts of a graph belong together and what it turns on, of numbers alone; the same graph gives
-the same structure, whenever it is asked. `draw_manifest` puts names and texts to it, and `Maps` caches what was drawn.
+*Flow:* `analyse_graph` finds which parts of a graph belong together and which nodes are central, from numbers only; the same graph
+always gives the same structure. `draw_manifest` adds names and texts, and `Maps` caches the result.
 
-Leave the user off the map: nearly everything is about them, so that they would join what has nothing to do with each other.
-Link two anchors that one memory is about, the heavier the more such memories there are; without these links there is no triangle.
+The user is not on the map: nearly everything is about them, so they would connect things that have nothing to do with each other.
+Two anchors of the same memory are linked, with more weight the more such memories there are; without these links there is no
+triangle.
 
-*Guarantees:* one map is drawn at a time. A cached map is returned for `manifest.cache_s`; after that it is drawn again as soon as
-somebody asks and something was written, or unasked after `manifest.updates` changes. None outlives what was forgotten.
+*Guarantees:* one map is drawn at a time. A cached map older than `manifest.cache_s` is still returned, but it is drawn again in the
+background if something was written; so it is after `manifest.updates` changes. Forgetting drops all cached maps.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """
-The nouns: what is in the graph and what goes into a write, cases with their plans and rewards, and what comes back from a service.
+The data classes: what is in the graph, what a write contains, cases with their plans and rewards, and the answers of a service.
 
-All are frozen, keyword-only and compare by value; times are aware and in UTC. A field that is stored names its predicate right
-here (`prop(MEM.validAt)`), and `graph/mapping.py` needs nothing more to turn nouns into quads and back.
+All are frozen, keyword-only and compare by value; times are timezone-aware and in UTC. A field that is stored names its predicate
+here (`prop(MEM.validAt)`), and `graph/mapping.py` needs nothing more to convert objects to quads and back.
 
-*But:* no vectors. An array has no useful equality; vectors are in `search/vectors.py`, keyed by IRI.
+*But:* there are no vectors here. An array has no useful equality; vectors are in `search/vectors.py`, keyed by IRI.
 """
 
 from __future__ import annotations

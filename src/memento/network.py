@@ -1,8 +1,8 @@
 """
-Connections to other machines that are looked at before they are made.
+Connect to other machines, and check their addresses first.
 
-*Guarantees:* a name is resolved once, every address that it has must be a public one, and the connection goes to the one that was
-looked at: what the name means afterwards does not matter. Proxies of the environment are not used.
+*Guarantees:* a name is resolved once, all its addresses must be public, and the connection goes to a checked address: a later
+change of the name has no effect. Proxies from the environment are not used.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """
-The vocabulary as people and other programs read it: the page `docs/ontology.md`, what the page at `/ontology` shows, and the
-JSON-LD context `ontology/context.jsonld`.
+Present the vocabulary to people and programs: the page `docs/ontology.md`, the page at `/ontology`, and the JSON-LD context
+`ontology/context.jsonld`.
 
 *Flow:* `ontology/*.ttl` → `load_terms`, `load_shapes`, `load_alignments` → `write_page` (with class diagrams in Mermaid) and
-`write_context`; `make docs` writes both files. The page at `/ontology` is drawn from the same terms, `NOTES` and `find_uses`.
+`write_context`; `make docs` writes both files. The page at `/ontology` is generated from the same terms, `NOTES` and `find_uses`.
 
-*Because:* the context has no prefixes. An IRI of the data that happens to begin like one would be read as something else.
+*Because:* the context has no prefixes. With prefixes, an IRI in the data that happens to begin like one would be expanded.
 """
 
 from __future__ import annotations

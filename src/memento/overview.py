@@ -1,12 +1,12 @@
 """
 What a namespace is about: its profile, the summary of a session, and standing pages.
 
-*Flow:* `count_profile` counts by one query and `Profiles` caches what it found until something is written; `plan_summary` makes a
-memory of a session's memories; `Pages` answers the queries and questions that stand, again after every write that touches them.
+*Flow:* `count_profile` counts by one query, and `Profiles` caches the result until something is written. `plan_summary` makes one
+memory from a session's memories. `Pages` answers standing queries and questions, again after every write that affects them.
 
-*Guarantees:* a write waits for no page: pages are rendered on a thread of their own, one after the other, at most once a second. A
-page reads its own namespace alone, so that whoever may read the namespace may read the page. What was forgotten stands in no page:
-its answers go before the memory does. Whoever reads a page gets what was written before they asked.
+*Guarantees:* no write waits for a page: pages are rendered in a separate thread, one after the other, at most once a second. A page
+reads only its own namespace, so everybody who may read the namespace may read the page. No page shows what was forgotten: its
+answers are removed before the memory is hidden. A page that is read includes everything written before the request.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """
-The seams: what the rooms above ask of an embedder.
+The interfaces that backends implement: what the packages above need from an embedder.
 
-A protocol is born with its second real implementation; vectors, words and adjacency have one each and stay classes.
+A protocol is added with the second real implementation; vectors, words and adjacency have one each and stay classes.
 """
 
 from __future__ import annotations

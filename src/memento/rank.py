@@ -1,8 +1,8 @@
 """
-Numbers that rank, as pure functions: the laws of strength, the fusion of lists, diversity, and walks over a graph.
+Ranking formulas as pure functions: the laws of strength, the fusion of lists, diversity, and walks over a graph.
 
-**Laws** by which the four numbers of a memory move, and its links with them; nothing here reads a clock or a store. Times are
-days, as numbers; each law says its range. Laws of many memories take columns.
+**Laws** say how the four numbers of a memory and its links change. Nothing here reads a clock or a store. Times are numbers of
+days; each law states its range. Laws for many memories take columns.
 
 | number | says | moved by | with time |
 | --- | --- | --- | --- |
@@ -11,16 +11,16 @@ days, as numbers; each law says its range. Laws of many memories take columns.
 | energy | how active now | feedback: `adjust_energy` | halves, as far as `Decay` has been asked for: `decay_energies` |
 | usefulness | how often it helped | feedback: `usefulness` | stays |
 
-**Fusion** makes one of two ranked lists: each is scaled to 0..1, short lists weigh less, weak hits of the second are dropped;
-nothing is cut off. **Diversity** gives a short list that is relevant and does not repeat itself.
+**Fusion** merges two ranked lists into one: each is scaled to 0..1, short lists weigh less, weak hits of the second are dropped;
+nothing is cut off. **Diversity** returns a short list that is relevant and has no repetitions.
 
-**Walks** say who is near, by three laws over one undirected graph, a `Csr`. `ppr` conserves what the sources give and shares it
-out: what a walker who restarts at the sources visits most; it is the power iteration, exact and as slow as the graph is large.
-`push` finds nearly the same near nodes at a cost that does not depend on the size of the graph. `spread` adds up and saturates
-at 1; `hops` pays a fixed price for each step. Their numbers are not comparable, and are not made so. In `ppr` and `push` a node
-without links passes nothing on; a source that has none keeps its (1 − damping), the rest of its mass is lost.
+**Walks** find near nodes, by three laws over one undirected graph, a `Csr`. `ppr` distributes the mass of the sources: a node gets
+as much as a walker who restarts at the sources visits it. It is the power iteration, exact, and its time grows with the graph.
+`push` finds nearly the same near nodes at a cost that does not depend on the size of the graph. `spread` adds up and saturates at
+1; `hops` subtracts a fixed price for each step. Their numbers are not comparable. In `ppr` and `push` a node without links passes
+nothing on; a source without links keeps its (1 − damping), and the rest of its mass is lost.
 
-*Source:* Ebbinghaus 1885 for what fades exponentially; Hebb 1949 for links that grow by use.
+*Source:* Ebbinghaus 1885 for exponential decay; Hebb 1949 for links that grow by use.
 """
 
 from __future__ import annotations

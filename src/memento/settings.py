@@ -1,16 +1,16 @@
 """
-Every setting by group, with its bounds, its default and one sentence that says what it does and its unit; and how they are loaded:
-environment over `.env` over `memento.toml` over the JSON of the first design over the defaults.
+Declare every setting by group, with its bounds, its default and one sentence that says what it does and its unit; and load them:
+the environment overrides `.env`, that overrides `memento.toml`, that overrides the JSON of the first design, and that the defaults.
 
 `MEMENTO_LAND_CANDIDATES=50` sets `candidates` of the group `land`; in the file it is `candidates = 50` under `[land]`. Only
-`MEMENTO_HOME`, `MEMENTO_NAMESPACE`, `MEMENTO_TOOLS` and `MEMENTO_CONFIG` stand outside the groups. This is the only file that
-reads the environment. Functions receive their own group, never the whole.
+`MEMENTO_HOME`, `MEMENTO_NAMESPACE`, `MEMENTO_TOOLS` and `MEMENTO_CONFIG` belong to no group. This is the only file that reads the
+environment. Functions receive their own group, never all settings.
 
-*Guarantees:* a bad value is refused in one line that names it and what is allowed, and so is what does not go together. `.env`
+*Guarantees:* a bad value, or values that contradict each other, are refused in one line that names them and what is allowed. `.env`
 never overrides the environment, and the environment itself is never changed.
 
-*Because:* groups stand here and not with the rooms that use them, so that a process that only asks a running service can check
-the whole environment and file without loading those rooms.
+*Because:* the groups are declared here and not in the packages that use them, so that a process that only calls a running service
+can check the whole environment and file without loading those packages.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Positive = Annotated[int, Meta(ge=1)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 Amount = Annotated[float, Meta(ge=0)]
 Span = Annotated[float, Meta(ge=0.001)]
-"""Of time, in the unit that the sentence says; or anything else above nothing."""
+"""A time in the unit that the sentence names, or any other positive number."""
 
 
 def knob(default: Any, help: str, *, secret: bool = False, json: str = "") -> Any:
@@ -48,8 +48,8 @@ def knob(default: Any, help: str, *, secret: bool = False, json: str = "") -> An
     Declare a setting with its default and one sentence that says what it does and its unit.
 
     Args:
-        secret: never shown: neither by `repr` nor by `memento config show`.
-        json: an example, where it is a JSON object as text; in a file it may be a table.
+        secret: whether `repr` and `memento config show` hide the value.
+        json: an example, if the value is a JSON object as text; in a file it may be a table.
     """
     return field(default=default, repr=not secret, metadata={"help": help, "secret": secret, "json": json})
 
@@ -69,7 +69,7 @@ def hints_of(group: Any) -> dict[str, Any]:
 
 def unwrap_optional(hint: Any) -> tuple[Any, bool]:
     """
-    Split a type into what it is when it is there, and whether it may be left empty.
+    Split a type into the type of a given value, and whether the value may be left empty.
 
     >>> unwrap_optional(Share | None) == (Share, True)
     True
@@ -94,7 +94,7 @@ def kind_of(hint: Any) -> type:
 
 
 def choices_of(hint: Any) -> tuple[str, ...]:
-    """Return the words that a setting may be, or nothing where any may."""
+    """Return the words that a setting accepts, or nothing if it is no choice."""
     return get_args(hint) if get_origin(hint) is Literal else ()
 
 
@@ -126,8 +126,8 @@ def variable(group: str, key: str) -> str:
 
 
 Above = Literal["ivf", "hnsw"]
-IndexKind = Literal["faiss", "lance", "milvus"]
 """What finds the nearest of many vectors: an inverted file, or an HNSW graph."""
+IndexKind = Literal["faiss", "lance", "milvus"]
 Mode = Literal["vector", "keyword", "hybrid"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 Engine = Literal["signals", "ppr", "spread", "hops", "published", "vector", "keyword", "hybrid"]
@@ -141,21 +141,24 @@ Embedder = Literal["local", "openai", "google", "cohere", "mistral", "ollama", "
 class LandSettings:
     engine: Engine = knob(
         "signals",
-        "what ranks: weighed signals, one of three walks alone, the phases as first published, or one plain search",
+        "how memories are ranked: by weighted signals, by one of three walks alone (`ppr`, `spread`, `hops`), by the "
+        "phases as first published, or by one plain search",
     )
     mend: bool = knob(
-        True, "read a word that neither the memories nor the embedder know as the known word one letter away"
+        True, "correct a word that neither the memories nor the embedder know to a known word one letter away"
     )
-    pool: Positive = knob(200, "candidates that each strong signal brings in")
+    pool: Positive = knob(200, "candidates that each strong signal contributes")
     whole: Natural = knob(
-        50_000, "memories up to which every signal looks at all of them; above, only at what vectors and words bring in"
+        50_000,
+        "up to this many memories, every signal looks at all of them; above, only at those that vectors and words find",
     )
     flat: Natural = knob(
         200_000,
-        "vectors up to which all are compared with the question; above, those that an index of codes finds",
+        "up to this many vectors, the question is compared with all of them; above, an index of codes finds the nearest",
     )
     above: Above = knob(
-        "ivf", "that index: an inverted file, or an HNSW graph, which takes minutes to build and cannot remove"
+        "ivf",
+        "type of that index: an inverted file, or an HNSW graph, which takes minutes to build and cannot remove vectors",
     )
     candidates: Positive = knob(100, "as published: memories taken from each of the two searches and from the walk")
 
@@ -173,8 +176,7 @@ def default_weights() -> SignalsSettings:
     """
     Return the weights that the signals are registered with.
 
-    *Because:* a signal declares its setting where it is written. So the room is named here and imported when settings are first
-    made.
+    *Because:* each signal declares its own setting. So this function imports their module when settings are first created.
     """
     signals: SignalsSettings = import_module("memento.retrieval.signals").weights_class()()
     return signals
@@ -193,36 +195,47 @@ class FusionSettings:
 
 @dataclass(frozen=True, slots=True)
 class AnchorSettings:
-    seeds: Natural = knob(5, "best memories whose entities anchor, beside those that the question names")
-    seed_share: Amount = knob(0.3, "weight of an entity of the best memory, when one in the question weighs 1")
-    min_memories: Natural = knob(1, "as published: seed memories that must be about an entity before it anchors")
-    semantic: Share = knob(0.5, "as published: weight of the entity's own likeness to the question")
-    memory: Share = knob(0.3, "as published: weight of the mean likeness of the seed memories about it")
-    structural: Share = knob(0.2, "as published: weight of its degree in the graph; the three weights sum to 1")
-    user: bool = knob(False, "let the user anchor too; the user is a giant hub")
+    seeds: Natural = knob(
+        5, "best memories whose entities become anchors, in addition to the entities that the question names"
+    )
+    seed_share: Amount = knob(0.3, "weight of an entity of the best memory; an entity in the question weighs 1")
+    min_memories: Natural = knob(
+        1, "as published: seed memories that must be about an entity before it becomes an anchor"
+    )
+    semantic: Share = knob(0.5, "as published: weight of the similarity between the entity and the question")
+    memory: Share = knob(0.3, "as published: weight of the mean similarity of the seed memories about the entity")
+    structural: Share = knob(
+        0.2, "as published: weight of the entity's degree in the graph; the three weights sum to 1"
+    )
+    user: bool = knob(False, "let the user be an anchor too; the user is a hub with very many links")
 
 
 @dataclass(frozen=True, slots=True)
 class ExpandSettings:
     seeds: Natural = knob(20, "best memories whose links are followed")
     damping: Share = knob(0.75, "share of the rank that follows links; the rest restarts at the anchors")
-    passages: Amount = knob(0.5, "restart weight of the best memory itself, when a rare name in the question weighs 1")
+    passages: Amount = knob(0.5, "restart weight of the best memory itself; a rare name in the question weighs 1")
     epsilon: Annotated[float, Meta(gt=0)] = knob(
-        3e-5, "rank that the walk leaves behind for each link of a node; smaller is slower"
+        3e-5, "rank that the walk leaves unspread for each link of a node; smaller is slower"
     )
     successions: Amount = knob(
-        1.0, "weight of an edge to what a memory ended, when one to a rare name weighs 1; 0 for none"
+        1.0,
+        "weight of an edge between a memory and the one it superseded; an edge to a rare name weighs 1; 0: no such edges",
     )
-    turns: Amount = knob(1.0, "the same for an edge to the turns beside one of a conversation")
-    associations: Amount = knob(1.0, "the same for an association, times its own weight")
-    active: Share = knob(0.3, "engine spread: activation of the best memory at the start; with more all end at 1")
+    turns: Amount = knob(1.0, "the same for an edge to the neighbouring turns of a conversation")
+    associations: Amount = knob(1.0, "the same for an association; multiplied by the association's own weight")
+    active: Share = knob(
+        0.3, "engine spread: activation of the best memory at the start; with higher values all nodes end at 1"
+    )
     steps: Natural = knob(3, "engine spread: how often activation is passed on")
     decay: Share = knob(0.85, "engine spread: share of activation that arrives over a link of weight 1")
     threshold: Share = knob(0.1, "engine spread: activation above which a node passes it on")
-    hops: Natural = knob(2, "engine hops: how far from the seeds, themselves being the first hop")
-    iterations: Natural = knob(25, "as published: steps of the walk at most; 0 leaves ANCHOR and EXPAND out")
+    hops: Natural = knob(2, "engine hops: how far from the seeds to go; the seeds themselves are the first hop")
+    iterations: Natural = knob(25, "as published: most steps of the walk; 0 skips ANCHOR and EXPAND")
     structural_weight: Share = knob(0.5, "as published: share of the walk in the score of EXPAND; cosine gets the rest")
-    weighted: bool = knob(False, "as published: restart at the anchors by their weights, not equally")
+    weighted: bool = knob(
+        False, "as published: restart at the anchors in proportion to their weights instead of equally"
+    )
     normalise: Literal["none", "max", "minmax"] = knob(
         "none", "as published: how walk scores are scaled before they are mixed with cosines"
     )
@@ -230,23 +243,21 @@ class ExpandSettings:
 
 @dataclass(frozen=True, slots=True)
 class DistillSettings:
-    top_k: Positive = knob(10, "memories returned when the caller names no number")
+    top_k: Positive = knob(10, "memories returned when the caller gives no number")
     lambda_min: Share = knob(0.5, "relevance share of MMR when the best score hardly stands out")
     lambda_max: Share = knob(0.7, "relevance share of MMR when the best score stands out; 1 turns diversity off")
 
 
 @dataclass(frozen=True, slots=True)
 class GateSettings:
-    on: bool = knob(
-        True, "answer with what is relevant alone, each thing once, and with nothing when nothing is relevant"
-    )
+    on: bool = knob(True, "return only relevant memories, each fact once, and nothing when nothing is relevant")
     base: Share = knob(
-        0.0, "how sure it must be that a scope of 600 memories answers a question; 0 takes what fits the embedder"
+        0.0, "how sure recall must be that a scope of 600 memories answers a question; 0: calibrated for the embedder"
     )
-    slope: float = knob(0.0, "with `base`: what the threshold grows by when the scope grows e-fold")
-    floor: Share = knob(0.0, "with `base`: the least threshold")
+    slope: float = knob(0.0, "with `base`: what the threshold grows by when the scope grows by a factor of e")
+    floor: Share = knob(0.0, "with `base`: the lowest threshold")
     keep: Share = knob(
-        0.0, "relevance, as a share of the best one's, below which a memory is cut; 0 takes what fits the embedder"
+        0.0, "share of the best memory's relevance below which a memory is cut; 0: calibrated for the embedder"
     )
 
 
@@ -258,62 +269,70 @@ class WordsSettings:
 
 @dataclass(frozen=True, slots=True)
 class CasesSettings:
-    on: bool = knob(True, "keep and find cases; off, nothing of them is offered and what is stored stays as it is")
-    k: Positive = knob(4, "most cases to follow, and most cases to avoid, that one retrieval shows")
-    candidates: Positive = knob(50, "cases that are ranked: the nearest ones, and those that share an entity")
+    on: bool = knob(
+        True, "keep and find cases; when off, nothing about cases is offered and stored cases stay as they are"
+    )
+    k: Positive = knob(4, "most cases to follow, and most cases to avoid, that one retrieval returns")
+    candidates: Positive = knob(50, "cases that are ranked: the nearest ones and those that share an entity")
     ranking: Literal["q", "cosine"] = knob(
-        "q", "what ranks cases: q is the learned value beside the cosine, as soon as it has learned"
+        "q", "what ranks cases: the cosine alone, or q, which adds the learned value as soon as there is one"
     )
     relevant_from: Annotated[float, Meta(ge=-1, le=1)] = knob(
         0.15,
-        "cosine from which a case is shown, to follow or to avoid, unless it shares an entity or a tag with the task",
+        "cosine from which a case is shown, to follow or to avoid; a case that shares an entity or a tag with the task is "
+        "shown whatever its cosine",
     )
-    context: Share = knob(0.2, "what sharing all entities and tags of the task adds to a case's likeness to it")
+    context: Share = knob(0.2, "what is added to a case's similarity when it shares all entities and tags of the task")
     positive_from: Annotated[float, Meta(ge=-1, le=1)] = knob(0.5, "reward from which a case is one to follow")
     template_from: Annotated[float, Meta(ge=-1, le=1)] = knob(
-        0.3, "cosine from which a case is like enough for its plan to be copied where no model plans"
+        0.3, "cosine from which a case is similar enough for its plan to be copied when no model plans"
     )
-    limit: Positive = knob(10_000, "most cases kept in one domain; the least valuable go")
+    limit: Positive = knob(10_000, "most cases kept in one domain; `prune` says which are removed")
     retrievals: Annotated[int, Meta(ge=100)] = knob(
-        5_000, "look-ups of cases kept in one domain with what they showed; the oldest go"
+        5_000, "retrievals of cases kept in one domain, with what they returned; the oldest are removed"
     )
     prune: Literal["value", "oldest", "unused", "reward"] = knob(
         "value",
-        "which cases go over the limit: those worth least after their age, those finished first, those shown least, or those that "
-        "earned least",
+        "which cases are removed above the limit: those with the least value after discounting for age, those finished "
+        "first, those shown least, or those with the lowest reward",
     )
-    half_life_days: Span = knob(90.0, "days after which a case counts half when the least valuable go")
-    record_chars: Positive = knob(500, "characters of a step's texts in the graph; the packed trajectory has all")
-    pack: bool = knob(True, "keep the whole trajectory of a finished task, gzipped, beside its steps")
+    half_life_days: Span = knob(90.0, "days after which a case counts half when the least valuable are removed")
+    record_chars: Positive = knob(
+        500, "characters of a step's texts that are kept in the graph; the packed trajectory has all of them"
+    )
+    pack: bool = knob(True, "keep the whole trajectory of a finished task, gzipped, in addition to its steps")
     efficiency_bonus: Amount = knob(
-        0.1, "what a reward gains for a task that cost nothing; so much less for what it cost"
+        0.1, "what a task that cost nothing adds to its reward; the more it cost, the less it adds"
     )
-    judge_weight: Amount = knob(0.5, "weight of a judge's score in a reward, beside 1 of the outcome")
+    judge_weight: Amount = knob(0.5, "weight of a judge's score in a reward; the outcome weighs 1")
     pairs_needed: Annotated[int, Meta(ge=2)] = knob(
-        50, "pairs with a reward, of both kinds together, before Q has a say"
+        50, "pairs with a reward, high and low together, before Q takes part in the ranking"
     )
-    update_every: Positive = knob(10, "rewarded pairs after which the network learns")
-    temperature: Span = knob(0.1, "alpha of the softmax that cases are drawn from when a caller wants to explore")
-    seed: Natural = knob(7, "number that the network's beginning and every draw are made from")
+    update_every: Positive = knob(10, "pairs with a reward after which the network is trained again")
+    temperature: Span = knob(0.1, "alpha of the softmax from which cases are drawn when a caller wants to explore")
+    seed: Natural = knob(7, "random seed for the network's initial weights and for every draw")
 
 
 @dataclass(frozen=True, slots=True)
 class ExecutorSettings:
     servers: str = knob(
         "",
-        "JSON object, or tables, of MCP servers by name: command, args, env and cwd of a program, or url and headers of an "
-        "address; tools lists those that may be used, prefix goes before their names",
+        "MCP servers by name, as a JSON object or tables: command, args, env and cwd of a program, or url and headers of "
+        "an address; tools lists those that may be used, prefix goes before their names",
         secret=True,
         json='{"files": {"command": "/usr/bin/python3", "args": ["files.py"]}}',
     )
     cycles: Positive = knob(3, "plans that one task may have: after a failure it is planned again")
-    steps: Positive = knob(20, "steps that one task may have, those of all its plans together")
-    calls: Positive = knob(50, "calls of tools in one go")
-    tokens: Natural = knob(100_000, "tokens of the model in one go; 0 sets no bound")
-    wall_s: Span = knob(600.0, "seconds of one go, before which every call ends")
+    steps: Positive = knob(20, "steps that one task may have, over all its plans")
+    calls: Positive = knob(50, "tool calls in one `execute_task`")
+    tokens: Natural = knob(100_000, "model tokens in one `execute_task`; 0: no limit")
+    wall_s: Span = knob(
+        600.0,
+        "seconds that one `execute_task` may take; a call of a tool or the model that is still running then is ended",
+    )
     start_s: Span = knob(20.0, "seconds that a server may take to start and to list its tools")
     call_s: Span = knob(60.0, "seconds that one call of a tool may take")
-    result_chars: Annotated[int, Meta(ge=100)] = knob(20_000, "characters kept of what a tool says")
+    result_chars: Annotated[int, Meta(ge=100)] = knob(20_000, "characters that are kept of a tool's result")
 
 
 _OWN = "; empty: as calibrated for the embedder"
@@ -321,46 +340,45 @@ _OWN = "; empty: as calibrated for the embedder"
 
 @dataclass(frozen=True, slots=True)
 class KeysSettings:
-    key_recall: Share | None = knob(None, f"cosine from which a concept key answers a question{_OWN}")
-    content_recall: Share | None = knob(
-        None, f"cosine of question and memory from which the memory's keys answer{_OWN}"
-    )
+    key_recall: Share | None = knob(None, f"cosine from which a concept key matches a question{_OWN}")
+    content_recall: Share | None = knob(None, f"cosine of question and memory from which the memory's keys match{_OWN}")
     auto_link: Share | None = knob(
-        None, f"cosine of key and memory from which an existing key is linked by itself{_OWN}"
+        None, f"cosine of key and memory from which an existing key is linked automatically{_OWN}"
     )
-    merge: Share | None = knob(None, f"cosine from which two concept keys are one{_OWN}")
+    merge: Share | None = knob(None, f"cosine from which two concept keys are merged{_OWN}")
     short_merge: Share | None = knob(
-        None, f"the same for keys of one or two words, which mean less; 0 keeps them apart{_OWN}"
+        None, f"the same for keys of one or two words, which carry less meaning; 0 keeps them apart{_OWN}"
     )
-    dedup: Share | None = knob(None, f"cosine from which two memories say the same{_OWN}")
+    dedup: Share | None = knob(None, f"cosine from which two memories count as duplicates{_OWN}")
     contradiction: Share | None = knob(
         None, f"cosine from which two memories with a common key may contradict each other{_OWN}"
     )
     min_score: Share | None = knob(
-        None, f"best cosine below which direct recall has no answer, unless a key is named{_OWN}"
+        None, f"best cosine below which direct recall has no answer, unless the question names a key{_OWN}"
     )
-    gate_z: Amount = knob(0.0, "robust z-score that the best cosine of direct recall must stand out by; 0: none")
+    gate_z: Amount = knob(0.0, "robust z-score by which the best cosine of direct recall must stand out; 0: none")
     key_gate: Share = knob(0.0, "best cosine of a key from which direct recall answers, whatever the memories; 0: none")
-    hub: Annotated[int, Meta(ge=2)] = knob(3, "memories from which on a key is shown as a hub")
-    phrases: bool = knob(True, "let names and nouns lead between memories that came without keys, as those of notes do")
-    autokey: bool = knob(True, "learn the words of questions that led to a memory as names of its key")
-    autokey_after: Positive = knob(3, "how often a question must have led there, before its words are learned")
+    hub: Annotated[int, Meta(ge=2)] = knob(3, "memories from which a key is shown as a hub")
+    phrases: bool = knob(True, "let names and nouns link memories that came without keys, as memories from notes do")
+    autokey: bool = knob(True, "learn the words of questions that led to a memory as aliases of its key")
+    autokey_after: Positive = knob(3, "how often a question must have led there before its words are learned")
     autokey_floor: Share = knob(0.45, "cosine of question and key from which its words are learned")
     autokey_aliases: Natural = knob(8, "most phrases that one key learns")
-    autokey_days: Amount = knob(30.0, "days after which a learned phrase goes that nobody has used")
-    direct: bool = knob(False, "offer direct recall over the key graph (`recall_memories`) beside the walk")
+    autokey_days: Amount = knob(30.0, "days after which a learned phrase that nobody has used is removed")
+    direct: bool = knob(False, "offer direct recall over the key graph (`recall_memories`) in addition to the walk")
 
 
 @dataclass(frozen=True, slots=True)
 class RerankSettings:
     folder: str = knob(
         "",
-        "folder of a cross-encoder (ONNX or safetensors) that orders the best memories of every recall again; empty: none",
+        "folder of a cross-encoder (ONNX or safetensors) that reranks the best memories of every recall; empty: none",
     )
-    pool: Positive = knob(30, "how many of the best it orders")
+    pool: Positive = knob(30, "how many of the best memories it reranks")
     floor: float | None = knob(
         None,
-        "score of the cross-encoder's best, below which there is no answer, unless it is in another script; empty: none",
+        "the cross-encoder's best score below which there is no answer, unless the answer is in another script; empty: "
+        "none",
     )
     factors: bool = knob(
         False, "multiply scores by the factors of the published design: age, source, tags, uses, priority"
@@ -370,11 +388,14 @@ class RerankSettings:
 @dataclass(frozen=True, slots=True)
 class AnswersSettings:
     cached: Natural = knob(
-        0, "answers of recall that are kept for the same question of the same caller, as published with 100; 0: none"
+        0,
+        "answers of recall that are cached for the same question of the same caller (100 in the published design); 0: "
+        "none",
     )
-    fresh_s: Amount = knob(60.0, "seconds for which an answer is given again while nothing was written")
+    fresh_s: Amount = knob(60.0, "seconds for which a cached answer is reused while nothing was written")
     stale_s: Amount = knob(
-        0.0, "seconds for which an older answer is given once more while a new one is made in the background; 0: never"
+        0.0,
+        "seconds for which an older answer is returned once more while a new one is computed in the background; 0: never",
     )
 
 
@@ -382,127 +403,135 @@ class AnswersSettings:
 class IndexSettings:
     kind: IndexKind = knob(
         "faiss",
-        "what holds the index: this process and its folder, a table of LanceDB, or a collection of Milvus",
+        "where the index is kept: in this process and its folder, in a table of LanceDB, or in a collection of Milvus",
     )
     uri: str = knob(
-        "", "where: a folder or s3://bucket/path for lance; http://host:19530 or a file for milvus; empty for faiss"
+        "",
+        "its location: a folder or s3://bucket/path for lance; http://host:19530 or a file for milvus; empty for faiss",
     )
     token: str = knob(
-        "", "what Milvus or LanceDB's own service asks for, as user:password; empty where nothing is", secret=True
+        "",
+        "credentials for Milvus or LanceDB's own service, as user:password; empty where none are needed",
+        secret=True,
     )
-    pool: Positive = knob(40, "memories that each search of the engine brings in for a question; unused by faiss")
+    pool: Positive = knob(40, "memories that each search in the index contributes to a question; unused by faiss")
     whole: Natural = knob(
-        2_000, "nodes up to which a namespace is brought in whole, so that nothing of it is missed; unused by faiss"
+        2_000, "nodes up to which a namespace is loaded whole, so that a search misses nothing; unused by faiss"
     )
     hot: Positive = knob(
-        50_000, "nodes that stay in this process once a question has brought them in, some 6 kB each; unused by faiss"
+        50_000, "nodes that stay in memory once a question has loaded them, some 6 kB each; unused by faiss"
     )
     replica_mb: Natural = knob(
         20_000,
-        "MB up to which LanceDB's files in an object store are copied into the data folder, to be read there; 0 for no copy; "
+        "MB up to which LanceDB's files in an object store are copied into the data folder and read there; 0: no copy; "
         "unused by others",
     )
 
 
 @dataclass(frozen=True, slots=True)
 class StrengthSettings:
-    half_life: Span = knob(7.0, "days in which energies halve where decay is asked for without saying")
-    archive_energy: Share = knob(0.05, "energy up to which a memory that is hardly used is archived")
-    archive_uses: Natural = knob(5, "uses up to which a memory without energy is archived")
+    half_life: Span = knob(7.0, "days in which energies halve when a request for decay names no half-life")
+    archive_energy: Share = knob(0.05, "energy up to which a memory counts as spent and can be archived")
+    archive_uses: Natural = knob(5, "uses up to which a spent memory is archived")
     rank_energy: Share = knob(
-        0.0, "share of a memory's energy in its score when recall ranks; the profile `living` gives it 0.3"
+        0.0, "share of a memory's energy in its recall score; the profile `living` sets it to 0.3"
     )
     keep_importance: Share = knob(0.7, "importance from which a memory that nobody has read is never archived")
     count_recall: bool = knob(
         False,
-        "count a memory as used when recall gives it to somebody who may write; what the proxy puts in never counts",
+        "count a memory as used when recall returns it to a caller who may write; memories that the proxy inserts never "
+        "count",
     )
 
 
 @dataclass(frozen=True, slots=True)
 class ScopeSettings:
-    namespace: str = knob("main", "where notes go when nothing names a namespace; `project` is the git checkout's name")
+    namespace: str = knob(
+        "main", "where notes go when no namespace is named; `project` is the name of the git checkout"
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingSettings:
-    provider: Embedder = knob("local", "who computes vectors: this machine, or a service that texts are sent to")
+    provider: Embedder = knob("local", "what computes vectors: this machine, or a service that texts are sent to")
     model: str = knob(
         "minilm",
-        "local: `minilm` is all-MiniLM-L6-v2, `trigram` hashes characters and needs no model, anything else is the folder of a "
-        "model of sentence-transformers; elsewhere the provider's name",
+        "local: `minilm` is all-MiniLM-L6-v2, `trigram` hashes characters and needs no model, any other value is the "
+        "folder of a sentence-transformers model; otherwise the provider's name for the model",
     )
-    dimensions: Natural = knob(0, "length of a vector; needed unless local; 256 of `trigram` unless it is given")
+    dimensions: Natural = knob(0, "length of a vector; required for a service; `trigram` uses 256 unless you set it")
     base_url: str = knob("", "address of the service, up to and including /v1; openai-compatible and ollama only")
     api_key: str = knob("", "key of the service", secret=True)
-    provider_name: str = knob("", "what to call an openai-compatible service")
+    provider_name: str = knob("", "a name for an openai-compatible service")
     max_chars: Annotated[int, Meta(ge=100)] = knob(
-        2000, "longest text sent to a service, in characters; longer ones become windows"
+        2000, "longest text sent to a service, in characters; longer ones are split into windows"
     )
-    timeout_s: Span = knob(60.0, "seconds a service may be silent")
-    max_retries: Natural = knob(3, "how often a service is asked again when it fails")
-    retry_wait_s: Amount = knob(0.5, "seconds before the first retry; doubles each time, with some chance")
+    timeout_s: Span = knob(60.0, "seconds that a service may send nothing before the request times out")
+    max_retries: Natural = knob(3, "how often a failed request is retried")
+    retry_wait_s: Amount = knob(0.5, "seconds before the first retry; doubles each time, with random jitter")
     breaker_failures: Positive = knob(
-        5, "failures among the latest ten calls after which the service is left alone for a while"
+        5, "circuit breaker: failures among the latest ten calls after which the service is not called for a while"
     )
     breaker_rest_s: Amount = knob(
-        30.0, "seconds it is left alone, before one request tries it; twice as long each time that fails, up to 300"
+        30.0,
+        "circuit breaker: seconds without calls before one trial request; doubles each time that it fails, up to 300",
     )
     runtime: Literal["auto", "torch", "onnx"] = knob(
         "auto",
-        "what runs all-MiniLM-L6-v2: torch, or onnxruntime, which needs half the time for the same vectors; "
-        "`auto` takes the second where it is installed",
+        "what runs all-MiniLM-L6-v2: torch, or onnxruntime, which needs half the time for the same vectors; `auto` takes "
+        "onnxruntime where it is installed",
     )
     threads: Positive = knob(1, "threads for one question or note; imports use all cores")
-    batch: Positive = knob(16, "texts embedded at once; locally, small batches of like lengths are the fastest")
+    batch: Positive = knob(
+        16, "texts embedded at once; locally, small batches of texts of similar length are the fastest"
+    )
     auto_migrate: bool = knob(
         True,
-        "embed everything again at a start with another model than the last one, after a backup; else the folder goes on with the "
-        "model of its vectors, until `memento migrate`",
+        "when a start finds another model than the last one, make a backup and embed everything again; otherwise the "
+        "folder keeps the model of its vectors until `memento migrate`",
     )
-    cache: bool = knob(True, "keep vectors under the user's cache folder by model and text digest")
+    cache: bool = knob(True, "cache vectors in the user's cache folder, by model and text digest")
 
 
 @dataclass(frozen=True, slots=True)
 class AgentSettings:
-    """What one question of consolidation asks differently."""
+    """The settings of the model for one step, where they differ from those of [model]."""
 
-    model: str = knob("", "model for this question; empty: that of [model]")
+    model: str = knob("", "model for this step; empty: that of [model]")
     temperature: Annotated[float, Meta(ge=0, le=2)] | None = knob(
-        None, "temperature for this question; empty: that of [model]"
+        None, "temperature for this step; empty: that of [model]"
     )
-    max_tokens: Positive | None = knob(None, "tokens of an answer to it; empty: those of [model]")
-    options: str = knob("", "JSON object of fields for the request, laid over those of [model]", json=_OPTIONS)
+    max_tokens: Positive | None = knob(None, "most tokens of an answer in this step; empty: that of [model]")
+    options: str = knob("", "JSON object of fields for the request, merged over those of [model]", json=_OPTIONS)
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    provider: Provider = knob("none", "who understands notes: rules (none), or a language model at a service")
-    model: str = knob("", "the provider's name of the model; needed unless none")
+    provider: Provider = knob("none", "what understands notes: rules (none), or a language model of this provider")
+    model: str = knob("", "the provider's name for the model; required unless the provider is none")
     api_key: str = knob("", "key of the service; needed for openai, anthropic and google", secret=True)
     base_url: str = knob("", "address of the service, up to and including /v1; openai-compatible and ollama only")
-    provider_name: str = knob("", "what to call an openai-compatible service")
+    provider_name: str = knob("", "a name for an openai-compatible service")
     temperature: Annotated[float, Meta(ge=0, le=2)] | None = knob(
-        0.5, "how freely the model answers; empty: as the provider has it"
+        0.5, "how freely the model answers; empty: the provider's default"
     )
     max_tokens: Positive = knob(15000, "most tokens of one answer")
-    max_retries: Natural = knob(
-        3, "how often one question is asked again, when the service fails or an answer is unfit"
-    )
-    retry_wait_s: Amount = knob(0.5, "seconds before the first retry; doubles each time, with some chance")
-    connect_s: Span = knob(5.0, "seconds to connect within")
-    timeout_s: Span = knob(120.0, "seconds the service may be silent")
-    call_s: Span = knob(300.0, "seconds for one question with all its retries")
+    max_retries: Natural = knob(3, "how often a request is retried when the service fails or the answer is invalid")
+    retry_wait_s: Amount = knob(0.5, "seconds before the first retry; doubles each time, with random jitter")
+    connect_s: Span = knob(5.0, "connect timeout, in seconds")
+    timeout_s: Span = knob(120.0, "seconds that the service may send nothing before the request times out")
+    call_s: Span = knob(300.0, "seconds for one request with all its retries")
     breaker_failures: Positive = knob(
-        5, "failures among the latest ten calls after which the service is left alone for a while"
+        5, "circuit breaker: failures among the latest ten calls after which the service is not called for a while"
     )
     breaker_rest_s: Amount = knob(
-        30.0, "seconds it is left alone, before one request tries it; twice as long each time that fails, up to 300"
+        30.0,
+        "circuit breaker: seconds without calls before one trial request; doubles each time that it fails, up to 300",
     )
-    tokens_per_note: Natural = knob(60000, "most tokens that one note may cost; 0 sets no bound")
+    tokens_per_note: Natural = knob(60000, "most tokens that one note may cost; 0: no limit")
     fallback_to_rules: bool = knob(True, "let rules understand a note after the last retry; otherwise it stays pending")
     options: str = knob(
-        "", "JSON object of fields for the request, passed on as they are; null takes a field out", json=_OPTIONS
+        "", "JSON object of fields for the request, passed on unchanged; null removes a field", json=_OPTIONS
     )
     extract_entities: AgentSettings = AgentSettings()
     resolve_entities: AgentSettings = AgentSettings()
@@ -529,15 +558,15 @@ class ProxySettings:
         "http://localhost:11434", "where Ollama's protocol is forwarded to, without /api; empty: not served"
     )
     deadline_ms: Positive = knob(
-        150, "milliseconds that recall may take before a request is forwarded without memories"
+        150, "milliseconds that recall may take; after that the request is forwarded without memories"
     )
-    block_tokens: Positive = knob(800, "most tokens of the block of memories, by an estimate that errs upwards")
+    block_tokens: Positive = knob(800, "most tokens of the block of memories; the estimate is on the high side")
     instructions: bool = knob(True, "begin the block with a sentence that tells the model what it is")
-    recalls: Positive = knob(4, "recalls at once; more requests than that wait, within the deadline")
-    repeat_s: Amount = knob(300.0, "seconds in which a turn that is asked again gets the same block, without a recall")
-    blocks: Natural = knob(20_000, "blocks kept to be put into their conversations again; 0 keeps none")
+    recalls: Positive = knob(4, "recalls that may run at once; further requests wait, within the deadline")
+    repeat_s: Amount = knob(300.0, "seconds in which a repeated turn gets the same block without another recall")
+    blocks: Natural = knob(20_000, "blocks that are kept to be inserted into their conversations again; 0 keeps none")
     connect_s: Span = knob(
-        10.0, "seconds to connect to a provider within; how long it thinks and streams is not limited"
+        10.0, "connect timeout for a provider, in seconds; how long it thinks and streams is not limited"
     )
 
     @property
@@ -555,64 +584,71 @@ class ProxySettings:
 class ConsolidationSettings:
     similar_memories: Natural = knob(15, "existing memories that a new one is compared with")
     entity_candidates: Natural = knob(5, "entities in the graph that a mention is compared with")
-    recalled_memories: Positive = knob(10, "with a model: memories that a note brings back, which it guesses from")
-    guessed_memories: Positive = knob(10, "with a model: memories found by each of its guesses")
-    description_chars: Annotated[int, Meta(ge=100)] = knob(
-        2000, "longest description of the user, in characters; the oldest facts go"
+    recalled_memories: Positive = knob(
+        10, "with a model: memories that are recalled for a note and from which the model makes its guesses"
     )
-    retries: Natural = knob(5, "how often a note that could not be understood is tried again")
-    retry_wait_s: Amount = knob(10.0, "seconds before it is tried again; doubles each time")
-    retry_most_s: Amount = knob(600.0, "most seconds between two tries")
+    guessed_memories: Positive = knob(10, "with a model: memories that each guess finds")
+    description_chars: Annotated[int, Meta(ge=100)] = knob(
+        2000, "longest description of the user, in characters; the oldest facts are dropped"
+    )
+    retries: Natural = knob(5, "how often a note that could not be understood is retried")
+    retry_wait_s: Amount = knob(10.0, "seconds before the first retry; doubles each time")
+    retry_most_s: Amount = knob(600.0, "most seconds between two retries")
     check_rules: bool = knob(
-        False, "hold what rules write against the shapes too, for some 30 ms a note; what a model writes always is"
+        False,
+        "validate what rules write against the shapes too, which takes some 30 ms a note; what a model writes is always "
+        "validated",
     )
     rules_s: Annotated[float, Meta(ge=0.05)] = knob(
-        5.0, "seconds of computing that rules may take for one note; past them it is kept in its own words"
+        5.0, "seconds of CPU time that rules may take for one note; a note that takes longer is kept word for word"
     )
     tag_rules: Literal["on", "published", "off"] = knob(
         "on",
-        "give memories the tags that rules see in their words, as `decision`; `published`: all others are `conversation`",
+        "give memories the tags that rules recognise in their words, such as `decision`; `published`: all others get "
+        "`conversation`",
     )
     chunk_over: Natural = knob(
         0,
-        "words above which a text is kept in pieces, each a note, as published with 1000; 0: never, a note is what was said",
+        "words above which a text is split into pieces, each of them a note (1000 in the published design); 0: never, a "
+        "text is one note",
     )
     chunk_words: Annotated[int, Meta(ge=20)] = knob(500, "most words of a piece")
     chunk_overlap: Natural = knob(
-        100, "words that a piece begins with and that end the one before; less than a piece has"
+        100, "words that a piece repeats from the end of the one before; less than `chunk_words`"
     )
     near: Literal["keep", "relate", "skip"] = knob(
         "keep",
-        "what becomes of a memory nearly like another: it is kept, linked with its nearest, or, where it says no more, skipped",
+        "what happens to a memory that is nearly the same as another: it is kept, linked with its nearest, or skipped "
+        "where it says no more",
     )
-    near_cosine: Share = knob(0.92, "cosine from which two memories are nearly alike, and linked as similar")
+    near_cosine: Share = knob(0.92, "cosine from which two memories are nearly the same and are linked as similar")
     near_related: Share = knob(0.7, "cosine from which a memory is linked with one that it may refer to")
-    time_zone: str = knob("UTC", "where the user's days begin, as Europe/Berlin: decides what yesterday means")
+    time_zone: str = knob("UTC", "the user's time zone, as Europe/Berlin: decides what yesterday means")
 
 
 @dataclass(frozen=True, slots=True)
 class RedactionSettings:
     mode: Literal["redact", "refuse", "off"] = knob(
-        "redact", "what becomes of a secret in a text: its kind stands in its place, the text is refused, or nothing"
+        "redact",
+        "what happens to a secret in a text: it is replaced by the name of its kind, the text is refused, or nothing "
+        "happens",
     )
-    refuse: str = knob("", "namespaces that refuse a text with a secret where others redact it, with commas between")
-    entropy: bool = knob(True, "take a long word of letters and digits without any sense for a secret")
+    refuse: str = knob("", "namespaces that refuse a text with a secret instead of redacting it, separated by commas")
+    entropy: bool = knob(True, "treat a long random-looking word of letters and digits as a secret")
     patterns: str = knob(
         "",
-        "further secrets: a JSON object, or a table in a file, of regular expressions by their kinds",
+        "further secrets: regular expressions by kind, as a JSON object, or a table in a file",
         json='{"badge": "B-[0-9]{6}"}',
     )
-    allow: str = knob("", "a regular expression of what is never a secret; it must match the whole of it")
+    allow: str = knob("", "a regular expression for what is never a secret; it must match the whole of it")
 
 
 @dataclass(frozen=True, slots=True)
 class IntakeSettings:
     file_bytes: Positive = knob(67_108_864, "longest file that `ingest` reads, in bytes")
     url_bytes: Positive = knob(16_777_216, "most bytes of a page that `ingest` fetches")
-    url_s: Span = knob(20.0, "seconds to fetch a page within, redirects included")
-    private_urls: bool = knob(
-        False, "let `ingest` fetch from this machine and from private networks, by their addresses"
-    )
+    url_s: Span = knob(20.0, "seconds to fetch a page, redirects included")
+    private_urls: bool = knob(False, "let `ingest` fetch from addresses of this machine and of private networks")
     inbox: str = knob("", "folder that `memento watch` takes files from; default `inbox` in the data folder")
 
 
@@ -622,15 +658,18 @@ Capture = Literal["off", "propose", "on"]
 @dataclass(frozen=True, slots=True)
 class CaptureSettings:
     mode: Capture = knob(
-        "off", "what becomes of what hooks and the proxy see said: nothing, a proposal that waits for a yes, or a note"
+        "off",
+        "what happens to what hooks and the proxy see said: nothing, a proposal that waits for approval, or a note",
     )
     namespaces: str = knob(
         "",
         'the same for single namespaces: a JSON object, or a table in a file, as {"work": "on"}',
         json='{"work": "on"}',
     )
-    deny: str = knob("", "words or phrases with commas between: a text with one of them, in any case, is not captured")
-    most: Positive = knob(1_000, "most that may wait to be noted or for a yes; what comes then is not captured")
+    deny: str = knob(
+        "", "words or phrases, separated by commas: a text that contains one, in any case, is not captured"
+    )
+    most: Positive = knob(1_000, "most texts that may wait to be noted or approved; what comes then is not captured")
 
     def find_mode(self, namespace: str) -> Capture:
         """Return what becomes of what is said in a namespace."""
@@ -660,83 +699,85 @@ class LimitsSettings:
     update_nodes: Positive = knob(500, "most memories, notes and other nodes of namespaces that one update touches")
     graphs: Positive = knob(
         5_000,
-        "most graphs that one tenant may have to make another by SPARQL; all of them are looked at after every write",
+        "most graphs of one tenant, above which SPARQL creates no further one; all of them are looked at after every "
+        "write",
     )
     graph_bytes: Positive = knob(67_108_864, "longest document for the graph store, in bytes")
     graph_quads: Positive = knob(1_000_000, "most quads that one document for the graph store adds")
     query_depth: Positive = knob(200, "deepest nesting of braces and parentheses in a SPARQL query")
     document_bytes: Positive = knob(
-        1_073_741_824, "longest RDF document that an import over HTTP takes, in bytes, unpacked"
+        1_073_741_824, "longest RDF document that an import over HTTP takes, in bytes after unpacking"
     )
     results: Positive = knob(1_000, "most memories that one recall or one page of a listing returns")
     writers: Positive = knob(
         128,
-        "changes that may be under way or wait for their turn at once; one more is refused (503), to be asked again",
+        "writes that may run or wait at once; one more is refused (503), and you can retry it",
     )
     pending: Positive = knob(
         100_000,
-        "notes that may wait to be understood; another that would wait is refused (503), to be given again later",
+        "notes that may wait to be understood; one more is refused (503), and you can send it again later",
     )
 
 
 @dataclass(frozen=True, slots=True)
 class SparqlSettings:
     workers: Annotated[int, Meta(ge=2)] = knob(
-        4, "processes that evaluate foreign SPARQL; one is kept for queries that promise a quick answer"
+        4, "processes that evaluate SPARQL from callers; one is reserved for queries that promise to be quick"
     )
-    share: Positive = knob(2, "workers that one caller may use at once for other queries")
+    share: Positive = knob(2, "workers that one caller may use at once for all other queries")
     query_s: Annotated[float, Meta(ge=0.05)] = knob(10.0, "seconds that a query may take; `timeout` may ask for less")
-    stall_s: Amount = knob(30.0, "seconds that a client may leave an answer unread, over all of it")
+    stall_s: Amount = knob(30.0, "seconds that a client may leave an answer unread, over the whole answer")
     memory_mb: Annotated[int, Meta(ge=64)] = knob(512, "most memory of one worker, in MiB")
     rows: Positive = knob(1_000_000, "most rows of one SELECT")
     bytes: Annotated[int, Meta(ge=1024)] = knob(268_435_456, "longest answer, in bytes")
     queue: Annotated[int, Meta(ge=2)] = knob(
-        64, "queries that may wait for a worker; of one caller at most half as many"
+        64, "queries that may wait for a worker; one caller may have at most half of them"
     )
     wait_s: Amount = knob(10.0, "seconds that a query may wait for a worker")
     services: str = knob(
         "",
-        "endpoints that SERVICE may name, as https://query.wikidata.org/sparql, several with commas; none when empty",
+        "endpoints that SERVICE may name, as https://query.wikidata.org/sparql, separated by commas; empty: none",
     )
     service_bytes: Annotated[int, Meta(ge=1024)] = knob(1_048_576, "longest answer of such an endpoint, in bytes")
     origins: str = knob(
-        "", "web pages that may query with a token, as https://yasgui.org, several with commas; * is any"
+        "", "web origins that may query with a token, as https://yasgui.org, separated by commas; * is any"
     )
 
 
 @dataclass(frozen=True, slots=True)
 class InferenceSettings:
     on: bool = knob(
-        True, "let SPARQL queries see what follows from the axioms that you state; nothing does without any"
+        True, "let SPARQL queries see what follows from the axioms that you state; without axioms nothing is inferred"
     )
-    most: Positive = knob(
-        50_000, "most facts that may follow for one namespace; with more of them nothing is inferred there"
-    )
+    most: Positive = knob(50_000, "most facts that may follow for one namespace; above it nothing is inferred there")
 
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
-    host: str = knob("127.0.0.1", "address the service listens on; other than loopback only where there are tokens")
+    host: str = knob("127.0.0.1", "address the service listens on; an address other than loopback requires tokens")
     port: Annotated[int, Meta(ge=0, le=65535)] = knob(6366, "port the service listens on; 0 takes a free one")
-    token_required: bool = knob(False, "ask programs of this machine for a token too; needed behind a forwarder")
+    token_required: bool = knob(
+        False, "require a token from programs of this machine too; needed behind a reverse proxy"
+    )
     threads: Positive = knob(256, "requests served at once")
     waiting: Natural = knob(
         512, "requests that may wait for a thread; one more is refused (503). Those of the proxy are never refused"
     )
     connections: Annotated[int, Meta(ge=1, le=1_000_000)] = knob(
         2_000,
-        "connections held at once, fewer where the system allows fewer files; one more closes the one longest idle",
+        "connections that may be open at once, fewer where the system allows fewer files; one more closes the one that "
+        "has been idle longest",
     )
     head_s: Annotated[float, Meta(gt=0, le=3600)] = knob(
-        30.0, "seconds for the head of a request, from its first byte; of a new connection from its beginning"
+        30.0, "seconds for the head of a request, counted from its first byte; on a new connection, from the connect"
     )
     body_s: Annotated[float, Meta(gt=0, le=3600)] = knob(
-        30.0, "seconds for the body of a request, beside those that it takes at 4096 bytes a second"
+        30.0, "seconds for the body of a request, in addition to the time that it takes at 4096 bytes a second"
     )
     idle_s: Annotated[float, Meta(gt=0, le=3600)] = knob(
-        75.0, "seconds for which a connection is kept between two requests: longer than clients keep theirs"
+        75.0, "seconds for which a connection is kept open between two requests: longer than clients keep theirs"
     )
-    lock_wait_s: Amount = knob(10.0, "seconds a command waits for another command to let go of the data folder")
+    lock_wait_s: Amount = knob(10.0, "seconds that a command waits for another command to release the data folder")
 
 
 @dataclass(frozen=True, slots=True)
@@ -744,34 +785,37 @@ class SexprSettings:
     chars: Annotated[int, Meta(ge=100)] = knob(
         4_000_000, "longest text of expressions, in characters; a snapshot is one too"
     )
-    fuel: Positive = knob(500, "most calls of verbs in one evaluation, those inside policies included")
+    fuel: Positive = knob(500, "most calls of verbs in one evaluation, including those inside policies")
     depth: Annotated[int, Meta(ge=1, le=64)] = knob(64, "deepest nesting of calls in one evaluation")
     rows: Positive = knob(1_000, "most rows that `sparql` gives to an expression")
 
 
 @dataclass(frozen=True, slots=True)
 class ManifestSettings:
-    updates: Positive = knob(100, "changes of a namespace after which its map is drawn again in the background")
-    cache_s: Amount = knob(30.0, "seconds for which a map is given as it was drawn")
+    updates: Positive = knob(100, "changes to a namespace after which its map is redrawn in the background")
+    cache_s: Amount = knob(30.0, "seconds after which a cached map is redrawn, if something was written")
 
 
 @dataclass(frozen=True, slots=True)
 class CheckpointsSettings:
     hours: Amount = knob(
-        24.0, "hours between two checkpoints, from which the memory is read should its store be damaged; 0: none"
+        24.0, "hours between two checkpoints, from which the memory is read if its store is damaged; 0: none"
     )
-    keep: Positive = knob(2, "checkpoints to keep, the latest")
+    keep: Positive = knob(2, "how many of the latest checkpoints to keep")
 
 
 @dataclass(frozen=True, slots=True)
 class EncryptionSettings:
-    on: bool = knob(False, "whether the data folder must be an encrypted one, as `memento serve --encrypted` has it")
+    on: bool = knob(False, "require the data folder to be encrypted, as by `memento serve --encrypted`")
     key: str = knob(
-        "", "what opens the data folder: at least 16 characters; never in a file of the folder", secret=True
+        "",
+        "the key that opens the data folder: at least 16 characters; never put it into a file of the folder",
+        secret=True,
     )
-    key_file: str = knob("", "a file that has the key, readable by its owner alone")
+    key_file: str = knob("", "a file that contains the key, readable by its owner alone")
     memory: str = knob(
-        "/dev/shm", "a folder of a memory file system, where an encrypted folder is in plain text while open"
+        "/dev/shm",
+        "a folder of an in-memory file system, which holds an encrypted folder in plain text while it is open",
     )
 
 
@@ -785,33 +829,38 @@ class StoreSettings:
     token: str = knob("", "sent to both as a bearer token", secret=True)
     probe: bool = knob(
         True,
-        "refuse at the start a store that would lose memories or show them to others; off only for a node that has it alone",
+        "refuse at the start a store that would lose memories or show them to others; turn it off only for a node that "
+        "uses the store alone",
     )
-    timeout_s: Span = knob(60.0, "seconds that one request to it may take, and that a writer waits for its turn")
+    timeout_s: Span = knob(
+        60.0, "seconds that one request to the store may take, and that a writer waits for the write turn"
+    )
     lease_s: Annotated[float, Meta(ge=0.5)] = knob(
-        10.0, "seconds without a sign of life after which another node takes the turn to write"
+        10.0, "seconds without a sign of life after which another node takes over the write turn"
     )
     follow_ms: Annotated[int, Meta(ge=10)] = knob(
-        200, "milliseconds between two looks at what other nodes have written"
+        200, "milliseconds between two polls for what other nodes have written"
     )
     start_s: Amount = knob(
-        15.0, "seconds that a start waits for a store which cannot be reached yet, before it gives up"
+        15.0, "seconds that a start waits for a store that cannot be reached yet, before it gives up"
     )
     replica: Literal["auto", "on", "off"] = knob(
         "auto",
-        "copy it into the folder of each node, which reads from there; `auto` does where the index is in memory too "
-        '(index.kind = "faiss")',
+        "copy the store into the folder of each node, which reads from the copy; `auto` does so where the index is in "
+        'memory too (index.kind = "faiss")',
     )
     replica_quads: Positive = knob(
-        20_000_000, "most statements of such a copy, some 200 bytes each; a larger store is read at its endpoint"
+        20_000_000, "most statements of such a replica, some 200 bytes each; a larger store is read at its endpoint"
     )
     snapshot_quads: Positive = knob(
-        1_000_000, "most statements that are copied to answer SPARQL where there is no replica; with more it is refused"
+        1_000_000,
+        "most statements that are copied to answer a SPARQL query where there is no replica; with more the query is "
+        "refused",
     )
     shards: str = knob(
         "",
-        "further stores, to which `memento tenant move` takes tenants, by name: a table of tables with query_url, update_url and, "
-        "where needed, token, index_uri, index_token; for example `[store.shards.b]`",
+        "further stores, by name, to which `memento tenant move` moves tenants: a table of tables with query_url, "
+        "update_url and, where needed, token, index_uri, index_token; for example `[store.shards.b]`",
         secret=True,
         json='{"b": {"query_url": "http://10.0.1.5:7878/query", "update_url": "http://10.0.1.5:7878/update"}}',
     )
@@ -819,12 +868,12 @@ class StoreSettings:
 
 @dataclass(frozen=True, slots=True)
 class TelemetrySettings:
-    otlp_endpoint: str = knob("", "where spans go, as http://127.0.0.1:4318/v1/traces; nowhere when empty")
+    otlp_endpoint: str = knob("", "where spans are sent, as http://127.0.0.1:4318/v1/traces; empty: nowhere")
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All groups; frozen, so that a profile or a test makes a changed copy."""
+    """All groups. They are frozen: a profile or a test makes a changed copy."""
 
     scope: ScopeSettings = ScopeSettings()
     land: LandSettings = LandSettings()
@@ -894,20 +943,23 @@ def table() -> str:
         "# Settings",
         "",
         "Made by `make docs` from `src/memento/settings.py`.",
-        "The environment wins over `.env`, that over `memento.toml` in the data folder, and that over the default.",
+        "The environment overrides `.env`, `.env` overrides `memento.toml` in the data folder, and that overrides the defaults.",
         "",
         "`MEMENTO_HOME` is the data folder (default: the platform's user data folder),",
         "`MEMENTO_NAMESPACE` the namespace (default: `main`),",
         f"`MEMENTO_TOOLS` what MCP clients get beyond the default tools: any of `{'`, `'.join(TOOL_GROUPS)}`, or `full`.",
         "",
-        "`{env:NAME}` anywhere in a settings file becomes the value of that variable: no key need be written down. One that is not",
-        "set is an error that names it, but for `api_key` and `executor.servers`, where it is nothing; set it to nothing where",
-        "none is needed. `.env` is read from the data folder and from the working directory; the latter may hold keys and knobs,",
-        "but nothing that decides where memories go, who may see them or what is run (`…_PROVIDER`, `…_BASE_URL`, `…_ENDPOINT`,",
-        "`MEMENTO_SERVER_…`, `MEMENTO_EXECUTOR_…`, `MEMENTO_STORE_…`, `MEMENTO_CONFIG`).",
+        "`{env:NAME}` anywhere in a settings file is replaced by the value of that variable, so you need not write keys into the",
+        "file. A variable that is not set is an error that names it; only in `api_key` and `executor.servers` it counts as empty.",
+        "If no value is needed, set the variable to nothing.",
         "",
-        "`MEMENTO_CONFIG` names another settings file, laid under `memento.toml`: TOML, or the JSON of the first published design",
-        "(`server`, `proxy`, `llm`, `embedding`), which is also read from `config/memento.json` in the data folder.",
+        "`.env` is read from the data folder and from the working directory. The one in the working directory may set keys and",
+        "ordinary settings, but nothing that decides where memories go, who may see them or what is run (`…_PROVIDER`,",
+        "`…_BASE_URL`, `…_ENDPOINT`, `MEMENTO_SERVER_…`, `MEMENTO_EXECUTOR_…`, `MEMENTO_STORE_…`, `MEMENTO_CONFIG`).",
+        "",
+        "`MEMENTO_CONFIG` names another settings file, which `memento.toml` overrides. It is TOML, or the JSON of the first",
+        "published design (`server`, `proxy`, `llm`, `embedding`). That JSON is also read from `config/memento.json` in the",
+        "data folder.",
         "",
     ]
     for name, group in groups(Settings()):
@@ -941,7 +993,7 @@ PROFILES: Mapping[str, Mapping[str, Mapping[str, object]]] = {
         "distill": {"lambda_min": 1.0, "lambda_max": 1.0},
         "gate": {"on": False},
     },
-    # What memories are worth beside what is asked: energy grows by use and feedback, and fades.
+    # Ranks by energy too, which grows by use and feedback, and fades.
     "living": {"living": {"rank_energy": 0.3}},
 }
 
@@ -950,17 +1002,17 @@ Changes = dict[str, dict[str, object]]
 """Values by group and key."""
 
 Spelling = dict[tuple[str, str], str]
-"""(group, key) → how a settings file calls it, where that is otherwise."""
+"""(group, key) → its name in a settings file, where that differs."""
 
 PLACE = re.compile(r"\{env:([A-Z0-9_]+)\}")
 
 _UNSET = re.compile("\ue000([A-Z0-9_]+)\ue001")
-"""What stands for a variable that is not set, until the setting is known in which it is."""
+"""The placeholder for a variable that is not set, until it is known which setting uses it."""
 
 _WAITING = ("api_key", "servers")
-"""Settings that may name a variable which is not set: their services say so when they are used."""
+"""Settings that may name a variable which is not set: their services report it when they are used."""
 
-# A folder that somebody else filled, as a checkout, must not decide where memories are sent, who may ask for them, or what is run.
+# A folder that somebody else filled, such as a checkout, must not decide where memories go, who may ask for them, or what is run.
 STEERING = re.compile(r"^MEMENTO_(SERVER_\w+|EXECUTOR_\w+|STORE_\w+|CONFIG|\w+_(PROVIDER|BASE_URL|ENDPOINT))")
 
 FIRST_FORM: Mapping[str, tuple[str, str] | None] = {
@@ -991,7 +1043,7 @@ FIRST_FORM: Mapping[str, tuple[str, str] | None] = {
         )
     },
 }
-"""Key of the first form → (group, key); None for what no setting takes over as it is."""
+"""Key of the first form → (group, key); None for a key that no setting takes over unchanged."""
 
 REQUIRED = (
     "proxy.provider",
@@ -1001,15 +1053,15 @@ REQUIRED = (
     "embedding.model",
     "embedding.dimensions",
 )
-"""Keys that must stand in a group that is there."""
+"""Keys that are required if their group is given."""
 
 
 def read_dotenv(path: Path, trusted: bool) -> dict[str, str]:
     """
-    Read the variables of a `.env` file; nothing when there is none.
+    Read the variables of a `.env` file; return none if there is no file.
 
     Raises:
-        SettingsError: it cannot be read; or it is not `trusted` and would decide where texts go.
+        SettingsError: the file cannot be read; or it is not `trusted` and sets something that `STEERING` matches.
     """
     if not path.is_file():
         return {}
@@ -1031,7 +1083,7 @@ def read_dotenv(path: Path, trusted: bool) -> dict[str, str]:
 
 def substitute_variables(text: str, environment: Mapping[str, str]) -> str:
     r"""
-    Replace `{env:NAME}` by the variable, or by a mark for `_fill_unset`; a quote in it does not end the text around it.
+    Replace `{env:NAME}` by the variable, or by a placeholder for `_fill_unset`; quotes in its value are escaped.
 
     >>> substitute_variables('{"url": "http://{env:HOST}/v1"}', {"HOST": "box"})
     '{"url": "http://box/v1"}'
@@ -1042,7 +1094,7 @@ def substitute_variables(text: str, environment: Mapping[str, str]) -> str:
 
 
 def read_toml(path: Path, environment: Mapping[str, str]) -> dict[str, Any]:
-    """Read the groups of a TOML file; raise `SettingsError` when it is none."""
+    """Read the groups of a TOML file; raise `SettingsError` if it is not TOML."""
     text = substitute_variables(_read_text(path), environment)
     try:
         return {group: values for group, values in tomllib.loads(text).items() if group != "$schema"}
@@ -1053,7 +1105,7 @@ def read_toml(path: Path, environment: Mapping[str, str]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """Settings to lay over others, and how their file calls them; unless it `counts` they need only be possible."""
+    """Settings that override others, and their names in the file; if not `counts`, they are only checked, not used."""
 
     changes: Changes
     spelling: Spelling
@@ -1128,7 +1180,7 @@ def _find_upstream(values: Mapping[str, object], path: Path) -> dict[str, object
 
 
 def _flatten(found: Mapping[str, object], above: str = "") -> Iterator[tuple[str, object]]:
-    """Yield dotted key and value of everything that is there; `options` is a value."""
+    """Yield the dotted key and the value of everything in it; `options` counts as a value."""
     for key, value in found.items():
         if isinstance(value, dict) and key != "options":
             yield from _flatten(value, f"{above}{key}.")
@@ -1148,7 +1200,7 @@ LOCAL_MODELS = ("minilm", "trigram")
 
 
 def check_settings(settings: Settings, spelling: Spelling | None = None) -> Settings:
-    """Return the same settings, once the rules that span several of them hold; raise `SettingsError` otherwise."""
+    """Check the rules that span several settings and return the same settings; raise `SettingsError` if one is broken."""
     anchor, spelling = settings.anchor, spelling or {}
     if abs(anchor.semantic + anchor.memory + anchor.structural - 1) > 1e-6:
         raise SettingsError("the weights semantic, memory and structural of [anchor] must sum to 1")
@@ -1200,10 +1252,10 @@ _OF_SHARD = {
 
 def list_shards(settings: Settings) -> dict[str, Settings]:
     """
-    Return the settings for each further store, by its name: those of the memory, but for where store and index are.
+    Return the settings for each further store, by its name: the same settings with other addresses of store and index.
 
     Raises:
-        SettingsError: one has something that it cannot have, or is no table.
+        SettingsError: a store has an unknown setting, or is no table.
     """
     found: dict[str, Settings] = {}
     for name, said in json.loads(settings.store.shards or "{}").items():
@@ -1309,7 +1361,7 @@ def _refuse(group: str, key: str, why: str, spelling: Spelling) -> NoReturn:
 
 
 UNDIVIDED = ("MEMENTO_HOME", "MEMENTO_NAMESPACE", "MEMENTO_TOOLS", "MEMENTO_CONFIG")
-"""Names of the environment that stand outside the groups."""
+"""Environment variables that belong to no group."""
 
 G = TypeVar("G")
 
@@ -1322,12 +1374,12 @@ def load(
 
     Args:
         file: a `memento.toml`; one that does not exist counts as empty. Beside it, `config/memento.json` is read.
-        environment: defaults to the process's own, and what `.env` beside the file and in the working directory adds to it.
-        profile: a name from `PROFILES`, laid over the defaults and under file and environment.
+        environment: defaults to that of the process, and what `.env` beside the file and in the working directory adds to it.
+        profile: a name from `PROFILES`, which overrides the defaults; file and environment override the profile.
 
     Raises:
-        SettingsError: an unknown group, key or profile, or a value that is of the wrong type or does not go with the others; names
-            it and the choices.
+        SettingsError: an unknown group, key or profile, or a value that is of the wrong type or contradicts the others; the message
+            names it and the choices.
     """
     environment = _gather_environment(file) if environment is None else environment
     settings = with_profile(Settings(), profile) if profile else Settings()
@@ -1346,10 +1398,10 @@ def load(
 
 def set_in_file(text: str, group: str, values: Mapping[str, str | int]) -> str:
     """
-    Return the text of a `memento.toml` with other values in one group, and everything else as it was.
+    Return the text of a `memento.toml` with other values in one group, and everything else unchanged.
 
     Raises:
-        SettingsError: the group is written in a way that is not edited here, as on one line.
+        SettingsError: the group is written in a form that this function cannot edit, for example on one line.
 
     >>> print(set_in_file('[embedding]  # mine\\nmodel = "minilm"\\n[land]\\n', "embedding", {"model": "trigram", "dimensions": 0}))
     [embedding]  # mine
@@ -1389,7 +1441,7 @@ def set_in_file(text: str, group: str, values: Mapping[str, str | int]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ClientSettings:
-    """The groups that a client of a running service goes by, and who keeps for one what it is to take in."""
+    """The groups that a client of a running service needs, and that a hook needs to queue texts for it."""
 
     server: ServerSettings = field(default_factory=ServerSettings)
     scope: ScopeSettings = field(default_factory=ScopeSettings)
@@ -1402,9 +1454,9 @@ class ClientSettings:
 
 def load_client(file: Path | None = None, environment: Mapping[str, str] | None = None) -> ClientSettings:
     """
-    Load what a client of a running service goes by, as `load` does, and nothing else.
+    Load the settings that a client of a running service needs, as `load` does, and no others.
 
-    *Because:* the weights of the signals are declared where recall computes them; who only asks a service waits for none of it.
+    *Because:* the weights of the signals are declared where recall computes them; a client need not load that code.
 
     Raises:
         SettingsError: an unknown key of these groups, or a value of the wrong type.
@@ -1426,7 +1478,7 @@ def _gather_environment(file: Path | None) -> dict[str, str]:
 
 
 def _overlay_config_file(settings: G, file: Path | None, environment: Mapping[str, str]) -> tuple[G, Spelling]:
-    """Overlay what `MEMENTO_CONFIG` names, else `config/memento.json` beside the file; return how it calls them, too."""
+    """Overlay the file that `MEMENTO_CONFIG` names, else `config/memento.json`; return its names for settings too."""
     named = environment.get("MEMENTO_CONFIG")
     path = Path(named) if named else file.parent / "config" / "memento.json" if file else None
     if path is None or not path.is_file():
@@ -1450,14 +1502,14 @@ def with_profile(settings: Settings, profile: str) -> Settings:
 
 
 def with_mode(settings: Settings, mode: str) -> Settings:
-    """Return a copy in which one plain search ranks, without a gate; raises `InputError` for an unknown one."""
+    """Return a copy in which one plain search ranks, without a gate; raise `InputError` for an unknown mode."""
     if mode not in MODES:
         raise InputError(f"unknown mode {mode!r}: choose one of {', '.join(MODES)}")
     return replace(with_engine(settings, mode), gate=replace(settings.gate, on=False))
 
 
 def with_engine(settings: Settings, engine: str) -> Settings:
-    """Return a copy in which `engine` ranks; raises `InputError` for an unknown one."""
+    """Return a copy in which `engine` ranks; raise `InputError` for an unknown engine."""
     if engine not in ENGINES:
         raise InputError(f"unknown engine {engine!r}: choose one of {', '.join(ENGINES)}")
     return replace(settings, land=replace(settings.land, engine=engine))
@@ -1473,7 +1525,7 @@ def tool_groups(environment: Mapping[str, str] | None = None) -> tuple[str, ...]
     Return the groups of tools that `MEMENTO_TOOLS` adds to the default ones, in the order of `TOOL_GROUPS`; `full` means all.
 
     Raises:
-        SettingsError: an unknown group; names it and the choices.
+        SettingsError: an unknown group; the message names it and the choices.
 
     >>> tool_groups({"MEMENTO_TOOLS": "sexpr, connectors"})
     ('connectors', 'sexpr')
@@ -1489,7 +1541,7 @@ def tool_groups(environment: Mapping[str, str] | None = None) -> tuple[str, ...]
 
 
 def offered_groups(cases: CasesSettings, environment: Mapping[str, str] | None = None) -> tuple[str, ...]:
-    """Return the groups of tools that are offered: those that `MEMENTO_TOOLS` adds, without what is switched off."""
+    """Return the groups of tools that `MEMENTO_TOOLS` adds, without those that are switched off."""
     return tuple(name for name in tool_groups(environment) if name != "cases" or cases.on)
 
 
@@ -1520,7 +1572,7 @@ EARLIER_NAMES: Mapping[str, str] = {
     "KEYMEM_AUTOKEY_MAX_ALIASES": "MEMENTO_KEYS_AUTOKEY_ALIASES",
     "KEYMEM_AUTOKEY_PRUNE_AGE": "MEMENTO_KEYS_AUTOKEY_DAYS",
 }
-"""The names that the published design of keys has for settings of ours; its ages are in seconds."""
+"""Names that the published design of keys uses → names of our settings; its ages are in seconds."""
 
 _INSTEAD: Mapping[str, str] = {
     "KEYMEM_DATA_DIR": "set MEMENTO_HOME",
@@ -1535,7 +1587,7 @@ def _read_earlier_names(environment: Mapping[str, str], known: Mapping[str, obje
     Read the settings that stand in the environment under the names of the published design of keys.
 
     Raises:
-        SettingsError: one has no counterpart; says what to do instead.
+        SettingsError: a name has no counterpart; the message says what to do instead.
     """
     found: dict[str, str] = {}
     for name, text in environment.items():
@@ -1622,7 +1674,7 @@ def _convert(value: object, hint: Any, item: Field[Any], where: str) -> object:
 
 
 def _fill_unset(value: object, key: str, where: str, inner: str = "") -> object:
-    """Return a value with nothing in the place of variables that are not set; raise `SettingsError` where one is needed."""
+    """Return a value with unset variables replaced by nothing; raise `SettingsError` if the setting requires one."""
     if isinstance(value, dict):
         return {name: _fill_unset(one, key, where, f"{inner}{name}.") for name, one in value.items()}
     if isinstance(value, list):
@@ -1638,7 +1690,7 @@ def _fill_unset(value: object, key: str, where: str, inner: str = "") -> object:
 
 
 def _parse_text(text: str, kind: type) -> object:
-    """Parse text as a number or a truth; return the text itself where it is none."""
+    """Parse text as a number or a truth value; return the text itself if it is neither."""
     if kind is bool:
         return _TRUTHS.get(text.lower(), text)
     if kind in (int, float):

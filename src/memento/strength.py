@@ -1,15 +1,15 @@
 """
-How strong memories are (importance, depth, energy, usefulness) and the links between them: what use, feedback and time make of
-both, and which memories are archived when their energy is gone.
+Keep the strength of memories (importance, depth, energy, usefulness) and of the links between them: how use, feedback and time
+change both, and which memories are archived when their energy is gone.
 
-*Flow:* whoever reads a memory → `Reinforcement.note_effects` → a `Tally` in memory → `write_effects`, on a background
-thread: everything that came together becomes one change, made by applying the laws of `rank.py` to what the graph says by then.
+*Flow:* a read of a memory → `Reinforcement.note_effects` → a `Tally` in memory → `write_effects`, on a background thread: it turns
+all collected effects into one change, by applying the laws of `rank.py` to the numbers that the graph has by then.
 
-*Guarantees:* what is noted counts for the next reader at once, and is in the store within a second, or when the memory is closed.
-A kill loses what was noted in that second, and nothing else: neither a memory nor a link depends on it. To let a
-graph decay writes one instant, however many memories it has; what is archived stays whole, and can be brought back.
+*Guarantees:* a recorded effect counts for the next reader at once, and is in the store within a second, or when the memory is
+closed. A kill loses only the effects of that second: no memory and no link depends on them. Decay of a graph writes a single time,
+however many memories the graph has. Archived memories stay whole and can be brought back.
 
-*Because:* the numbers are computed from what the graph says when they are changed, so that a correction in between is not undone.
+*Because:* the new numbers are computed from those in the graph at the time of the write, so that a correction in between is kept.
 """
 
 from __future__ import annotations

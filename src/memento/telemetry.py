@@ -1,11 +1,11 @@
 """
-How long things took and how often they happened: one process-wide tally that `/metrics` prints and recalls report.
+Measure how long things take and how often they happen: one process-wide registry that `/metrics` prints and recalls report.
 
-`METRICS` declares what is told of each part: `observe` and `increment` add to it as it happens, and a gauge is read when `/metrics`
-is asked. A label has one of the declared values, or `other`, so that no caller can make a metric grow.
+`METRICS` declares the metrics of each part. `observe` and `increment` update them as things happen; a gauge is read when `/metrics`
+is requested. A label has one of the declared values, or `other`, so that no caller can add label values.
 
 Log lines are JSON: a constant event name with fields, never the text of a note or a key. An error is logged by its class and the
-lines of code it went through, as its message may hold what somebody wrote.
+lines of code it went through, since its message may contain what a user wrote.
 
 With the extra `memento-rdf[otel]` and an endpoint in the settings, phases are OpenTelemetry spans too.
 """

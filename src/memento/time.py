@@ -1,4 +1,4 @@
-"""Times as Memento keeps them: aware, in UTC, to the millisecond."""
+"""Times as Memento stores them: timezone-aware, in UTC, to the millisecond."""
 
 from __future__ import annotations
 

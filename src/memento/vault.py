@@ -1,17 +1,17 @@
 """
-The encrypted data folder: its keys, its sealed files, the journal of its writes, and the folder in memory that it is worked on in.
+The encrypted data folder: its keys, its sealed files, the journal of its writes, and the in-memory folder with the plain text.
 
-    {home}/encryption.json  salt and wrapped keys; opens nothing without the user's key, and without it the key opens nothing
+    {home}/encryption.json  salt and wrapped keys; it is useless without the user's key, and the key is useless without it
     {home}/memory.sealed    store, vectors, indexes and the rest as they were at one instant, as one sealed archive
     {home}/journal-N.sealed every write since, from the N-th on
 
-*Guarantees:* what is in plain text is in memory alone: in a folder of a memory file system that this user alone can read, and that
-goes with the process, however that ends. A write is in the journal before it is applied. A journal is deleted only once an archive
-that holds its writes is on the disk. A record that was cut out, swapped or copied from elsewhere fails its check, and so does an
-archive that was cut short. A kill at any point of a change of keys leaves a folder that the old key opens, or the new one.
+*Guarantees:* plain text is only in memory: in a folder of an in-memory file system that only this user can read, and that
+disappears with the process, however the process ends. A write is in the journal before it is applied. A journal is deleted only
+after an archive with its writes is on disk. A record that was removed, swapped or copied from elsewhere fails its check, and so
+does a truncated archive. A kill at any point of a key change leaves a folder that either the old or the new key opens.
 
-*But:* whoever can write to the folder can put back an older state of all of it, or take the last records of the journal away:
-nothing outside the folder says how long it was. A memory file system may be swapped out: encrypt the swap, or have none. As in a
+*But:* an attacker who can write to the folder can restore an older state of all of it, or remove the last records of the journal:
+nothing outside the folder records its length. An in-memory file system may be swapped out: encrypt the swap, or have none. As in a
 plain folder, the last writes may not survive a power cut.
 
 *Source:* AES-256-GCM; keys of files by HKDF-SHA256 with a salt of each file; chunks with a counter and a mark of the last as nonce,

@@ -1,4 +1,4 @@
-"""Work in threads: a worker that sleeps until there is something to do, and a look that nobody waits for longer than they may."""
+"""Work in threads: a worker that sleeps until there is something to do, and a call that is waited for with a timeout."""
 
 from __future__ import annotations
 

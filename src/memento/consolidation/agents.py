@@ -7,7 +7,7 @@ The five questions that consolidation asks, and the types of their answers.
 
 Rules answer them by default; a model answers the same questions through the same types.
 
-*But:* answers name things by the words of the note ("USER" or an entity's name). IRIs are given by `resolve.py` and `write.py`.
+*But:* answers name things by the words of the note ("USER" or an entity's name). `resolve.py` and `write.py` assign IRIs.
 """
 
 from __future__ import annotations

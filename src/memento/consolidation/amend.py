@@ -1,6 +1,6 @@
 """
-What a person changes by hand: a memory said better, an invalidation taken back, a dispute settled. No model is asked but for what a
-better text names.
+Apply what a person changes by hand: correct a memory, undo an invalidation, settle a dispute. A model is only asked which entities
+a corrected text names.
 """
 
 from __future__ import annotations

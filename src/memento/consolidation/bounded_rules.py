@@ -1,26 +1,26 @@
 """
-The rules for one note, asked in a process that the kernel ends when the note's time is up.
+Run the rules for one note in a process that the kernel ends when the note's time is up.
 
     BoundedRules ── question, texts ──▸ RuleProcess ──▸ RuleAgents     (one process for all memories of this interpreter)
          ◂──────── answer, seconds ─────────────┘  ╳ the time is up: kept in its own words
 
-A job goes through a socket as JSON: a question, the user's time zone, and how long the answer may be computed. Before each the
-child sets a timer of the kernel that counts its computing and ends it by SIGPROF, whose default takes no line of Python. So it
-holds while a pattern has the interpreter's lock, and when whoever asked was killed: nothing goes on for ever.
+A job is sent through a socket as JSON: a question, the user's time zone, and the CPU time that the answer may take. Before each job
+the child sets a kernel timer that counts its CPU time and ends the process by SIGPROF, whose default action runs no Python code. So
+the timer works while a pattern holds the interpreter's lock, and also after the parent was killed: no job runs forever.
 
-*Guarantees:* a note by rules costs no more than `consolidation.rules_s` seconds of computing, whatever it says and whatever a
-pattern makes of it. A note that is over, or that the rules fail on, raises `NotUnderstood`, and `pipeline` keeps it word for word,
-marked, so that no later note is compared with it by rules.
+*Guarantees:* rules take at most `consolidation.rules_s` seconds of CPU time for a note, whatever its text. A note that exceeds it,
+or on which the rules fail, raises `NotUnderstood`. `pipeline` then keeps it word for word, marked so that rules compare no later
+note with it.
 
-*Because:* `re` holds the interpreter's lock while it matches. A pattern that runs away stops every thread, one that would watch it
-included, and Python cannot interrupt it: signals reach the main thread alone, and notes are understood by others. So the rules run
-where they may be killed. Short notes are no exception, or the promise would rest on the patterns. It costs little: one process
-serves all memories of an interpreter, starts with the first note, and imports the rules in the place of its owner; a question takes
+*Because:* `re` holds the interpreter's lock while it matches. A runaway pattern stops every thread, including a watchdog, and
+Python cannot interrupt it: signals only reach the main thread, and other threads understand notes. So the rules run in a process
+that can be killed. This includes short notes; otherwise the guarantee would depend on the patterns. It costs little: one process
+serves all memories of an interpreter, starts with the first note, and imports the rules in place of its owner; a question takes
 some tenths of a millisecond more.
 
-*But:* time in which others use the processor does not count. Who asks waits for `_PATIENCE` times as long at most, then kills it.
-Patterns are kept linear and texts bounded all the same (`text.sentences.is_readable`, `tests/runaway.py`): the deadline is for what
-nobody has thought of.
+*But:* time in which other processes use the CPU does not count. The caller waits at most `_PATIENCE` times as long, then kills the
+process. Patterns are kept linear and texts bounded all the same (`text.sentences.is_readable`, `tests/runaway.py`): the deadline is
+for cases that nobody has thought of.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is believed already and may bear on a note: found by the note itself, by guesses, and by what its drafts say."""
+"""Find existing memories that may be relevant to a note: by the note itself, by guesses, and by what its drafts say."""
 
 from __future__ import annotations
 

@@ -1,15 +1,15 @@
 """
-The five questions of consolidation put to a language model.
+Ask a language model the five questions of consolidation.
 
-*Flow:* `show_…` writes a question as JSON with short ids, a prompt of `prompts/` stands before it, the forms are what the model
-fills in, `parse_…` checks the answer; rules add the slots that they see in it.
+*Flow:* `show_…` writes a question as JSON with short ids, after a prompt from `prompts/`. The model fills in the forms, and
+`parse_…` checks the answer. Rules add the slots that they find in it.
 
-*Guarantees:* at most five questions a note, and no more tokens than the budget. What a model says is never trusted: ids are those
-it was shown, counts and order are those of the question. Nothing that an answer says raises an error: an unknown id, a missing or
-a doubled decision concerns that decision alone.
+*Guarantees:* a note takes at most five questions, and no more tokens than the budget. A model's answer is never trusted: its ids
+must be among those that it was shown, and count and order are those of the question. No answer raises an error: an unknown id, a
+missing or a duplicate decision affects only that decision.
 
-*Because:* a model copies `m3` without a fault and a 50-character IRI with some; and an id that was never shown means nothing.
-Models word facts freely, and slots are what recall and a later note go by; where rules see none, nothing is added.
+*Because:* a model copies `m3` reliably, and a 50-character IRI with errors; and an id that was never shown can be ignored.
+Models word facts freely, but recall and later notes rely on slots; if the rules find none, nothing is added.
 """
 
 from __future__ import annotations

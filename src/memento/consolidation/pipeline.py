@@ -1,12 +1,12 @@
 """
-A note on its way into the graph.
+Take a note through the steps of consolidation into the graph.
 
     note ─┬─ recall ── hypothesise ── search ─────────────────┐
           └─ extract ─┬─ candidates ── resolve ───────────────┴─ compare ── decide ── settle ── write
                       └─ remember ────────────────────────────┘
 
-For a model the branches run side by side, and it is asked five questions at most. Rules answer in less time than a thread takes
-to start; for them the same steps follow one another, and what they embed is embedded in one batch.
+With a model, the branches run in parallel, and the model is asked at most five questions. Rules answer in less time than a thread
+takes to start; for them the same steps run one after the other, and their texts are embedded in one batch.
 
 *Guarantees:* understanding writes nothing. A retry with the same idempotency key writes nothing.
 """

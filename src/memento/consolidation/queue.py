@@ -1,14 +1,14 @@
 """
-Notes that wait to be understood: kept in the graph, tried, put off, and found again after a kill.
+The queue of notes that wait to be understood: stored in the graph, tried, retried later, and found again after a kill.
 
     accepted ── (pending) ─┬─ understood and written ── done
                            ├─ nothing new ───────────── skipped
                            └─ failed n times ────────── by rules, or (failed)
 
-Where several nodes share the store, a note that waits is tried by the one that has claimed it, and by another once that is over.
+If several nodes share the store, the node that has claimed a waiting note tries it; when the claim expires, another node may.
 
-*Guarantees:* a note is in the store before anybody tries to understand it. What that takes is kept with the note, so a new process
-goes on where the old one ended. `is_waiting` under the writers' lock is what makes it happen once.
+*Guarantees:* a note is in the store before anybody tries to understand it. Everything needed for that is stored with the note, so a
+new process continues where the old one ended. `is_waiting`, checked under the writers' lock, ensures that it happens only once.
 """
 
 from __future__ import annotations

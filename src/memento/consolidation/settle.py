@@ -1,8 +1,8 @@
 """
-Decisions made consistent with time and with themselves, whoever made them.
+Make decisions consistent with time and with each other, whether rules or a model made them.
 
-A model may skip what is over, retire what began later, or let two facts of one instant end each other. Each such decision is mended
-by itself: the note is never lost over it.
+A model may skip what has ended, retire what began later, or let two facts of one instant end each other. Each such decision is
+corrected separately: the note is never lost because of it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A note before it is understood: as it came in, whose it is, and what the graph has of its user."""
+"""A note before it is understood: its text as received, whose it is, and what the graph knows about its user."""
 
 from __future__ import annotations
 

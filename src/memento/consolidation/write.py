@@ -1,10 +1,10 @@
 """
-Write one note with everything that came of it, as one atomic change, after it was held against the SHACL shapes.
+Write one note with everything derived from it, as one atomic change, after validation against the SHACL shapes.
 
 *Flow:* `Understanding` → `refresh_retirable` (under the lock of writers) → `build_change` → `raise_if_invalid` → the store.
 
-*Guarantees:* `build_change` is pure; what it returns is written whole or not at all, and with it the note ceases to be pending: no
-note is understood twice. A retired memory ends when its successor begins, and stays.
+*Guarantees:* `build_change` is pure. Its result is written completely or not at all, and the same write ends the note's pending
+state: no note is understood twice. A retired memory ends when its successor begins, and stays in the graph.
 """
 
 from __future__ import annotations

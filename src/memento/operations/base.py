@@ -1,13 +1,14 @@
 """
-What an operation is: one thing that one can ask of a memory, declared once for every interface.
+Define operations: each is one thing that you can ask of a memory, declared once for every interface.
 
-A class is the declaration: its docstring says what is done, its fields carry bounds and descriptions, its class variables say the
-route, the right, and where it does not appear. An instance is one call. `service.handlers` has the function that answers it.
+A class declares an operation. Its docstring says what the operation does, its fields have bounds and descriptions, and its class
+variables give the route, the required right, and the interfaces without it. An instance is one call; a function in
+`service.handlers` answers it.
 
 *Guarantees:* `check_fields` refuses a number out of its bounds in the same words at every interface.
 
-*Because:* operations are declared without importing the nouns they answer with, which take longer to import than a command may
-take to start; `answer_type` and `decode` look the names up in `memento.model` when they are needed.
+*Because:* the declarations do not import the classes of their answers, since that import takes longer than a command may take to
+start. `answer_type` and `decode` look the names up in `memento.model` when they are needed.
 """
 
 from __future__ import annotations
@@ -51,17 +52,17 @@ if TYPE_CHECKING:
 
     Instant = datetime | str
 else:
-    # JSON has no times: they travel as text, and the handler reads one without an offset in the user's time zone.
+    # JSON has no type for times: they are sent as text. The handler reads a time without an offset in the user's time zone.
     Instant = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 
 Text = Annotated[str, Meta(extra_json_schema={"minLength": 1, "pattern": r"\S"})]
 """A text that must not be empty; the handler checks its length, which is a setting."""
 Iri = Annotated[str, Meta(extra_json_schema={"minLength": 1, "pattern": r"\S"}, extra={"is_iri": True})]
-"""An IRI, or the end of one that no other IRI has, which whoever answers puts in full."""
+"""An IRI, or the end of one if it is unique; the handler completes it."""
 Share = Annotated[float, Meta(ge=0, le=1)]
 Limit = Annotated[int, Meta(description="most rows", extra_json_schema={"minimum": 1, "maximum": 1000})]
 Offset = Annotated[
-    int, Meta(description="how many rows to pass over", extra_json_schema={"minimum": 0, "maximum": 2**31 - 1})
+    int, Meta(description="how many rows to skip", extra_json_schema={"minimum": 0, "maximum": 2**31 - 1})
 ]
 
 
@@ -69,40 +70,42 @@ class Operation(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_un
     """One call, answered by `A`."""
 
     route: ClassVar[str] = ""
-    """Verb and path, as `POST /memory/{iri}/correct`; empty where REST does not have it."""
+    """Verb and path, such as `POST /memory/{iri}/correct`; empty if REST does not have it."""
     right: ClassVar[Right] = "read"
-    """What a caller must have; a handler may ask for more."""
+    """The right that a caller must have; a handler may require more."""
     is_idempotent: ClassVar[bool] = False
-    """Whether the same call twice leaves what one leaves."""
+    """Whether the same call twice has the same effect as one call."""
     is_destructive: ClassVar[bool] = False
-    """Whether something is gone afterwards."""
+    """Whether the call removes something."""
     status: ClassVar[int] = 200
-    """The HTTP status of an answer, where no view says otherwise."""
+    """The HTTP status of an answer, unless a view sets another one."""
     statuses: ClassVar[tuple[int, ...]] = ()
     """Further statuses of an answer that the view may give."""
     fails: ClassVar[tuple[int, ...]] = ()
-    """HTTP statuses of failures, beside 400, 401, 403 and 503."""
+    """HTTP statuses of failures, in addition to 400, 401, 403 and 503."""
     absent: ClassVar[Mapping[Interface, str]] = {}
-    """The interfaces that do not have it, or have it by a way of their own, each with the reason."""
+    """The interfaces that do not have it, or offer it in another way, each with the reason."""
 
     namespace: (
-        Annotated[str, Meta(min_length=1, max_length=200, description="where it works; default that of the caller")]
+        Annotated[str, Meta(min_length=1, max_length=200, description="the namespace; default that of the caller")]
         | None
     ) = None
 
 
 class Filtered(Operation[A], frozen=True, kw_only=True):
-    """An operation over memories that may be asked for some of them alone; what is given must all hold of a memory."""
+    """An operation over memories, with filters; a memory must match all filters that are given."""
 
     tags: Annotated[Sequence[str], Meta(description="only memories with one of these tags")] = ()
-    container: Annotated[str, Meta(description="only memories that were put into it")] | None = None
+    container: Annotated[str, Meta(description="only memories in this container")] | None = None
     source: (
-        Annotated[str, Meta(description="only memories that came in this way, as `explicit`, `import` or `hook:stop`")]
+        Annotated[str, Meta(description="only memories from this source, such as `explicit`, `import` or `hook:stop`")]
         | None
     ) = None
-    after: Annotated[Instant, Meta(description="only memories that began to hold then or later")] | None = None
-    before: Annotated[Instant, Meta(description="only memories that began to hold before then")] | None = None
-    entity: Annotated[str, Meta(description="only memories about it: its name, its IRI, or `me`")] | None = None
+    after: Annotated[Instant, Meta(description="only memories that became true then or later")] | None = None
+    before: Annotated[Instant, Meta(description="only memories that became true before then")] | None = None
+    entity: Annotated[str, Meta(description="only memories about this entity: its name, its IRI, or `me`")] | None = (
+        None
+    )
 
 
 FILTERS: tuple[str, ...] = tuple(name for name in Filtered.__struct_fields__ if name != "namespace")
@@ -115,7 +118,7 @@ class Field:
 
     name: str
     type: Any
-    """Without None and without annotations; a list's is `list[…]`."""
+    """Its type without None and without annotations; for a list, `list[…]`."""
     is_optional: bool
     """Whether None may be given."""
     is_required: bool
@@ -124,17 +127,17 @@ class Field:
     least: float | None
     most: float | None
     schema: Mapping[str, Any]
-    """What JSON Schema says of it beside its type and its bounds."""
+    """What its JSON Schema has in addition to type and bounds."""
     aliases: tuple[str, ...]
     """Other names for it in a query string."""
     is_iri: bool
     """Whether it names a node, whole or by the end of its IRI."""
     fails_apart: bool
-    """Whether an item of the list that cannot be read hinders no other; see `read_items`."""
+    """Whether the other items of a list are still handled when one cannot be read; see `read_items`."""
 
     @property
     def choices(self) -> tuple[Any, ...]:
-        """Return the values that it may have, where they can be listed."""
+        """Return the values that it may have, if it is a choice."""
         return get_args(self.type) if get_origin(self.type) is Literal else ()
 
     @property
@@ -172,7 +175,7 @@ def fields_of(operation: type[Operation[Any]]) -> Mapping[str, Field]:
 
 @cache
 def _read_fields(operation: type[Operation[Any]], nouns: ModuleType | None) -> Mapping[str, Field]:
-    """Do the same; to read the hints takes longer than to search a small memory."""
+    """Do the same, cached: reading the type hints takes longer than a search of a small memory."""
     hints = get_type_hints(operation, localns={"model": nouns or _Nouns()}, include_extras=True)
     names, defaults = operation.__struct_fields__, operation.__struct_defaults__
     padded = (*(NODEFAULT for _ in range(len(names) - len(defaults))), *defaults)
@@ -198,13 +201,13 @@ def places_of(operation: type[Operation[Any]]) -> tuple[str, ...]:
 
 
 def declared_answer(operation: type[Operation[Any]]) -> Any:
-    """Return the type of what an operation answers with as it stands in the declaration, mostly a name yet to be looked up."""
+    """Return the type of an operation's answer as declared; mostly a name that is not looked up yet."""
     (base,) = [one for one in operation.__orig_bases__ if get_origin(one) in (Operation, Filtered)]  # type: ignore[attr-defined]
     return get_args(base)[0]
 
 
 def answer_type(operation: type[Operation[Any]]) -> Any:
-    """Return the type of what an operation answers with; imports the nouns."""
+    """Return the type of an operation's answer; imports `memento.model`."""
     from memento import model
 
     declared = declared_answer(operation)
@@ -218,7 +221,7 @@ def answer_type(operation: type[Operation[Any]]) -> Any:
 
 
 def complete(operation: type[Operation[Any]]) -> None:
-    """Let `model` be found by an operation's fields, so that it can be decoded and described."""
+    """Make `model` available to the fields of an operation, so that they can be decoded and described."""
     from memento import model
 
     vars(sys.modules[operation.__module__])["model"] = model
@@ -226,7 +229,7 @@ def complete(operation: type[Operation[Any]]) -> None:
 
 def check_fields(operation: Operation[Any]) -> None:
     """
-    Refuse what is out of bounds.
+    Refuse arguments that are out of bounds.
 
     Raises:
         InputError: names the argument, its bounds and the value.
@@ -241,7 +244,7 @@ def check_fields(operation: Operation[Any]) -> None:
 
 
 def check_value(field: Field, value: Any) -> None:
-    """Refuse one value that is out of bounds, none of the choices, or holds text that is no Unicode; raises as `check_fields`."""
+    """Refuse a value that is out of bounds, not one of the choices, or no Unicode text; raise as `check_fields` does."""
     _raise_if_no_text(field.name, value)
     if field.choices and value not in field.choices:
         raise InputError(f"{field.name} must be one of {', '.join(map(str, field.choices))}, not {str(value)[:80]!r}")
@@ -263,10 +266,10 @@ def check_value(field: Field, value: Any) -> None:
 
 def read_items(operation: O, accept: Callable[[Any], Any]) -> O:
     """
-    Return an operation in whose lists that fail apart each item is a noun, or the `InputError` that says what is wrong with it.
+    Return the operation with the items of its `fails_apart` lists decoded; an item that is wrong is replaced by its `InputError`.
 
     Args:
-        accept: what is done with an item that was read; it may raise `InputError`.
+        accept: called with each decoded item; it may raise `InputError`.
     """
     read: dict[str, Any] = {}
     for name, field in fields_of(type(operation)).items():
@@ -293,7 +296,7 @@ def _read_item(item: Any, kind: Any, accept: Callable[[Any], Any]) -> Any:
 
 
 def raise_if_unknown_field(row: Mapping[str, Any], kind: Any) -> None:
-    """Raise `InputError` where a row has a field that its dataclass lacks, or none of a field's choices."""
+    """Raise `InputError` if a row has a field that its dataclass lacks, or a value that is not one of a field's choices."""
     hints, known = get_type_hints(kind), [one.name for one in dataclass_fields(kind)]
     for name, given in row.items():
         if name not in known:
@@ -311,7 +314,7 @@ _NUMBERS: Mapping[object, str] = {int: "a whole number", float: "a number"}
 
 
 def _raise_if_no_text(name: str, value: Any) -> None:
-    """Raise `InputError` where half a character is anywhere in a value: no store and no answer can hold it."""
+    """Raise `InputError` if a value contains a lone surrogate anywhere: no store and no answer can hold it."""
     match value:
         case str():
             if not value.isascii():
@@ -337,7 +340,7 @@ def _raise_if_no_text(name: str, value: Any) -> None:
 
 
 class _Nouns:
-    """Stands for `memento.model` while it is not imported: every noun is Any."""
+    """Stand in for `memento.model` while it is not imported: every class is Any."""
 
     def __getattr__(self, name: str) -> Any:
         return Any

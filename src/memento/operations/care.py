@@ -24,16 +24,16 @@ FOLDER: Mapping[Interface, str] = dict.fromkeys(("mcp", "sexpr"), "it concerns t
 
 class Export(Filtered["model.Exported"], frozen=True):
     """
-    Write every graph of the tenant that the caller sees into a file, or with a namespace that one, with what it needs of others.
+    Write all graphs of the tenant that the caller can see into a file; with a namespace, only that one and what it needs of others.
 
-    As RDF nothing is lost: `import_rdf` makes the same statements of it. As rows (jsonl, json, csv, markdown) it has what can be
-    recalled: memories, their times, what they are about, and their notes; `import_rdf` makes the same memories of them. Of some
-    memories alone, by a filter, RDF has what says something of them: their notes, what ended them, what they are about.
+    RDF is complete: `import_rdf` creates the same statements from it. Rows (jsonl, json, csv, markdown) contain what can be
+    recalled: memories, their times, what they are about, and their notes; `import_rdf` creates the same memories from them. With a
+    filter, RDF contains the selected memories with their notes, what ended them, and what they are about.
 
     Raises:
-        InputError: a format that is none, or the file cannot be written.
+        InputError: an unknown format, or the file cannot be written.
         NotFound: nothing goes by the name of `entity`.
-        NotAcceptable: a format that has no named graphs, rows with vectors or an audit, or RDF that is to be anonymised.
+        NotAcceptable: a format without named graphs, rows with vectors or an audit, or RDF that should be anonymised.
     """
 
     route: ClassVar[str] = "GET /memory/export"
@@ -41,24 +41,34 @@ class Export(Filtered["model.Exported"], frozen=True):
     fails: ClassVar[tuple[int, ...]] = (404, 406)
     absent: ClassVar[Mapping[Interface, str]] = {"rest": STREAM, "client": STREAM, "sexpr": WHOLE}
 
-    file: Annotated[File, Meta(description="takes the place of what is there once it is whole; `.gz` packs it")]
+    file: Annotated[
+        File,
+        Meta(
+            description="where to write; an existing file is replaced once the new one is complete; `.gz` compresses it"
+        ),
+    ]
     form: (
         Annotated[
-            str, Meta(description="trig, nquads, jsonld, turtle; rows: jsonl, json, csv, markdown; default by its name")
+            str,
+            Meta(
+                description="trig, nquads, jsonld, turtle; rows: jsonl, json, csv, markdown; default by the file's name"
+            ),
         ]
         | None
     ) = None
-    vectors: Annotated[bool, Meta(description="put the vectors in, for an import by the same embedder")] = False
-    audit: Annotated[bool, Meta(description="put in what was done with the store, for reading; takes admin")] = False
-    past: Annotated[bool, Meta(description="rows: also memories that are over or forgotten")] = False
-    anonymise: Annotated[bool, Meta(description="rows: pseudonyms in the place of names, addresses and IRIs")] = False
+    vectors: Annotated[bool, Meta(description="include the vectors, for an import with the same embedder")] = False
+    audit: Annotated[bool, Meta(description="include the audit log of the store, for reading; requires admin")] = False
+    past: Annotated[bool, Meta(description="rows: also memories that have ended or are forgotten")] = False
+    anonymise: Annotated[bool, Meta(description="rows: replace names, addresses and IRIs by pseudonyms")] = False
     dates: Annotated[
-        Literal["keep", "month", "year"], Meta(description="what an anonymised export leaves of dates in figures")
+        Literal["keep", "month", "year"], Meta(description="how much an anonymised export keeps of dates in figures")
     ] = "keep"
     pseudonym_key_file: (
         Annotated[
             File,
-            Meta(description="a file whose text makes the same pseudonyms each time; default a key that is not kept"),
+            Meta(
+                description="a file with a key, which makes the pseudonyms the same each time; default a key that is not kept"
+            ),
         ]
         | None
     ) = None
@@ -66,14 +76,13 @@ class Export(Filtered["model.Exported"], frozen=True):
 
 class ImportRdf(Operation["model.Merged"], frozen=True):
     """
-    Take in a document: an export of this or another memory, as RDF or as rows, or one's own RDF; all of it or nothing, a second
-    time nothing.
+    Import a document: an export of this or another memory, as RDF or as rows, or your own RDF; atomic, and idempotent.
 
     Raises:
-        InputError: not well formed, by line and column, nested too deep, or with a DOCTYPE; or a graph that memories cannot be in.
-        Forbidden: a namespace that the caller has no access to, or shapes left out by another than the owner.
-        ShapeViolation: it would break a shape; names the statement and how to mend it.
-        TooLong, TimedOut, Busy: reading it took more memory or time than a worker has, or all are taken.
+        InputError: not well formed, by line and column, nested too deep, or with a DOCTYPE; or a graph that cannot hold memories.
+        Forbidden: a namespace that the caller has no access to, or shapes switched off by anybody but the owner.
+        ShapeViolation: it would break a shape; the message names the statement and how to fix it.
+        TooLong, TimedOut, Busy: reading it took more memory or time than a worker has, or all workers are busy.
     """
 
     route: ClassVar[str] = "POST /memory/import/rdf"
@@ -82,7 +91,7 @@ class ImportRdf(Operation["model.Merged"], frozen=True):
     fails: ClassVar[tuple[int, ...]] = (413, 422)
     absent: ClassVar[Mapping[Interface, str]] = {"rest": STREAM, "client": STREAM, "mcp": WHOLE, "sexpr": WHOLE}
 
-    file: Annotated[File, Meta(description="packed or not")]
+    file: Annotated[File, Meta(description="the file to read, compressed or not")]
     form: (
         Annotated[
             str,
@@ -90,14 +99,14 @@ class ImportRdf(Operation["model.Merged"], frozen=True):
         ]
         | None
     ) = None
-    data: Annotated[str, Meta(description="the free graph that triples outside of any graph go to")] | None = None
-    check: Annotated[bool, Meta(description="hold what is new against the shapes; only the owner may leave it out")] = (
-        True
-    )
+    data: Annotated[str, Meta(description="the free graph for triples that are in no graph")] | None = None
+    check: Annotated[
+        bool, Meta(description="validate what is new against the shapes; only the owner may switch this off")
+    ] = True
 
 
 class Status(Operation["model.Status"], frozen=True):
-    """Say what the namespace holds and how the service stands."""
+    """Show what the namespace contains and the state of the service."""
 
     route: ClassVar[str] = "GET /memory/status"
     is_idempotent: ClassVar[bool] = True
@@ -106,12 +115,12 @@ class Status(Operation["model.Status"], frozen=True):
 
 class Check(Operation["tuple[model.Difference, ...]"], frozen=True):
     """
-    Read the store to its end, and compare indexes and shapes with the graph; an empty answer when all is well.
+    Read the whole store, and compare indexes and shapes with the graph; the answer is empty if all is well.
 
-    Notes that are not understood yet are named too (`pending-note`, `failed-note`).
+    Notes that are not understood yet are listed too (`pending-note`, `failed-note`).
 
     Raises:
-        Forbidden: the caller may not care for the whole data folder.
+        Forbidden: the caller may not administer the whole data folder.
     """
 
     route: ClassVar[str] = "GET /memory/check"
@@ -122,10 +131,10 @@ class Check(Operation["tuple[model.Difference, ...]"], frozen=True):
 
 class Rebuild(Operation["int"], frozen=True):
     """
-    Make every index from the graph alone; answers with how many texts were embedded or taken from the cache.
+    Rebuild every index from the graph; return how many texts were embedded or taken from the cache.
 
     Raises:
-        Forbidden: the caller may not care for the whole data folder.
+        Forbidden: the caller may not administer the whole data folder.
     """
 
     route: ClassVar[str] = "POST /memory/rebuild"
@@ -136,14 +145,14 @@ class Rebuild(Operation["int"], frozen=True):
 
 class Compact(Operation["model.Compacted"], frozen=True):
     """
-    Tidy the namespace up: hide what is old, make one of what says the same, hide what matters least where there is too much.
+    Tidy up the namespace: hide what is old, merge duplicates, hide the least important memories if there are too many.
 
-    A trial run stages it as a graph branch and lists what would go; `branch` applies that branch as it was shown, `undo` takes back
-    the latest run, or that of `branch`. What goes is hidden and not deleted. Recall is answered meanwhile.
+    A dry run stages the changes as a graph branch and lists what would be hidden. `branch` applies that branch exactly as shown;
+    `undo` reverts the latest run, or that of `branch`. Memories are hidden, not deleted. Recall keeps working meanwhile.
 
     Raises:
-        NotFound: no such branch of this namespace that could be applied, or undone.
-        InputError: a number out of range, or a trial run of `undo` or of a `branch`.
+        NotFound: this namespace has no such branch that can be applied or undone.
+        InputError: a number out of range, or a dry run of `undo` or of a `branch`.
     """
 
     route: ClassVar[str] = "POST /memory/compact"
@@ -151,32 +160,35 @@ class Compact(Operation["model.Compacted"], frozen=True):
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404, 415)
 
-    dry_run: Annotated[bool, Meta(description="only stage it, and show what would go")] = False
+    dry_run: Annotated[bool, Meta(description="only stage it, and show what would be hidden")] = False
     ttl_days: Annotated[
-        float, Meta(ge=0, le=1e6, description="days after which a memory is old, by when it was written; 0: none is")
+        float, Meta(ge=0, le=1e6, description="days after it was written when a memory is old; 0: never")
     ] = 180.0
-    max_entries: Annotated[int, Meta(ge=1, description="memories to keep; beyond, the least important go")] = 10_000
-    threshold: Annotated[Share, Meta(description="cosine from which two memories may say the same")] = 0.92
+    max_entries: Annotated[
+        int, Meta(ge=1, description="memories to keep; above it, the least important are hidden")
+    ] = 10_000
+    threshold: Annotated[Share, Meta(description="cosine from which two memories may be duplicates")] = 0.92
     newest: Annotated[
         int, Meta(ge=0, le=20_000, description="how many of the newest are compared with each other; 0: none")
     ] = 500
     branch: Annotated[Iri, Meta(description="a staged branch to apply; with `undo` an applied one")] | None = None
-    undo: Annotated[bool, Meta(description="bring back exactly what a run has taken away")] = False
-    lines: Annotated[int, Meta(ge=0, le=10_000, description="most lines of what goes")] = 100
+    undo: Annotated[bool, Meta(description="bring back exactly what a run has hidden")] = False
+    lines: Annotated[int, Meta(ge=0, le=10_000, description="most lines in the list of what is hidden")] = 100
 
 
 class Migrate(Operation["model.Migrated"], frozen=True):
     """
-    Move the memory to another embedder: its vectors are made beside those in use, which answer until the others are whole.
+    Migrate the memory to another embedder: the new vectors are built next to the old ones, which are used until the new are
+    complete.
 
-    A backup comes first. What is written meanwhile is in the new vectors too; then they take the place of the old ones in one step,
-    and `memento.toml` of the data folder names the embedder. Killed on the way it goes on where it was when asked again.
+    A backup is made first. What is written meanwhile gets new vectors too. Then the new vectors replace the old ones in one step,
+    and `memento.toml` of the data folder names the new embedder. If the process is killed, the next call continues where it was.
 
     Raises:
-        SettingsError: an embedder that is none, or the environment would choose another one at the next start.
-        EmbeddingError: the embedder fails; the memory is as it was, and what was embedded is kept for the next try.
-        Conflict: the memory is being moved already, or a backup was put in its place meanwhile.
-        Forbidden: the caller may not care for the whole data folder, or not name a model.
+        SettingsError: an unknown embedder, or the environment would choose another one at the next start.
+        EmbeddingError: the embedder fails; the memory is unchanged, and what was embedded is kept for the next try.
+        Conflict: a migration is running already, or a backup was restored meanwhile.
+        Forbidden: the caller may not administer the whole data folder, or may not name a model.
     """
 
     route: ClassVar[str] = "POST /memory/migrate"
@@ -193,30 +205,31 @@ class Migrate(Operation["model.Migrated"], frozen=True):
         | None
     ) = None
     provider: (
-        Annotated[str, Meta(description="as of the setting `embedding.provider`; its key by the settings")] | None
+        Annotated[str, Meta(description="as in the setting `embedding.provider`; its key comes from the settings")]
+        | None
     ) = None
-    dimensions: Annotated[int, Meta(ge=1, description="length of a vector; needed unless local")] | None = None
+    dimensions: Annotated[int, Meta(ge=1, description="length of a vector; required unless local")] | None = None
     base_url: Annotated[str, Meta(description="address of the service; openai-compatible and ollama only")] | None = (
         None
     )
     force: Annotated[
-        bool, Meta(description="embed everything again, though the embedder is the same or has done it")
+        bool, Meta(description="embed everything again, even if the embedder is the same or its vectors exist already")
     ] = False
-    dry_run: Annotated[bool, Meta(description="say what there is to do, and change nothing")] = False
+    dry_run: Annotated[bool, Meta(description="only say what would be done, and change nothing")] = False
 
 
 class Sync(Operation["model.Synced"], frozen=True):
     """
-    Keep the memory in step with those of other machines, by a folder that all of them reach, as one in a cloud or on a stick.
+    Synchronise the memory with those of other machines through a folder that all of them can reach, in a cloud or on a USB stick.
 
-    Each machine writes there what it has changed, as a numbered patch that is never changed but to take out what was erased, and
-    takes in what the others wrote: all of it or nothing, whatever came first. What was said on several machines stays; `disputes`
-    lists what can hardly both hold. What is forgotten or erased on one is so on all.
+    Each machine writes its changes there as numbered patches and applies those of the others, all or nothing and in any order. A
+    patch is only changed to remove what was erased. What was said on several machines is all kept; `disputes` lists what can hardly
+    both be true. What is forgotten or erased on one machine is so on all.
 
     Raises:
-        InputError: a patch is damaged or missing, by name, or the folder cannot be written; nothing is taken.
-        ShapeViolation: what came would break a shape.
-        Forbidden: the caller may not care for the whole data folder, or not name a folder.
+        InputError: a patch is damaged or missing, by name, or the folder cannot be written; nothing is applied.
+        ShapeViolation: a patch would break a shape.
+        Forbidden: the caller may not administer the whole data folder, or may not name a folder.
     """
 
     route: ClassVar[str] = "POST /memory/sync"
@@ -224,18 +237,18 @@ class Sync(Operation["model.Synced"], frozen=True):
     fails: ClassVar[tuple[int, ...]] = (422,)
     absent: ClassVar[Mapping[Interface, str]] = FOLDER
 
-    folder: Annotated[File, Meta(description="where the machines leave their patches, on the machine of the service")]
-    dry_run: Annotated[bool, Meta(description="say what would be sent and taken, and change nothing")] = False
+    folder: Annotated[File, Meta(description="the folder with the patches, on the machine of the service")]
+    dry_run: Annotated[bool, Meta(description="only say what would be sent and applied, and change nothing")] = False
 
 
 class Backup(Operation["model.BackedUp"], frozen=True):
     """
-    Make a backup while the memory is in use: store and vectors as they are at one instant, and the settings, without tokens.
+    Make a backup while the memory is in use: a consistent snapshot of store and vectors, and the settings, without tokens.
 
     Raises:
-        InputError: other things are in the folder, or it cannot be written.
-        Damaged: the store's files cannot be read to their end; older backups stay.
-        Forbidden: the caller may not care for the whole data folder, or not name a folder.
+        InputError: the folder contains other things, or cannot be written.
+        Damaged: the store's files cannot be read completely; older backups stay.
+        Forbidden: the caller may not administer the whole data folder, or may not name a folder.
     """
 
     route: ClassVar[str] = "POST /memory/backup"
@@ -251,19 +264,21 @@ class Backup(Operation["model.BackedUp"], frozen=True):
         ]
         | None
     ) = None
-    keep: Annotated[int, Meta(ge=1, description="how many of the latest to leave there; default all")] | None = None
+    keep: Annotated[int, Meta(ge=1, description="how many of the latest backups to keep there; default all")] | None = (
+        None
+    )
 
 
 class Restore(Operation["model.Restored"], frozen=True):
     """
-    Let a backup be the memory from now on; what was here is moved aside and stays.
+    Replace the memory by a backup; the current memory is moved aside and kept.
 
-    Tokens stay as they are, settings too where there are some.
+    Tokens stay as they are, and so do settings if there are any.
 
     Raises:
         NotFound: there is no backup.
-        InputError: it is damaged, or newer than this version; the memory is as it was.
-        Forbidden: the caller may not care for the whole data folder, or not name a folder.
+        InputError: it is damaged, or newer than this version; the memory is unchanged.
+        Forbidden: the caller may not administer the whole data folder, or may not name a folder.
     """
 
     route: ClassVar[str] = "POST /memory/restore"
@@ -274,29 +289,30 @@ class Restore(Operation["model.Restored"], frozen=True):
     folder: (
         Annotated[
             File,
-            Meta(description="a backup, or a folder of backups, of which the latest is taken; default as for `backup`"),
+            Meta(description="a backup, or a folder of backups, whose latest is used; default as for `backup`"),
         ]
         | None
     ) = None
 
 
 TOKENS: Mapping[Interface, str] = {
-    "cli": "`memento token` works on the folder, served or not",
-    "mcp": "who gets in is for people to say",
+    "cli": "`memento token` works on the folder, whether a service runs or not",
+    "mcp": "who gets access is for people to decide",
     "sexpr": "it concerns the whole data folder",
 }
 
 
 class ProbeStore(Operation["model.Probed"], frozen=True):
     """
-    Say whether a memory can be kept in a SPARQL endpoint: what Memento needs of one and whether it has it, each with its request.
+    Test whether a SPARQL endpoint can store a memory: what Memento needs, whether the endpoint has it, and the request that shows
+    it.
 
-    Takes about 10 s, and writes only to graphs below `urn:memento:probe:`, which are removed at the end. An endpoint that cannot be
-    reached is answered without findings.
+    The test takes about 10 s. It writes only to graphs below `urn:memento:probe:`, which it removes at the end. If the endpoint
+    cannot be reached, the answer has no findings.
 
     Raises:
-        InputError: an address that is none.
-        Forbidden: anybody but a program of the owner on the machine of the memory.
+        InputError: an invalid address.
+        Forbidden: the caller is not a program of the owner on the machine of the memory.
     """
 
     route: ClassVar[str] = "POST /memory/store/probe"
@@ -304,10 +320,12 @@ class ProbeStore(Operation["model.Probed"], frozen=True):
     right: ClassVar[Right] = "admin"
     absent: ClassVar[Mapping[Interface, str]] = dict.fromkeys(("mcp", "sexpr"), "it concerns another store")
 
-    query_url: Annotated[Text, Meta(description="where queries go, as http://127.0.0.1:7878/query")]
-    update_url: Annotated[Text, Meta(description="where updates go, as http://127.0.0.1:7878/update")]
-    token: Annotated[str, Meta(description="sent as bearer to both")] | None = None
-    quick: Annotated[bool, Meta(description="only what loses memories or shows them to others, in a second")] = False
+    query_url: Annotated[Text, Meta(description="address for queries, such as http://127.0.0.1:7878/query")]
+    update_url: Annotated[Text, Meta(description="address for updates, such as http://127.0.0.1:7878/update")]
+    token: Annotated[str, Meta(description="sent to both as a bearer token")] | None = None
+    quick: Annotated[
+        bool, Meta(description="only test, in a second, what would lose memories or show them to others")
+    ] = False
 
 
 TENANTS: Mapping[Interface, str] = dict.fromkeys(("mcp", "sexpr"), "it concerns the memory of others")
@@ -315,16 +333,17 @@ TENANTS: Mapping[Interface, str] = dict.fromkeys(("mcp", "sexpr"), "it concerns 
 
 class MoveTenant(Operation["model.TenantMoved"], frozen=True):
     """
-    Move the memory of a tenant to another store while it is read and written; asked again after a kill, it goes on.
+    Move the memory of a tenant to another store while it is read and written; if it is interrupted, call it again and it continues.
 
-    It is copied and kept level, then nobody writes to both stores while the last of it is brought and the digests of all its graphs
-    are compared, then it is in its new place, and what was in the old one is removed.
+    The memory is copied, and changes made meanwhile are copied too. Then writes to both stores pause while the last changes are
+    copied and the digests of all its graphs are compared. After that the tenant uses the new store, and its data in the old one is
+    removed.
 
     Raises:
-        Conflict: somebody moves it now, or it is being moved elsewhere, or it cannot be taken back any more.
-        NotFound: this node knows no such store, or there is no move to be taken back.
-        GraphError: a store failed, or the two had not the same, and the tenant stays where it is.
-        Forbidden: the caller may not care for the whole memory.
+        Conflict: the tenant is being moved by somebody else or to another store, or the move cannot be cancelled any more.
+        NotFound: this node knows no such store, or there is no move to cancel.
+        GraphError: a store failed, or the two copies differed; the tenant stays where it is.
+        Forbidden: the caller may not administer the whole memory.
     """
 
     route: ClassVar[str] = "POST /memory/tenants/{tenant}/move"
@@ -335,18 +354,18 @@ class MoveTenant(Operation["model.TenantMoved"], frozen=True):
 
     tenant: Annotated[Text, Meta(description="whose memory")]
     to: (
-        Annotated[Text, Meta(description="the store, as `store.shards` calls it; `default` is that of the settings")]
+        Annotated[Text, Meta(description="the store's name in `store.shards`; `default` is that of the settings")]
         | None
     ) = None
-    cancel: Annotated[bool, Meta(description="take a move back that did not end; the tenant stays where it is")] = False
+    cancel: Annotated[bool, Meta(description="cancel a move that has not ended; the tenant stays where it is")] = False
 
 
 class ListTenants(Operation["tuple[model.TenantShown, ...]"], frozen=True):
     """
-    List the tenants that have something, by name, each with the store where that is, and what is being moved.
+    List the tenants that have data, by name, each with its store and a move that is under way.
 
     Raises:
-        Forbidden: the caller may not care for the whole memory.
+        Forbidden: the caller may not administer the whole memory.
     """
 
     route: ClassVar[str] = "GET /memory/tenants"
@@ -357,11 +376,11 @@ class ListTenants(Operation["tuple[model.TenantShown, ...]"], frozen=True):
 
 class LocateTenant(Operation["model.TenantShown"], frozen=True):
     """
-    Say in which store the memory of a tenant is; of one that has nothing, where it would be.
+    Show in which store the memory of a tenant is; for a tenant without data, where it would be.
 
     Raises:
-        GraphError: that store is away, or this node does not know it.
-        Forbidden: the caller may not care for the whole memory.
+        GraphError: that store cannot be reached, or this node does not know it.
+        Forbidden: the caller may not administer the whole memory.
     """
 
     route: ClassVar[str] = "GET /memory/tenants/{tenant}"
@@ -374,10 +393,10 @@ class LocateTenant(Operation["model.TenantShown"], frozen=True):
 
 class ListTokens(Operation["tuple[model.TokenShown, ...]"], frozen=True):
     """
-    List the tokens that are good, the oldest first, without what would let anybody in.
+    List the valid tokens, oldest first, without their secrets.
 
     Raises:
-        Forbidden: the caller may not care for the whole data folder.
+        Forbidden: the caller may not administer the whole data folder.
     """
 
     route: ClassVar[str] = "GET /memory/tokens"
@@ -388,10 +407,10 @@ class ListTokens(Operation["tuple[model.TokenShown, ...]"], frozen=True):
 
 class CreateToken(Operation["model.TokenShown"], frozen=True):
     """
-    Create a token; `token` of the answer is shown this once.
+    Create a token; the answer's `token` is shown only once.
 
     Raises:
-        Forbidden: the caller is not the owner on the machine of the memory: a token cannot make another.
+        Forbidden: the caller is not the owner on the machine of the memory: a token cannot create another.
         Conflict: there is a token of that name.
     """
 
@@ -402,8 +421,8 @@ class CreateToken(Operation["model.TokenShown"], frozen=True):
     absent: ClassVar[Mapping[Interface, str]] = TOKENS
 
     name: Annotated[str, Meta(min_length=1, max_length=100, description="what to call it")]
-    scope: Annotated[Literal["read", "write", "admin"], Meta(description="what it may do")] = "read"
-    namespaces: Annotated[Sequence[str], Meta(description="where it may do that; default everywhere")] = ()
+    scope: Annotated[Literal["read", "write", "admin"], Meta(description="what the token allows")] = "read"
+    namespaces: Annotated[Sequence[str], Meta(description="the namespaces where it is valid; default all")] = ()
     tenant: Annotated[str, Meta(min_length=1, max_length=200, description="whose memory it opens")] = "local"
 
 
@@ -413,7 +432,7 @@ class RevokeToken(Operation["model.TokenShown"], frozen=True):
 
     Raises:
         NotFound: there is no such token.
-        Forbidden: the caller may not care for the whole data folder.
+        Forbidden: the caller may not administer the whole data folder.
     """
 
     route: ClassVar[str] = "DELETE /memory/tokens/{name}"

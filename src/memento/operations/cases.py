@@ -1,4 +1,4 @@
-"""Operations on cases: finished tasks as examples, plans made after them, and tasks under way."""
+"""Operations on cases: finished tasks as examples, plans based on them, and tasks in progress."""
 
 from __future__ import annotations
 
@@ -15,20 +15,22 @@ if TYPE_CHECKING:
 
 LEAST_REWARD, MOST_REWARD = -0.2, 1.0
 
-Domain = Annotated[str, Meta(min_length=1, description="the bank of cases; default that of the namespace's name")]
-About = Annotated[Sequence[str], Meta(description="entities that it concerns, by IRI, beside those that it names")]
-Tags = Annotated[Sequence[str], Meta(description="words that tell what kind of task it is")]
+Domain = Annotated[str, Meta(min_length=1, description="the case bank; default the one named like the namespace")]
+About = Annotated[
+    Sequence[str], Meta(description="IRIs of entities that it concerns, in addition to those that it names")
+]
+Tags = Annotated[Sequence[str], Meta(description="words for the kind of task")]
 Count = Annotated[int, Meta(extra_json_schema={"minimum": 1, "maximum": 1000})]
-Since = Annotated[Instant, Meta(description="only cases finished from then on")]
-Until = Annotated[Instant, Meta(description="only cases finished before")]
+Since = Annotated[Instant, Meta(description="only cases finished at this time or later")]
+Until = Annotated[Instant, Meta(description="only cases finished before this time")]
 Reward = Annotated[
     float,
     Meta(
-        description="what it earned; beside an outcome it counts, and must say the same",
+        description="what it earned; it overrides the reward of an outcome, and must not contradict the outcome",
         extra_json_schema={"minimum": LEAST_REWARD, "maximum": MOST_REWARD},
     ),
 ]
-Score = Annotated[float, Meta(description="how good a judge found it", extra_json_schema={"minimum": 0, "maximum": 1})]
+Score = Annotated[float, Meta(description="a judge's score", extra_json_schema={"minimum": 0, "maximum": 1})]
 Efficiency = Annotated[
     float, Meta(description="the share of its cost that it saved", extra_json_schema={"minimum": 0, "maximum": 1})
 ]
@@ -37,13 +39,13 @@ NO_VERB: Mapping[Interface, str] = {"sexpr": "expressions know memories, not cas
 
 class AddCases(Operation["tuple[IRI, ...]"], frozen=True):
     """
-    Keep finished tasks as cases, in one write; answers with their IRIs in the order of the rows.
+    Store finished tasks as cases, in one write; return their IRIs in the order of the rows.
 
-    Where that makes more than `cases.limit`, the least valuable go.
+    If the domain then has more than `cases.limit` cases, it is pruned as `cases.prune` says.
 
     Raises:
         InputError: an empty task or plan, an unknown outcome, or a reward that is out of range or contradicts the outcome;
-            names the row, counted from 1; nothing is stored.
+            the message names the row, counted from 1; nothing is stored.
         TooLong: a text over `limits.text_bytes`.
         BackendError: store or embedder failed; nothing was written.
     """
@@ -54,16 +56,16 @@ class AddCases(Operation["tuple[IRI, ...]"], frozen=True):
     fails: ClassVar[tuple[int, ...]] = (413, 415)
     absent: ClassVar[Mapping[Interface, str]] = {"mcp": "a model keeps one task at a time", **NO_VERB}
 
-    rows: Annotated[Sequence[model.CaseRow], Meta(description="the tasks, with what was done and how each ended")]
+    rows: Annotated[Sequence[model.CaseRow], Meta(description="the tasks, each with what was done and how it ended")]
     domain: Domain | None = None
 
 
 class RetrieveCases(Operation["model.CasesFound"], frozen=True):
     """
-    Find the cases to follow and those to avoid for a task, each best first, with why each was chosen.
+    Find the cases to follow and those to avoid for a task, best first, with the reason for each.
 
-    What was shown is kept under `retrieval`, so that `reward_cases` can tell what came of it; where the domain has no cases, or
-    nothing can be written, nothing is kept, and it is null.
+    The retrieval is stored, and `retrieval` is its IRI, so that `reward_cases` can credit the cases. If the domain has no cases, or
+    the memory is read-only, nothing is stored and `retrieval` is null.
 
     Raises:
         InputError: empty task, k out of range.
@@ -76,12 +78,12 @@ class RetrieveCases(Operation["model.CasesFound"], frozen=True):
     absent: ClassVar[Mapping[Interface, str]] = NO_VERB
 
     task: Annotated[Text, Meta(description="what is to be done")]
-    k: Annotated[Count, Meta(description="most cases of either section; default the setting `cases.k`")] | None = None
+    k: Annotated[Count, Meta(description="most cases in each section; default the setting `cases.k`")] | None = None
     about: About = ()
     tags: Tags = ()
     since: Since | None = None
     until: Until | None = None
-    explore: Annotated[bool, Meta(description="draw the cases to follow by chance, the better ones more often")] = False
+    explore: Annotated[bool, Meta(description="draw the cases to follow at random, the better ones more often")] = False
     domain: Domain | None = None
 
 
@@ -102,7 +104,7 @@ class RetrieveCasesEach(Operation["tuple[model.CasesFound, ...]"], frozen=True):
     }
 
     tasks: Annotated[Sequence[Text], Meta(description="what is to be done", extra_json_schema={"minItems": 1})]
-    k: Annotated[Count, Meta(description="most cases of either section; default the setting `cases.k`")] | None = None
+    k: Annotated[Count, Meta(description="most cases in each section; default the setting `cases.k`")] | None = None
     since: Since | None = None
     until: Until | None = None
     domain: Domain | None = None
@@ -110,9 +112,9 @@ class RetrieveCasesEach(Operation["tuple[model.CasesFound, ...]"], frozen=True):
 
 class RewardCases(Operation["model.Credited"], frozen=True):
     """
-    Tell what the task earned that some cases were shown for: they share the credit equally, and the Q function learns.
+    Report the reward of a task for which cases were retrieved: they share the credit equally, and the Q function learns.
 
-    The verdict is an outcome, from which the reward follows, or the reward itself. Telling it again replaces what was told before.
+    The verdict is an outcome, which implies a reward, or the reward itself. A later verdict replaces an earlier one.
 
     Raises:
         NotFound: no such retrieval in this domain, or it did not show a case of `single`.
@@ -124,7 +126,7 @@ class RewardCases(Operation["model.Credited"], frozen=True):
     fails: ClassVar[tuple[int, ...]] = (404, 415)
     absent: ClassVar[Mapping[Interface, str]] = NO_VERB
 
-    retrieval: Annotated[Iri, Meta(description="as `retrieve_cases` named it")]
+    retrieval: Annotated[Iri, Meta(description="the IRI from `retrieve_cases`")]
     outcome: Annotated[model.Outcome, Meta(description="how the task ended")] | None = None
     reward: Reward | None = None
     efficiency: Efficiency | None = None
@@ -141,7 +143,7 @@ class RewardCases(Operation["model.Credited"], frozen=True):
 
 class GetCase(Operation["model.CaseShown"], frozen=True):
     """
-    Show everything about one case, its verdicts and steps among it.
+    Show everything about one case, including its verdicts and steps.
 
     Raises:
         NotFound: no such case in this domain.
@@ -157,15 +159,13 @@ class GetCase(Operation["model.CaseShown"], frozen=True):
 
 
 class ListCases(Operation["tuple[model.CaseShown, ...]"], frozen=True):
-    """List the cases of a domain, the latest first or those most like a task first, without steps and verdicts."""
+    """List the cases of a domain, latest first or most similar to a task first, without steps and verdicts."""
 
     route: ClassVar[str] = "GET /cases"
     is_idempotent: ClassVar[bool] = True
     absent: ClassVar[Mapping[Interface, str]] = {"mcp": "a model retrieves the cases for its task", **NO_VERB}
 
-    task: Annotated[Text, Meta(description="what the cases are to be like; then the most like come first")] | None = (
-        None
-    )
+    task: Annotated[Text, Meta(description="rank the cases by similarity to this task")] | None = None
     limit: Limit = 50
     offset: Offset = 0
     domain: Domain | None = None
@@ -173,7 +173,7 @@ class ListCases(Operation["tuple[model.CaseShown, ...]"], frozen=True):
 
 class ForgetCase(Operation["IRI"], frozen=True):
     """
-    Show a case no more.
+    Hide a case from every retrieval.
 
     Raises:
         NotFound: no such case in this domain.
@@ -189,7 +189,7 @@ class ForgetCase(Operation["IRI"], frozen=True):
     erase: Annotated[
         bool,
         Meta(
-            description="also delete its texts, its steps, its verdicts and that it was ever shown; Q then learns again"
+            description="also delete its texts, steps, verdicts and every record that it was shown; Q is then trained again"
         ),
     ] = False
     domain: Domain | None = None
@@ -197,7 +197,7 @@ class ForgetCase(Operation["IRI"], frozen=True):
 
 class NavigateCases(Operation["model.Navigated"], frozen=True):
     """
-    Look at the cases of a domain from a point of view, and keep that one has looked, where there are any.
+    View the cases of a domain by zoom, pan and tilt; if there are any, the view is stored.
 
     Raises:
         InputError: an unknown zoom or tilt, no task where the tilt needs one, or limit out of range.
@@ -209,34 +209,32 @@ class NavigateCases(Operation["model.Navigated"], frozen=True):
     absent: ClassVar[Mapping[Interface, str]] = {"mcp": "a model retrieves the cases for its task", **NO_VERB}
 
     zoom: Annotated[
-        model.Zoom, Meta(description="cases, the steps they took, or communities of cases that share entities")
+        model.Zoom, Meta(description="what to show: cases, their steps, or communities of cases that share entities")
     ] = "case"
     pan: Annotated[
         Sequence[str],
-        Meta(description="only what concerns all of these: entities by IRI or name, or words of the task"),
+        Meta(description="only what matches all of these: entities by IRI or name, or words of the task"),
     ] = ()
     tilt: (
         Annotated[
             model.Tilt,
             Meta(
-                description="the order: by likeness to `task`, its words, shared entities, or time; default embedding with a task, "
-                "temporal without"
+                description="the order: by similarity to `task`, its words, shared entities, or time; default embedding with a "
+                "task, temporal without"
             ),
         ]
         | None
     ) = None
-    task: Annotated[Text, Meta(description="what the order is by")] | None = None
+    task: Annotated[Text, Meta(description="the task that cases are compared with")] | None = None
     since: Since | None = None
     until: Until | None = None
-    previous: Annotated[str, Meta(description="an earlier view: what was seen there comes a little earlier")] | None = (
-        None
-    )
+    previous: Annotated[str, Meta(description="an earlier view: what was in it ranks a little higher")] | None = None
     limit: Limit = 20
     domain: Domain | None = None
 
 
 class CaseMetrics(Operation["model.CaseMetrics"], frozen=True):
-    """Say how well the cases of a domain do: rankings, success, execution, the learning curve, what they cost."""
+    """Show how well the cases of a domain work: rankings, success, execution, the learning curve, costs."""
 
     route: ClassVar[str] = "GET /cases/metrics"
     is_idempotent: ClassVar[bool] = True
@@ -246,7 +244,7 @@ class CaseMetrics(Operation["model.CaseMetrics"], frozen=True):
 
 
 class CaseStatus(Operation["model.CaseStatus"], frozen=True):
-    """Say how many cases a domain has, and how far its Q function has come."""
+    """Show how many cases a domain has, and how far its Q function is trained."""
 
     route: ClassVar[str] = "GET /cases/status"
     is_idempotent: ClassVar[bool] = True
@@ -256,7 +254,7 @@ class CaseStatus(Operation["model.CaseStatus"], frozen=True):
 
 
 class PruneCases(Operation["tuple[IRI, ...]"], frozen=True):
-    """Let cases of a domain go until it has `keep`, those that the strategy names first; answers with those that went."""
+    """Prune the cases of a domain down to `keep`, in the order of the strategy; return those that were removed."""
 
     route: ClassVar[str] = "POST /cases/prune"
     right: ClassVar[Right] = "write"
@@ -268,7 +266,9 @@ class PruneCases(Operation["tuple[IRI, ...]"], frozen=True):
     strategy: (
         Annotated[
             Literal["value", "oldest", "unused", "reward"],
-            Meta(description="which go: worth least, finished first, shown least, earned least; default `cases.prune`"),
+            Meta(
+                description="which to remove: worth least, finished first, shown least, earned least; default `cases.prune`"
+            ),
         ]
         | None
     ) = None
@@ -280,7 +280,7 @@ DerivedFrom = Annotated[Sequence[str], Meta(description="memories and notes that
 
 class StartCase(Operation["model.TaskRun"], frozen=True):
     """
-    Begin to keep how a task is carried out; `complete_case` makes a case of it.
+    Start to record how a task is carried out; `complete_case` turns it into a case.
 
     Raises:
         NotFound: no such retrieval in this domain.
@@ -294,11 +294,10 @@ class StartCase(Operation["model.TaskRun"], frozen=True):
 
     task: Annotated[Text, Meta(description="what is to be done")]
     plan: (
-        Annotated[Text, Meta(description="what is to be done, when that is known; `complete_case` may say better")]
-        | None
+        Annotated[Text, Meta(description="the plan, if it is known; `complete_case` may give a better one")] | None
     ) = None
     retrieval: (
-        Annotated[Text, Meta(description="the cases that were shown for it, which then share its reward")] | None
+        Annotated[Text, Meta(description="the retrieval of cases for it; these cases will share its reward")] | None
     ) = None
     about: About = ()
     derived_from: DerivedFrom = ()
@@ -307,7 +306,7 @@ class StartCase(Operation["model.TaskRun"], frozen=True):
 
 class TaskRun(Operation["model.TaskRun"], frozen=True):
     """
-    Show a task under way or done, with its steps in order.
+    Show a task in progress or done, with its steps in order.
 
     Raises:
         NotFound: no such run in this domain.
@@ -318,13 +317,13 @@ class TaskRun(Operation["model.TaskRun"], frozen=True):
     fails: ClassVar[tuple[int, ...]] = (404,)
     absent: ClassVar[Mapping[Interface, str]] = NO_VERB
 
-    run: Annotated[Iri, Meta(description="the task, as `start_case` or `plan_task` named it")]
+    run: Annotated[Iri, Meta(description="the task: the IRI from `start_case` or `plan_task`")]
     domain: Domain | None = None
 
 
 class RecordStep(Operation["model.TaskRun"], frozen=True):
     """
-    Keep one step of a task with the calls of tools it made.
+    Record one step of a task with its tool calls.
 
     Raises:
         NotFound: no such run in this domain.
@@ -338,16 +337,16 @@ class RecordStep(Operation["model.TaskRun"], frozen=True):
 
     run: Annotated[Iri, Meta(description="the task under way")]
     task: Annotated[Text, Meta(description="what the step does")]
-    result: Annotated[str, Meta(description="what came of it")] | None = None
-    state: Annotated[model.StepState, Meta(description="how far it is")] = "done"
-    tools: Annotated[Sequence[model.ToolCall], Meta(description="the calls of tools that it made")] = ()
+    result: Annotated[str, Meta(description="the result of the step")] | None = None
+    state: Annotated[model.StepState, Meta(description="the state of the step")] = "done"
+    tools: Annotated[Sequence[model.ToolCall], Meta(description="its tool calls")] = ()
     step: (
         Annotated[
             int,
             Meta(
                 ge=0,
                 le=2**31 - 1,
-                description="its place, counted from 0: a step that is there is replaced; default after the last",
+                description="its place, counted from 0; an existing step is replaced; default after the last",
             ),
         ]
         | None
@@ -358,12 +357,12 @@ class RecordStep(Operation["model.TaskRun"], frozen=True):
 
 class CompleteCase(Operation["model.Completed"], frozen=True):
     """
-    End a task: it becomes a case with its reward, and the cases that were shown for it share the credit.
+    Complete a task: it becomes a case with its reward, and the cases that were retrieved for it share the credit.
 
     Raises:
         NotFound: no such run in this domain.
         Conflict: it is complete already.
-        InputError: no verdict, or nothing to make a plan of.
+        InputError: no verdict, or nothing that could be its plan.
     """
 
     route: ClassVar[str] = "POST /cases/runs/{run}/complete"
@@ -374,9 +373,9 @@ class CompleteCase(Operation["model.Completed"], frozen=True):
 
     run: Annotated[Iri, Meta(description="the task under way")]
     outcome: Annotated[model.Outcome, Meta(description="how it ended")] | None = None
-    plan: Annotated[Text, Meta(description="what was done; default the plan it began with, else its steps")] | None = (
-        None
-    )
+    plan: (
+        Annotated[Text, Meta(description="what was done; default the plan it started with, else its steps")] | None
+    ) = None
     reward: Reward | None = None
     efficiency: Efficiency | None = None
     score: Score | None = None
@@ -386,13 +385,13 @@ class CompleteCase(Operation["model.Completed"], frozen=True):
 
 
 class TaskRuns(Operation["tuple[model.TaskRun, ...]"], frozen=True):
-    """List the tasks of a domain, the latest first, without their steps; `pending` ones are under way or were left."""
+    """List the tasks of a domain, latest first, without their steps; `pending` ones are in progress or were abandoned."""
 
     route: ClassVar[str] = "GET /cases/runs"
     is_idempotent: ClassVar[bool] = True
-    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "a model knows the runs that it began", **NO_VERB}
+    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "a model knows the runs that it started", **NO_VERB}
 
-    state: Annotated[model.StepState, Meta(description="only those")] | None = None
+    state: Annotated[model.StepState, Meta(description="only tasks in this state")] | None = None
     limit: Limit = 50
     offset: Offset = 0
     domain: Domain | None = None
@@ -400,10 +399,10 @@ class TaskRuns(Operation["tuple[model.TaskRun, ...]"], frozen=True):
 
 class PlanTask(Operation["model.Planned"], frozen=True):
     """
-    Plan a task after the cases that are most like it; the plan is kept, and `execute_task` carries it out.
+    Plan a task, based on the most similar cases; the plan is stored, and `execute_task` carries it out.
 
-    A model plans where the settings have one; otherwise the plan of the best case that worked is taken over, with what its task
-    names replaced by what this one names.
+    If the settings have a model, it makes the plan. Otherwise the plan of the best successful case is copied, and the things that
+    its task names are replaced by those that this task names.
 
     Raises:
         InputError: neither steps, nor a model, nor a case to follow; a retrieval without steps; or more steps than a task may have.
@@ -421,27 +420,28 @@ class PlanTask(Operation["model.Planned"], frozen=True):
     task: Annotated[Text, Meta(description="what is to be done")]
     steps: Annotated[
         Sequence[Text],
-        Meta(description="the caller's own plan; the cases that are like it had no part in it, and share no reward"),
+        Meta(description="your own plan; similar cases had no part in it, and share no reward"),
     ] = ()
     retrieval: (
-        Annotated[Text, Meta(description="the look-up whose cases those steps were made of, which then do")] | None
+        Annotated[Text, Meta(description="the retrieval that your steps are based on; its cases then share the reward")]
+        | None
     ) = None
-    k: Annotated[Count, Meta(description="most cases of either section that are shown for it")] | None = None
+    k: Annotated[Count, Meta(description="most cases in each section that are retrieved for it")] | None = None
     about: About = ()
     domain: Domain | None = None
 
 
 class ExecuteTask(Operation["model.Executed"], frozen=True):
     """
-    Carry out a task from the step that is next, with the tools of the servers in `[executor]`.
+    Carry out a task from its next step on, with the tools of the servers in `[executor]`.
 
-    It ends when the steps are done, when no further plan is left after a failure, at a limit, or at a step that cannot be tried
-    for want of a model or a tool; then, as after a death of the process, the next call goes on from there.
+    The call ends when all steps are done, when no plan is left after a failure, at a limit, or at a step that lacks a model or a
+    tool. In the last two cases, or if the process died, the next call continues from there.
 
     Raises:
-        Forbidden: the caller has not the whole data folder: tools work in its owner's name.
+        Forbidden: the caller may not use the whole data folder: tools run in its owner's name.
         NotFound: no such run in this domain.
-        Conflict: it is complete already, or being carried out.
+        Conflict: it is complete already, or it is running now.
         ToolError: a configured server cannot be used.
     """
 
@@ -451,12 +451,13 @@ class ExecuteTask(Operation["model.Executed"], frozen=True):
     fails: ClassVar[tuple[int, ...]] = (404, 409, 415)
     absent: ClassVar[Mapping[Interface, str]] = NO_VERB
 
-    run: Annotated[Iri, Meta(description="the task, as `plan_task` named it")]
+    run: Annotated[Iri, Meta(description="the task: the IRI from `plan_task`")]
     uncertain: Annotated[
-        model.Doubt, Meta(description="what to do about a call that was under way when the process ended")
+        model.Doubt, Meta(description="what to do about a tool call that was running when the process ended")
     ] = "ask"
     complete: Annotated[
-        bool, Meta(description="make a case of it when it is done or has failed; else that is left to `complete_case`")
+        bool,
+        Meta(description="turn it into a case when it is done or has failed; false: leave that to `complete_case`"),
     ] = True
     domain: Domain | None = None
 
@@ -466,7 +467,7 @@ class ListTools(Operation["tuple[model.Offered, ...]"], frozen=True):
     List the tools of the servers in `[executor]`.
 
     Raises:
-        Forbidden: the caller has not the whole data folder.
+        Forbidden: the caller may not use the whole data folder.
         ToolError: a configured server cannot be used.
     """
 

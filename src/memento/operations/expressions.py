@@ -1,4 +1,4 @@
-"""Operations of s-expressions: their evaluation, and what their verbs alone ask for."""
+"""Operations of s-expressions: their evaluation, and what only their verbs need."""
 
 from __future__ import annotations
 
@@ -15,29 +15,30 @@ if TYPE_CHECKING:
 
 class Evaluate(Operation["model.Evaluated"], frozen=True):
     """
-    Evaluate one or several s-expressions, as `(recall "tea")`; see docs/sexpr.md for the verbs.
+    Evaluate one or several s-expressions, such as `(recall "tea")`; see docs/sexpr.md for the verbs.
 
-    All of them are checked before the first runs. Those that change the memory take the right to write, others that to read.
+    All of them are checked before the first runs. Expressions that change the memory require the right to write, others that to
+    read.
 
     Raises:
         InputError: no expression, an unknown verb, wrong values, or too many calls; with line, column and the verb's signature.
-            Errors of a verb keep their class, and are told with their place.
+            Errors of a verb keep their class, and their message has the place.
         TooLong: more than `sexpr.chars` characters.
         Forbidden: it would change the memory, and the caller may not.
     """
 
     route: ClassVar[str] = "POST /memory/sexpr"
     fails: ClassVar[tuple[int, ...]] = (404, 413, 415)
-    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "an expression is evaluated as it stands"}
+    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "an expression is evaluated directly"}
 
     expression: Annotated[Text, Meta(description="one or several expressions")]
 
 
 class RecallItems(Operation["tuple[model.Item, ...]"], frozen=True):
     """
-    Find the memories whose text or tags have the query in them, and those tied to them, by activation, recency and importance.
+    Find the memories whose text or tags contain the query, and those tied to them, by activation, recency and importance.
 
-    They count as used.
+    The memories that are found count as used.
 
     Raises:
         InputError: empty query, or limit out of range.
@@ -68,7 +69,7 @@ class GetItem(Operation["model.Item"], frozen=True):
 
 
 class Policies(Operation["dict[str, str]"], frozen=True):
-    """List the policies, expressions that are kept to be run again, by name."""
+    """List the policies by name; a policy is an expression that is stored to be run again."""
 
     route: ClassVar[str] = "GET /memory/policies"
     is_idempotent: ClassVar[bool] = True
@@ -77,7 +78,7 @@ class Policies(Operation["dict[str, str]"], frozen=True):
 
 class SetPolicy(Operation["str"], frozen=True):
     """
-    Keep an expression under a name, to be run again.
+    Store an expression under a name, to be run again.
 
     Raises:
         InputError: no expression, or no name.

@@ -12,28 +12,28 @@ from memento.operations.base import Interface, Operation, Right, Text
 if TYPE_CHECKING:
     from memento import model
 
-PROTOCOL = "the SPARQL 1.1 Protocol says how it travels"
-STORE_PROTOCOL = "the Graph Store Protocol says how it travels"
+PROTOCOL = "it follows the SPARQL 1.1 Protocol"
+STORE_PROTOCOL = "it follows the Graph Store Protocol"
 Accept = Annotated[str, Meta(description="an HTTP Accept header; default JSON for rows and Turtle for graphs")]
-Timeout = Annotated[float, Meta(description="seconds it may take, at most `sparql.query_s`, which is the default")]
+Timeout = Annotated[float, Meta(description="timeout in seconds, at most `sparql.query_s`, which is the default")]
 GraphName = Annotated[str, Meta(description="its IRI; default the graph of the namespace")]
 
 
 class Query(Operation["tuple[bytes, str]"], frozen=True):
     """
-    Answer a read-only SPARQL query over the caller's graphs: the serialised answer, and its media type.
+    Answer a read-only SPARQL query over the caller's graphs: return the serialised answer and its media type.
 
-    Without FROM the default graph is the union of the namespace's graphs, the tenant's free ones and what follows from them;
-    GRAPH reads these one by one, the tenant's provenance, and for an admin the audit graph. `SERVICE mem:search`,
-    `SERVICE mem:asOf` and `mem:similarity` ask the memory from inside the query: see docs/memory-in-sparql.md.
+    Without FROM, the default graph is the union of the namespace's graphs, the tenant's free graphs and what follows from them.
+    GRAPH reads each of these, the tenant's provenance graph, and for an admin the audit graph. `SERVICE mem:search`,
+    `SERVICE mem:asOf` and `mem:similarity` query the memory from inside the query: see docs/memory-in-sparql.md.
 
     Raises:
-        InputError: no SPARQL; names line and column.
+        InputError: invalid SPARQL; the message has line and column.
         NotAcceptable: no offered media type fits.
         Forbidden: an update, SERVICE, or FROM with a graph of somebody else.
         TooLong: longer than `limits.query_bytes`.
         Busy: too many queries wait.
-        TimedOut, TooMuch: it took more time, memory, rows or bytes than it may; names the limit.
+        TimedOut, TooMuch: it took more time, memory, rows or bytes than allowed; the message names the limit.
     """
 
     route: ClassVar[str] = "POST /sparql"
@@ -54,16 +54,16 @@ class Query(Operation["tuple[bytes, str]"], frozen=True):
 
 class Update(Operation["model.Changed"], frozen=True):
     """
-    Do what a SPARQL update says, all of it or nothing, in the graphs that the caller may write.
+    Run a SPARQL update atomically, in the graphs that the caller may write.
 
-    A pattern without GRAPH reads what a query reads; a template without GRAPH, and DEFAULT, is the graph of the namespace.
+    A pattern without GRAPH reads what a query reads. A template without GRAPH, and DEFAULT, mean the graph of the namespace.
 
     Raises:
-        InputError: no SPARQL; names line and column.
+        InputError: invalid SPARQL; the message has line and column.
         Forbidden: LOAD, SERVICE, a graph that is not the caller's, or no right to write.
-        ShapeViolation: memories would break a shape; the report says how to mend them.
-        NotFound, Conflict: it takes for granted that there is a graph, or that there is none.
-        TooLong: its text, or what it changes, is over a limit; names it.
+        ShapeViolation: memories would break a shape; the report says how to fix them.
+        NotFound, Conflict: it requires a graph to exist that does not, or the other way round.
+        TooLong: its text, or what it changes, is over a limit; the message names the limit.
         Busy, TimedOut, TooMuch: as `query`.
     """
 
@@ -87,11 +87,11 @@ class Update(Operation["model.Changed"], frozen=True):
 
 class GetGraph(Operation["tuple[bytes, str]"], frozen=True):
     """
-    Read all triples of a graph: the serialised document, and its media type.
+    Read all triples of a graph: return the serialised document and its media type.
 
     Raises:
         NotFound: there is no such graph.
-        Forbidden: it is not the caller's, whether it is there or not.
+        Forbidden: it is not the caller's graph, whether it exists or not.
         NotAcceptable: no offered media type fits.
     """
 
@@ -110,10 +110,10 @@ class GetGraph(Operation["tuple[bytes, str]"], frozen=True):
 
 class PutGraph(Operation["model.Changed"], frozen=True):
     """
-    Let a graph hold what a document says, and nothing else.
+    Replace the content of a graph by a document.
 
     Raises:
-        InputError: the document is not well formed, or of no such media type.
+        InputError: the document is not well formed, or its media type is not supported.
         Forbidden, ShapeViolation, TooLong, Busy, TimedOut, TooMuch: as `update`.
     """
 
@@ -130,7 +130,7 @@ class PutGraph(Operation["model.Changed"], frozen=True):
 
     document: Annotated[bytes, Meta(description="the triples")]
     graph: (
-        Annotated[GraphName, Meta(description="its IRI; the graph of memories is replaced by its name alone")] | None
+        Annotated[GraphName, Meta(description="its IRI; the graph of memories is only replaced if you name it")] | None
     ) = None
     media: Annotated[
         str,
@@ -140,10 +140,10 @@ class PutGraph(Operation["model.Changed"], frozen=True):
 
 class PostGraph(Operation["model.Changed"], frozen=True):
     """
-    Add what a document says to a graph, by default to that of the namespace.
+    Add the triples of a document to a graph, by default to that of the namespace.
 
     Raises:
-        InputError: the document is not well formed, or of no such media type.
+        InputError: the document is not well formed, or its media type is not supported.
         Forbidden, ShapeViolation, TooLong, Busy, TimedOut, TooMuch: as `update`.
     """
 
@@ -159,7 +159,7 @@ class PostGraph(Operation["model.Changed"], frozen=True):
 
 class PatchGraph(Operation["model.Changed"], frozen=True):
     """
-    Do what a SPARQL update says in one graph, which is all that it reads and writes.
+    Run a SPARQL update in one graph; it reads and writes only this graph.
 
     Raises:
         NotFound: there is no such graph.
@@ -172,13 +172,13 @@ class PatchGraph(Operation["model.Changed"], frozen=True):
     is_destructive: ClassVar[bool] = True
     absent: ClassVar[Mapping[Interface, str]] = PutGraph.absent
 
-    sparql: Annotated[Text, Meta(description="the update; what names no graph in it is in this one")]
+    sparql: Annotated[Text, Meta(description="the update; patterns and templates without a graph mean this one")]
     graph: GraphName | None = None
 
 
 class DeleteGraph(Operation["model.Changed"], frozen=True):
     """
-    Take a graph away with all that is in it.
+    Delete a graph with everything in it.
 
     Raises:
         NotFound: there is no such graph.

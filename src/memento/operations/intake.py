@@ -1,4 +1,4 @@
-"""Operations that take in files, folders, pages, and what was said in sessions."""
+"""Operations that read in files, folders, pages, and what was said in sessions."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _VERBS: Mapping[Interface, str] = {"sexpr": "an expression remembers one text at
 
 class Ingest(Operation["model.Ingested"], frozen=True):
     """
-    Take in a file, all files of a folder, or a page: Markdown, text, source, HTML, PDF, pictures, tables.
+    Ingest a file, all files of a folder, or a page: Markdown, text, source, HTML, PDF, pictures, tables.
 
-    A document becomes pieces, each a memory in its own words, in their order. What is taken in again is read only where it was
-    changed; what a document does not say any more, or what is gone from a folder, is retired. One that was stopped goes on where it
-    was. Only programs of the machine itself may name a path or an address.
+    A document is split into pieces, in order; each piece becomes a memory with its text unchanged. When you ingest it again, only
+    what changed is read; what is no longer in the document, or in the folder, is retired. An ingest that was stopped continues
+    where it was. Only programs on the service's own machine may name a path or an address.
 
     Raises:
-        InputError: the path is none, the file cannot be read, or the page not be fetched; says why.
+        InputError: there is no such path, the file cannot be read, or the page cannot be fetched; the message says why.
         Forbidden: the caller is not the owner on the machine of the memory.
     """
 
@@ -34,11 +34,11 @@ class Ingest(Operation["model.Ingested"], frozen=True):
     fails: ClassVar[tuple[int, ...]] = (413, 415)
     absent: ClassVar[Mapping[Interface, str]] = _VERBS
 
-    file: Annotated[Text, Meta(description="the whole path of a file or a folder, or the address of a page")]
+    file: Annotated[Text, Meta(description="the absolute path of a file or a folder, or the address of a page")]
     dry_run: Annotated[bool, Meta(description="read and count, and write nothing")] = False
-    force: Annotated[bool, Meta(description="read again what has not changed, too")] = False
+    force: Annotated[bool, Meta(description="also read again what has not changed")] = False
     exclude: Annotated[
-        Sequence[str], Meta(description="names to pass over in a folder, as `*.log` or `docs/old/*`")
+        Sequence[str], Meta(description="names to skip in a folder, such as `*.log` or `docs/old/*`")
     ] = ()
     most: (
         Annotated[int, Meta(ge=1, description="most documents to read now; the answer says how many are left")] | None
@@ -47,9 +47,9 @@ class Ingest(Operation["model.Ingested"], frozen=True):
 
 class IndexProject(Operation["model.Ingested"], frozen=True):
     """
-    Take in what a project says of itself: its README, its manifests and settings, 5,000 characters each, and a tree of two levels.
+    Ingest a project's description of itself: README, manifests and settings, 5,000 characters each, and a tree of two levels.
 
-    Once: a project that is known is left as it is, unless it is forced.
+    A project that is known already is left as it is, unless `force` is true.
 
     Raises:
         InputError: the path is no folder.
@@ -62,16 +62,16 @@ class IndexProject(Operation["model.Ingested"], frozen=True):
     fails: ClassVar[tuple[int, ...]] = (413, 415)
     absent: ClassVar[Mapping[Interface, str]] = _VERBS
 
-    folder: Annotated[Text, Meta(description="the whole path of the project")]
+    folder: Annotated[Text, Meta(description="the absolute path of the project")]
     force: Annotated[bool, Meta(description="read it again")] = False
 
 
 class MemoryFile(Operation["model.FileAnswer"], frozen=True):
     """
-    Carry out a command of Claude's memory tool on the files below `/memories`.
+    Run a command of Claude's memory tool on the files below `/memories`.
 
-    What a file says is remembered, each paragraph and each item of a list as a memory in its own words: recall finds it, an edit
-    retires what it takes out. Answers and errors are worded as published for the tool; `failed` tells them apart.
+    The content of a file is remembered: each paragraph and each list item is a memory with its text unchanged. Recall finds it, and
+    an edit retires what it removes. Answers and errors have the wording published for the tool; `failed` tells them apart.
 
     Raises:
         InputError: an argument that the command needs is missing.
@@ -89,22 +89,25 @@ class MemoryFile(Operation["model.FileAnswer"], frozen=True):
     command: Annotated[
         Literal["view", "create", "str_replace", "insert", "delete", "rename"], Meta(description="what to do")
     ]
-    path: Annotated[str, Meta(description="the file or the folder, as `/memories/notes.txt`")] | None = None
+    path: Annotated[str, Meta(description="the file or the folder, such as `/memories/notes.txt`")] | None = None
     view_range: (
         Annotated[Sequence[int], Meta(description="view: the first and the last line to show, from 1; -1 is the end")]
         | None
     ) = None
     file_text: Annotated[str, Meta(description="create: the text of the new file")] | None = None
-    old_str: Annotated[str, Meta(description="str_replace: what stands in the file, once")] | None = None
-    new_str: Annotated[str, Meta(description="str_replace: what takes its place; default nothing")] | None = None
+    old_str: (
+        Annotated[str, Meta(description="str_replace: the text to replace, which must be in the file exactly once")]
+        | None
+    ) = None
+    new_str: Annotated[str, Meta(description="str_replace: the new text; default nothing")] | None = None
     insert_line: Annotated[int, Meta(description="insert: the line to insert after; 0 is the beginning")] | None = None
     insert_text: Annotated[str, Meta(description="insert: the lines to insert")] | None = None
-    old_path: Annotated[str, Meta(description="rename: what it is called now")] | None = None
-    new_path: Annotated[str, Meta(description="rename: what it is to be called")] | None = None
+    old_path: Annotated[str, Meta(description="rename: the current path")] | None = None
+    new_path: Annotated[str, Meta(description="rename: the new path")] | None = None
 
 
 _SESSIONS: Mapping[Interface, str] = {
-    "mcp": "hooks and the proxy tell what was said; a model notes by itself",
+    "mcp": "hooks and the proxy send what was said; a model writes notes itself",
     "sexpr": "an expression remembers one text at a time",
 }
 _YES: Mapping[Interface, str] = {
@@ -115,10 +118,10 @@ _YES: Mapping[Interface, str] = {
 
 class Capture(Operation["model.Capturing"], frozen=True):
     """
-    Tell what was said in a session, so that it is noted, proposed to the user, or passed over, as the namespace is set to.
+    Send what was said in a session; it is noted, proposed to the user, or skipped, as `capture` is set for the namespace.
 
-    What is to be kept waits in a journal, and is noted in the background. Tools that only look, answers shorter than 50
-    characters, what the user does not want kept and what was told before are passed over; the answer counts why.
+    What is to be kept is queued in a journal and noted in the background. Read-only tool calls, answers shorter than 50 characters,
+    what the user does not want kept and what was sent before are skipped; the answer counts them by reason.
 
     Raises:
         BackendError: the journal cannot be written.
@@ -128,19 +131,19 @@ class Capture(Operation["model.Capturing"], frozen=True):
     right: ClassVar[Right] = "write"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (413, 415)
-    absent: ClassVar[Mapping[Interface, str]] = {**_SESSIONS, "cli": "`memento hook run` reads what a client tells"}
+    absent: ClassVar[Mapping[Interface, str]] = {**_SESSIONS, "cli": "`memento hook run` reads what a client sends"}
 
-    session: Annotated[Text, Meta(description="the session, as the client calls it")]
+    session: Annotated[Text, Meta(description="the client's name for the session")]
     turns: Annotated[
         Sequence[model.CapturedTurn],
-        Meta(description="what was said, in its order", extra={"fails_apart": True}),
+        Meta(description="what was said, in order", extra={"fails_apart": True}),
     ]
-    client: Annotated[Text, Meta(description="the program that tells it, as `claude-code`")] = "client"
-    event: Annotated[Text, Meta(description="what it tells it of: prompt, stop, compact, tool or proxy")] = "stop"
+    client: Annotated[Text, Meta(description="the program that sends it, such as `claude-code`")] = "client"
+    event: Annotated[Text, Meta(description="the event it sends it for: prompt, stop, compact, tool or proxy")] = "stop"
 
 
 class Proposals(Operation["tuple[model.Proposal, ...]"], frozen=True):
-    """List what was captured in the namespace and waits for a yes, the oldest first."""
+    """List the captured texts of the namespace that wait for approval, oldest first."""
 
     route: ClassVar[str] = "GET /memory/proposals"
     is_idempotent: ClassVar[bool] = True
@@ -152,10 +155,10 @@ class Proposals(Operation["tuple[model.Proposal, ...]"], frozen=True):
 
 class AcceptProposals(Operation["model.Decided"], frozen=True):
     """
-    Note what was captured and waits for a yes: some proposals, or all of the namespace.
+    Approve captured texts, which are then noted: some proposals, or all of the namespace.
 
     Raises:
-        BackendError: store, embedder or journal failed; what was not noted waits as before.
+        BackendError: store, embedder or journal failed; what was not noted still waits.
     """
 
     route: ClassVar[str] = "POST /memory/proposals/accept"
@@ -164,12 +167,12 @@ class AcceptProposals(Operation["model.Decided"], frozen=True):
     fails: ClassVar[tuple[int, ...]] = (415,)
     absent: ClassVar[Mapping[Interface, str]] = _YES
 
-    proposals: Annotated[Sequence[str], Meta(description="which, by their ids; default none")] = ()
-    every: Annotated[bool, Meta(description="all that wait in the namespace")] = False
+    proposals: Annotated[Sequence[str], Meta(description="ids of the proposals; default none")] = ()
+    every: Annotated[bool, Meta(description="all proposals of the namespace")] = False
 
 
 class RejectProposals(Operation["model.Decided"], frozen=True):
-    """Delete what was captured and waits for a yes: some proposals, or all of the namespace; none of them is proposed again."""
+    """Delete captured texts that wait for approval: some proposals, or all of the namespace; they are not proposed again."""
 
     route: ClassVar[str] = "POST /memory/proposals/reject"
     right: ClassVar[Right] = "write"
@@ -178,15 +181,16 @@ class RejectProposals(Operation["model.Decided"], frozen=True):
     fails: ClassVar[tuple[int, ...]] = (415,)
     absent: ClassVar[Mapping[Interface, str]] = _YES
 
-    proposals: Annotated[Sequence[str], Meta(description="which, by their ids; default none")] = ()
-    every: Annotated[bool, Meta(description="all that wait in the namespace")] = False
+    proposals: Annotated[Sequence[str], Meta(description="ids of the proposals; default none")] = ()
+    every: Annotated[bool, Meta(description="all proposals of the namespace")] = False
 
 
 class WriteAheadLog(Operation["tuple[model.LogEntry, ...]"], frozen=True):
     """
-    List the writes of the namespace that are accepted and not done yet: notes that wait to be understood, and what was captured.
+    List the accepted writes of the namespace that are not done yet: notes that wait to be understood, and captured texts.
 
-    Each is on the disk; the next start replays it, `retry` does at once. What is done leaves the log with its write.
+    Each is on disk; the next start replays it, and `retry` does so at once. An entry leaves the log with the write that completes
+    it.
     """
 
     route: ClassVar[str] = "GET /memory/log"

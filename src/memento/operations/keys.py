@@ -1,4 +1,4 @@
-"""Operations on keys: the walk from a question to keys, from a key to memories, and texts left under keys."""
+"""Operations on keys: from a question to keys, from a key to memories, and texts stored under keys."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class FindKeys(Operation["model.FoundKeys"], frozen=True):
 
 class ReadKey(Operation["model.KeyPage"], frozen=True):
     """
-    Show where a key leads: its memories, best first, without their text; nothing is written.
+    List the memories of a key, best first, without their text; nothing is written.
 
     Raises:
         NotFound: no such key here.
@@ -46,20 +46,21 @@ class ReadKey(Operation["model.KeyPage"], frozen=True):
     absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "an expression finds memories by `recall` and `search`"}
 
     iri: Annotated[Iri, Meta(description="a key as `find_keys` gives it, or an entity")]
-    query: Annotated[str, Meta(description="rank by likeness to this too")] | None = None
+    query: Annotated[str, Meta(description="also rank by similarity to this")] | None = None
     limit: Annotated[int, Meta(ge=1, le=50, description="most memories")] = 10
-    offset: Annotated[Offset, Meta(description="how many to pass over: `next_offset` of the page before")] = 0
+    offset: Annotated[Offset, Meta(description="how many to skip: `next_offset` of the page before")] = 0
 
 
 class ReadMemory(Operation["model.OpenedMemory"], frozen=True):
     """
-    Read a memory in full, with the keys that lead on from it; it grows deeper, and the link that led here stronger.
+    Read a memory in full, with the keys that lead on from it; its depth increases, and so does the weight of the link that led
+    here.
 
-    Where the caller may not write, or nobody may, it is read without a trace.
+    If the caller may not write, or the memory is read-only, nothing is changed by the read.
 
     Raises:
         NotFound: no such memory here.
-        InputError: it was superseded, by which one; or the key does not lead to it.
+        InputError: it was superseded (the message says by which memory), or the key does not lead to it.
     """
 
     route: ClassVar[str] = "POST /memory/{iri}/read"
@@ -67,13 +68,15 @@ class ReadMemory(Operation["model.OpenedMemory"], frozen=True):
     absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "an expression finds memories by `recall` and `search`"}
 
     iri: Annotated[Iri, Meta(description="the memory")]
-    via: Annotated[str, Meta(description="the key that led here: the link to it grows stronger")] | None = None
-    past: Annotated[bool, Meta(description="also what was superseded, is over or forgotten, without a trace")] = False
+    via: Annotated[str, Meta(description="the key that led here: its link is strengthened")] | None = None
+    past: Annotated[
+        bool, Meta(description="also read what was superseded, has ended or is forgotten; that changes nothing")
+    ] = False
 
 
 class Related(Operation["model.Related"], frozen=True):
     """
-    Find the memories that share keys with one, the rarest keys counting most, or were linked to it.
+    Find the memories that share keys with one, or are linked to it; rare keys count most.
 
     Raises:
         NotFound: no such memory here.
@@ -89,7 +92,8 @@ class Related(Operation["model.Related"], frozen=True):
 
 class RecallMemories(Operation["model.DirectRecall"], frozen=True):
     """
-    Find the memories for a question at once, by words, meaning and hops over keys; they grow deeper, the links to them stronger.
+    Find the memories for a question in one call, by words, meaning and hops over keys; their depth and their links are
+    strengthened.
 
     Raises:
         Forbidden: the setting `keys.direct` is off.
@@ -102,8 +106,10 @@ class RecallMemories(Operation["model.DirectRecall"], frozen=True):
 
     query: Annotated[Text, Meta(description="what to find")]
     k: Annotated[int, Meta(ge=1, le=50, description="most memories; twice as many with `expand`")] = 5
-    hops: Annotated[int, Meta(ge=1, le=5, description="how far to go over keys; 1 leads nowhere on")] = 2
-    expand: Annotated[bool, Meta(description="look farther; what only hops found counts less")] = False
+    hops: Annotated[
+        int, Meta(ge=1, le=5, description="how far to go over keys; 1: no further than the first memories")
+    ] = 2
+    expand: Annotated[bool, Meta(description="search farther; what only hops found counts less")] = False
     least_share: Annotated[
         float, Meta(ge=0, le=0.9, description="share of the best score below which a memory is left out")
     ] = 0.0
@@ -115,7 +121,7 @@ class RecallMemories(Operation["model.DirectRecall"], frozen=True):
 
 class Remember(Operation["model.Remembered"], frozen=True):
     """
-    Keep a text under some keys, in one atomic write and without a model.
+    Store a text under some keys, in one atomic write and without a model.
 
     Raises:
         InputError: empty content or source, or no usable key.
@@ -131,7 +137,7 @@ class Remember(Operation["model.Remembered"], frozen=True):
     keys: (
         Annotated[
             Sequence[str],
-            Meta(description="names and short phrases that lead to it; without any, its own names and nouns do"),
+            Meta(description="names and short phrases that lead to it; default the names and nouns of the text"),
         ]
         | None
     ) = None
@@ -144,19 +150,19 @@ class Remember(Operation["model.Remembered"], frozen=True):
     ) = None
     ttl_s: Annotated[float, Meta(description="seconds after which it is forgotten")] | None = None
     related_to: Annotated[
-        Sequence[str], Meta(description="memories to link it to; those that do not exist are passed over")
+        Sequence[str], Meta(description="memories to link it to; those that do not exist are skipped")
     ] = ()
     session: Annotated[str, Meta(description="the conversation that it belongs to")] | None = None
     source: Annotated[Text, Meta(description="how it came in, as a short word")] = "explicit"
     type: Annotated[str, Meta(description="what kind of memory it is, in a word")] | None = None
     importance: Annotated[Share, Meta(description="how important it is")] | None = None
     tags: Annotated[Sequence[str], Meta(description="words to find it by, as labels")] = ()
-    container: Annotated[str, Meta(description="the drawer that it is put into")] | None = None
+    container: Annotated[str, Meta(description="the container that it is put into")] | None = None
 
 
 class RememberBatch(Operation["tuple[model.BatchRow, ...]"], frozen=True):
     """
-    Remember several texts one after the other; one that cannot be read or remembered says why, and does not hinder the others.
+    Remember several texts one after the other; a text that fails reports why, and the others are still remembered.
 
     Raises:
         InputError: too many items.
@@ -176,7 +182,7 @@ class RememberBatch(Operation["tuple[model.BatchRow, ...]"], frozen=True):
 
 
 class Conversation(Operation["tuple[model.TurnRow, ...]"], frozen=True):
-    """List what was said in a session, in order, or the five turns around one; nothing when there is no such session."""
+    """List what was said in a session, in order, or the five turns around one; an unknown session gives an empty list."""
 
     route: ClassVar[str] = "GET /memory/conversation"
     is_idempotent: ClassVar[bool] = True
@@ -191,7 +197,7 @@ class Conversation(Operation["tuple[model.TurnRow, ...]"], frozen=True):
 
 class ListMemories(Filtered["tuple[model.MemoryRow, ...]"], frozen=True):
     """
-    List the memories that hold, newest first, with their keys, depth and links.
+    List the current memories, newest first, with their keys, depth and links.
 
     Raises:
         InputError: limit or offset out of range.
@@ -208,7 +214,7 @@ class ListMemories(Filtered["tuple[model.MemoryRow, ...]"], frozen=True):
 
 
 class CleanupExpired(Operation["model.Cleaned"], frozen=True):
-    """Let go of the memories whose time is over, and of learned phrases that nobody used; history keeps the memories."""
+    """Forget the memories whose time to live is over, and learned phrases that nobody used; history keeps the memories."""
 
     route: ClassVar[str] = "POST /memory/cleanup"
     right: ClassVar[Right] = "write"

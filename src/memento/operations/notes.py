@@ -1,4 +1,4 @@
-"""Operations on notes and on the memories that come of them."""
+"""Operations on notes and on the memories that are made from them."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ class Note(Operation["model.Noted"], frozen=True):
     """
     Remember a first-person note: extract its facts, skip what is known, retire what it replaces.
 
-    All of it is one atomic write; of more than `consolidation.chunk_over` words each piece is one. Before a model is asked the note
-    is kept as pending; when the model fails, the answer is a pending note, which is tried again in the background. Rules answer at
-    once; what they cannot read in `consolidation.rules_s` is kept word for word, and the answer says so.
+    The whole note is one atomic write; a note over `consolidation.chunk_over` words is split into pieces, each one write. If a
+    model understands notes, the note is first kept as pending. When the model fails, the answer is a pending note, which is
+    retried in the background. Rules answer at once; what they cannot read in `consolidation.rules_s` is kept word for word, and
+    the answer says so.
 
     Raises:
         InputError: empty content.
         TooLong: content over `limits.text_bytes`.
-        Conflict: the key was used for another content.
+        Conflict: the key was used for a note with other content.
         BackendError: store or embedder failed; nothing was written.
     """
 
@@ -36,44 +37,47 @@ class Note(Operation["model.Noted"], frozen=True):
     right: ClassVar[Right] = "write"
     statuses: ClassVar[tuple[int, ...]] = (201, 202)
     fails: ClassVar[tuple[int, ...]] = (409, *BODY)
-    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "an expression keeps a text as it stands, by `remember`"}
+    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "an expression keeps a text unchanged, by `remember`"}
 
     content: Annotated[Text, Meta(description="what to remember, in the user's own words")]
     at: (
         Annotated[
             Instant,
-            Meta(description="when it was said; default now; without an offset it is read in the user's time zone"),
+            Meta(description="when it was said; default now; a time without an offset is in the user's time zone"),
         ]
         | None
     ) = None
-    title: Annotated[str, Meta(description="what it is about, when it says so outside its text")] | None = None
-    speaker: Annotated[str, Meta(description="who said it, when it was not the user")] | None = None
+    title: Annotated[str, Meta(description="what it is about, if it has a title outside its text")] | None = None
+    speaker: Annotated[str, Meta(description="who said it, if not the user")] | None = None
     session: Annotated[str, Meta(description="the conversation it belongs to")] | None = None
     position: (
         Annotated[int, Meta(ge=0, le=2**31 - 1, description="its place in that conversation, counted from 0")] | None
     ) = None
-    idempotency_key: Annotated[str, Meta(description="a retry with the same key is the same note")] | None = None
-    wait: Annotated[bool, Meta(description="false: answer as soon as the note is kept")] = True
+    idempotency_key: Annotated[str, Meta(description="retries with the same key make only one note")] | None = None
+    wait: Annotated[bool, Meta(description="false: answer as soon as the note is kept, before it is understood")] = True
     tags: Tags = ()
     container: (
-        Annotated[str, Meta(description="the drawer that its memories are put into: a filter, no border of access")]
+        Annotated[
+            str, Meta(description="the container that its memories are put into: a filter, not an access boundary")
+        ]
         | None
     ) = None
     priority: Annotated[
-        Literal["low", "normal", "high"], Meta(description="how much the writer makes of it: a part of its importance")
+        Literal["low", "normal", "high"],
+        Meta(description="how important the writer thinks it is: one part of its importance"),
     ] = "high"
     source: Annotated[Text, Meta(description="how it came in, as a short word")] = "explicit"
     dry_run: Annotated[
         bool,
         Meta(
-            description="only say what would become of it, in `readings`; nothing is written, and no IRI of the answer stays"
+            description="only say what would be made of it, in `readings`; nothing is written, and the answer's IRIs are not kept"
         ),
     ] = False
     ttl_s: (
         Annotated[
             float,
             Meta(
-                description="for how many seconds its memories are remembered; default for good",
+                description="for how many seconds its memories are remembered; default forever",
                 extra_json_schema={"exclusiveMinimum": 0},
             ),
         ]
@@ -101,7 +105,7 @@ class NoteStatus(Operation["model.NoteStatus"], frozen=True):
 
 
 class ListWaiting(Operation["tuple[model.NoteStatus, ...]"], frozen=True):
-    """List the notes of the namespace that are still to be understood or were given up, the oldest first, with what they say."""
+    """List the notes of the namespace that wait to be understood or have failed, oldest first, with their text."""
 
     route: ClassVar[str] = "GET /memory/notes/waiting"
     is_idempotent: ClassVar[bool] = True
@@ -113,28 +117,28 @@ class ListWaiting(Operation["tuple[model.NoteStatus, ...]"], frozen=True):
 
 class Retry(Operation["tuple[model.NoteStatus, ...]"], frozen=True):
     """
-    Try every note now that is still to be understood, of every namespace the caller may write to; say what became of each.
+    Retry every note now that waits to be understood, in every namespace that the caller may write to; return the status of each.
 
-    A note that fails again is put off as it would be by itself.
+    A note that fails again waits for its next retry as usual.
     """
 
     route: ClassVar[str] = "POST /memory/retry"
     right: ClassVar[Right] = "write"
     is_idempotent: ClassVar[bool] = True
     absent: ClassVar[Mapping[Interface, str]] = {
-        "mcp": "notes that wait are tried again by themselves",
+        "mcp": "notes that wait are retried automatically",
         "sexpr": "what an expression writes never waits",
     }
 
 
 class ImportNotes(Operation["model.Imported"], frozen=True):
     """
-    Note many rows, embedding them in batches; where a model understands notes, they are kept and understood in the background.
+    Note many rows and embed them in batches; if a model understands notes, they are kept first and understood in the background.
 
-    A row whose key was used before is passed over at once, so that an import that was stopped goes on where it was.
+    A row whose key was used before is skipped, so an import that was stopped continues where it was.
 
     Raises:
-        InputError: a row is empty or too long; names the row, counted from 1; nothing is stored.
+        InputError: a row is empty or too long; the message names the row, counted from 1; nothing is stored.
     """
 
     route: ClassVar[str] = "POST /memory/import"
@@ -145,7 +149,7 @@ class ImportNotes(Operation["model.Imported"], frozen=True):
         "sexpr": "an expression remembers one text at a time",
     }
 
-    rows: Annotated[Sequence[model.NoteRow], Meta(description="the notes, in their order")]
+    rows: Annotated[Sequence[model.NoteRow], Meta(description="the notes, in order")]
     consolidate: Annotated[
         bool, Meta(description="false keeps each row as one memory of its own text, and retires nothing")
     ] = True
@@ -156,7 +160,7 @@ class ImportNotes(Operation["model.Imported"], frozen=True):
 
 class Mark(Operation["tuple[model.Marked, ...]"], frozen=True):
     """
-    Change what stands beside a memory, or beside all memories of a note: its tags, its container, its importance.
+    Change the tags, the container or the importance of a memory, or of all memories of a note.
 
     Raises:
         NotFound: no memory or note with that IRI in this namespace.
@@ -168,23 +172,23 @@ class Mark(Operation["tuple[model.Marked, ...]"], frozen=True):
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404, *BODY)
     absent: ClassVar[Mapping[Interface, str]] = {
-        "mcp": "a model gives tags with the note; which change is for the user to say",
+        "mcp": "a model gives tags with the note; changing them is for the user to decide",
         "sexpr": "an expression gives tags as it remembers",
     }
 
     iri: Annotated[Iri, Meta(description="a memory or a note")]
     tags: Annotated[Sequence[str], Meta(description="tags to add")] = ()
-    untag: Annotated[Sequence[str], Meta(description="tags to take away")] = ()
+    untag: Annotated[Sequence[str], Meta(description="tags to remove")] = ()
     container: Annotated[str, Meta(description="the container it moves to; empty: none")] | None = None
     importance: Annotated[Share, Meta(description="how important it is from now on")] | None = None
 
 
 class Correct(Operation["model.Noted"], frozen=True):
     """
-    Put a better text in the place of a memory, which is retired as never having been true.
+    Replace a memory by a better text; the old one is retired as never having been true.
 
-    It loses depth; what is deep resists. The new text has its keys, as far as they fit, its links, its tags, its container, its
-    importance and its time to live.
+    The old memory loses most of its depth; a deep one keeps most of it. The new memory takes over the links, tags, container,
+    importance and time to live of the old one, and those of its keys that fit.
 
     Raises:
         NotFound: no such memory in this namespace, or it is forgotten.
@@ -200,8 +204,10 @@ class Correct(Operation["model.Noted"], frozen=True):
 
     iri: Annotated[Iri, Meta(description="the memory")]
     content: Annotated[Text, Meta(description="what is right, in the first or the third person")]
-    at: Annotated[Instant, Meta(description="since when that holds; default since the memory did")] | None = None
-    keys: Annotated[Sequence[str], Meta(description="the keys of the new text; default those it had")] | None = None
+    at: Annotated[Instant, Meta(description="since when that is true; default since the old memory was")] | None = None
+    keys: (
+        Annotated[Sequence[str], Meta(description="the keys of the new text; default those of the old one")] | None
+    ) = None
     types: (
         Annotated[
             Mapping[str, model.KeyType],
@@ -216,32 +222,32 @@ class Correct(Operation["model.Noted"], frozen=True):
 
 class Undo(Operation["model.Undone"], frozen=True):
     """
-    Take an invalidation back: the memory that it retired holds again.
+    Undo an invalidation: the memory that it retired is current again.
 
-    The memory that had retired it stays; `forget` it if it is wrong.
+    The memory that had replaced it stays; `forget` it if it is wrong.
 
     Raises:
-        NotFound: no such invalidation in this namespace, and no memory that one has retired.
+        NotFound: this namespace has no such invalidation, and no retired memory with that IRI.
     """
 
     route: ClassVar[str] = "POST /memory/{iri}/undo"
     right: ClassVar[Right] = "write"
     fails: ClassVar[tuple[int, ...]] = (404, 415)
     absent: ClassVar[Mapping[Interface, str]] = {
-        "mcp": "a model corrects; what holds again is for the user to say",
+        "mcp": "a model corrects; what becomes current again is for the user to decide",
         "sexpr": "an expression changes memories by its own verbs",
     }
 
-    iri: Annotated[Iri, Meta(description="the invalidation, or the retired memory, whose latest one is meant")]
+    iri: Annotated[Iri, Meta(description="the invalidation, or the retired memory: its latest one is undone")]
 
 
 class Disputes(Operation["tuple[model.Dispute, ...]"], frozen=True):
-    """List memories of this namespace that cannot, or likely cannot, hold together: contradictions first, then likely rivals."""
+    """List memories of this namespace that cannot, or likely cannot, both be true: contradictions first, then likely rivals."""
 
     route: ClassVar[str] = "GET /memory/disputes"
     is_idempotent: ClassVar[bool] = True
     absent: ClassVar[Mapping[Interface, str]] = {
-        "mcp": "a model is told of a contradiction with the memory it recalls; a list of them is for the user to settle",
+        "mcp": "recall tells a model of contradictions; the list of them is for the user to settle",
         "sexpr": "an expression changes memories by its own verbs",
     }
 
@@ -250,33 +256,33 @@ class Disputes(Operation["tuple[model.Dispute, ...]"], frozen=True):
 
 class Settle(Operation["model.Settled"], frozen=True):
     """
-    Settle a dispute: one memory stays, the other is over since that one began.
+    Settle a dispute: one memory stays, the other ends when that one began.
 
-    `undo` takes it back.
+    `undo` reverts it.
 
     Raises:
         NotFound: the namespace has no such memory.
-        InputError: both are the same one, or the other is over already.
+        InputError: both are the same memory, or the other has ended already.
     """
 
     route: ClassVar[str] = "POST /memory/{kept}/settle"
     right: ClassVar[Right] = "write"
     fails: ClassVar[tuple[int, ...]] = (404, 415)
     absent: ClassVar[Mapping[Interface, str]] = {
-        "mcp": "a model corrects; which of two memories is right is for the user to say",
+        "mcp": "a model corrects; which of two memories is right is for the user to decide",
         "sexpr": "an expression changes memories by its own verbs",
     }
 
     kept: Annotated[Iri, Meta(description="the memory that is right")]
-    ended: Annotated[Iri, Meta(description="the memory that is over")]
-    reason: Annotated[str, Meta(description="why, in your words; otherwise what the right one says")] = ""
+    ended: Annotated[Iri, Meta(description="the memory that ends")]
+    reason: Annotated[str, Meta(description="why, in your words; default the text of the memory that is right")] = ""
 
 
 class Forget(Operation["model.Forgotten"], frozen=True):
     """
     Hide a memory, all memories of a note, or all that a model made, from every recall from now on; history keeps them.
 
-    A note that is still pending is not understood any more. `unforget` brings back what was hidden.
+    A note that is still pending will not be understood. `unforget` brings back what was hidden.
 
     Raises:
         NotFound: no memory, note or agent with that IRI in this namespace.
@@ -294,15 +300,17 @@ class Forget(Operation["model.Forgotten"], frozen=True):
     erase: Annotated[
         bool, Meta(description="also delete its content, and the note when nothing else derives from it")
     ] = False
-    confirm: Annotated[bool, Meta(description="needed where the IRI is an agent: all that it made goes")] = False
+    confirm: Annotated[
+        bool, Meta(description="required if the IRI is an agent, since everything it made is hidden")
+    ] = False
 
 
 class ForgetTagged(Operation["model.Forgotten"], frozen=True):
     """
-    Hide every memory of the namespace with one of some tags, from every recall from now on; history keeps them.
+    Hide every memory of the namespace that has one of the given tags, from every recall from now on; history keeps them.
 
     Raises:
-        NotFound: no memory that holds has such a tag.
+        NotFound: no current memory has such a tag.
         InputError: no tag.
     """
 
@@ -312,7 +320,7 @@ class ForgetTagged(Operation["model.Forgotten"], frozen=True):
     fails: ClassVar[tuple[int, ...]] = (404, *BODY)
     absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "an expression changes memories by its own verbs"}
 
-    tags: Annotated[Sequence[str], Meta(description="the tags, one of which a memory must have")]
+    tags: Annotated[Sequence[str], Meta(description="the tags; a memory must have one of them")]
     erase: Annotated[
         bool, Meta(description="also delete their content, and the notes from which nothing else derives")
     ] = False
@@ -320,9 +328,9 @@ class ForgetTagged(Operation["model.Forgotten"], frozen=True):
 
 class Unforget(Operation["model.Unforgotten"], frozen=True):
     """
-    Bring a forgotten memory back, or all forgotten memories of a note; what was erased is gone for good.
+    Bring a forgotten memory back, or all forgotten memories of a note; what was erased cannot be brought back.
 
-    A note that was forgotten before it was understood waits again.
+    A note that was forgotten before it was understood waits to be understood again.
 
     Raises:
         NotFound: no memory or note with that IRI in this namespace, or nothing of it is forgotten.
@@ -332,7 +340,7 @@ class Unforget(Operation["model.Unforgotten"], frozen=True):
     right: ClassVar[Right] = "write"
     fails: ClassVar[tuple[int, ...]] = (404, 415)
     absent: ClassVar[Mapping[Interface, str]] = {
-        "mcp": "a model forgets when the user says so; what comes back is for the user to say",
+        "mcp": "a model forgets when the user says so; what comes back is for the user to decide",
         "sexpr": "an expression changes memories by its own verbs",
     }
 
@@ -341,7 +349,7 @@ class Unforget(Operation["model.Unforgotten"], frozen=True):
 
 class Sources(Operation["tuple[model.Source, ...]"], frozen=True):
     """
-    Say who told a memory, or each memory of a note, and what made it of the note.
+    Show who said a memory, or each memory of a note, and what derived it from the note.
 
     Raises:
         NotFound: no such memory or note in this namespace.

@@ -1,4 +1,4 @@
-"""Operations that ask the memory: recall, look-ups, listings, the map."""
+"""Operations that query the memory: recall, look-ups, listings, the map."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from memento.operations.base import Filtered, Instant, Interface, Iri, Limit, Of
 if TYPE_CHECKING:
     from memento import model
 
-AsOf = Annotated[Instant, Meta(description="what was true then, instead of what is not yet over now")]
-BelievedAt = Annotated[Instant, Meta(description="what Memento believed then, instead of now")]
+AsOf = Annotated[Instant, Meta(description="what was true at this time, instead of now")]
+BelievedAt = Annotated[Instant, Meta(description="what Memento believed at this time, instead of now")]
 
 
 class Recall(Filtered["model.Recollection"], frozen=True):
@@ -53,7 +53,7 @@ class Recall(Filtered["model.Recollection"], frozen=True):
         Annotated[
             str,
             Meta(
-                description="what ranks; default the setting `land.engine`, or what the profile says",
+                description="how to rank; default the engine of the profile, else the setting `land.engine`",
                 extra_json_schema={"enum": ["signals", "ppr", "spread", "hops", "published"]},
             ),
         ]
@@ -63,8 +63,8 @@ class Recall(Filtered["model.Recollection"], frozen=True):
         Annotated[
             str,
             Meta(
-                description="rank by one plain search in place of an engine: by meaning, by words, or 70/30 by both; the best k "
-                "come back, relevant or not, unless `gate` is true",
+                description="rank by one plain search instead of an engine: by meaning, by words, or 70/30 by both; returns the "
+                "best k, relevant or not, unless `gate` is true",
                 extra_json_schema={"enum": ["vector", "keyword", "hybrid"]},
             ),
         ]
@@ -74,7 +74,7 @@ class Recall(Filtered["model.Recollection"], frozen=True):
         Annotated[
             bool,
             Meta(
-                description="whether only what is relevant comes back, and once; false: the best k; default the setting `gate.on`"
+                description="true: only relevant memories, each fact once; false: the best k; default the setting `gate.on`"
             ),
         ]
         | None
@@ -83,7 +83,7 @@ class Recall(Filtered["model.Recollection"], frozen=True):
         Annotated[
             int,
             Meta(
-                description="most tokens of the memories and of what their notes say around them, the best first; default no bound",
+                description="most tokens of the memories and of the text around them in their notes, best first; default no limit",
                 extra_json_schema={"minimum": 1},
             ),
         ]
@@ -92,28 +92,33 @@ class Recall(Filtered["model.Recollection"], frozen=True):
     counts: (
         Annotated[
             bool,
-            Meta(description="count what comes back as used, where the caller may write; default the setting"),
+            Meta(
+                description="count the returned memories as used, if the caller may write; default `living.count_recall`"
+            ),
         ]
         | None
     ) = None
     everywhere: Annotated[
-        bool, Meta(description="look in every namespace that the caller may read, not in this one and `main` alone")
+        bool, Meta(description="search every namespace that the caller may read, not only this one and `main`")
     ] = False
     cases: Annotated[
         int,
         Meta(
-            description="also this many cases to follow, and to avoid, whose tasks are like the question; none by default",
+            description="also return up to this many cases to follow, and to avoid, whose tasks are similar to the question",
             extra_json_schema={"minimum": 0, "maximum": 1000},
         ),
     ] = 0
     explain: Annotated[
-        bool, Meta(description="say why each memory came back, and which SPARQL query returns the same; 300 at most")
+        bool,
+        Meta(
+            description="say why each memory was returned, and which SPARQL query returns the same; 300 memories at most"
+        ),
     ] = False
 
 
 class Get(Operation["model.Described"], frozen=True):
     """
-    Show everything the graph says of a note, memory, entity, session, invalidation or the user.
+    Show everything that the graph says about a note, memory, entity, session, invalidation or the user.
 
     Raises:
         NotFound: nothing in this namespace has that IRI.
@@ -143,12 +148,12 @@ class List(Filtered["tuple[model.Listed, ...]"], frozen=True):
 
     limit: Limit = 50
     offset: Offset = 0
-    past: Annotated[bool, Meta(description="also what is over or forgotten")] = False
+    past: Annotated[bool, Meta(description="also memories that have ended or are forgotten")] = False
 
 
 class Relations(Operation["tuple[model.Relation, ...]"], frozen=True):
     """
-    Find how other memories are related to one, or which memories are about an entity or a piece of code; the strongest first.
+    Find how other memories are related to one, or which memories are about an entity or a piece of code, strongest first.
 
     Raises:
         InputError: neither or both of `iri` and `entity`, or a limit out of range.
@@ -170,7 +175,7 @@ class Relations(Operation["tuple[model.Relation, ...]"], frozen=True):
 
 
 class Tags(Operation["tuple[model.TagCount, ...]"], frozen=True):
-    """List the tags of the memories that hold in the namespace, the most used first."""
+    """List the tags of the current memories of the namespace, the most used first."""
 
     route: ClassVar[str] = "GET /memory/tags"
     is_idempotent: ClassVar[bool] = True
@@ -200,9 +205,9 @@ class Entities(Operation["tuple[model.RecalledEntity, ...]"], frozen=True):
 
 class Timeline(Operation["model.Timeline"], frozen=True):
     """
-    Tell the history of an entity, the user, a memory or a note: its memories in the order they became true, with what ended them.
+    Show the history of an entity, the user, a memory or a note: its memories in the order they became true, with what ended them.
 
-    Of a memory the history is what it replaced and what replaced it.
+    The history of a memory is what it replaced and what replaced it.
 
     Raises:
         NotFound: nothing goes by that name or IRI.
@@ -222,7 +227,7 @@ class Timeline(Operation["model.Timeline"], frozen=True):
 
 class Neighbours(Operation["model.Neighbourhood"], frozen=True):
     """
-    Show what some memories, entities or notes are linked with, the newest first, and the links among all of them.
+    Show what some memories, entities or notes are linked with, newest first, and all links among these nodes.
 
     Raises:
         NotFound: nothing goes by one of the names.
@@ -246,9 +251,9 @@ class Neighbours(Operation["model.Neighbourhood"], frozen=True):
 
 class FindPath(Operation["model.Neighbourhood"], frozen=True):
     """
-    Find the shortest way from one thing to another over what memories are about, mention, replace, contradict and come from.
+    Find the shortest path from one thing to another over what memories are about, mention, replace, contradict and come from.
 
-    A way over the user, whom nearly every memory is about, comes last. Without a way the answer has no links.
+    A path over the user, whom nearly every memory is about, comes last. If there is no path, the answer has no links.
 
     Raises:
         NotFound: nothing goes by one of the names.
@@ -264,28 +269,29 @@ class FindPath(Operation["model.Neighbourhood"], frozen=True):
 
     start: Annotated[Text, Meta(description="the name of an entity, an IRI, or `me`")]
     end: Annotated[Text, Meta(description="the name of an entity, an IRI, or `me`")]
-    steps: Annotated[int, Meta(ge=1, le=8, description="most links of the way")] = 6
+    steps: Annotated[int, Meta(ge=1, le=8, description="most links of the path")] = 6
 
 
 class Manifest(Operation["model.Manifest"], frozen=True):
     """
     Draw the map of what the namespace reads: its regions, its key nodes, what is new and what fades.
 
-    `text` is the same in 500 tokens. It may be `manifest.cache_s` old, or of before the last `manifest.updates` changes.
+    `text` is the same map in 500 tokens. The map is cached. When it is older than `manifest.cache_s` seconds, or after
+    `manifest.updates` changes, it is drawn again in the background.
     """
 
     route: ClassVar[str] = "GET /memory/manifest"
     is_idempotent: ClassVar[bool] = True
     absent: ClassVar[Mapping[Interface, str]] = {"mcp": "it is the resource `memento://manifest`"}
 
-    fresh: Annotated[bool, Meta(description="draw it now, however long that takes")] = False
+    fresh: Annotated[bool, Meta(description="draw it now instead of using the cache, however long that takes")] = False
 
 
 class Infer(Operation["model.Inferred"], frozen=True):
     """
-    Bring what follows from the graphs of the namespace up to date, as every query does that reads it; say how much that is.
+    Infer again what follows from the graphs of the namespace, if they changed, and say how much that is.
 
-    It is a graph by itself, each triple with its proofs.
+    A query that reads inferred triples does the same first. They are a graph of their own, each triple with its proofs.
 
     Raises:
         Forbidden: inference is switched off (`inference.on`).

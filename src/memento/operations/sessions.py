@@ -1,4 +1,4 @@
-"""Operations on sessions and on what a namespace is about: where a session starts, its summary, the profile, standing pages."""
+"""Operations on sessions and on what a namespace is about: the start of a session, its summary, the profile, standing pages."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ Name = Annotated[Text, Meta(description="its name, 200 characters at most")]
 
 class StartSession(Operation["model.SessionBundle"], frozen=True):
     """
-    Say what a session starts from: the profile in a line, and memories grouped as decisions, architecture, errors and others.
+    Return what a session should start with: the profile in a line, and memories grouped as decisions, architecture, errors and
+    others.
 
-    With a query they are what a recall brings back, without one the most important by their age. A folder of a project is taken in
-    first, where it is not known yet.
+    With a query, these are the memories that recall finds; without one, the most important ones, discounted for age. A project's
+    folder is ingested first if it is not known yet.
 
     Raises:
-        InputError: limit out of range, or the folder is none.
+        InputError: limit out of range, or there is no such folder.
         Forbidden: a folder, and the caller is not the owner on the machine of the memory.
     """
 
@@ -35,12 +36,13 @@ class StartSession(Operation["model.SessionBundle"], frozen=True):
     fails: ClassVar[tuple[int, ...]] = BODY
     absent: ClassVar[Mapping[Interface, str]] = _EXPRESSION
 
-    query: Annotated[str, Meta(description="what the session is about; default whatever is most important")] | None = (
+    query: Annotated[str, Meta(description="what the session is about; default the most important memories")] | None = (
         None
     )
-    limit: Annotated[int, Meta(ge=1, le=100, description="most memories, of all groups together")] = 15
+    limit: Annotated[int, Meta(ge=1, le=100, description="most memories, over all groups")] = 15
     folder: (
-        Annotated[str, Meta(description="the whole path of the project, taken in where it is not known yet")] | None
+        Annotated[str, Meta(description="the absolute path of the project, which is ingested if it is not known yet")]
+        | None
     ) = None
 
 
@@ -48,11 +50,11 @@ class SummarizeSession(Operation["model.SessionSummary"], frozen=True):
     """
     Keep a summary of a session as a memory, derived from the session's memories; 2,000 characters at most.
 
-    It is the beginnings of the memories in their order; where a model is set, the model's words. An earlier summary of the session
-    is over from then on.
+    A model words the summary if one is set; otherwise it consists of the beginnings of the memories, in order. An earlier summary
+    of the session ends then.
 
     Raises:
-        NotFound: there is no session of that name, none at all, or none with a memory.
+        NotFound: there is no session of that name, no session at all, or none with a memory.
     """
 
     route: ClassVar[str] = "POST /memory/session/summary"
@@ -61,31 +63,33 @@ class SummarizeSession(Operation["model.SessionSummary"], frozen=True):
     absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "an expression remembers one text at a time"}
 
     session: Annotated[str, Meta(description="the conversation; default the latest")] | None = None
-    by_model: Annotated[bool, Meta(description="let the model of the settings word it, where one is set")] = True
+    by_model: Annotated[bool, Meta(description="let the model of the settings word it, if one is set")] = True
 
 
 class Profile(Operation["model.Profile"], frozen=True):
     """
-    Say what a namespace is mostly about: tags, entities, files, languages and packages by how many memories have them.
+    Show what a namespace is mostly about: tags, entities, files, languages and packages by the number of memories that have them.
 
-    It is counted once for each state of the memory. `regenerate` counts again, and keeps it in the graph for who may write.
+    The profile is counted once for each state of the memory. `regenerate` counts again, and also stores it in the graph if the
+    caller may write.
     """
 
     route: ClassVar[str] = "GET /memory/profile"
     is_idempotent: ClassVar[bool] = True
     absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "`stats` has the memory in numbers"}
 
-    regenerate: Annotated[bool, Meta(description="count again, though nothing was written")] = False
+    regenerate: Annotated[bool, Meta(description="count again, even if nothing was written")] = False
 
 
 class SetPage(Operation["model.Page"], frozen=True):
     """
-    Let a query or a question stand as a page: its answer is kept in the graph, and made again after every write to its namespace.
+    Declare a standing page for a query or a question: its answer is kept in the graph and updated after every write to its
+    namespace.
 
-    It reads that namespace alone, whoever declares it. A page of that name is replaced.
+    The page reads only that namespace, whoever declares it. An existing page of that name is replaced.
 
     Raises:
-        InputError: neither a query nor a question, or both; the query is no SPARQL; there are too many pages.
+        InputError: neither a query nor a question, or both; the query is not valid SPARQL; there are too many pages.
         Forbidden: the query is an update, or names a graph of another namespace.
         TimedOut: the query takes longer than a page may.
     """
@@ -96,7 +100,7 @@ class SetPage(Operation["model.Page"], frozen=True):
     status: ClassVar[int] = 201
     fails: ClassVar[tuple[int, ...]] = BODY
     absent: ClassVar[Mapping[Interface, str]] = {
-        "mcp": "which pages stand is for the user to say; `memento://page/{name}` reads one",
+        "mcp": "which pages there are is for the user to decide; `memento://page/{name}` reads one",
         "sexpr": "an expression asks `sparql`",
     }
 
@@ -118,10 +122,10 @@ class Pages(Operation["tuple[model.Page, ...]"], frozen=True):
 
 class ReadPage(Operation["model.Page"], frozen=True):
     """
-    Read a standing page; what was written since it was rendered is in it.
+    Read a standing page; it is rendered again first if something was written since.
 
     Raises:
-        NotFound: no page of that name in this namespace; lists those there are.
+        NotFound: no page of that name in this namespace; the message lists those that exist.
     """
 
     route: ClassVar[str] = "GET /memory/pages/{name}"
@@ -137,7 +141,7 @@ class ReadPage(Operation["model.Page"], frozen=True):
 
 class RemovePage(Operation["model.Page"], frozen=True):
     """
-    Let a page stand no longer; what it was made of stays.
+    Remove a standing page; the memories that it shows stay.
 
     Raises:
         NotFound: no page of that name in this namespace.
@@ -148,7 +152,7 @@ class RemovePage(Operation["model.Page"], frozen=True):
     is_destructive: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404,)
     absent: ClassVar[Mapping[Interface, str]] = {
-        "mcp": "which pages stand is for the user to say",
+        "mcp": "which pages there are is for the user to decide",
         "sexpr": "an expression asks `sparql`",
     }
 
@@ -157,7 +161,7 @@ class RemovePage(Operation["model.Page"], frozen=True):
 
 class Ask(Operation["model.Replied"], frozen=True):
     """
-    Recall what bears on a question, and let the model of the settings answer from that alone, where one is set.
+    Recall what is relevant to a question, and let the model of the settings, if one is set, answer from that alone.
 
     Raises:
         InputError: empty question, or limit out of range.
@@ -174,4 +178,4 @@ class Ask(Operation["model.Replied"], frozen=True):
 
     question: Annotated[Text, Meta(description="what to answer")]
     limit: Annotated[int, Meta(ge=1, le=100, description="most memories")] = 10
-    answer: Annotated[bool, Meta(description="false: the memories alone, no model is asked")] = True
+    answer: Annotated[bool, Meta(description="false: return only the memories and ask no model")] = True

@@ -30,7 +30,7 @@ class Strength(Operation["model.Strength"], frozen=True):
 
 class Feedback(Operation["model.Strength"], frozen=True):
     """
-    Say of a memory that it helped, or that it misled; answers with its numbers afterwards.
+    Report that a memory helped or misled; return its updated numbers.
 
     Raises:
         NotFound: the namespace has no such memory.
@@ -41,16 +41,16 @@ class Feedback(Operation["model.Strength"], frozen=True):
     fails: ClassVar[tuple[int, ...]] = (404, 415)
 
     iri: Annotated[Iri, Meta(description="the memory")]
-    helped: Annotated[bool, Meta(description="false where it misled")]
+    helped: Annotated[bool, Meta(description="true: it helped; false: it misled")]
 
 
 class Associate(Operation["model.Association"], frozen=True):
     """
-    Let one memory lead to another, or more strongly where it does already.
+    Create an association from one memory to another, or strengthen an existing one.
 
     Raises:
         NotFound: one of them is no current memory.
-        InputError: a memory that leads to itself, or a weight out of range.
+        InputError: both are the same memory, or the weight is out of range.
     """
 
     route: ClassVar[str] = "POST /memory/associations"
@@ -58,17 +58,17 @@ class Associate(Operation["model.Association"], frozen=True):
     status: ClassVar[int] = 201
     fails: ClassVar[tuple[int, ...]] = (404, 413, 415)
 
-    source: Annotated[Iri, Meta(description="the memory that leads on, of the namespace itself")]
+    source: Annotated[Iri, Meta(description="the memory that it starts from; must be in the namespace itself")]
     target: Annotated[Iri, Meta(description="the memory that it leads to")]
     relation: Annotated[
-        Text, Meta(description="the kind of link in a word or a few", extra_json_schema={"maxLength": 100})
+        Text, Meta(description="the kind of link, in one or a few words", extra_json_schema={"maxLength": 100})
     ] = "similar"
-    weight: Annotated[Share, Meta(description="how strongly; a link that is there grows by a tenth of it")] = 0.5
+    weight: Annotated[Share, Meta(description="its strength; an existing link grows by a tenth of it")] = 0.5
 
 
 class Trace(Operation["tuple[model.Followed, ...]"], frozen=True):
     """
-    Follow the paths over associations that lead away from a memory, depth first.
+    List the paths of associations that start from a memory, depth first.
 
     Raises:
         NotFound: no such memory here.
@@ -78,13 +78,13 @@ class Trace(Operation["tuple[model.Followed, ...]"], frozen=True):
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404,)
 
-    iri: Annotated[Iri, Meta(description="the memory to begin with")]
+    iri: Annotated[Iri, Meta(description="the memory to start from")]
     depth: Annotated[int, Meta(ge=1, le=6, description="most links of a path")] = 2
 
 
 class Activate(Operation["tuple[model.Activated, ...]"], frozen=True):
     """
-    Spread activation from some memories over associations and shared names; answers with the twenty most active.
+    Spread activation from some memories over associations and shared names; return the twenty most active memories.
 
     Raises:
         NotFound: a seed is no current memory.
@@ -97,7 +97,7 @@ class Activate(Operation["tuple[model.Activated, ...]"], frozen=True):
 
     seeds: Annotated[
         Sequence[str],
-        Meta(description="the memories to begin with", extra_json_schema={"minItems": 1, "maxItems": 1000}),
+        Meta(description="the memories to start from", extra_json_schema={"minItems": 1, "maxItems": 1000}),
     ]
     steps: Annotated[int, Meta(ge=1, le=10, description="how often activation is passed on")] = 3
     decay: Annotated[Share, Meta(description="share that arrives over a link")] = 0.85
@@ -106,7 +106,7 @@ class Activate(Operation["tuple[model.Activated, ...]"], frozen=True):
 
 class Decay(Operation["model.Fading"], frozen=True):
     """
-    Let the energies of the namespace fade up to now, since each was last used; asking again at once changes nothing.
+    Decay the energies of the namespace up to now, from each memory's last use; calling it again at once changes nothing.
 
     Raises:
         InputError: a half-life that is not above 0.
@@ -130,14 +130,14 @@ class Decay(Operation["model.Fading"], frozen=True):
 
 
 class Archive(Operation["model.Archived"], frozen=True):
-    """Let memories come back no more that have no energy left and are hardly used; `unarchive` brings one back."""
+    """Hide from recall the memories that have no energy left and are hardly used; `unarchive` brings one back."""
 
     route: ClassVar[str] = "POST /memory/archive"
     right: ClassVar[Right] = "write"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (415,)
 
-    dry_run: Annotated[bool, Meta(description="only say which; a read-only memory does that too")] = False
+    dry_run: Annotated[bool, Meta(description="only list them; this also works on a read-only memory")] = False
 
 
 class ListArchived(Operation["tuple[model.Listed, ...]"], frozen=True):
@@ -157,7 +157,7 @@ class ListArchived(Operation["tuple[model.Listed, ...]"], frozen=True):
 
 class Unarchive(Operation["model.Strength"], frozen=True):
     """
-    Bring an archived memory back, with the energy that it had at first.
+    Bring an archived memory back, with its initial energy.
 
     Raises:
         NotFound: no such memory here.

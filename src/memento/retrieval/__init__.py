@@ -1,8 +1,8 @@
 """
-A question becomes the few memories that matter: LAND, ANCHOR, EXPAND, DISTILL, TRACE.
+Find the few memories that matter for a question, in five phases: LAND, ANCHOR, EXPAND, DISTILL, TRACE.
 
-*Flow:* `pipeline` calls the phases in this order: LAND is in `signals`, with every signal; `anchor`, `expand`, `distill`, `trace`
-have the others. `engines` holds other ways to rank; `render` shows what came out.
+*Flow:* `pipeline` calls the phases in this order. LAND is in `signals`, with every signal; `anchor`, `expand`, `distill` and
+`trace` have the others. `engines` has other ways to rank; `render` formats the result.
 
-*But:* no language model takes part.
+*But:* no language model is used.
 """

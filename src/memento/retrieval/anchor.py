@@ -1,10 +1,11 @@
 """
-ANCHOR: the places that EXPAND starts from: what the question names, the best memories, and the entities those are about.
+ANCHOR: find where EXPAND starts: the entities that the question names, the best memories, and the entities they are about.
 
-*Flow:* names in the text give a signal (`subject`) and with it the best memories; the graph then says which entities the question
-names and which those memories are about (`queries/retrieval/entities.rq`), and each weighs as much as it is rare.
+*Flow:* names in the text give a signal (`subject`), which helps to find the best memories. Then a query on the graph finds the
+entities that the question names and those that these memories are about (`queries/retrieval/entities.rq`). Rare ones weigh more.
 
-*But:* the user comes with a question that says "I", not with the memories, unless the settings say so: most are about the user.
+*But:* the user is an anchor if the question says "I", but not because of the memories, unless the settings say so: most memories
+are about the user.
 """
 
 from __future__ import annotations

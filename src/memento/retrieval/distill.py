@@ -1,13 +1,13 @@
 """
-DISTILL: one number for each candidate out of all signals, and the few best; memories that say the same come as one: the fullest of
-them, at the place of the best, with how many it stands for and all their notes.
+DISTILL: combine all signals of a candidate into one score, and select the few best. Duplicates are merged: the most complete memory
+takes the rank of the best one, with the number of memories that it stands for and all their notes.
 
-Two say the same when their vectors are near, one has every telling word of the other, and neither a number, a name, a date nor a
-"not" is in one alone. So nothing that was said is hidden.
+Two memories are duplicates if their vectors are near, one has every content word of the other, and no number, name, date or "not"
+is in only one of them. So nothing that was said is hidden.
 
-*But:* paraphrases without a word in common stay two: a wrong merge hides a fact, a missed one costs a line.
+*But:* paraphrases without a word in common are not merged: a wrong merge hides a fact, a missed one costs a line.
 
-*Because:* adaptive MMR, which thins out what is merely alike, cost 1 to 3 points of recall@10 on every set (docs/recall.md).
+*Because:* adaptive MMR, which also removes what is merely similar, cost 1 to 3 points of recall@10 on every set (docs/recall.md).
 """
 
 from __future__ import annotations

@@ -1,17 +1,17 @@
 """
-EXPAND: from the best memories to what they mention, to what covers what they leave open, and as far as a walk gets.
+EXPAND: go from the best memories to what they mention, to memories that cover what they leave open, and as far as a walk reaches.
 
-*Flow:* `signals` has the functions; the laws by which a walk ranks are here, and the small graph that `ppr` walks over: what is
-around some memories, one bounded look, however much there is in all.
+*Flow:* `signals` has the functions. Here are the laws by which a walk ranks, and the small graph that `ppr` walks over: the bounded
+neighbourhood of some memories, however large the whole memory is.
 
     memories ── mem:about, mem:mentions ── anchors ── memories ── …
         └── successions, neighbouring turns, associations ── memories
 
-*Guarantees:* every edge is one of the graph as it is now. Two anchors that go by one name are one place, whoever described them.
-The user, whom most is about, leads on only where the walk starts there.
+*Guarantees:* every edge is in the graph as it is now. Two anchors with the same name are one node, whoever described them. The
+walk passes through the user, whom most memories are about, only if it starts there.
 
-*But:* that graph reaches two memories far. An anchor that more than 3 % of the memories mention leads nowhere, and of all others
-the rarest first, up to `MOST` mentions.
+*But:* the graph reaches only two memories far. Anchors that more than 3 % of the memories mention are not followed; of the others,
+the rarest come first, up to `MOST` mentions.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """
-Why each memory came back: what every signal gives to its score, the names that led to it, and a query that returns the same.
+Explain why each memory was returned: the share of every signal in its score, the names that led to it, and an equivalent query.
 
-*Guarantees:* the parts of a score sum to it, up to rounding and to the cut at 0; the query reads the graph alone and runs as it
-stands, in the namespace that was asked. It follows the edges from where recall started to what they brought: a memory that the
-texts alone would not have brought is no row of it once its edge is gone.
+*Guarantees:* the parts of a score sum to the score, up to rounding and the cut at 0. The query reads only the graph and runs
+unchanged in the namespace of the recall. It follows the edges from where recall started to what they found: a memory that the
+texts alone would not have found is missing from its result once the edge is gone.
 
-*But:* all of it is worked out after the fact, so that a recall without an explanation pays nothing for it.
+*But:* everything is computed afterwards, so that a recall without an explanation costs nothing extra.
 """
 
 from __future__ import annotations

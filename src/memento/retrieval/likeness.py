@@ -1,4 +1,4 @@
-"""How like a text, or a memory, everything is that a reader may see: a table for `mem:similarity`, made in one product."""
+"""Compute the similarity of everything that a reader may see to a text or a memory: a table for `mem:similarity`."""
 
 from __future__ import annotations
 

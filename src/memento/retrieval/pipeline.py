@@ -1,8 +1,8 @@
 """
-A question becomes the few memories that matter: LAND → ANCHOR → EXPAND → DISTILL → TRACE → answer.
+Find the few memories that matter for a question: LAND → ANCHOR → EXPAND → DISTILL → TRACE → answer.
 
-*Flow:* `recall` reads the question and takes the indexes; `rank` is LAND to DISTILL, by the signals or by another engine, with the
-gate behind it; TRACE reads from the graph what the answer carries.
+*Flow:* `recall` parses the question and locks the indexes; `rank` is LAND to DISTILL, by the signals or by another engine, followed
+by the gate; TRACE reads from the graph what the answer contains.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """
-A question as it is asked and as it is read: spell-corrected, with what it names and wants: people, a time, a number; and whom it
-means: "my sister's landlord" is followed through the graph, from the user to the sister, from her to the landlord.
+Parse a question: correct its spelling, and find what it names and asks for: people, a time, a number. It also resolves people:
+"my sister's landlord" is followed through the graph, from the user to the sister, from her to the landlord.
 
-*But:* one slip in a word is corrected, not in its first letter, in the letters a to z; what the embedder has as a whole word is
-never touched, so a slip that makes another word stays.
+*But:* only one typo per word is corrected, in the letters a to z and not in the first letter. Words that the embedder knows as a
+whole are never changed, so a typo that is another word stays.
 
-*Because:* the notes call kin by name; what is about the user at large has nothing to do with the question.
+*Because:* notes call relatives by name; other memories about the user have nothing to do with the question.
 
 *Source:* the four edits are those of Damerau 1964, "A technique for computer detection and correction of spelling errors".
 """

@@ -1,23 +1,24 @@
 """
-How surely a memory answers a question, and whether anything here does: what is below is cut, and nothing is an answer too.
+Estimate how surely a memory answers a question, and whether any memory does: what is below is cut, and an empty answer is possible.
 
     relevance(m) = open · fit(m),   open = σ(a · q),   fit(m) = σ(b · f(m))
 
-`open` says whether the scope answers the question at all: from the best cosine, whole and without the names, how far it is ahead of
-the fifth, the share of the question's words, by idf, that the memories have ever heard and that one of them has, the names nobody
-knows, whether it is asked or only told, with how much courtesy and to whom, or exclaimed at what somebody said. `fit` says whether
-this memory is the one: from its cosine and its score beside the best, its words, whether it is about or said by what is named,
-whether the date or number asked for stands in it. Words that only say what kind of answer is wanted count little, words of courtesy
-hardly at all, and everyday words for the same thing count for one another.
+`open` says whether the scope answers the question at all. It depends on the best cosine, with and without the names, and its
+distance to the fifth; on the share of the question's words, by idf, that occur in any memory and in a single one; on names that no
+memory has; and on whether the text is a question, a statement or an exclamation, how polite it is, and whom it addresses. `fit`
+says whether this memory is the answer. It depends on its cosine and its score relative to the best, on its words, on whether it is
+about or said by what the question names, and on whether it contains the date or number asked for. Words that only say what kind of
+answer is wanted count little, words of courtesy hardly at all, and everyday synonyms count as the same word.
 
-Both look whether a property that is often asked for, a phone number, a birthday, is filled: by a text of its form, in a memory that
-has the name asked about. A question that asks for an attribute of something ("what is Ada's …") is answered less often than others.
+Both check whether a property that is often asked for, such as a phone number or a birthday, is filled: by a text of its form, in a
+memory that has the name asked about. A question about an attribute of something ("what is Ada's …") is answered less often than
+others.
 
-A question of the user about the user stays open when a memory fills the very property it asks for, or names one of the kind it asks
-for ("any pets"); so does one whose best memories are about what it leads to, where recall infers.
+A question of the user about the user stays open if a memory fills the property that it asks for, or names something of the kind
+that it asks for ("any pets"). With inference, so does a question whose best memories are about what it leads to.
 
-*But:* a question of the right kind about the right thing passes though nobody ever said it: only reading tells. Names are seen by
-their capitals; the words are English ones.
+*But:* a question of the right kind about the right thing passes even if nobody ever said the answer: one has to read the memories
+to know. Names are recognised by their capitals; the words are English.
 
 *Source:* `tests/bench/relevance.py` fits the tables, a logistic regression for each half; docs/recall.md has the rates.
 """

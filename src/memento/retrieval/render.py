@@ -1,10 +1,10 @@
 """
-What came back, as text for a model (`as_xml`, `as_list`) or for a person (`as_text`).
+Format the result of a recall as text for a model (`as_xml`, `as_list`) or for a person (`as_text`).
 
-*Guarantees:* nothing inside a note can close or open an element of the block. The block says nothing twice: a note whose words
-its memories have is a date alone, a description that they repeat is left out. A day that is named by its distance has its date.
+*Guarantees:* nothing inside a note can close or open an element of the block. The block has no repetitions: a note whose words are
+in its memories is reduced to its date, and a description that they repeat is left out. A relative day is given with its date.
 
-*But:* IRIs are never shown in the block; a model has no use for them. What a note says beside its memories is an excerpt around
+*But:* the block never shows IRIs; a model has no use for them. What a note says in addition to its memories is an excerpt around
 them.
 """
 

@@ -1,13 +1,13 @@
 """
-What speaks for a memory: one registered function for each signal, and what all of them together have found.
+The evidence for each memory: one registered function for each signal, and the combined result of all of them.
 
-A signal is one number for each id, at least 0; its unit does not matter, as DISTILL divides it by its best value among the
-candidates. A signal whose data is not there (no session, no speaker, no date in the question) is zero everywhere. The parameters
-of its function say what it needs (`SOURCES`, or a signal before it by name); the registration says the rest: its weight is a
-setting of `[signals]`, what is said of it stands in docs/settings.md and docs/recall.md.
+A signal is one number for each id, at least 0. Its unit does not matter, since DISTILL divides it by its best value among the
+candidates. A signal without data (no session, no speaker, no date in the question) is zero everywhere. The parameters of its
+function declare what it needs (`SOURCES`, or an earlier signal by name). The registration declares the rest: its weight becomes a
+setting of `[signals]`, its description is printed in docs/settings.md and docs/recall.md.
 
-*Guarantees:* a signal that is taken out here is gone from the settings, the score, the explanations, the ablation and the docs; one
-that is put in here is in all of them.
+*Guarantees:* a signal that is removed here disappears from the settings, the score, the explanations, the ablation and the docs;
+one that is added here appears in all of them.
 
 *Source:* docs/recall.md has the recipe, docs/measurements.md what it reaches.
 """
@@ -286,7 +286,7 @@ def land(question: Question, words: WordsSettings, settings: LandSettings) -> Ev
 
 @signal(
     0.5,
-    "the cosine of question and memory; the names of those who take part in the conversation are taken out of the question first",
+    "the cosine of question and memory; the names of the participants of the conversation are removed from the question first",
     channel=True,
     seed=True,
     kinds=("meaning",),
@@ -374,7 +374,7 @@ def find_own(text: str, view: View) -> Signal:
 
 @signal(
     1.2,
-    'filling the property that the question asks for, as the employer in "where do I work"',
+    'filling the property that the question asks for, such as the employer in "where do I work"',
     channel=True,
     bounded=True,
 )
@@ -395,7 +395,7 @@ def score_slot(text: str, view: View) -> Signal:
 
 @signal(
     0.25,
-    "BM25 on the whole session; of fewer than ten sessions only so many tenths",
+    "BM25 on the whole session; with fewer than ten sessions, only a tenth of it for each session",
     bounded=True,
     kinds=("words", "conversation"),
 )
@@ -424,7 +424,7 @@ def score_session(text: str, view: View, bm25: WordsSettings, nodes: Ids | None 
 
 @signal(
     0.5,
-    'being said by the one participant whom the question names; asked about "my" or "our", by anybody but the assistant',
+    'being said by the only participant that the question names; for "my" or "our", by anybody but the assistant',
     bounded=True,
     kinds=("conversation", "priors"),
 )
@@ -516,7 +516,7 @@ def score_link(seeds: Seeds, joined: Joined, view: View) -> Signal:
 
 @signal(
     0.5,
-    "sharing a rare name with one of the best twenty, and covering the words of the question which that one leaves open",
+    "sharing a rare name with one of the best twenty, and having the words of the question that the other one lacks",
     phase="expand",
     channel=True,
     bounded=True,
@@ -529,7 +529,7 @@ def score_shared(text: str, seeds: Seeds, joined: Joined, view: View) -> Signal:
 
 @signal(
     0.3,
-    "sharing a name with one of the best twenty that at most twelve memories have",
+    "sharing a name that at most twelve memories have with one of the best twenty",
     phase="expand",
     channel=True,
     bounded=True,
@@ -541,7 +541,7 @@ def score_tie(seeds: Seeds, joined: Joined, view: View) -> Signal:
 
 @signal(
     0.4,
-    "the rank on a walk from the anchors and from the best twenty; 0 leaves the walk out",
+    "the rank in a walk from the anchors and from the best twenty; 0 skips the walk",
     phase="expand",
     channel=True,
 )
@@ -562,8 +562,7 @@ def score_walk(
 
 @signal(
     0.0,
-    "being about what the question's names lead to by relations that axioms are stated of ([inference](inference.md)); "
-    "0 leaves inference out",
+    "being about what the question's names lead to by relations with stated axioms ([inference](inference.md)); 0 skips inference",
     phase="expand",
     channel=True,
     bounded=True,
@@ -617,7 +616,7 @@ def _label_kin(kin: Kin) -> tuple[Labels, list[IRI]]:
 
 @signal(
     0.0,
-    "being about, or tagged as, what most of its namespace is ([profile](sessions.md)); 0 leaves the profile out",
+    "being about, or tagged with, what is most frequent in its namespace ([profile](sessions.md)); 0 skips the profile",
     bounded=True,
 )
 def score_profile(prominent: Sequence[Prominent], view: View) -> Signal:

@@ -1,11 +1,11 @@
 """
-Among memories that cannot all hold, the one that holds at the asked time comes first.
+Order memories that cannot all be true by time: the one that is true at the time of the question comes first.
 
-*Because:* likeness does not tell last year's rent from this year's. Memories that fill one slot of one thing, or that consolidation
-linked as rivals, keep the places that their scores gave them; who of them stands first is decided by time.
+*Because:* similarity cannot distinguish last year's rent from this year's. Memories that fill the same slot of the same thing, or
+that consolidation linked as rivals, keep the ranks that their scores gave them as a group; time decides their order within it.
 
-Where nothing says so, the later word on a matter is taken to be the newer one: a memory steps back as far as a later one is like it
-and has as much of the question.
+If nothing says which is current, the later memory on a subject counts as the newer one: a memory is moved down as far as a later
+one is similar to it and matches the question as well.
 """
 
 from __future__ import annotations

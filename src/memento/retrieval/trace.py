@@ -1,8 +1,8 @@
 """
-TRACE: the chosen memories with their dates, what they are about, the note they came from and what they replaced.
+TRACE: read the chosen memories with their dates, what they are about, the note they came from and what they replaced.
 
-What a description says is derived from the memories that hold now and that the reader may see; a text that was given, by a model
-or an import, is cut to the sentences that no memory takes back.
+A description is derived from the current memories that the reader may see. If a model or an import supplied the text, sentences
+that rest only on memories that have ended are left out.
 """
 
 from __future__ import annotations

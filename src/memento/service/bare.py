@@ -1,10 +1,11 @@
 """
-A plain dataset behind SPARQL: no memories, no ontology, any graph, the default graph too; what `memento serve --bare` serves.
+A plain dataset behind SPARQL, which `memento serve --bare` serves: no memories, no ontology, any graph, including the default
+graph.
 
-*Guarantees:* it has a folder for itself and never opens the memories' store. Queries and updates go the way that they go over
-memories: the guard, a worker that can be killed, and one write.
+*Guarantees:* it has its own folder and never opens the memories' store. Queries and updates use the same path as over memories:
+the guard, a worker that can be killed, and one write.
 
-*But:* it has no owners: whoever may ask may read all of it and write all of it. Blank nodes stay what they are.
+*But:* it has no access rights per graph: a caller with access may read and write everything. Blank nodes stay blank nodes.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """
-What every handler is given: the service of one data folder, and who asks.
+What every handler receives: the service of one data folder, and the caller.
 
 A `Service` is what all callers share: the data folder, the stores, the locks, the background work. A `Context` is one caller's view
-of it, made for each request and thrown away.
+of it; it exists for one request.
 
-*Guarantees:* every handler that reads or writes a namespace asks `Context.scope` for it, which is where a caller's rights are
-checked, so that no interface can forget it.
+*Guarantees:* every handler that reads or writes a namespace gets it from `Context.scope`, which checks the caller's rights, so that
+no interface can forget the check.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """
-Updates and whole graphs, in and out, over a store of whatever kind: what every interface of SPARQL goes through.
+Run updates, and read and write whole graphs, over any kind of store: every SPARQL interface uses this.
 
-*Because:* memories and a plain dataset (`memento serve --bare`) differ in whose graphs are whose and in what a write brings along,
-and in nothing else.
+*Because:* memories and a plain dataset (`memento serve --bare`) differ only in who owns which graph and in what a write does
+besides.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Opens and closes the service of a data folder."""
+"""Open and close the service of a data folder."""
 
 from __future__ import annotations
 

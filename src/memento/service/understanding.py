@@ -1,8 +1,8 @@
 """
-How notes get understood: at once, or later by a thread of the process that owns the data folder.
+Understand notes: at once, or later in a thread of the process that owns the data folder.
 
-*Guarantees:* one note is understood at a time, in the order in which they came; nobody who only writes waits for a model. A note
-that somebody else has understood, forgotten or erased in the meantime is let go.
+*Guarantees:* one note is understood at a time, in the order of arrival; other writes do not wait for a model. A note that was
+understood, forgotten or erased in the meantime is dropped from the queue.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-The five questions of consolidation answered without a model.
+Answer the five questions of consolidation without a model.
 
 *Flow:*
 
@@ -9,10 +9,10 @@ The five questions of consolidation answered without a model.
                        memories
     resolve_memories   decide: succession (relations, reversals, ends) · rivals
 
-What the rules know of the language stands in tables: `data/*.toml` here, `text/lexicon` for what questions are read by too.
+What the rules know about the language is in tables: `data/*.toml` here, and `text/lexicon` for what is also used to read questions.
 
-*Because:* the default install must understand a note with no key and no network, in milliseconds. The rules prefer to know less
-over claiming wrongly: a hypothetical fills no slot, and a belief is retired only by the same subject's same property.
+*Because:* the default install must understand a note with no key and no network, in milliseconds. The rules would rather miss a
+fact than claim a wrong one: a hypothetical fills no slot, and a belief is retired only by the same property of the same subject.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """
-What becomes of each draft: added, skipped because it is known, or added while it retires what it replaces.
+Decide on each draft: add it, skip it because it is known, or add it and retire what it replaces.
 
 A belief is retired only by a fact about the same subject and slot, or about the same subject, object and relation, that is not
-older than itself. Whatever is in doubt is added beside what is known; what is told late, of a time before its successor, is added
-as over since then. What is known already, and of the same time, adds nothing; a second visit to Rome is not the first.
+older than itself. In doubt, a draft is added and retires nothing. A draft told late, about a time before its successor, is added as
+ended when that one began. A draft that is known already, for the same time, is skipped; a second visit to Rome is not the first.
 """
 
 from __future__ import annotations

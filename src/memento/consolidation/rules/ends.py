@@ -1,11 +1,11 @@
 """
-What no longer holds: what a clause says has ended, by which rule, and what came of what was under way.
+Find what has ended: what a clause says is no longer true, by which rule, and the outcome of what was in progress.
 
-"USER switched from VS Code to Zed" ends VS Code; who gave birth is no longer pregnant. The patterns stand in `data/ends.toml` and
-`data/outcomes.toml`.
+"USER switched from VS Code to Zed" ends VS Code; a person who gave birth is no longer pregnant. The patterns are in
+`data/ends.toml` and `data/outcomes.toml`.
 
-*But:* only the words of the note; `decide.py` finds the beliefs that they end. What was under way ends only for the same person,
-and where a thing is named, for the same thing.
+*But:* this only reads the words of the note; `decide.py` finds the beliefs that they end. What was in progress ends only for the
+same person and, if a thing is named, for the same thing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """
-Which entity of the graph each mention means.
+Find which entity of the graph each mention means.
 
-Sure signs only: the same name or alias, a company's suffix more or less, an acronym, a first name that only one person has.
+Only reliable evidence counts: the same name or alias, with or without a company's suffix, an acronym, a first name that only one
+person has.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """
-The memories in a note: a sentence each, in the note's words, with its dates, its slot and what it ends.
+Extract the memories of a note: one per sentence, in the note's words, with its dates, its slot and what it ends.
 
-A sentence is cut into clauses only where each of two clauses tells something that may end without the other and means the same by
-itself. A sentence that leans on the one before it ("She is fine.") is kept with it. Code, lists, tables, minutes and languages
-that are not read are one memory each. Questions, greetings and thanks are drafts with the reason why they are worth no memory.
+A sentence is split into two clauses only if each states something that may end without the other, and keeps its meaning by itself.
+A sentence that depends on the one before it ("She is fine.") is kept with it. Code, lists, tables, minutes and languages that the
+rules cannot read are one memory each. Questions, greetings and thanks are drafts with the reason why they make no memory.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """
 Who holds a role of what, and who belongs to what: "⟨X⟩ took over as ⟨role⟩ of ⟨Y⟩" → the role of Y is X's.
 
-*Because:* who holds an office is said in as many ways as there are verbs, but always with a name, a role and an owner that the
-grammar joins. The rows stand in `data/offices.toml`.
+*Because:* there are as many ways to say who holds an office as there are verbs, but all have a name, a role and an owner that the
+grammar joins. The rows are in `data/offices.toml`.
 """
 
 from __future__ import annotations

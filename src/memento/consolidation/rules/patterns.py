@@ -1,10 +1,10 @@
 """
-The tables that say which slot a clause fills, and the fragments that their patterns share; and what is settled but yet to begin.
+The tables that say which slot a clause fills, the fragments that their patterns share, and patterns for a settled future.
 
 "USER will move to ① ②" fills the slot that "USER moved to ①" fills, from ② on.
 
-*But:* that only where a verb of beginning is in the plain future or the present and a date is named; an intention ("plans to",
-"might") fills nothing.
+*But:* this requires a verb of beginning in the plain future or the present, and a date; an intention ("plans to", "might") fills
+nothing.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """
-What a memory says of its subject, coarsely: which relations ("work", "live", "use") its words express, who it is about, the one
-name that a property goes by, and when two values of it are one. The words stand in `data/relations.toml`.
+Classify what a memory says about its subject: which relations ("work", "live", "use") its words express, who it is about, the
+canonical name of a property, and when two of its values are equal. The words are in `data/relations.toml`.
 """
 
 from __future__ import annotations

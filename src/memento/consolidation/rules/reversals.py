@@ -1,7 +1,7 @@
 """
-What a draft undoes without saying that it ends: an end taken back ("back at Acme"), a wish come true, a habit put otherwise.
+Find what a draft reverses without saying that it ends: an ending undone ("back at Acme"), a wish come true, a changed habit.
 
-*But:* only where both memories name the same thing, or are the same sentence but for one complement.
+*But:* both memories must name the same thing, or be the same sentence except for one complement.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """
-Which memories likely cannot hold together with a draft, though no table knows the relation: the second of three degrees.
+Find memories that likely cannot be true together with a draft, though no table knows the relation: the second of three degrees.
 
-Two sentences are rivals when they are alike once names, figures and days are masked ("⟨X⟩ looks after the goats"), when they
-differ in a single one of those, and when what they say is of a kind that is so of one at a time. Both stay; recall lets time
-decide. What only speaks of the same topic ("Standup is at 9:30", "Standup was dropped") is linked with less confidence: it is in
-no dispute, but recall brings the later word first.
+Two sentences are rivals if they are the same once names, figures and days are masked ("⟨X⟩ looks after the goats"), if they differ
+in exactly one of those, and if only one such statement can be true at a time. Both are kept; recall decides by time. Memories that
+are only about the same topic ("Standup is at 9:30", "Standup was dropped") are linked with less confidence: they are not in
+dispute, but recall ranks the later one first.
 
-*But:* what merely happened (a walk, a talk, a purchase) is no rival of anything, and neither is what adds to what is known.
+*But:* an event (a walk, a talk, a purchase) is no rival of anything, and neither is a statement that adds to what is known.
 """
 
 from __future__ import annotations

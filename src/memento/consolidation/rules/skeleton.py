@@ -1,5 +1,5 @@
 """
-A clause reduced to what patterns look at: names and dates become one sign each, adverbs and side remarks go.
+Reduce a clause to what patterns look at: names and dates become one sign each, adverbs and side remarks are removed.
 
 "In May my friend Anna finally moved to Lisbon" → "① moved to ②". Patterns then need neither know how a name is
 spelled nor how a date is written; `Skeleton.named` and `Skeleton.dated` give both back.

@@ -1,10 +1,10 @@
 """
-Which single-valued property a clause fills, of whom, and with what: "USER works at Acme" → USER, employer, Acme.
+Find which single-valued property a clause fills, of whom, and with what: "USER works at Acme" → USER, employer, Acme.
 
 A table of patterns over skeletons, tried in order. Relations that may have several values at once (likes, uses, knows, has
 visited, speaks) have no slot.
 
-*But:* says nothing about mood; whoever asks makes sure that the clause states a fact.
+*But:* mood is not checked here; the caller makes sure that the clause states a fact.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-The statements of a note, understood: each with its mood, its dates, the slot it fills and what it ends.
+Understand the statements of a note: each with its mood, its dates, the slot it fills and what it ends.
 
     sentence ─ clauses ─ third person ─ mood ─ dates ─ skeleton ─┬─ slots
                                                                 └─ ends

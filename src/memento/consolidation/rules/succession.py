@@ -1,8 +1,8 @@
 """
-Which existing memory a draft retires, why, and by which rule.
+Find which existing memory a draft retires, why, and by which rule.
 
-Two ways: the draft fills the same slot of the same subject with another value (`slot:employer`), or it says that something the
-memory is about no longer holds (`ends:no-longer`): of the same subject, the same thing, and a relation that the ending is about.
+There are two ways. The draft fills the same slot of the same subject with another value (`slot:employer`). Or it says that what the
+memory states has ended (`ends:no-longer`): for the same subject, the same thing, and a relation that the ending is about.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """
-Who is what to whom, wherever a sentence says it in passing: "USER's sister Angela rents a flat" → Angela is USER's sister.
+Find relationships between people that a sentence mentions in passing: "USER's sister Angela rents a flat" → Angela is USER's
+sister.
 
-*Because:* a question asks for "my sister's landlord", and the notes speak of Angela.
+*Because:* a question asks about "my sister's landlord", and the notes speak of Angela.
 """
 
 from __future__ import annotations

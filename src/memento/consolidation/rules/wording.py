@@ -1,11 +1,11 @@
 """
-How a memory is worded: as its note says it, with USER for the person who speaks; and what a hurried writer leaves out.
+Word a memory as its note does, with USER for the speaker, and complete what a hurried writer leaves out.
 
-*Because:* words that are changed are words that a question no longer finds, and every change may be a false one. Only what is
-certain changes: "I" and "my", the verb that agrees with them, and a day that is named by its distance gains its date.
+*Because:* a question no longer finds words that were changed, and any change may be wrong. Only what is certain is changed: "I" and
+"my", and the verb that agrees with them; a relative day gains its date.
 
-"Flying to Oslo" is read as "I'm flying to Oslo", "new boss: Kiran" as "my new boss is Kiran", only where the first word can begin
-no whole sentence. Patterns and words stand in `data/wording.toml`.
+"Flying to Oslo" is read as "I'm flying to Oslo", "new boss: Kiran" as "my new boss is Kiran", but only if no complete sentence can
+begin with the first word. Patterns and words are in `data/wording.toml`.
 """
 
 from __future__ import annotations

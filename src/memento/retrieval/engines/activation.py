@@ -1,8 +1,7 @@
 """
-Recall by activation: the memories that have a text in them, and those tied to them, ranked by how active, how recently used and how
-important they are.
+Recall by activation: find the memories that contain a text, and those tied to them, ranked by activation, recency and importance.
 
-*But:* it finds by letters, not by meaning: that is what `retrieval` is for.
+*But:* it matches letters, not meaning; for meaning use the rest of `retrieval`.
 
 Source: SPARQL for the seeds, spreading activation over names and associations (Crestani 1997), `laws.score_activation`.
 """

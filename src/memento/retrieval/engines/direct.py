@@ -1,10 +1,10 @@
 """
-Memories for a question at once, over words, meaning and keys: `recall_memories`, for who does not want to walk.
+Find memories for a question in one call, over words, meaning and keys: `recall_memories`, for callers who do not want to walk.
 
-*Flow:* words (BM25 that forgives) and keys with meaning give two rankings → fused by rank → what is named counts more, and depth
-and age a little → hops over shared keys and links by hand → a gate → as many as were asked for.
+*Flow:* words (fuzzy BM25) and keys with meaning give two rankings → fused by rank → named keys count more, and depth and age a
+little → hops over shared keys and manual links → a gate → as many memories as requested.
 
-*But:* it is not the recall of notes; over whole conversations and documents that one finds more (docs/measurements.md has both).
+*But:* it is not the recall of notes, which finds more over whole conversations and documents (docs/measurements.md has both).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """
-Rankings with the constants that others published, for comparison: the phases of the first design (`--profile seed`, or `half`
-without the walk), and the plain searches of a tool server (`mode="vector"`, `"keyword"` or `"hybrid"`).
+Rank with the constants that others published, for comparison: the phases of the first design (`--profile seed`, or `half` without
+the walk), and the plain searches of a tool server (`mode="vector"`, `"keyword"` or `"hybrid"`).
 
 *Flow:* LAND fuses two searches, ANCHOR weighs entities, EXPAND walks from them, DISTILL fuses again and diversifies. A plain search
 has one phase.

@@ -1,7 +1,7 @@
 """
-Answers the operations on a memory as a whole: documents in files and as streams, status, checks, backups.
+Answer the operations on a memory as a whole: documents in files and as streams, status, checks, backups.
 
-*Guarantees:* what is erased while a checkpoint is being made is in none.
+*Guarantees:* a checkpoint never contains what is erased while it is being made.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Answers the operations on cases, and on tasks under way: planned, kept step by step, carried out, ended as a case."""
+"""Answer the operations on cases, and on tasks in progress: planned, recorded step by step, carried out, completed as a case."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers s-expressions, and what their verbs alone ask for."""
+"""Answer s-expressions, and the operations that only their verbs need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers SPARQL over a caller's graphs: queries, updates, whole graphs in and out."""
+"""Answer SPARQL over a caller's graphs: queries, updates, reading and writing whole graphs."""
 
 from __future__ import annotations
 

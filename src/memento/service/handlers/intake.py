@@ -1,8 +1,8 @@
 """
-Answers the operations that take in files, folders, pages, and what was said in sessions.
+Answer the operations that ingest files, folders, pages, and what was said in sessions.
 
-*Flow:* files found (`intake/locations.py`) → read, secrets taken out, cut (`intake/extractors.py`) → planned
-(`intake/documents.py`) → noted as the rows of an import are → one change that makes the document count as read.
+*Flow:* find the files (`intake/locations.py`) → read them, redact secrets, split them (`intake/extractors.py`) → plan
+(`intake/documents.py`) → note the pieces like the rows of an import → record in one change that the document was read.
 """
 
 from __future__ import annotations

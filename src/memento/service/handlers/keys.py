@@ -1,4 +1,4 @@
-"""Answers the operations on keys: the walk, and texts left under keys."""
+"""Answer the operations on keys: the walk, and texts stored under keys."""
 
 from __future__ import annotations
 

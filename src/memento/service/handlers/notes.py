@@ -1,4 +1,4 @@
-"""Answers the operations on notes, and on the memories that come of them."""
+"""Answer the operations on notes, and on the memories that are made from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers the operations that ask the memory."""
+"""Answer the operations that query the memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers the operations on sessions, profiles and standing pages, and questions that a model answers from memories."""
+"""Answer the operations on sessions, profiles and standing pages, and questions that a model answers from memories."""
 
 from __future__ import annotations
 

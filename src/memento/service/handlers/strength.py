@@ -1,4 +1,4 @@
-"""Answers the operations on how strong memories are."""
+"""Answer the operations on how strong memories are."""
 
 from __future__ import annotations
 
