@@ -340,7 +340,7 @@ def _read_date(match: re.Match[str], text: str, clock: Clock) -> Dated | None:
 
 
 def _plausible(match: re.Match[str], lead: str) -> bool:
-    """Whether words that may mean something else ("may", "march", a bare number, "the year") are a date here."""
+    """Tell whether words that may mean something else ("may", "march", a bare number, "the year") are a date here."""
     group = match.groupdict()
     lone = group["m5"] or group["y5"]
     if group["m5"]:

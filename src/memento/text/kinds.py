@@ -108,7 +108,7 @@ def plain_names() -> frozenset[str]:
 
 def is_part_of(small: str, large: str) -> bool:
     """
-    Whether one place lies in the other.
+    Tell whether one place lies in the other.
 
     >>> is_part_of("Berlin", "Germany"), is_part_of("Berlin", "France")
     (True, False)
@@ -233,7 +233,7 @@ def _of_unknown(before: str, name: str, after: str) -> EntityKind:
 
 def is_short_form(short: str, long: str, kind: EntityKind) -> bool:
     """
-    Whether a name may stand for a longer one of its kind: a firm goes by its first word, a make by its last.
+    Tell whether a name may stand for a longer one of its kind: a firm goes by its first word, a make by its last.
 
     Well-known names and everyday words stand for themselves, and so does the first name of a firm's founder.
 
@@ -395,7 +395,7 @@ def _is_first_name(name: str) -> bool:
 
 
 def _is_full_name(name: str) -> bool:
-    """Whether two or three words look like a first name and a surname: "Margit Olsen", "Bao Nguyen"."""
+    """Tell whether two or three words look like a first name and a surname: "Margit Olsen", "Bao Nguyen"."""
     words = name.split()
     return (
         1 < len(words) < 4 and all(word[1:].islower() for word in words) and bool(signs()["surname"].search(words[-1]))

@@ -114,7 +114,7 @@ def tone(clause: str, how: Reading) -> Tone:
 
 def is_no_longer(clause: str) -> bool:
     """
-    Whether a clause tells of something over, done or only possible: nothing of it can be ended again.
+    Tell whether a clause tells of something over, done or only possible: nothing of it can be ended again.
 
     >>> is_no_longer("USER no longer uses Vim"), is_no_longer("USER uses Vim")
     (True, False)
@@ -145,7 +145,7 @@ def _mood(clause: str, tense: Tense, perfect: bool) -> Mood:
 
 
 def _is_exclamation(clause: str) -> bool:
-    """Whether a few words without a verb, a figure or the user say nothing: "Onward!", "Of course", "Jolene!"."""
+    """Tell whether a few words without a verb, a figure or the user say nothing: "Onward!", "Of course", "Jolene!"."""
     words = _WORD.findall(clause)
     return (
         0 < len(words) <= (3 if clause.rstrip().endswith("!") else 2)
@@ -156,7 +156,7 @@ def _is_exclamation(clause: str) -> bool:
 
 
 def _is_command(clause: str) -> bool:
-    """Whether the first word that counts is a bare verb: "Please call Ana", "Don't use tabs"."""
+    """Tell whether the first word that counts is a bare verb: "Please call Ana", "Don't use tabs"."""
     words = [
         word for word in _WORD.findall(clause)[:4] if word.lower() not in ("please", "kindly") and not is_adverb(word)
     ]
@@ -173,7 +173,7 @@ def _is_command(clause: str) -> bool:
 
 
 def _has_later_verb(words: list[str]) -> bool:
-    """Whether one of the next words is finite, so that the first is a noun: "Work is busy"."""
+    """Tell whether one of the next words is finite, so that the first is a noun: "Work is busy"."""
     return any(
         word.lower() in ("is", "was", "are", "were", "has", "had", "does", "did") or word.lower() in MODALS
         for word in words[:2]

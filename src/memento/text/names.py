@@ -294,7 +294,7 @@ def _mention(sentence: str, start: int, end: int, known: Known | None) -> Mentio
 
 
 def _is_title(text: str) -> bool:
-    """Whether quoted words are a title and not speech: every word that counts has its capital, and no sentence ends inside."""
+    """Tell whether quoted words are a title and not speech: every word that counts has its capital, and no sentence ends inside."""
     words = text.split()
     return (
         len(words) <= 7
@@ -395,7 +395,7 @@ def _name_at(
 
 
 def _is_common(token: Token) -> bool:
-    """Whether a lone capitalised word is an everyday one, as in "Head of Data"; a capital inside it makes it a name."""
+    """Tell whether a lone capitalised word is an everyday one, as in "Head of Data"; a capital inside it makes it a name."""
     return token.text.lower() in COMMON and token.text[1:].islower() and token.text not in FIRST_NAMES
 
 
@@ -446,7 +446,7 @@ def _capitals_from(sentence: str, tokens: list[Token], at: int) -> int:
 
 
 def _is_of_a_title(sentence: str, tokens: list[Token], at: int) -> bool:
-    """Whether a capitalised word only tells which job: "a Financial Analyst"."""
+    """Tell whether a capitalised word only tells which job: "a Financial Analyst"."""
     if at + 1 >= len(tokens) or at == 0 or tokens[at - 1].text.lower() not in ("a", "an", "as", "my", "our", "new"):
         return False
     head = tokens[at + 1]
@@ -454,7 +454,7 @@ def _is_of_a_title(sentence: str, tokens: list[Token], at: int) -> bool:
 
 
 def _is_model_number(sentence: str, tokens: list[Token], at: int, size: int) -> bool:
-    """Whether a number behind a name belongs to it: "Fairphone 5", but not "Anna 3 times" and not "Python 3"."""
+    """Tell whether a number behind a name belongs to it: "Fairphone 5", but not "Anna 3 times" and not "Python 3"."""
     here, last = tokens[at + size], tokens[at + size - 1]
     if not re.fullmatch(r"\d{1,2}", here.text) or sentence[last.end : here.start] != " " or last.text in FIRST_NAMES:
         return False
@@ -478,7 +478,7 @@ def _past_particles(tokens: list[Token], at: int) -> int:
 
 
 def _never(sentence: str, tokens: list[Token], at: int) -> bool:
-    """Whether a capitalised word names nothing where it stands."""
+    """Tell whether a capitalised word names nothing where it stands."""
     word = signs()["contracted"].sub("", tokens[at].text)
     lowered = word.lower()
     if lowered in PEOPLES:
@@ -515,7 +515,7 @@ def _never(sentence: str, tokens: list[Token], at: int) -> bool:
 
 
 def _begins_again(sentence: str, tokens: list[Token], at: int) -> bool:
-    """Whether a verb with a capital begins again behind a comma or a quote: "sounds great, See you"."""
+    """Tell whether a verb with a capital begins again behind a comma or a quote: "sounds great, See you"."""
     if not at or at + 1 >= len(tokens) or base_of(tokens[at].text) is None:
         return False
     behind = tokens[at + 1].text
@@ -524,7 +524,7 @@ def _begins_again(sentence: str, tokens: list[Token], at: int) -> bool:
 
 
 def _is_name_at_start(sentence: str, token: Token, elsewhere: frozenset[str]) -> bool:
-    """Whether the one capitalised word that opens a sentence is a name and not just its first word."""
+    """Tell whether the one capitalised word that opens a sentence is a name and not just its first word."""
     word = re.sub(r"['’]s?$", "", token.text)
     lowered = word.lower()
     if lowered in FUNCTION_WORDS or "'" in word or "’" in word:
@@ -550,7 +550,7 @@ def _is_name_at_start(sentence: str, token: Token, elsewhere: frozenset[str]) ->
 
 
 def _is_capital(word: str) -> bool:
-    """Whether a word has the capital of a name: no "3rd", no "10GB", and no identifier as "appendChild"."""
+    """Tell whether a word has the capital of a name: no "3rd", no "10GB", and no identifier as "appendChild"."""
     return (
         not word.islower()
         and not re.match(r"[a-z]{2,}[A-Z]", word)
@@ -560,7 +560,7 @@ def _is_capital(word: str) -> bool:
 
 
 def _in_address(sentence: str, token: Token) -> bool:
-    """Whether a word is part of an e-mail address or a handle."""
+    """Tell whether a word is part of an e-mail address or a handle."""
     return sentence[token.end : token.end + 1] == "@" or sentence[max(0, token.start - 1) : token.start] == "@"
 
 
@@ -571,7 +571,7 @@ def _is_shouted(tokens: list[Token]) -> bool:
 
 def name_in_lower_case(before: str, word: str, after: str) -> tuple[bool, Known | None]:
     """
-    Whether a word in lower case is a name where it stands, and what is known of it.
+    Tell whether a word in lower case is a name where it stands, and what is known of it.
 
     >>> [name_in_lower_case("we moved to ", word, "")[0] for word in ("bangalore", "nice")]
     [True, False]
@@ -600,7 +600,7 @@ def name_in_lower_case(before: str, word: str, after: str) -> tuple[bool, Known 
 
 
 def _may_name(before: str) -> bool:
-    """Whether the last word announces a name of which nothing is known; asked of nearly every word, so no pattern."""
+    """Tell whether the last word announces a name of which nothing is known; asked of nearly every word, so no pattern."""
     last = before.rsplit(maxsplit=1)[-1].lower() if before.strip() else ""
     return (
         last in RELATIVES or signs()["works-at"].search(before) is not None

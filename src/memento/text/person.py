@@ -138,7 +138,7 @@ def _subject(out: list[str], words: list[str], index: int, state: _State) -> Non
 
 
 def _agrees(verb: str, state: _State) -> bool:
-    """Whether a verb is surely in the present: "I read the tape wrong" and "I lay down" may be long over."""
+    """Tell whether a verb is surely in the present: "I read the tape wrong" and "I lay down" may be long over."""
     return state.is_habit or verb not in PAST or verb not in BASES
 
 
@@ -178,7 +178,7 @@ def _other(out: list[str], words: list[str], tokens: list[str], index: int, stat
 
 
 def _shares_subject(words: list[str], tokens: list[str], index: int) -> bool:
-    """Whether a verb follows "and" (perhaps with adverbs between) and has something after it that only a verb has."""
+    """Tell whether a verb follows "and" (perhaps with adverbs between) and has something after it that only a verb has."""
     word = words[index]
     if word not in BASES and word not in ("don't", "haven't"):
         return False
@@ -218,7 +218,7 @@ def _verb_after(words: list[str], index: int) -> int | None:
 
 
 def _finite_after(words: list[str], index: int) -> bool:
-    """Whether a verb in the present or past follows: "what I do I do well" has one, "so do I" has none."""
+    """Tell whether a verb in the present or past follows: "what I do I do well" has one, "so do I" has none."""
     verb = _verb_after(words, index)
     return verb is not None and (words[verb] in ("am", "have", "do", "was") or is_past(words[verb]))
 
@@ -242,7 +242,7 @@ def _joined_to_a_noun(words: list[str], index: int) -> bool:
 
 
 def _is_numeral(words: list[str], tokens: list[str], index: int) -> bool:
-    """Whether "I" is a numeral or a lone letter ("World War I", "i.e.")."""
+    """Tell whether "I" is a numeral or a lone letter ("World War I", "i.e.")."""
     before = _previous(words, index)
     after = tokens[index + 1] if index + 1 < len(tokens) else ""
     if after == "." and index + 2 < len(tokens) and words[index + 2] == "e":

@@ -242,7 +242,7 @@ def introduced(sentence: str, rows: Iterable[Opening] | None = None) -> tuple[st
 
 def is_framing(sentence: str) -> bool:
     """
-    Whether a sentence only announces what follows.
+    Tell whether a sentence only announces what follows.
 
     >>> is_framing("Please note:"), is_framing("Remember this."), is_framing("Remember to feed Rex.")
     (True, True, False)
@@ -275,7 +275,7 @@ def clauses(sentence: str) -> list[str]:
 
 
 def _goes_on(before: str, after: str) -> bool:
-    """Whether the full stop at the end of `before` ends no sentence: an abbreviation, an initial, a numbered thing."""
+    """Tell whether the full stop at the end of `before` ends no sentence: an abbreviation, an initial, a numbered thing."""
     if not before.endswith("."):
         return False
     word = before.split()[-1].rstrip(".").lstrip("(\"'“‘[").lower()
@@ -314,7 +314,7 @@ def _goes_on(before: str, after: str) -> bool:
 
 
 def _is_word(text: str) -> bool:
-    """Whether a short word is a whole one, so far as the lexicon knows."""
+    """Tell whether a short word is a whole one, so far as the lexicon knows."""
     return (
         text in FUNCTION_WORDS
         or bool(base_of(text))
@@ -341,7 +341,7 @@ def _has_verb(text: str) -> bool:
 
 
 def _is_gerund(words: list[str], index: int) -> bool:
-    """Whether an "-ing" has no form of "be" before it: "SQL learning" is a noun, "she is learning" a verb."""
+    """Tell whether an "-ing" has no form of "be" before it: "SQL learning" is a noun, "she is learning" a verb."""
     return words[index].endswith("ing") and words[index - 1].lower() not in (
         "am",
         "is",
@@ -358,7 +358,7 @@ def _is_gerund(words: list[str], index: int) -> bool:
 
 
 def _is_noun(words: list[str], index: int) -> bool:
-    """Whether a word that may be a verb stands where a noun stands: first, or after an article or a possessive."""
+    """Tell whether a word that may be a verb stands where a noun stands: first, or after an article or a possessive."""
     before = words[index - 1].lower() if index else ""
     return (index == 0 and not is_past(words[0])) or before in (
         "a",
@@ -380,7 +380,7 @@ def _is_noun(words: list[str], index: int) -> bool:
 
 
 def _is_balanced(text: str) -> bool:
-    """Whether quotes and brackets that open in a text also close in it."""
+    """Tell whether quotes and brackets that open in a text also close in it."""
     return text.count('"') % 2 == 0 and text.count("(") == text.count(")") and text.count("“") == text.count("”")
 
 
@@ -532,7 +532,7 @@ def _kind_at(lines: list[str], at: int) -> Kind:
 
 
 def _continues(lines: list[str], at: int) -> bool:
-    """Whether a line is the indented rest of an item, or blank between two."""
+    """Tell whether a line is the indented rest of an item, or blank between two."""
     return bool(lines[at].strip()) and lines[at].startswith(("  ", "\t"))
 
 

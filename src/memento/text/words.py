@@ -44,7 +44,7 @@ def stems(text: str) -> frozenset[str]:
 
 def occurs(phrase: str, text: str) -> bool:
     """
-    Whether a phrase stands in a text as whole words.
+    Tell whether a phrase stands in a text as whole words.
 
     >>> occurs("Java", "USER writes JavaScript"), occurs("vs code", "USER uses VS Code.")
     (False, True)
@@ -120,7 +120,7 @@ FIRST_NAMES = frozenset(name for line in lexicon("first_names") for name in line
 
 def is_adverb(word: str) -> bool:
     """
-    Whether a word may stand between a subject and its verb.
+    Tell whether a word may stand between a subject and its verb.
 
     >>> [is_adverb(word) for word in ("really", "just", "rely", "work")]
     [True, True, False, False]
@@ -153,7 +153,7 @@ def third_singular(verb: str) -> str:
 
 def is_past(word: str) -> bool:
     """
-    Whether a word looks like a past form; past participles that differ ("gone") count too.
+    Tell whether a word looks like a past form; past participles that differ ("gone") count too.
 
     >>> [is_past(word) for word in ("worked", "went", "gone", "need", "work")]
     [True, True, True, False, False]

@@ -190,7 +190,7 @@ def _skip(draft: Draft, earlier: Sequence[Draft], existing: Sequence[Existing], 
 
 def _may_retire(draft: Draft, old: Existing, note: Note) -> bool:
     """
-    Whether the draft is the later word on the matter.
+    Tell whether the draft is the later word on the matter.
 
     Of what is over already, a draft may only move the end forward: to a beginning within the time when it held.
     """
@@ -205,7 +205,7 @@ def _may_retire(draft: Draft, old: Existing, note: Note) -> bool:
 
 def _is_history(draft: Draft, old: Existing, note: Note) -> bool:
     """
-    Whether the draft tells of a time before a memory.
+    Tell whether the draft tells of a time before a memory.
 
     A note from before the old belief is history. A note from after it that tells of an older change ("I moved to Paris in
     2015") is history too, unless the change is recent or the draft states what is the case now ("has lived there since 2015").
@@ -229,7 +229,7 @@ def _same(one: str | None, other: str | None) -> bool:
 
 
 def says_the_same(draft: Draft, old: Existing, note: Note) -> bool:
-    """Whether the draft adds nothing to an existing memory: to one of the same time, or to one that holds at that time."""
+    """Tell whether the draft adds nothing to an existing memory: to one of the same time, or to one that holds at that time."""
     memory = old.memory
     began = draft.valid_at or note.at
     if memory.expired_at is not None:
@@ -269,7 +269,7 @@ def _same_slot(draft: Draft, old: Existing) -> bool:
 
 
 def _nothing_new(draft: Draft, content: str) -> bool:
-    """Whether the words of the draft that are not in the memory only express the relation that both have."""
+    """Tell whether the words of the draft that are not in the memory only express the relation that both have."""
     extra = stems(draft.content) - stems(content) - stems(f"{draft.slot} {draft.slot_value}")
     return not extra or all(
         relations(word) & relations(draft.content, draft.slot) for word in _words_of(draft.content, extra)

@@ -165,7 +165,7 @@ def never_was(skeleton: Skeleton) -> tuple[str, ...]:
 
 def corrects_figure(content: str, known: str) -> bool:
     """
-    Whether a text says that a figure of what is known was wrong, and which is right: of the same unit, where it names one.
+    Tell whether a text says that a figure of what is known was wrong, and which is right: of the same unit, where it names one.
 
     >>> corrects_figure("the fare was €47, not €41.", "The train to Gent cost €41.")
     True
@@ -196,7 +196,7 @@ def rule_of(draft: Draft, rows: Sequence[Entry[EndRow]] | None = None) -> str:
 
 
 def is_reversed(draft: Draft, old: Existing) -> bool:
-    """Whether a memory says of the same thing that the user likes what they now say they hate, or the other way round."""
+    """Tell whether a memory says of the same thing that the user likes what they now say they hate, or the other way round."""
     known, new = signs()["feels"].search(old.memory.content), signs()["feels"].search(draft.content)
     if (
         known is None
@@ -208,14 +208,14 @@ def is_reversed(draft: Draft, old: Existing) -> bool:
 
 
 def is_same_activity(phrase: str, content: str) -> bool:
-    """Whether a memory tells of the activity that a phrase names: "smoking" and "USER smokes"."""
+    """Tell whether a memory tells of the activity that a phrase names: "smoking" and "USER smokes"."""
     words = phrase.split()
     base = base_of(words[0]) if len(words) == 1 and words[0].endswith("ing") else None
     return base is not None and base in {base_of(word) for word in re.findall(r"[a-z]+", content.lower())}
 
 
 def held_the_role(phrase: str, draft: Draft, old: Existing) -> bool:
-    """Whether a memory gives the one who was replaced the role that is spoken of, or any role when none is named."""
+    """Tell whether a memory gives the one who was replaced the role that is spoken of, or any role when none is named."""
     memory = old.memory
     holds = (
         names_the_same(phrase, memory.slot_value or "")
@@ -230,7 +230,7 @@ def held_the_role(phrase: str, draft: Draft, old: Existing) -> bool:
 def is_outcome(
     draft: Draft, old: Existing, rows: Sequence[tuple[Entry[OutcomeRow], re.Pattern[str]]] | None = None
 ) -> bool:
-    """Whether the draft tells how what a memory says to be under way has come out."""
+    """Tell whether the draft tells how what a memory says to be under way has come out."""
     content = old.memory.content
     for entry, known in outcome_rows() if rows is None else rows:
         new, of = entry.pattern, entry.row.of
@@ -266,5 +266,5 @@ def _one_subject(new: str, old: str) -> bool:
 
 
 def _both_named(draft: Draft, old: Existing) -> bool:
-    """Whether both speak of the user and of one and the same named thing."""
+    """Tell whether both speak of the user and of one and the same named thing."""
     return USER in draft.about and USER in old.about and bool({*draft.about} & {*old.about} - {USER})

@@ -93,7 +93,7 @@ def _same_acronym(mention: Mention, entity: Entity) -> bool:
 
 
 def _is_short_form(mention: Mention, entity: Entity) -> bool:
-    """Whether one name is the short form of the other, which goes by no other long form yet."""
+    """Tell whether one name is the short form of the other, which goes by no other long form yet."""
     kind = entity.kind if mention.kind == "Concept" else mention.kind
     if is_short_form(mention.name, entity.name, kind):
         return True
@@ -102,7 +102,7 @@ def _is_short_form(mention: Mention, entity: Entity) -> bool:
 
 
 def _is_first_name_of(mention: Mention, entity: Entity) -> bool:
-    """Whether one is the first name alone of the other's full name."""
+    """Tell whether one is the first name alone of the other's full name."""
     if entity.kind != "Person":
         return False
     one, other = mention.name.casefold().split(), entity.name.casefold().split()

@@ -178,7 +178,7 @@ def _titles(found: Sequence[Statement], since: datetime | None, until: datetime 
 
 def _may_join(before: Draft, passage: Passage, note: Note) -> bool:
     """
-    Whether a sentence is kept with the one before it: it leans on that.
+    Tell whether a sentence is kept with the one before it: it leans on that.
 
     One that begins with a pronoun whose meaning is certain may stand by itself; it does where it tells something that may end
     without the other, or of another time.
@@ -204,7 +204,7 @@ def _may_join(before: Draft, passage: Passage, note: Note) -> bool:
 
 
 def _is_heading(passage: Passage) -> bool:
-    """Whether a sentence says what the next one is about, or asks what that answers: "Dentist.", "How much was it?"."""
+    """Tell whether a sentence says what the next one is about, or asks what that answers: "Dentist.", "How much was it?"."""
     return (passage.is_fragment and not passage.words.endswith("!")) or passage.noise == "it is a question"
 
 
@@ -219,7 +219,7 @@ def _tells(passage: Passage) -> bool:
 
 
 def _may_head(heading: Sequence[Passage], told: Sequence[Draft]) -> bool:
-    """Whether what stands before belongs to the one draft behind it; a question does to its answer alone."""
+    """Tell whether what stands before belongs to the one draft behind it; a question does to its answer alone."""
     if len(told) != 1 or told[0].noise or told[0].remark or told[0].slot or told[0].ends or told[0].corrects:
         return False
     return (
@@ -317,7 +317,7 @@ def _retires(draft: Draft) -> bool:
 
 
 def _is_plain(draft: Draft) -> bool:
-    """Whether a draft may share a memory: it fills nothing, and is no state of something named that may end some day."""
+    """Tell whether a draft may share a memory: it fills nothing, and is no state of something named that may end some day."""
     if draft.slot or draft.until:
         return False
     if not is_readable(draft.content):
@@ -374,7 +374,7 @@ def _bound(statement: Statement, note: Note) -> datetime | None:
 
 
 def _is_bound(one: Dated, statement: Statement) -> bool:
-    """Whether a date closes a state: "until May", or the second of "from March to May"."""
+    """Tell whether a date closes a state: "until May", or the second of "from March to May"."""
     lead = (statement.content[one.start : one.end].split() or [""])[0].lower()
     return lead in ("until", "till", "through", "'til", "til") or (lead == "to" and _is_second(one, statement))
 

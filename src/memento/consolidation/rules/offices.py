@@ -195,7 +195,7 @@ def _named(sign: str | None, masked: Masked) -> str | None:
 
 
 def _is_word(name: str) -> bool:
-    """Whether a lone capitalised word is an everyday word or a date, and no name."""
+    """Tell whether a lone capitalised word is an everyday word or a date, and no name."""
     lowered = name.lower().rstrip(".")
     return (
         lowered in FUNCTION_WORDS

@@ -104,7 +104,7 @@ def slot_name(attribute: str) -> str:
 
 def is_single(attribute: str) -> bool:
     """
-    Whether a property has one value at a time.
+    Tell whether a property has one value at a time.
 
     >>> [is_single(words) for words in ("phone number", "favourite film", "sister", "monthly budget")]
     [True, True, False, True]
@@ -127,7 +127,7 @@ def is_single(attribute: str) -> bool:
 
 def same_value(one: str, other: str) -> bool:
     """
-    Whether two values mean the same.
+    Tell whether two values mean the same.
 
     >>> same_value("Microsoft", "Microsoft Corporation"), same_value("VSCode", "VS Code"), same_value("Rome", "Oslo")
     (True, True, False)
@@ -139,7 +139,7 @@ def same_value(one: str, other: str) -> bool:
 
 def compatible(one: str, other: str) -> bool:
     """
-    Whether two values can both be true because one is the more exact.
+    Tell whether two values can both be true because one is the more exact.
 
     >>> compatible("Berlin", "Germany"), compatible("engineer", "senior engineer"), compatible("Berlin", "Paris")
     (True, False, False)
@@ -149,7 +149,7 @@ def compatible(one: str, other: str) -> bool:
 
 def names_the_same(phrase: str, value: str) -> bool:
     """
-    Whether a phrase of the note names a value: equal, or one within the other.
+    Tell whether a phrase of the note names a value: equal, or one within the other.
 
     >>> names_the_same("job at Acme", "Acme"), names_the_same("Java", "JavaScript")
     (True, False)

@@ -23,12 +23,12 @@ _REPEATED = frozenset({"every", "each", "once", "twice"})
 
 
 def is_short(content: str) -> bool:
-    """Whether a memory is one sentence: what several sentences have in common may be said in passing."""
+    """Tell whether a memory is one sentence: what several sentences have in common may be said in passing."""
     return len(content.split()) <= 22 and not signs()["goes-on"].search(content)
 
 
 def is_taken_up_again(draft: Draft, old: Existing) -> bool:
-    """Whether a memory tells of the end of what the draft says has begun anew: "USER left Acme" and "USER is back at Acme"."""
+    """Tell whether a memory tells of the end of what the draft says has begun anew: "USER left Acme" and "USER is back at Acme"."""
     if not signs()["again"].search(draft.content) or draft.ends:
         return False
     content = old.memory.content
@@ -39,13 +39,13 @@ def is_taken_up_again(draft: Draft, old: Existing) -> bool:
 
 
 def _is_over(name: str, content: str) -> bool:
-    """Whether a memory says that the thing was left, or that the person stepped back."""
+    """Tell whether a memory says that the thing was left, or that the person stepped back."""
     text = replace_by_sign(name, content)
     return any(signs()[sign].search(text) for sign in ("left-named", "named-over", "user-and-named"))
 
 
 def has_come_true(draft: Draft, old: Existing) -> bool:
-    """Whether a memory is a wish or a plan of the user to do with a named thing what the draft says is done."""
+    """Tell whether a memory is a wish or a plan of the user to do with a named thing what the draft says is done."""
     content = old.memory.content
     known = reading(content)
     if known.mood not in ("possible", "plan") or not signs()["wishes"].search(content) or not _speaks_of_user(content):
@@ -60,7 +60,7 @@ def has_come_true(draft: Draft, old: Existing) -> bool:
 
 
 def is_given_up(draft: Draft, old: Existing) -> bool:
-    """Whether a memory is a plan or a thought of the user that the draft says will come to nothing."""
+    """Tell whether a memory is a plan or a thought of the user that the draft says will come to nothing."""
     content = old.memory.content
     if reading(content).mood not in ("possible", "plan") or not signs()["decided-against"].search(draft.content):
         return False
@@ -71,7 +71,7 @@ def is_given_up(draft: Draft, old: Existing) -> bool:
 
 
 def is_turned_round(draft: Draft, old: Existing) -> bool:
-    """Whether both are one sentence, of which one is denied, and the draft says that it is now so."""
+    """Tell whether both are one sentence, of which one is denied, and the draft says that it is now so."""
     how = reading(draft.content)
     if not how.changed or how.mood != "fact" or how.tense != "present":
         return False
@@ -88,7 +88,7 @@ def _speaks_of_user(content: str) -> bool:
 
 def is_put_otherwise(draft: Draft, old: Existing, now: datetime) -> bool:
     """
-    Whether both memories are one sentence about a lasting state that differs in its last complement.
+    Tell whether both memories are one sentence about a lasting state that differs in its last complement.
 
     "USER prefers calls in the morning" and "USER now prefers calls in the afternoon": a habit, so the new one must say that it
     is a change; "the desk is on the third floor" and "… on the fifth" cannot both be so.
@@ -125,7 +125,7 @@ def is_put_otherwise(draft: Draft, old: Existing, now: datetime) -> bool:
 
 
 def keeps_other_hours(draft: Draft, old: Existing) -> bool:
-    """Whether both tell when the same thing recurs, on other days or hours, and the draft says that this is new."""
+    """Tell whether both tell when the same thing recurs, on other days or hours, and the draft says that this is new."""
     how, known = reading(draft.content), reading(old.memory.content)
     if how.mood != "fact" or not (how.changed or draft.corrects) or known.mood != "fact" or known.tense == "past":
         return False
@@ -153,7 +153,7 @@ def stage(content: str) -> int:
 
 
 def changes_status(draft: Draft, old: Existing) -> bool:
-    """Whether being with somebody and being single are told of one person, or the engaged have married."""
+    """Tell whether being with somebody and being single are told of one person, or the engaged have married."""
     if draft.slot == old.memory.slot == "partner" and same_value(draft.slot_value or "", old.memory.slot_value or ""):
         return stage(draft.content) > stage(old.memory.content) > 1
     pair = (draft.slot or "", old.memory.slot or "")

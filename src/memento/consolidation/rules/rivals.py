@@ -221,7 +221,7 @@ def _with_names_of(others: tuple[str, ...], content: str, about: tuple[str, ...]
 
 
 def _may_be_rivals(new: str, known: str) -> bool:
-    """Whether the old memory tells of a state, and the new one of a fact or of what is arranged."""
+    """Tell whether the old memory tells of a state, and the new one of a fact or of what is arranged."""
     how = reading(as_read(known))
     is_state = _mood(known) == "fact" and (how.tense != "past" or how.perfect) and not is_no_longer(known)
     mood = _mood(new)
@@ -236,7 +236,7 @@ def _mood(content: str) -> str:
 
 
 def _differ_once(new: Frame, known: Frame) -> bool:
-    """Whether two sentences have something in common, and differ in one name, figure, day or thing alone."""
+    """Tell whether two sentences have something in common, and differ in one name, figure, day or thing alone."""
     if not (new.names & known.names or stems(new.masked) & stems(known.masked) - _MASKS):
         return False
     figures_and_days = (new.figures, known.figures), (new.days, known.days)
@@ -252,7 +252,7 @@ def _differ_once(new: Frame, known: Frame) -> bool:
 
 def _have_other_verbs(new: Frame, known: Frame) -> bool:
     """
-    Whether two sentences of one subject state relations that have no place in common: another verb, and its filler elsewhere.
+    Tell whether two sentences of one subject state relations that have no place in common: another verb, and its filler elsewhere.
 
     "The bakery is run by Hugo." · "The bakery supplies Cafe Luna." What tells of a change may do so by any verb.
     """
@@ -317,7 +317,7 @@ def _other_things(new: Frame, known: Frame) -> int:
 
 
 def _things(words: list[str], others: list[str]) -> bool:
-    """Whether some words name a thing that others do not: no verb, and no word that only joins."""
+    """Tell whether some words name a thing that others do not: no verb, and no word that only joins."""
     known = stems(" ".join(others)) | _MASKS
     return any(
         word not in FUNCTION_WORDS
@@ -356,7 +356,7 @@ def rivalry(draft: Draft, old: Existing, at: int) -> Rival | None:
 
 
 def _state_other_relations(draft: Draft, old: Existing) -> bool:
-    """Whether each states a relation that the other does not: where Ana was born takes no place of where she works."""
+    """Tell whether each states a relation that the other does not: where Ana was born takes no place of where she works."""
     return bool(draft.slot and old.memory.slot) and draft.slot != old.memory.slot
 
 
@@ -440,7 +440,7 @@ def _of_sentence(sentence: str) -> list[frozenset[str]]:
 
 
 def _is_verb(plain: str, token: str, subject: list[str]) -> bool:
-    """Whether a word behind a subject is its verb; a capital says that it is a name."""
+    """Tell whether a word behind a subject is its verb; a capital says that it is a name."""
     if token[:1].isupper() or not subject or subject[-1] in DETERMINERS:
         return False
     return (
@@ -485,7 +485,7 @@ def _merely_happened(content: str) -> bool:
 
 
 def _measure_otherwise(new: str, known: str) -> bool:
-    """Whether both give another number of the same unit, and have a word in common beside it."""
+    """Tell whether both give another number of the same unit, and have a word in common beside it."""
     one, other = ({unit.lower(): number.lower() for number, unit in _MEASURE.findall(text)} for text in (new, known))
     shared = {unit for unit in one.keys() & other.keys() if one[unit] != other[unit]}
     return bool(shared) and bool((stems(new) & stems(known)) - stems(" ".join(shared)))
@@ -500,7 +500,7 @@ def _is_gone(draft: Draft, old: Existing) -> bool:
 
 
 def _differ(draft: Draft, old: Existing) -> bool:
-    """Whether both are about one named thing or the user, and each has a name or a figure that the other lacks."""
+    """Tell whether both are about one named thing or the user, and each has a name or a figure that the other lacks."""
     new, known = set(draft.about), set(old.about)
     if not new & known:
         return False

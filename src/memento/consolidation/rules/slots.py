@@ -138,7 +138,7 @@ def _role(group: dict[str, str | None], skeleton: Skeleton) -> str | None:
 
 
 def _fits(group: dict[str, str | None], skeleton: Skeleton) -> bool:
-    """Whether the subject is of the kind that the pattern is about: an organisation has headquarters, a project a status."""
+    """Tell whether the subject is of the kind that the pattern is about: an organisation has headquarters, a project a status."""
     subject = skeleton.named(group["s"] or "")
     if "org" in group:
         return subject is not None and subject.kind == "Organization"
@@ -233,7 +233,7 @@ def _date_slot(skeleton: Skeleton, rows: Sequence[Entry[DatedRow]]) -> Filled | 
 
 
 def _schedules(group: dict[str, str | None], of: str, skeleton: Skeleton) -> bool:
-    """Whether the subject of "… is on Friday" or "… starts in May" is something that has a date."""
+    """Tell whether the subject of "… is on Friday" or "… starts in May" is something that has a date."""
     subject = skeleton.named(group["s"] or "")
     if subject is None:
         return of == "verb" and bool(signs()["dates-itself"].search(group.get("verb") or ""))

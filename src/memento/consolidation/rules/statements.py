@@ -162,7 +162,7 @@ def passages(note: Note, mentions: Sequence[Mention], user: User, zone: str = "U
 
 
 def _needs_question(sentence: str, passage: Passage) -> bool:
-    """Whether an answer says yes or no, and nothing that fills or ends something by itself."""
+    """Tell whether an answer says yes or no, and nothing that fills or ends something by itself."""
     if passage.noise or passage.unread or not signs()["answers"].match(sentence):
         return False
     return not any(one.filled or one.ends or one.user_name for one in passage.statements)

@@ -135,12 +135,12 @@ def _corrected(draft: Draft, old: Existing, existing: Sequence[Existing]) -> Tar
 
 
 def _speak_of_one(draft: Draft, old: Existing) -> bool:
-    """Whether two memories have a word in common that is no figure."""
+    """Tell whether two memories have a word in common that is no figure."""
     return any(not word[0].isdigit() for word in stems(draft.content) & stems(old.memory.content))
 
 
 def _one_slot(draft: Draft, old: Existing, existing: Sequence[Existing]) -> bool:
-    """Whether both fill the same slot; "the flight was moved" speaks of the flight to Tokyo if no other flight is known."""
+    """Tell whether both fill the same slot; "the flight was moved" speaks of the flight to Tokyo if no other flight is known."""
     slot, known = draft.slot or "", old.memory.slot or ""
     if slot == known:
         return True
@@ -152,7 +152,7 @@ def _one_slot(draft: Draft, old: Existing, existing: Sequence[Existing]) -> bool
 
 
 def _names_event(slot: str, known: str) -> bool:
-    """Whether "date of appointment" may be short for "date of dentist appointment" or "date of appointment with Kim"."""
+    """Tell whether "date of appointment" may be short for "date of dentist appointment" or "date of appointment with Kim"."""
     event = slot.removeprefix("date of ")
     return (
         event != slot and known.startswith("date of ") and (known.startswith(f"{slot} ") or known.endswith(f" {event}"))
@@ -166,7 +166,7 @@ def _target(draft: Draft, old: Existing, reason: str, rule: str) -> Target:
 
 
 def _differs(draft: Draft, old: Existing) -> bool:
-    """Whether both values cannot hold together; neither contradicts a memory that already speaks of the other's value."""
+    """Tell whether both values cannot hold together; neither contradicts a memory that already speaks of the other's value."""
     new, known = draft.slot_value or "", old.memory.slot_value or ""
     if not new or not known or compatible(new, known):
         return False
@@ -178,14 +178,14 @@ def _differs(draft: Draft, old: Existing) -> bool:
 
 
 def _is_weak(draft: Draft) -> bool:
-    """Whether the draft only says that a tool is used, which does not say that it is the only one."""
+    """Tell whether the draft only says that a tool is used, which does not say that it is the only one."""
     if draft.slot not in _TOOLS or draft.ends:
         return False
     return not reading(draft.content).changed and not signs()["says-which"].search(draft.content)
 
 
 def _is_another_event(draft: Draft, old: Existing, note: Note) -> bool:
-    """Whether the old date has passed and the thing happens again and again: the next meeting does not move the last one."""
+    """Tell whether the old date has passed and the thing happens again and again: the next meeting does not move the last one."""
     if draft.event_at is None or old.memory.event_at is None or signs()["once"].search(draft.slot or ""):
         return False
     return old.memory.event_at < note.at and not (
@@ -248,7 +248,7 @@ def _same(one: str | None, other: str | None) -> bool:
 
 
 def shares_subject(draft: Draft, old: Existing) -> bool:
-    """Whether both memories speak of one subject: the same slot's owner, or the same subject of the sentence."""
+    """Tell whether both memories speak of one subject: the same slot's owner, or the same subject of the sentence."""
     new = draft.subject or speaks_of(draft.content)
     known = old.subject or speaks_of(old.memory.content)
     if known == USER and old.memory.slot and f"{USER}'s {old.memory.slot}" in draft.content:
@@ -277,12 +277,12 @@ def shares_subject(draft: Draft, old: Existing) -> bool:
 
 
 def _is_own_thing(subject: str | None) -> bool:
-    """Whether a subject is something of the user's and nobody: "USER's backend", not "USER's wife"."""
+    """Tell whether a subject is something of the user's and nobody: "USER's backend", not "USER's wife"."""
     return subject is not None and subject.startswith(f"{USER}'s ") and subject.split()[-1] not in _KIN
 
 
 def is_ended(phrase: str, draft: Draft, old: Existing) -> bool:
-    """Whether the memory tells of the phrase what the draft says is over."""
+    """Tell whether the memory tells of the phrase what the draft says is over."""
     memory = old.memory
     denied = draft.corrects and bool(signs()["never-said"].search(draft.content))
     over = bool(signs()["never-said"].search(memory.content)) if denied else is_no_longer(memory.content)
@@ -332,7 +332,7 @@ def is_ended(phrase: str, draft: Draft, old: Existing) -> bool:
 
 
 def _is_state_of(rule: str, phrase: str, old: Existing) -> bool:
-    """Whether a memory tells of the state that such an ending ends: an illness that is over, a home that was shared."""
+    """Tell whether a memory tells of the state that such an ending ends: an illness that is over, a home that was shared."""
     content = old.memory.content
     match rule:
         case "returned":

@@ -89,7 +89,7 @@ def noise(sentence: str, rows: Sequence[Entry[Row]] | None = None) -> str:
 
 def leans(piece: str) -> bool:
     """
-    Whether a clause or sentence needs what stands before it: it begins with a pronoun or a conjunction, or is a fragment.
+    Tell whether a clause or sentence needs what stands before it: it begins with a pronoun or a conjunction, or is a fragment.
 
     >>> leans("She still teaches."), leans("Two bedrooms."), leans("Mum still teaches.")
     (True, True, False)
@@ -107,7 +107,7 @@ def leans(piece: str) -> bool:
 
 def is_verbless(piece: str, most: int) -> bool:
     """
-    Whether a piece is so few words, none of them a verb, and names no property: "Two hundred and twelve pages."
+    Tell whether a piece is so few words, none of them a verb, and names no property: "Two hundred and twelve pages."
 
     >>> is_verbless("Real reason.", 6), is_verbless("Rent: 900 euros", 6), is_verbless("Oda sings.", 6)
     (True, False, False)
@@ -124,7 +124,7 @@ def is_verbless(piece: str, most: int) -> bool:
 
 def is_label_of_somebody(piece: str) -> bool:
     """
-    Whether a piece labels what somebody or something has that was spoken of before: "Real name: Oda".
+    Tell whether a piece labels what somebody or something has that was spoken of before: "Real name: Oda".
 
     >>> is_label_of_somebody("Real name: Oda"), is_label_of_somebody("Rent: 900 euros")
     (True, False)
@@ -134,7 +134,7 @@ def is_label_of_somebody(piece: str) -> bool:
 
 
 def has_verb(words: Sequence[str]) -> bool:
-    """Whether one of some words is a finite verb or an imperative."""
+    """Tell whether one of some words is a finite verb or an imperative."""
     for at, word in enumerate(words):
         plain = word.lower().replace("’", "'")
         if plain in ("is", "are", "am", "was", "were", "has", "have", "had", "does", "do", "did") or "'" in plain:
@@ -238,7 +238,7 @@ def shared_verbs(clause: str) -> list[str]:
 
 
 def _begins_like(part: str, form: str) -> bool:
-    """Whether a part begins with a verb of the same form and something only a verb has behind it."""
+    """Tell whether a part begins with a verb of the same form and something only a verb has behind it."""
     words = [word for word in part.split()[:5] if not is_adverb(word)]
     if len(words) < 2 or _form(words[0]) != form:
         return False
