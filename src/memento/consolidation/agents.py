@@ -193,7 +193,10 @@ class Add:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skip:
     """
-    Skip the draft, because it is known: `duplicate` says the same of the same time, or is None if another draft of the note does.
+    Do not write the draft.
+
+    `duplicate` is the known memory that says the same of the same time. It is None if another draft of the note says it, or if the
+    draft makes no memory.
     """
 
     draft: Draft
