@@ -43,7 +43,7 @@ class Extraction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """An entity of the graph that a mention may mean; `similarity` is its fused rank score, 0..2."""
+    """An entity of the graph that a mention may mean; `similarity` is its fused rank score, 0..2. Lists are best first."""
 
     entity: Entity
     similarity: float

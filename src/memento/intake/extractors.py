@@ -1,8 +1,8 @@
 """
 Extract the text of a document of any format: its title, and the pieces that become notes, in order.
 
-Each format has a reader: Markdown and its tables `markdown-it-py`, source tree-sitter (`code.py`), HTML `trafilatura`, PDF `pypdf`,
-CSV row by row; pictures are read by their captions (EXIF, PNG text, a file beside them), else by `tesseract`.
+Each format has a reader: `markdown-it-py` for Markdown and its tables, tree-sitter for source (`code.py`), `trafilatura` for HTML,
+`pypdf` for PDF. CSV is read row by row, pictures by their captions (EXIF, PNG text, a file beside them), else by `tesseract`.
 
 *Guarantees:* nothing is executed or fetched. If a document cannot be read, the result is an `InputError` with the reason, whatever
 a library raises. Words are not changed: a text is cut only between its blocks, at blank lines, at line and sentence ends, and

@@ -207,7 +207,7 @@ def _says_value(text: str, match: re.Match[str], begin: int, end: int) -> bool:
 
 
 def _says_quoted(text: str, match: re.Match[str], begin: int, end: int) -> bool:
-    """Tell whether a quoted value is neither a sentence nor a word that describes a password."""
+    """Tell whether a quoted value is neither a sentence nor a phrase that describes a password."""
     value = text[begin:end]
     words = value.lower().split()
     return (
