@@ -3,7 +3,7 @@ Read code: source files by tree-sitter (where they may be cut, what they define,
 their spelling: files, functions, classes, packages, URLs, environment variables.
 
 *Guarantees:* the pieces of a file, joined, are the file. A file with syntax errors is read as far as it can be parsed. Finding
-names takes time linear in the length of the text; the parts of a URL are no other names; a name is listed once for each kind.
+names takes time that grows with the length of the text; the parts of a URL are no other names; a name is listed once for each kind.
 
 *But:* grammars are an extra of the package (`pip install 'memento-rdf[ingest]'`), and exist for thirteen languages; any other file
 is cut at blank lines, and only names with a typical spelling are found in it. Definitions inside functions are not listed. Names

@@ -5,7 +5,8 @@ Remove secrets from texts before anything else is done with them: passwords, key
 becomes `[REDACTED:KIND]`; the text around it stays.
 
 *Guarantees:* a text without a secret is returned as it is; redacting twice is the same as redacting once; no error and no count
-contains a secret. Time is linear in the length of a text: every repetition in a pattern is bounded or can begin at one place only.
+contains a secret. Time grows only with the length of a text: every repetition in a pattern is bounded, or begins where no other
+does.
 
 *But:* a short password without any announcement looks like any other word. Hashes, UUIDs, IRIs and paths are kept, even if one of
 them is used as a key and nothing says so.
