@@ -2,25 +2,25 @@
 Language models and tools, each behind a connection that is opened on first use.
 
 **An endpoint** gets JSON from a service that may be slow, busy or unreachable: one POST with its retries, under a time limit and a
-circuit breaker. The key is in no error, no log line and no `repr`. Threads may share an endpoint. There is no retry library: most
-of the loop waits as Retry-After says, within what is left of the limit.
+circuit breaker. The key is in no error, no log line and no `repr`. Threads may share an endpoint. There is no retry library,
+because most of the loop is waiting as Retry-After says, within what is left of the limit.
 
-**A chat** is a model behind an OpenAI-compatible, Anthropic or Ollama endpoint that fills in pydantic forms. It asks by the
-strictest means that the provider supports, checks the answer, and asks again with what was wrong:
+**A chat** is a model behind an OpenAI-compatible, Anthropic or Ollama endpoint that fills in pydantic forms. It asks in the
+strictest way that the provider supports, checks the answer, and asks again with what was wrong:
 
     prompt ── request ── endpoint ── response ── form? ── complaint? ──► reply
                  ▲                                 │          │
                  └── what was wrong ───────────────┴──────────┘
 
-Retries of one answer, for the network and for the form, share one limit. Bodies are plain JSON, not objects of a provider's SDK:
-fields that a user passes through `options` stay unchanged.
+Retries of one answer, for the network and for the form, share one time limit. Bodies are plain JSON, not objects of a provider's
+SDK: fields that a user passes through `options` stay unchanged.
 
 **A toolbox** calls the tools of configured MCP servers as their client: programs over stdio, addresses over HTTP.
 
     with Toolbox(servers_of(settings), settings) as tools:
         tools.call_tool("read_file", {"path": "a.txt"}, until)
 
-A program gets the few environment variables that the SDK passes on, and those configured for it. Every name means one tool. All
+A program gets the few environment variables that the SDK passes on, and those configured for it. Every tool name is unique. All
 programs and connections end with the block. A call without an answer may have been executed; `Result.uncertain` says so.
 
 *Guarantees:* only what is configured is started or connected to. The prompts for models are in `prompts/`.
@@ -64,17 +64,17 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-BUSY = {408, 409, 425, 429}  # asking again later may help, as after any 5xx
-UNFIT = {400, 422}  # the request itself is refused: whoever wrote it may write it otherwise
-LONGEST_WAIT_S = 60.0  # between two attempts; a service that asks for more is not waited for
+BUSY = {408, 409, 425, 429}  # a retry may help, as after any 5xx
+UNFIT = {400, 422}  # the request itself is refused; a different one may be accepted
+LONGEST_WAIT_S = 60.0  # between two attempts; if a service asks for more, it is not retried
 LONGEST_ANSWER = 32 << 20  # bytes
-SECRET = 4  # characters that a key has at least; a shorter one would only garble the message
-MOST_SHOWN = 300  # characters of a service's own message in an error
+SECRET = 4  # the shortest key that is masked; masking a shorter one would only garble the message
+MOST_SHOWN = 300  # the most characters of a service's own message in an error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Seconds: to connect, of silence, before the first retry."""
+    """In seconds: the time to connect, the longest silence, and the wait before the first retry."""
 
     connect_s: float = 5.0
     silence_s: float = 120.0
@@ -83,7 +83,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the service answered: `status` is 2xx, or 400 or 422; after how many attempts."""
+    """The answer of a service: `status` is 2xx, 400 or 422; `attempts` counts the requests."""
 
     status: int
     body: Mapping[str, Any]
@@ -106,9 +106,9 @@ class Endpoint:
     ) -> None:
         """
         Args:
-            secret: taken out of whatever the service says.
-            called: how errors name provider and model or use, as `openai`.
-            error: the class of what is raised.
+            secret: masked in everything that the service says.
+            called: how errors name the provider and the model or use, such as `openai`.
+            error: the class of errors that are raised.
         """
         self.base_url = base_url.rstrip("/")
         self.called = called
@@ -122,14 +122,14 @@ class Endpoint:
 
     def post(self, path: str, body: Mapping[str, Any], *, retries: int, until: float) -> Answer:
         """
-        Post a body and return the JSON object that the service answers with.
+        Post a body and return the JSON object of the answer.
 
         Args:
-            retries: how often to ask again when it is busy or away.
+            retries: how often to retry if the service is busy or unreachable.
             until: `time.monotonic()` at which to stop trying.
 
         Raises:
-            the error class given: the service is away, busy to the end, or refuses; or the circuit is open.
+            the given error class: the service is unreachable, stays busy, or refuses; or the circuit is open.
         """
         for attempt in range(1, retries + 2):
             if not self.breaker.allows():
@@ -150,7 +150,7 @@ class Endpoint:
         raise AssertionError("unreachable")
 
     def complaint(self, status: int, why: str) -> str:
-        """Write one line that names the service and what would mend it; `why` is the service's own message."""
+        """Write one line that names the service and a possible fix; `why` is the service's own message."""
         message = " ".join(why.split())
         if len(self._secret) >= SECRET:
             message = message.replace(self._secret, "***")
@@ -162,7 +162,7 @@ class Endpoint:
         return f"{self.called} at {self._shown_url} {answered}{f': {message}' if message else ''}{fix}"
 
     def close(self) -> None:
-        """Let go of connections; the next request opens new ones."""
+        """Close the connections; the next request opens new ones."""
         with self._lock:
             if self._client is not None:
                 self._client.close()
@@ -176,7 +176,9 @@ class Endpoint:
     def _attempt(
         self, path: str, body: Mapping[str, Any], until: float
     ) -> tuple[int, Mapping[str, Any], float | None, str]:
-        """Try once: return status (0: no answer), body, seconds it asks to wait, and what went wrong; the breaker is told."""
+        """
+        Try once and report the result to the breaker; return status (0: no answer), body, seconds to wait if asked to, and problem.
+        """
         import httpx2
 
         reported = False
@@ -187,7 +189,7 @@ class Endpoint:
         except httpx2.TimeoutException as error:
             return 0, {}, None, f"{type(error).__name__} after the time that its settings allow"
         except (httpx2.LocalProtocolError, httpx2.UnsupportedProtocol, httpx2.InvalidURL, UnicodeEncodeError) as error:
-            # What these say may be a header, and so the key.
+            # The messages of these errors may contain a header, and so the key.
             raise self._error(
                 f"{self.called} at {self._shown_url} cannot be asked ({type(error).__name__}); check its base_url and api_key"
             ) from None
@@ -233,20 +235,28 @@ class Endpoint:
             return self._client
 
     def _pause(self, attempt: int) -> float:
-        """Return the wait before the next attempt: it doubles each time, half of it chance, so that many do not come together."""
+        """
+        Return the wait before the next attempt.
+
+        It doubles each time, and half of it is random, so that clients do not retry together.
+        """
         longest: float = min(self._limits.retry_wait_s * 2 ** (attempt - 1), LONGEST_WAIT_S)
         return longest * random.uniform(0.5, 1.0)
 
 
 def error_message(body: Mapping[str, Any]) -> str:
-    """Find a service's own message: OpenAI's and Anthropic's `error.message`, Ollama's `error`; "" when there is none."""
+    """Return a service's own message: `error.message` of OpenAI and Anthropic, `error` of Ollama; "" if there is none."""
     error = body.get("error", body.get("message", body.get("detail", "")))
     message = error.get("message", "") if isinstance(error, dict) else error
     return message if isinstance(message, str) else json.dumps(message)
 
 
 def _may_pass(status: int, body: Mapping[str, Any]) -> bool:
-    """Tell whether the same request may succeed later. An empty account looks like a busy service, but no waiting fills it."""
+    """
+    Tell whether the same request may succeed later.
+
+    An account without credit looks like a busy service, but waiting does not help.
+    """
     error = body.get("error")
     if isinstance(error, dict) and "insufficient_quota" in (error.get("code"), error.get("type")):
         return False
@@ -255,7 +265,7 @@ def _may_pass(status: int, body: Mapping[str, Any]) -> bool:
 
 def _parse_retry_after(headers: Mapping[str, str]) -> float | None:
     """
-    Return the seconds of a Retry-After, given as such or as an HTTP date; None when there is none that can be read.
+    Return the seconds of a Retry-After header, given as a number or as an HTTP date; None if it is missing or unreadable.
 
     >>> _parse_retry_after({"retry-after": "2"}), _parse_retry_after({"retry-after": "soon"})
     (2.0, None)
@@ -277,7 +287,7 @@ def _parse_retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 Form = TypeVar("Form", bound="BaseModel")
-"""The shape that a model's answer must have."""
+"""The form that a model's answer must fit."""
 
 AGENTS = (
     "extract_entities",
@@ -289,14 +299,14 @@ AGENTS = (
     "act",
     "answer",
 )
-"""The questions that a model is asked; each may have settings of its own under [model]."""
+"""The questions to a model; each may have its own settings under [model]."""
 
 GOOGLE = "https://generativelanguage.googleapis.com/v1beta/openai"
 
 
 def chats_of(settings: ModelSettings) -> dict[str, Chat]:
     """
-    Make a model for each of `AGENTS`, all behind one connection and one circuit breaker; none when the provider is `none`.
+    Make a model for each of `AGENTS`, all on one connection pool and one circuit breaker; none if the provider is `none`.
 
     Nothing is connected before the first question.
 
@@ -354,7 +364,7 @@ def _parse_options(text: str) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """What a model is asked: the rules, the input, and how freely and how long it may answer (None: as configured)."""
+    """A prompt: the rules, the input, the temperature and the most tokens of the answer (None: as configured)."""
 
     system: str
     user: str
@@ -364,7 +374,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply(Generic[Form]):
-    """A model's answer in the form asked for, and what it cost over all attempts; 0 where the provider does not say."""
+    """A model's answer in the requested form, and its cost over all attempts; 0 if the provider does not report it."""
 
     value: Form
     tokens_in: int = 0
@@ -374,17 +384,17 @@ class Reply(Generic[Form]):
 
 @dataclass(slots=True)
 class Service:
-    """A provider's endpoint and what was learnt about its models: the modes and fields that they refuse."""
+    """A provider's endpoint, and what was learnt about its models: the modes and fields that they refuse."""
 
     endpoint: Endpoint
     dialect: Dialect
     refused_modes: dict[str, int] = field(default_factory=dict)  # model → how many of the dialect's modes
-    cold: set[str] = field(default_factory=set)  # models that take no temperature
+    cold: set[str] = field(default_factory=set)  # models that accept no temperature
 
 
 @dataclass(slots=True)
 class _Cost:
-    """What one answer has cost so far."""
+    """The cost of one answer so far."""
 
     tokens_in: int = 0
     tokens_out: int = 0
@@ -393,10 +403,10 @@ class _Cost:
 
 @dataclass(slots=True, kw_only=True)
 class Chat:
-    """One model of a service, with what is configured for it: answers in a given form. May be asked from several threads."""
+    """One model of a service, with its configuration; it answers in a given form. Several threads may call it."""
 
     name: str
-    """Provider and model, as `openai:gpt-5-mini`: goes into the provenance of what it says."""
+    """Provider and model, such as `openai:gpt-5-mini`; recorded in the provenance of its answers."""
     service: Service
     model: str
     temperature: float | None
@@ -407,7 +417,7 @@ class Chat:
 
     @property
     def rest_s(self) -> float:
-        """Seconds for which the service is left alone, as it has kept failing; 0 while it is asked."""
+        """Seconds until the service is asked again after repeated failures; 0 if it is asked now."""
         return self.service.endpoint.breaker.rest_s
 
     def answer(
@@ -417,12 +427,11 @@ class Chat:
         Answer one prompt.
 
         Args:
-            form: a pydantic model; an answer that does not fit is sent back with what is wrong, as often as is configured.
-            complaint: what is wrong with an answer that fits the form, or None; it is sent back too.
+            form: a pydantic model; an answer that does not fit is sent back with the errors, as often as configured.
+            complaint: returns what is wrong with an answer that fits the form, or None; it is sent back too.
 
         Raises:
-            ModelError: no fitting answer after the last attempt, the provider refuses, or the circuit is open; it carries the
-                tokens that were spent.
+            ModelError: no attempt gave a fitting answer, the provider refuses, or the circuit is open; it carries the tokens spent.
         """
         until = time.monotonic() + self.call_s
         spent, turns = _Cost(), [Turn("user", asked.user)]
@@ -446,7 +455,7 @@ class Chat:
         raise self._failure(f"gave no fitting answer in {spent.attempts} attempts. {wrong}", spent)
 
     def close(self) -> None:
-        """Let go of the service's connections, which the other models of the service share; the next question opens new ones."""
+        """Close the service's connections, which its other models share; the next question opens new ones."""
         self.service.endpoint.close()
 
     def _ask(self, asked: Prompt, turns: list[Turn], form: type[Form], spent: _Cost, until: float) -> ChatResponse:
@@ -509,13 +518,17 @@ def _write_demand(schema: Mapping[str, Any]) -> str:
 
 
 def _ask_again(answer: ChatResponse, wrong: str, form: type[Form]) -> tuple[Turn, Turn]:
-    """Return the unfit answer and what is wrong with it as two turns. Only the last try is kept: a talk would grow for nothing."""
+    """
+    Return the unfit answer and its errors as two turns.
+
+    Only the last attempt is kept, so that the conversation does not grow.
+    """
     again = f"That answer cannot be used. {wrong}\n{_write_demand(strict_schema(form))}"
     return Turn("assistant", answer.text.strip() or "(nothing)"), Turn("user", again)
 
 
 FENCED = re.compile(r"```[a-zA-Z]*+[^\S\n]*+\n(.*?)```", re.DOTALL)
-# Up to the next tag of a thought, whichever: one that is never closed would be looked for to the end, from each that opens.
+# Match up to the next thinking tag of any kind: otherwise each unclosed tag would cost a search to the end of the text.
 THOUGHT = re.compile(r"<think(?:ing)?>[^<]*+(?:<(?!/?think(?:ing)?>)[^<]*+)*+</think(?:ing)?>")
 UNKNOWN = ("default", "title", "discriminator")
 BOUNDS = (
@@ -531,15 +544,16 @@ BOUNDS = (
     "exclusiveMinimum",
     "exclusiveMaximum",
 )
-MOST_TRIED = 100  # braces at which an object may begin: text made of nothing else would take for ever
-MOST_NAMED = 5  # mistakes told at once; the first ones mostly cause the others
+MOST_TRIED = 100  # opening braces that are tried; a text of nothing but braces would take for ever
+MOST_NAMED = 5  # errors that are reported at once; the first ones mostly cause the others
 
 
 def strict_schema(form: type[BaseModel]) -> dict[str, Any]:
     """
-    Write the form's JSON schema in the subset that providers enforce: every property required, nothing beside them, no defaults.
+    Write the form's JSON schema in the subset that providers enforce: every property required, no additional ones, no defaults.
 
-    Bounds, which not all of them know, move into descriptions; pydantic checks them. A field that may be left out must be nullable.
+    Bounds, which not all providers support, move into descriptions; pydantic checks them. A field that may be left out must be
+    nullable.
     """
     return {**_to_strict(form.model_json_schema()), "title": form.__name__}
 
@@ -566,9 +580,9 @@ def _to_strict(schema: dict[str, Any]) -> dict[str, Any]:
 
 def parse_form(text: str, form: type[Form]) -> Form | str:
     """
-    Parse the form from bare JSON, a fenced block, or JSON with words around it; else return what is wrong, to be told to the model.
+    Parse the form from bare JSON, a fenced block, or JSON with words around it; else return the errors, to be sent to the model.
 
-    The complaint names places and rules, never what the model wrote.
+    The errors name places and rules, never what the model wrote.
     """
     from pydantic import ValidationError
 
@@ -587,7 +601,7 @@ def parse_form(text: str, form: type[Form]) -> Form | str:
 
 
 def _find_objects(text: str) -> Iterator[dict[str, Any]]:
-    """Yield every JSON object that the text may mean, likeliest first."""
+    """Yield every JSON object that the text may contain, the likeliest first."""
     bare = THOUGHT.sub("", text).strip()
     for piece in (bare, *FENCED.findall(bare)):
         try:
@@ -622,7 +636,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatRequest:
-    """One request: who is asked, what was said so far, and the form of the answer by name and JSON schema."""
+    """One request: the model, the conversation so far, and the form of the answer by name and JSON schema."""
 
     model: str
     system: str
@@ -636,7 +650,7 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatResponse:
-    """What the model answered: text that should be JSON, whether it was cut off or declined, and what it cost in tokens."""
+    """The answer of a model: text that should be JSON, whether it was cut off or declined, and the tokens it cost."""
 
     text: str
     cut: bool = False
@@ -646,23 +660,23 @@ class ChatResponse:
 
 
 class Dialect(Protocol):
-    """How a provider is spoken to."""
+    """The API of a provider."""
 
     path: str
-    """Below the base URL."""
+    """The path below the base URL."""
 
     inner: str
-    """The end of a base URL that people give or leave out, and that `path` has already; or ""."""
+    """The end of a base URL that users may include or omit and that `path` already contains; or ""."""
 
     modes: Sequence[Mode]
-    """Ways to demand a form, the strictest first."""
+    """The ways to demand a form, the strictest first."""
 
     def headers(self, key: str) -> dict[str, str]: ...
 
     def body(self, asking: ChatRequest, mode: Mode) -> Body: ...
 
     def parse_response(self, body: Mapping[str, Any]) -> ChatResponse:
-        """Read what an answer says; an answer of another shape says nothing."""
+        """Parse an answer; an answer of an unknown shape becomes an empty one."""
         ...
 
 
@@ -676,7 +690,7 @@ class OpenAi:
     def __init__(self, limit: str = "max_tokens") -> None:
         """
         Args:
-            limit: the field that bounds the answer; OpenAI itself wants `max_completion_tokens`, others may not know it.
+            limit: the field that limits the answer; OpenAI itself wants `max_completion_tokens`, which others may not support.
         """
         self._limit = limit
 
@@ -736,7 +750,7 @@ class Anthropic:
             "max_tokens": asking.max_tokens,
         }
         if asking.temperature is not None:
-            body["temperature"] = min(asking.temperature, 1.0)  # its scale ends at 1
+            body["temperature"] = min(asking.temperature, 1.0)  # the scale ends at 1
         match mode:
             case "schema":
                 body["output_config"] = {"format": {"type": "json_schema", "schema": asking.schema}}
@@ -763,7 +777,7 @@ class Anthropic:
 
 
 class Ollama:
-    """Chat, as Ollama offers it. It cannot be made to call a tool, so that mode is left out."""
+    """Chat, as Ollama offers it. It cannot be forced to call a tool, so that mode is left out."""
 
     path = "/api/chat"
     inner = "/api"
@@ -802,7 +816,7 @@ class Ollama:
 
 def _override(body: Body, options: Mapping[str, Any]) -> Body:
     """
-    Lay the user's fields over a body; a null takes a field out.
+    Merge the user's fields into a body; a null removes a field.
 
     >>> _override({"model": "m", "max_tokens": 9}, {"max_tokens": None, "max_completion_tokens": 9})
     {'model': 'm', 'max_completion_tokens': 9}
@@ -823,7 +837,7 @@ def _first_mapping(value: object) -> Mapping[str, Any]:
 
 
 def _as_text(value: object) -> str:
-    """Return text as it is, an object as JSON: a tool's arguments come as either."""
+    """Return text as it is, and an object as JSON: the arguments of a tool come as either."""
     if isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False) if isinstance(value, Mapping) else ""
@@ -836,12 +850,12 @@ def _as_count(value: object) -> int:
 Json = dict[str, Any]
 Reached = Future[tuple["mcp.Client", list[Any]]]
 
-MOST_TOOLS = 1000  # of one server; a listing that never ends is cut
-LAST_WORDS = 200  # characters of what a program said on stderr, in an error
+MOST_TOOLS = 1000  # of one server; longer listings are cut
+LAST_WORDS = 200  # characters of a program's last line on stderr, in an error
 
 
 class Server(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How one server is reached: a program that is started, or an address."""
+    """How to reach one server: a program to start, or an address."""
 
     command: str | None = None
     args: list[str] = []
@@ -854,7 +868,7 @@ class Server(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Result(NamedTuple):
-    """What a tool said; `failed` when it says so itself, `uncertain` when it said nothing and may have worked all the same."""
+    """The answer of a tool; `failed` if the tool says so, `uncertain` if it did not answer but may have been executed."""
 
     text: str
     failed: bool = False
@@ -863,10 +877,10 @@ class Result(NamedTuple):
 
 def servers_of(settings: ExecutorSettings) -> dict[str, Server]:
     """
-    Read the configured servers by name.
+    Read the configured servers, by name.
 
     Raises:
-        SettingsError: one has neither command nor url, or both, or an unknown key; names it.
+        SettingsError: a server has neither command nor url, or both, or an unknown key; names it.
     """
     servers: dict[str, Server] = {}
     for name, fields in json.loads(settings.servers or "{}").items():
@@ -884,7 +898,7 @@ def servers_of(settings: ExecutorSettings) -> dict[str, Server]:
 
 
 class Toolbox:
-    """The tools of some servers, by unique names. A context manager; to be used by one thread."""
+    """The tools of some servers, by unique names. A context manager; use it from one thread."""
 
     def __init__(self, servers: Mapping[str, Server], settings: ExecutorSettings) -> None:
         self._servers = servers
@@ -896,11 +910,11 @@ class Toolbox:
 
     def __enter__(self) -> Self:
         """
-        Start and reach every server.
+        Start or connect to every server.
 
         Raises:
-            ToolError: one cannot be started or reached.
-            SettingsError: two tools have one name.
+            ToolError: a server cannot be started or reached.
+            SettingsError: two tools have the same name.
         """
         if not self._servers:
             return self
@@ -920,10 +934,10 @@ class Toolbox:
 
     def call_tool(self, name: str, arguments: Json, until: float) -> Result:
         """
-        Call a tool and return what it says, within the configured time; its own errors and those of its server are results too.
+        Call a tool and return its answer, within the configured time; errors of the tool and of its server are results too.
 
         Args:
-            until: `time.monotonic()` at which to wait no longer.
+            until: `time.monotonic()` at which to stop waiting.
 
         Raises:
             ToolError: there is no such tool.
@@ -959,7 +973,7 @@ class Toolbox:
         self._portal.call(stop.set)
         try:
             held.result()
-        except (Exception, CancelledError) as error:  # a server that died is no reason to lose what was done
+        except (Exception, CancelledError) as error:  # a server that died is no reason to lose the results
             logger.info("executor.close", extra={"server": name, "cause": type(error).__name__})
 
     def _add_tools(self, name: str, server: Server, listed: list[Any]) -> None:
@@ -989,7 +1003,7 @@ class Toolbox:
 
 
 async def _hold_server(server: Server, words: IO[str], start_s: float, ready: Reached, stop: anyio.Event) -> None:
-    """Keep one server open from start to `stop`, all in one task, as its client demands."""
+    """Keep one server open from start to `stop`, all in one task, as its client requires."""
     import httpx2
     import mcp
     from mcp.client.stdio import StdioServerParameters, stdio_client
@@ -1047,7 +1061,7 @@ async def _call_tool(client: mcp.Client, server: str, name: str, arguments: Json
 
 
 def _text_of_answer(answer: Any) -> str:
-    """Join the texts of an answer; its structured content where there are none."""
+    """Join the texts of an answer, or return its structured content if there are none."""
     parts = [block.text if block.type == "text" else f"({block.type})" for block in answer.content]
     if not parts and answer.structured_content is not None:
         return json.dumps(answer.structured_content, ensure_ascii=False)
@@ -1055,7 +1069,7 @@ def _text_of_answer(answer: Any) -> str:
 
 
 def _root_cause(error: BaseException) -> str:
-    """Find the first single cause in a group of errors."""
+    """Return the first single cause in a group of errors."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

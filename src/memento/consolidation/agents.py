@@ -7,7 +7,7 @@ The five questions that consolidation asks, and the types of their answers.
 
 Rules answer them by default; a model answers the same questions through the same types.
 
-*But:* answers name things by the words of the note ("USER" or an entity's name). `resolve.py` and `write.py` assign IRIs.
+*But:* answers name things by the words of the note ("USER" or an entity's name). `write.py` assigns the IRIs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["USER", "Mention"]
 
 
 class NotUnderstood(Exception):
-    """The agents give a note up: `reason` tells whoever wrote it why it is kept in its own words."""
+    """The agents gave a note up; `reason` tells its writer why the note is kept in its own words."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -43,7 +43,7 @@ class Extraction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """An entity of the graph that a mention may mean; `similarity` is its fused rank score, 0..2, best first."""
+    """An entity of the graph that a mention may mean; `similarity` is its fused rank score, 0..2. Lists are best first."""
 
     entity: Entity
     similarity: float
@@ -73,7 +73,7 @@ class Resolved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hypotheses:
-    """Memories that may exist: some that would say the same, some that this note would end."""
+    """Texts of memories that may exist: some would say the same as the note, others would be ended by it."""
 
     semantic: tuple[str, ...] = ()
     state_change: tuple[str, ...] = ()
@@ -82,9 +82,9 @@ class Hypotheses:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stated:
     """
-    What a draft states: a relation of a subject (a resolved name, or "USER"), its value, and how that is meant.
+    A relation of a subject (a resolved name, or "USER") that a draft states, its value, and the mood of the statement.
 
-    `sure` when the note says it, not in passing.
+    `sure` if the note asserts it and does not only mention it in passing.
     """
 
     subject: str
@@ -116,34 +116,34 @@ class Draft:
     ends: tuple[str, ...] = ()
     corrects: bool = False
     user_name: str | None = None  # the user's name, when this memory states it
-    sure: bool = True  # whether its slot is stated, not mentioned in passing
-    until: datetime | None = None  # when it stops to hold, where the note says so
+    sure: bool = True  # whether its slot is asserted, not mentioned in passing
+    until: datetime | None = None  # when it stops holding, if the note says so
     states: tuple[Stated, ...] = ()
     reads: str = ""  # how rules read it: the main clause in the third person
     mood: str = "fact"  # how its words are meant
-    noise: str = ""  # why it is worth no memory
-    remark: str = ""  # what the writer of the note should know of how it was read
+    noise: str = ""  # why it makes no memory
+    remark: str = ""  # what the writer of the note should know about how it was read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Existing:
     """
-    A memory that is believed, with the names of what it is about ("USER" for the user).
+    A believed memory, with the names of what it is about ("USER" for the user).
 
-    Rivals for a slot may be over already (`memory.invalid_at`): they tell where in history a draft belongs.
+    Rivals for a slot may have ended (`memory.invalid_at`): they show where in history a draft belongs.
     """
 
     memory: Memory
     about: tuple[str, ...]
     subject: str | None = None
-    likeness: tuple[float, ...] = ()  # the cosine with each draft, in their order
+    likeness: tuple[float, ...] = ()  # the cosine with each draft, in the order of the drafts
     framed: tuple[
         float, ...
     ] = ()  # the same with names, figures and days masked; 0 where these tell that both may be so
     followed: tuple[tuple[int, str, int], ...] = ()
     """
-    (place of the draft, relation, times) where a draft states another value of a relation of the same subject, and values of that
-    relation have followed one another so many times.
+    (index of the draft, relation, count) for each draft that states another value of a relation of the same subject, where values
+    of that relation have replaced each other `count` times.
     """
 
 
@@ -159,7 +159,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Successor:
-    """A memory that is known already and that follows a draft about the past: the draft ends where it begins."""
+    """A known memory that follows a draft about the past: the draft ends where the memory begins."""
 
     memory: IRI
     reason: str
@@ -167,7 +167,7 @@ class Successor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rival:
-    """A memory that likely cannot hold together with a draft: how sure that is, in 0..1, and in what they differ."""
+    """A memory that likely cannot be true together with a draft: the confidence, 0..1, and in what they differ."""
 
     memory: IRI
     confidence: float
@@ -177,10 +177,10 @@ class Rival:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Add:
     """
-    Write the draft beside what is known; with a `successor`, in its place in the middle of history.
+    Write the draft beside what is known; with a `successor`, insert it into history before that memory.
 
     `contradicts` are memories of the same instant that cannot be true together with it: all are kept, and flagged. `rivals` are
-    memories that likely cannot.
+    memories that likely cannot be true together with it.
     """
 
     draft: Draft
@@ -192,7 +192,12 @@ class Add:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skip:
-    """The draft is known already: `duplicate` says the same of the same time; None when it repeats another draft."""
+    """
+    Do not write the draft.
+
+    `duplicate` is the known memory that says the same of the same time. It is None if another draft of the note says it, or if the
+    draft makes no memory.
+    """
 
     draft: Draft
     duplicate: IRI | None
@@ -201,7 +206,7 @@ class Skip:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invalidate:
-    """Write the draft and retire every target; with a `successor`, in its place in the middle of history."""
+    """Write the draft and retire every target; with a `successor`, insert it into history before that memory."""
 
     draft: Draft
     targets: tuple[Target, ...]
@@ -212,7 +217,7 @@ class Invalidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """What understanding one note took: questions asked of a model, tokens in and out, the digest of the prompts."""
+    """The cost of understanding one note: questions asked of a model, tokens in and out, and the digest of the prompts."""
 
     calls: int = 0
     tokens: int = 0
@@ -223,19 +228,19 @@ Decision = Add | Skip | Invalidate
 
 
 class Agents(Protocol):
-    """Who answers, for one note: rules, or a model. May be asked from two threads. Rules may raise `NotUnderstood`."""
+    """The agents that answer for one note: rules, or a model. Two threads may call them. Rules may raise `NotUnderstood`."""
 
     name: str
-    """`rules`, or the model's provider and name: goes into the provenance of the memories."""
+    """`rules`, or the model's provider and name; recorded in the provenance of the memories."""
 
     kind: AgentKind
 
     def account(self) -> Account:
-        """Return what the note has taken so far."""
+        """Return the cost of the note so far."""
         ...
 
     def extract_entities(self, note: Note, user: User, *, biography: bool = True) -> Extraction:
-        """List what the note names, never the user; and with `biography` what it says of the user's life."""
+        """List what the note names, never the user, and, with `biography`, what it says of the user's life."""
         ...
 
     def resolve_entities(
@@ -245,11 +250,11 @@ class Agents(Protocol):
         ...
 
     def hypothesise(self, memories: Sequence[Existing]) -> Hypotheses:
-        """Guess texts to search with for memories that the note may repeat or end; may be empty."""
+        """Guess texts with which to search for memories that the note may repeat or end; the answer may be empty."""
         ...
 
     def extract_memories(self, note: Note, mentions: Sequence[Mention], user: User) -> list[Draft]:
-        """List the facts of the note in the third person; none when there is none. `mentions` are the ones that were resolved."""
+        """Extract the facts of the note in the third person, none if it states none. `mentions` are those that were resolved."""
         ...
 
     def resolve_memories(self, drafts: Sequence[Draft], existing: Sequence[Existing], note: Note) -> list[Decision]:

@@ -45,7 +45,7 @@ from memento.search.nodes import content_hash
 from memento.text.sentences import drop_controls
 
 SETTLED_CONTRADICTION = "settled-contradiction"
-"""The rule of an invalidation by hand that took the flags of a contradiction away, so that `undo` can put them back."""
+"""The rule of a manual invalidation that removed the flags of a contradiction, so that `undo` can restore them."""
 
 _CONTRADICTION = "both give another value of one property from the same moment on"
 _CANDIDATES = 5
@@ -53,7 +53,7 @@ _CANDIDATES = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Correction:
-    """What takes the place of which memory, since when (default: since that memory), and under which keys."""
+    """The new text for a memory, when it begins (default: when that memory began), and its keys."""
 
     iri: str
     content: str
@@ -63,13 +63,13 @@ class Correction:
 
 def correct(asked: Correction, desk: WriteContext, rules: Agents) -> Noted:
     """
-    Put a better text in the place of a memory, as a note: it begins and ends as the memory did, unless told otherwise.
+    Replace a memory by a corrected text, which is written as a note. It begins and ends as the memory did, unless told otherwise.
 
-    Where the memory was corrected before, what took its place is corrected.
+    If the memory was corrected before, its latest correction is corrected.
 
     Raises:
         NotFound: the namespace has no such memory, or it is forgotten.
-        InputError: the text is that of the memory, or its keys cannot be used.
+        InputError: the text equals that of the memory, or its keys cannot be used.
     """
     iri, content, since = asked.iri, drop_controls(asked.content), asked.since
     scope, parts, now = desk.scope, desk.stores, desk.now
@@ -121,11 +121,11 @@ def correct(asked: Correction, desk: WriteContext, rules: Agents) -> Noted:
 
 def mark_memories(iri: str, marks: Marks, untag: Sequence[str], scope: Scope, parts: Backends) -> tuple[Marked, ...]:
     """
-    Change what stands beside a memory, or beside all memories of a note, and return how it stands then.
+    Change the tags, container or importance of a memory, or of all memories of a note, and return the new values.
 
     Args:
-        marks: the tags to add, and what takes the place of the container and the importance; an empty container takes it away.
-        untag: the tags to take away.
+        marks: the tags to add, and the new container and importance; an empty container removes the container.
+        untag: the tags to remove.
 
     Raises:
         NotFound: the namespace's own graph has no such memory or note.
@@ -171,7 +171,7 @@ def _raise_if_same(content: str, old: Memory) -> None:
 
 
 def _follow_corrections(iri: str, scope: Scope, parts: Backends) -> Memory:
-    """Load a memory, or what took its place in the end where it was corrected before; raises `NotFound`."""
+    """Load a memory, or its latest correction if it was corrected; raises `NotFound`."""
     old, seen = _load_memory(iri, scope, parts), set[IRI]()
     while old.iri not in seen:
         seen.add(old.iri)
@@ -184,12 +184,12 @@ def _follow_corrections(iri: str, scope: Scope, parts: Backends) -> Memory:
 
 def undo(iri: str, scope: Scope, now: datetime, parts: Backends) -> Undone:
     """
-    Take an invalidation back; where others have retired the same memory too, it ends when the earliest of them says.
+    Undo an invalidation. If others have retired the same memory too, it ends when the earliest of them says.
 
-    A contradiction that it settled is one again.
+    If the invalidation settled a contradiction, the contradiction is restored.
 
     Raises:
-        NotFound: the namespace has no such invalidation, and no memory that one has retired.
+        NotFound: the namespace has no such invalidation, and no such memory that an invalidation has retired.
     """
     rows = parts.graph.select("consolidation/invalidation", [scope.graph], node=parse_iri(iri)) if ":" in iri else []
     if not rows:
@@ -231,7 +231,7 @@ def undo(iri: str, scope: Scope, now: datetime, parts: Backends) -> Undone:
 
 
 def list_disputes(scope: Scope, parts: Backends, limit: int = 100) -> tuple[Dispute, ...]:
-    """Return the disputes of a namespace, contradictions first, then the likeliest rivals."""
+    """Return the disputes of a namespace: contradictions first, then rivals, the most likely first."""
     rows = parts.graph.select("library/disputed", [scope.graph])
     return tuple(
         Dispute(
@@ -248,11 +248,11 @@ def list_disputes(scope: Scope, parts: Backends, limit: int = 100) -> tuple[Disp
 
 def settle_dispute(kept: str, ended: str, scope: Scope, parts: Backends, *, reason: str = "") -> Settled:
     """
-    End one of two memories in favour of the other, and drop what flagged them; `undo` takes it back.
+    End one of two memories in favour of the other, and remove the flags between them; `undo` reverts it.
 
     Raises:
         NotFound: the namespace has no such current memory.
-        InputError: both are the same one, or the other is over already.
+        InputError: both are the same memory, or the one to be ended has already ended.
     """
     if kept == ended:
         raise InputError("a memory is in no dispute with itself: name the one to keep and the one to end")
@@ -288,14 +288,14 @@ def settle_dispute(kept: str, ended: str, scope: Scope, parts: Backends, *, reas
 
 
 def contradict(one: IRI, other: IRI, graph: IRI) -> list[Quad]:
-    """Return what flags two memories as a contradiction, from either side."""
+    """Return the quads that flag two memories as contradicting each other, in both directions."""
     return [(one, MEM.contradicts, other, graph), (other, MEM.contradicts, one, graph)]
 
 
 def _understand(
     note: Note, user: User, scope: Scope, parts: Backends, rules: Agents
 ) -> tuple[Draft, tuple[Resolution, ...]]:
-    """Return the one fact of the better text, and what it names; where there are several, the text as it is."""
+    """Return the one fact of the corrected text, and what it names; if it states several, return the text as it is."""
     mentions = drop_user(rules.extract_entities(note, user).mentions, user)
     offered = find_candidates(mentions, scope, _CANDIDATES, parts, exact_only=True)
     resolved = rules.resolve_entities(list(zip(mentions, offered, strict=True)), None, user)
@@ -324,7 +324,7 @@ def _report_unreadable(iri: IRI) -> NotFound:
 
 
 def _inherit(new: IRI, old: Memory, began: datetime, written: Change, scope: Scope) -> Change:
-    """Take over from the memory what it was about, where the better text names nothing, and when it ended."""
+    """Copy to the correction when the old memory ended and, if the correction names nothing, what the old memory was about."""
     adds: list[Quad] = []
     if not any(subject == new and predicate == MEM.about for subject, predicate, _, _ in written.adds):
         adds += [(new, MEM.about, anchor, scope.graph) for anchor in old.about]
@@ -346,7 +346,7 @@ def _to_invalidation(row: Row) -> Invalidation:
 
 
 def _list_tags(statements: Mapping[IRI, Sequence[Value]]) -> tuple[IRI, ...]:
-    """Return the tags among what is said of a memory; what is written by hand may be anything."""
+    """Return the tags among the statements of a memory; statements written by hand may have any value."""
     return tuple(IRI(str(tag)) for tag in statements.get(MEM.tagged, ()) if is_tag(IRI(str(tag))))
 
 

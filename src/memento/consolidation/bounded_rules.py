@@ -64,20 +64,20 @@ from memento.model import AgentKind, Note, User
 logger = logging.getLogger(__name__)
 
 RULES = "memento.consolidation.rules:RuleAgents"
-"""Who answers: a module, and a class in it that is made with the user's time zone."""
+"""The class that answers: its module and its name; it is constructed with the user's time zone."""
 
 _BOOT = (
     "import sys; sys.path[:] = sys.argv[1].split(chr(10)); "
     "from memento.consolidation.bounded_rules import answer_jobs; answer_jobs(int(sys.argv[2]), sys.argv[3])"
 )
-"""What the interpreter runs, without site packages of its own: the path of the owner is the first argument."""
+"""The code that the child's interpreter runs, without site packages; the first argument is the parent's module path."""
 
 _PATIENCE = 4
-"""How many times longer than it may compute an answer may take where others use the processor."""
+"""How many times the permitted CPU time an answer may take in wall-clock time, because other processes use the CPU."""
 _START_S = 30.0
 _MEMORY_MB = 1024
 _SPARE = 2
-"""Processes that are kept when nobody asks anything."""
+"""The number of idle processes that are kept."""
 
 
 class ExtractEntities(Struct, frozen=True, tag=True):
@@ -116,7 +116,7 @@ Question = ExtractEntities | ResolveEntities | ExtractMemories | ResolveMemories
 
 
 class Decided(Struct, frozen=True):
-    """One decision, by its kind."""
+    """One decision, with its kind."""
 
     add: Add | None = None
     skip: Skip | None = None
@@ -124,7 +124,7 @@ class Decided(Struct, frozen=True):
 
 
 class Job(Struct, frozen=True):
-    """A question, and how long the answer may be computed."""
+    """A question, and the CPU time that its answer may take."""
 
     question: Question
     zone: str
@@ -132,7 +132,7 @@ class Job(Struct, frozen=True):
 
 
 class Answer(Struct, frozen=True):
-    """The answer in plain values, or what went wrong and where; and the seconds it took."""
+    """The answer in plain values, or what failed and where; and the seconds it took."""
 
     value: Any
     failure: str | None
@@ -140,7 +140,7 @@ class Answer(Struct, frozen=True):
 
 
 class RuleProcesses:
-    """The processes of this interpreter: started when somebody asks, kept for the next, replaced when one is killed."""
+    """A pool of rule processes for this interpreter: started on demand, reused, and replaced when one is killed."""
 
     def __init__(self, agents: str = RULES) -> None:
         self._agents = agents
@@ -148,19 +148,19 @@ class RuleProcesses:
         self._lock = threading.Lock()
 
     def start(self) -> None:
-        """Have one ready soon, as a service does before the first note."""
+        """Start one process if none is idle, so that the first note need not wait for it."""
         with self._lock:
             if not self._idle:
                 self._idle.append(RuleProcess(self._agents))
 
     def run_job(self, job: Job) -> Answer | None:
         """
-        The answer, or None when its time was up.
+        Return the answer, or None if its time ran out.
 
-        Where somebody else has killed the process, as a system does that runs out of memory, another is asked, once.
+        If something else killed the process, for example the system for lack of memory, a second process is tried, once.
 
         Raises:
-            BackendError: no process could be started, or it ended by itself.
+            BackendError: no process could be started, or the process ended by itself.
         """
         data = codec.encode(job)
         for _ in range(2):
@@ -186,7 +186,7 @@ class RuleProcesses:
         return Answer(None, "the process that read it ended", 0.0)
 
     def close(self) -> None:
-        """End those that wait; calling it twice is harmless, and another question starts a new one."""
+        """End the idle processes; calling it twice is harmless, and the next question starts a new one."""
         with self._lock:
             idle, self._idle = self._idle, []
         for process in idle:
@@ -194,12 +194,12 @@ class RuleProcesses:
 
     @property
     def idle(self) -> list[int]:
-        """The process ids of those that wait; the last is asked next."""
+        """The process ids of the idle processes; the last one is used next."""
         with self._lock:
             return [process.pid for process in self._idle]
 
     def leave(self) -> None:
-        """Forget them without ending them: after a fork they are those of the parent."""
+        """Forget the processes without ending them: after a fork they belong to the parent."""
         self._lock = threading.Lock()
         self._idle = []
 
@@ -222,10 +222,10 @@ class RuleProcesses:
 
 
 class RuleProcess:
-    """One child process and the socket to it; asked by one thread at a time."""
+    """One child process and the socket to it; one thread at a time may use it."""
 
     def __init__(self, agents: str) -> None:
-        """Start it; raises `BackendError` when the system refuses."""
+        """Start the process; raises `BackendError` if the system refuses."""
         ours, theirs = socket.socketpair()
         self._channel = ours
         with theirs:
@@ -237,7 +237,7 @@ class RuleProcess:
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,  # a traceback might quote the note
-                    start_new_session=True,  # a Ctrl-C is meant for its owner, who then ends it
+                    start_new_session=True,  # Ctrl-C is meant for the parent, which then ends this process
                 )
             except OSError as error:
                 ours.close()
@@ -249,16 +249,16 @@ class RuleProcess:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it has not ended."""
+        """Whether the process is still running."""
         return self._child.poll() is None
 
     def ask(self, job: bytes, seconds: float) -> Answer:
         """
-        The answer to a job that may take so many seconds of computing.
+        Return the answer to a job that may take so many seconds of CPU time.
 
         Raises:
-            TimeoutError: no answer came in `_PATIENCE` times as long.
-            OSError: it has ended; `end` says how.
+            TimeoutError: no answer came in `_PATIENCE` times as many seconds.
+            OSError: the process has ended; `end` says how.
         """
         self._channel.settimeout(_START_S + _PATIENCE * seconds)
         _send(self._channel, job)
@@ -268,7 +268,9 @@ class RuleProcess:
         return codec.decode(Answer, data)
 
     def end(self, *, has_ended: bool = False) -> int:
-        """Kill it and return how it ended: minus the signal, when by one; what `has_ended` is left the time to be gone."""
+        """
+        Kill the process and return its exit code, or minus the signal that ended it; with `has_ended`, first give it time to exit.
+        """
         self._channel.close()
         if has_ended:
             with suppress(subprocess.TimeoutExpired):
@@ -278,20 +280,20 @@ class RuleProcess:
 
 
 PROCESSES = RuleProcesses()
-"""Those of this interpreter: rules remember nothing of a note, so one process may serve all memories that are open."""
+"""The pool of this interpreter. Rules keep nothing of a note, so all open memories can share the processes."""
 atexit.register(PROCESSES.close)
 os.register_at_fork(after_in_child=PROCESSES.leave)
 
 
 def answer_jobs(channel: int, agents: str) -> None:
-    """In the child: answer the jobs that come through the socket of that file descriptor until its other end is closed."""
-    import resource  # is not there on every system where the rest runs
+    """Answer, in the child, the jobs that come through the socket of a file descriptor, until its other end is closed."""
+    import resource  # does not exist on every system that Memento runs on
 
     module, _, name = agents.partition(":")
-    made = getattr(import_module(module), name)  # by this process alone, before it is asked
+    made = getattr(import_module(module), name)  # created once in this process, before the first job
     if prepare := getattr(made, "prepare", None):
         prepare()
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # it would hold what somebody remembers
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core dump would hold the user's texts
     _, allowed = resource.getrlimit(resource.RLIMIT_DATA)
     most = _MEMORY_MB << 20 if allowed == resource.RLIM_INFINITY else min(_MEMORY_MB << 20, allowed)
     resource.setrlimit(resource.RLIMIT_DATA, (most, most))
@@ -300,7 +302,7 @@ def answer_jobs(channel: int, agents: str) -> None:
         while data := _receive(owner):
             try:
                 job = codec.decode(Job, data)
-            except InputError as error:  # names the field, and no value
+            except InputError as error:  # it names the field, and no value
                 answer = Answer(None, str(error), 0.0)
             else:
                 answer = _answer(made(job.zone), job)
@@ -342,7 +344,7 @@ def _wrap_decision(decision: Decision) -> Decided:
 
 
 def _place_of(error: Exception) -> str:
-    """What went wrong and where, without a word of the note."""
+    """Describe what failed and where, without a word of the note."""
     at = error.__traceback__
     while at and at.tb_next:
         at = at.tb_next
@@ -355,7 +357,7 @@ def _send(channel: socket.socket, data: bytes) -> None:
 
 
 def _receive(channel: socket.socket) -> bytes | None:
-    """The next message; None when the other end is closed."""
+    """Receive the next message; None if the other end is closed."""
     head = _exactly(channel, 8)
     return head and _exactly(channel, int.from_bytes(head, "big"))
 
@@ -379,9 +381,9 @@ _KEPT = "so it is kept in its own words"
 
 class BoundedRules:
     """
-    The rules for one note: all its questions together have so many seconds of computing.
+    The rules for one note, with a limit on the CPU time of all its questions together.
 
-    Whoever asks once more when they are used up is told so at once.
+    Once it is used up, every further question fails at once.
     """
 
     name = "rules"
@@ -395,26 +397,28 @@ class BoundedRules:
         self._drafts: list[Draft] = []
 
     def account(self) -> Account:
-        """Nothing: rules cost no tokens."""
+        """Return an empty account: rules use no tokens."""
         return Account()
 
     def extract_entities(self, note: Note, user: User, *, biography: bool = True) -> Extraction:
-        """What the note names, and its sentences about the user's life."""
+        """Extract what the note names, and its sentences about the user's life."""
         return self._ask_rules(Extraction, ExtractEntities(note, user, biography))
 
     def resolve_entities(
         self, mentions: Sequence[tuple[Mention, Sequence[Candidate]]], biography: str | None, user: User
     ) -> Resolved:
-        """Matches by name; what has no sure match is new."""
+        """Match mentions to entities by name; a mention without a certain match is a new entity."""
         offered = [(mention, list(candidates)) for mention, candidates in mentions]
         return self._ask_rules(Resolved, ResolveEntities(offered, biography, user))
 
     def hypothesise(self, memories: Sequence[Existing]) -> Hypotheses:
-        """None: rules do not guess."""
+        """Return no guesses: rules do not guess."""
         return Hypotheses()
 
     def extract_memories(self, note: Note, mentions: Sequence[Mention], user: User) -> list[Draft]:
-        """One draft for each statement of the note; an import asks twice, first to know what it will embed."""
+        """
+        Return one draft for each statement of the note. An import calls this twice, the first time to learn which texts to embed.
+        """
         question = ExtractMemories(note, list(mentions), user)
         if question != self._read:
             self._drafts = self._ask_rules(list[Draft], question)
@@ -422,13 +426,13 @@ class BoundedRules:
         return list(self._drafts)
 
     def resolve_memories(self, drafts: Sequence[Draft], existing: Sequence[Existing], note: Note) -> list[Decision]:
-        """Adds, skips or retires; in doubt adds."""
+        """Decide to add, skip or retire; in doubt, add."""
         decided = self._ask_rules(list[Decided], ResolveMemories(list(drafts), list(existing), note))
         return [decision for one in decided if (decision := one.add or one.skip or one.invalidate)]
 
     def _ask_rules(self, kind: type[T], question: Question) -> T:
         """
-        The answer of the rules.
+        Ask the rules.
 
         Raises:
             NotUnderstood: the seconds of this note are used up, or the rules failed on it.
@@ -444,7 +448,7 @@ class BoundedRules:
         else:
             self._left -= answer.seconds
             return codec.decode(kind, answer.value)
-        # What failed and where, never what the note says.
+        # Log what failed and where, never the note's text.
         failure = answer.failure if answer else "overdue"
         logger.warning("rules.gave-up", extra={"question": type(question).__name__, "failure": failure})
         raise NotUnderstood(self._over)

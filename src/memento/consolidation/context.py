@@ -1,4 +1,4 @@
-"""Find existing memories that may be relevant to a note: by the note itself, by guesses, and by what its drafts say."""
+"""Find existing memories that may be relevant to a note: by the note itself, by guessed texts, and by its drafts."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from memento.search.words import bm25
 from memento.settings import ConsolidationSettings, WordsSettings
 
 Recall = Callable[[str, Scope], Recollection]
-"""The memories that a text brings back in a scope, best first."""
+"""Recalls the memories of a scope for a text, best first."""
 
 _NEAREST = 3
-"""Memories by likeness for each draft of a model, beside what its guesses found."""
+"""The number of nearest memories for each draft of a model, in addition to those that its guesses found."""
 
 
 def find_context(
@@ -36,9 +36,10 @@ def find_context(
     knobs: ConsolidationSettings,
 ) -> list[Scored[IRI]]:
     """
-    Find the memories that a note may repeat or end, best first: what it brings back, and what guesses about those find.
+    Find the memories that a note may repeat or end, best first: those that it recalls, and those near the texts that a model
+    guesses from them.
 
-    Rules find them by slot and name, later: for them this is empty. Where nothing comes back nothing is guessed.
+    For rules the result is empty: they find memories by slot and name, later. If nothing is recalled, nothing is guessed.
 
     Source: HyDE, Gao et al. 2022, https://arxiv.org/abs/2212.10496
     """
@@ -68,14 +69,14 @@ def find_existing(
     is_turn: bool = False,
 ) -> list[Existing]:
     """
-    Find the memories that the drafts must be compared with, each once: what the context found, then rivals and those alike.
+    Find the memories that the drafts must be compared with, each once: those in the context, rivals, and similar ones.
 
-    Those alike are current; rivals for a slot and repetitions may be over already, as they tell where a draft belongs.
+    Similar ones are current. Rivals for a slot and repetitions may have ended, because they show where in history a draft belongs.
 
     Args:
-        iris_by_name: the IRI of every name in the drafts that the graph has.
+        iris_by_name: the IRIs of the names in the drafts that the graph has.
         context: what `find_context` found.
-        is_turn: the drafts are a turn of a conversation, of which no rivals are looked for.
+        is_turn: the drafts are a turn of a conversation; no rivals are searched for.
     """
     if all(draft.noise for draft in drafts):
         return []
@@ -102,7 +103,7 @@ def find_existing(
 def _find_by_subject(
     drafts: Sequence[Draft], iris_by_name: Mapping[str, IRI], scope: Scope, parts: Backends
 ) -> set[IRI]:
-    """Find what states something of whom the drafts speak of, and what says the same as one."""
+    """Find memories that state something about the subjects of the drafts, and memories with the same text."""
     named = (name for draft in drafts for name in (draft.subject, *draft.about))
     subjects = {iris_by_name[name] for name in named if name and name in iris_by_name}
     rows = parts.graph.select(
@@ -115,7 +116,7 @@ def _find_by_subject(
 
 
 def _find_by_slot(drafts: Sequence[Draft], iris_by_name: Mapping[str, IRI], scope: Scope, parts: Backends) -> set[IRI]:
-    """Find what fills a slot of a subject that a draft fills too, and what says the same as one."""
+    """Find memories that fill the same slot of the same subject as a draft, and memories with the same text."""
     filling = [draft for draft in drafts if draft.slot and draft.subject in iris_by_name]
     subjects = {iris_by_name[draft.subject] for draft in filling if draft.subject}
     rows = parts.graph.select(
@@ -132,10 +133,10 @@ def _find_followed(
     drafts: Sequence[Draft], iris_by_name: Mapping[str, IRI], scope: Scope, parts: Backends
 ) -> dict[IRI, tuple[tuple[int, str, int], ...]]:
     """
-    Find the memories with the one other value of a relation that a draft states, where such values are known to follow one another.
+    Find memories with another value of a relation that a draft states, if values of that relation are known to replace each other.
 
-    What no draft fills as a slot is looked at: those are known to have one value at a time. Where several values hold now, as of a
-    friend, nothing is found.
+    Slots of drafts are skipped, because they have one value at a time anyway. If several values hold now, as for friends, nothing
+    is found.
     """
     stated = {
         (iris_by_name[one.subject], one.relation): (place, one.value.casefold())
@@ -178,7 +179,7 @@ def _find_followed(
 def _search_guesses(
     texts: Sequence[str], scope: Scope, received: datetime, parts: Backends, knobs: ConsolidationSettings
 ) -> list[Scored[IRI]]:
-    """Find the memories most like each text; the texts are embedded in one batch and searched under one lock."""
+    """Find the memories nearest to each text; the texts are embedded in one batch and searched under one lock."""
     if not texts:
         return []
     vectors = parts.embedder.embed([parts.embedder.windows(text)[0] for text in texts])
@@ -186,7 +187,7 @@ def _search_guesses(
     with parts.indexes.lock:
         view = View.at(parts.indexes, scope.memory_graphs, received, None, None)
         hits = [hit for row in vectors for hit in view.nearest(row[None, :], knobs.guessed_memories, "guess")]
-        # From −1..1 to the 0..1 of a recall's scores.
+        # From −1..1 to the 0..1 of recall scores.
         return [Scored(parts.indexes.nodes.iri(hit.item), (1 + hit.score) / 2, "guess") for hit in hits]
 
 
@@ -202,7 +203,7 @@ def _find_similar(drafts: Sequence[Draft], scope: Scope, received: datetime, lim
 
 
 def _compare_with(known: Sequence[Existing], drafts: Sequence[Draft], parts: Backends) -> list[Existing]:
-    """Return the memories with how alike each draft they are, as they are and masked."""
+    """Return the memories with their cosines to each draft, of the texts as they are and of their masked sentences."""
     rows = [parts.embedder.embed([parts.embedder.windows(draft.content)[0]]) for draft in drafts]
     with parts.indexes.lock:
         nodes = [parts.indexes.nodes.find(one.memory.iri) for one in known]
@@ -219,10 +220,10 @@ def _compare_with(known: Sequence[Existing], drafts: Sequence[Draft], parts: Bac
 
 def _compare_frames(known: Sequence[Existing], drafts: Sequence[Draft], parts: Backends) -> list[list[float]]:
     """
-    Return for each memory, and in it for each draft, the cosine of their masked sentences.
+    Return for each memory the cosines of its masked sentences with those of each draft.
 
-    Only what may differ in a single name, figure, day or thing is embedded: few memories, and mostly none. What is more like
-    that which there are several of counts 0.
+    Only sentences that may differ in a single name, figure, day or thing are embedded: these are few, mostly none. A sentence of a
+    kind that may be true several times at once counts 0.
     """
     pairs = [
         (at, place, new, old, least)
@@ -244,7 +245,7 @@ def _compare_frames(known: Sequence[Existing], drafts: Sequence[Draft], parts: B
     for at, place, new, old, least in pairs:
         one, other = row_of[new.masked], row_of[old.masked]
         alike = float(rows[one] @ rows[other])
-        if min(margin[one], margin[other]) < SEVERAL:  # a word of change may make it likely, never certain
+        if min(margin[one], margin[other]) < SEVERAL:  # a word of change may make it likely, but never certain
             alike = min(alike, (least + SAME) / 2) if new.tells_of_change else 0.0
         if alike >= least:
             framed[at][place] = max(framed[at][place], alike)
@@ -257,7 +258,7 @@ def _load_existing(iris: Sequence[IRI], named: Mapping[str, IRI], scope: Scope, 
     memories = [memory for iri in iris if iri in statements and (memory := node_or_none(Memory, iri, statements[iri]))]
     anchors = {iri for memory in memories for iri in (*memory.about, memory.subject) if iri}
     names = {iri: parts.indexes.name(iri) or iri for iri in anchors}
-    # What the note calls "Anna" is "Anna" to the agents, whatever her full name in the graph.
+    # An entity that the note calls "Anna" is "Anna" to the agents, whatever her full name in the graph is.
     names |= {iri: name for name, iri in named.items()}
     names[scope.user] = USER
     return [
@@ -285,11 +286,11 @@ def find_candidates(
     known: dict[IRI, Entity] | None = None,
 ) -> list[list[Candidate]]:
     """
-    Find for each mention at most `limit` entities, best first.
+    Find at most `limit` entities for each mention, best first.
 
     Args:
-        exact_only: look at labels alone, which embeds nothing.
-        known: entities that were loaded before, and are not again; those that are loaded now are added.
+        exact_only: compare labels only, which embeds nothing.
+        known: entities that are already loaded and are not loaded again; newly loaded ones are added.
     """
     indexes = parts.indexes
     indexes.bring(scope.memory_graphs, texts=[name for one in mentions for name in (one.name, *one.aliases)])
@@ -309,14 +310,14 @@ def find_candidates(
 
 
 def load_entities(iris: Iterable[IRI], scope: Scope, parts: Backends) -> dict[IRI, Entity]:
-    """Load the entities among some IRIs, as the graph has them."""
+    """Load the entities among some IRIs from the graph."""
     statements = load_statements(iris, scope, parts).items()
     nouns = ((iri, node_or_none(Entity, iri, found)) for iri, found in statements if MEM.Entity in found.get(TYPE, ()))
     return {iri: entity for iri, entity in nouns if entity is not None}
 
 
 def load_statements(iris: Iterable[IRI], scope: Scope, parts: Backends) -> Statements:
-    """Load what the readable graphs say of some nodes."""
+    """Load the statements of the readable graphs about some nodes."""
     statements: Statements = {}
     if wanted := list(iris):
         for row in parts.graph.select("search/statements", scope.readable, node=wanted):
@@ -326,7 +327,7 @@ def load_statements(iris: Iterable[IRI], scope: Scope, parts: Backends) -> State
 
 
 def load_contents(memories: Iterable[IRI], scope: Scope, parts: Backends) -> dict[IRI, str]:
-    """Read the texts of some memories that the scope sees."""
+    """Load the texts of some memories that the scope can see."""
     wanted = list(memories)
     rows = parts.graph.select("keys/texts", scope.memory_graphs, memory=wanted) if wanted else []
     return {cast(IRI, row["memory"]): str(row["content"]) for row in rows}
@@ -335,7 +336,7 @@ def load_contents(memories: Iterable[IRI], scope: Scope, parts: Backends) -> dic
 def _rank_by_label(mention: Mention, scope: Scope, parts: Backends) -> list[tuple[int, float]]:
     labels = parts.indexes.labels
     names = (mention.name, *mention.aliases)
-    # 2 is the best that the fused rank of two lists can be.
+    # 2 is the highest fused rank of two lists.
     return [
         (found, 2.0)
         for found in dict.fromkeys(n for name in names for n in labels.find_exact(name, scope.memory_graphs))

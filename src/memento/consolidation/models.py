@@ -1,15 +1,15 @@
 """
 Ask a language model the five questions of consolidation.
 
-*Flow:* `show_…` writes a question as JSON with short ids, after a prompt from `prompts/`. The model fills in the forms, and
-`parse_…` checks the answer. Rules add the slots that they find in it.
+*Flow:* `show_…` writes a question as JSON with short ids, after a prompt from `prompts/`. The model fills in a form, and `parse_…`
+checks the answer. Rules add the slots that they find in the facts.
 
-*Guarantees:* a note takes at most five questions, and no more tokens than the budget. A model's answer is never trusted: its ids
-must be among those that it was shown, and count and order are those of the question. No answer raises an error: an unknown id, a
-missing or a duplicate decision affects only that decision.
+*Guarantees:* a note takes at most five questions, a sixth if its facts have to be asked for again, and no more tokens than the
+budget. A model's answer is never trusted: its ids must be among those that it was shown, and count and order are those of the
+question. No answer raises an error: an unknown id, a missing or a duplicate decision affects only that decision.
 
-*Because:* a model copies `m3` reliably, and a 50-character IRI with errors; and an id that was never shown can be ignored.
-Models word facts freely, but recall and later notes rely on slots; if the rules find none, nothing is added.
+*Because:* a model copies `m3` reliably, and a 50-character IRI with errors; and an id that was never shown can be ignored. Models
+word facts freely, but recall and later notes rely on slots; if the rules find none, nothing is added.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _GUESSES = 3
 
 
 class ModelAgents:
-    """Answers for one note by asking a model; may be asked from two threads."""
+    """Answers for one note by asking a model; two threads may call it."""
 
     kind: AgentKind = "model"
 
@@ -74,18 +74,18 @@ class ModelAgents:
         """
         Args:
             chats: the model for each of `QUESTIONS`.
-            rules: tell which slot a fact fills, so that rules and models understand each other's memories.
-            tokens: most tokens that the note may cost; 0 sets no bound.
+            rules: find the slot that a fact fills, so that rules and models understand each other's memories.
+            tokens: the most tokens that the note may cost; 0 means no limit.
         """
         self._chats = chats
         self._rules = rules
         self._budget = tokens
-        self.name = chats["resolve_memories"].name  # the model that decides; the other questions may go to others
+        self.name = chats["resolve_memories"].name  # the model that decides; others may answer the other questions
         self._lock = threading.Lock()
         self._calls = self._tokens = 0
 
     def account(self) -> Account:
-        """Return questions and tokens so far."""
+        """Return the number of questions and tokens so far."""
         with self._lock:
             return Account(calls=self._calls, tokens=self._tokens, prompts=digest_prompts())
 
@@ -97,14 +97,14 @@ class ModelAgents:
     def resolve_entities(
         self, mentions: Sequence[tuple[Mention, Sequence[Candidate]]], biography: str | None, user: User
     ) -> Resolved:
-        """Ask for one resolution for each mention; nothing is asked when nothing is known that they could be."""
+        """Ask for one resolution for each mention; ask nothing if the graph has no candidates."""
         if biography is None and not any(candidates for _, candidates in mentions):
             return parse_resolutions(EntityChoices(entities=[]), mentions, user)
         answer = self._ask("resolve_entities", show_entities(mentions, biography, user), EntityChoices)
         return parse_resolutions(answer, mentions, user)
 
     def hypothesise(self, memories: Sequence[Existing]) -> Hypotheses:
-        """Ask for three guesses of each kind at most."""
+        """Ask for at most three guesses of each kind."""
         answer = self._ask("hypothesise", show_memories(memories), Guesses)
         return Hypotheses(
             semantic=tuple(text for text in answer.semantic if text.strip())[:_GUESSES],
@@ -113,10 +113,10 @@ class ModelAgents:
 
     def extract_memories(self, note: Note, mentions: Sequence[Mention], user: User) -> list[Draft]:
         """
-        Ask for the facts of the note, with the slots that rules see in them; none when it states none.
+        Ask for the facts of the note, and add the slots that rules find in them; return none if the note states none.
 
-        A fact with a name or a number that the note does not have is sent back once; after that the note's own words take its
-        place.
+        If a fact has a name or a number that is not in the note, the question is asked once more. If one still has, the note's own
+        words replace it.
         """
         shown = show_note_with_names(note, mentions, user)
         drafts = parse_drafts(self._ask("extract_memories", shown, Facts), note, mentions)
@@ -127,7 +127,7 @@ class ModelAgents:
         return [add_slots(one, note, mentions, user, self._rules) for one in drafts]
 
     def resolve_memories(self, drafts: Sequence[Draft], existing: Sequence[Existing], note: Note) -> list[Decision]:
-        """Ask for one decision for each draft; nothing is asked when nothing is known."""
+        """Ask for one decision for each draft; ask nothing if no existing memory has to be compared."""
         if not existing:
             return parse_decisions(MemoryChoices(memories=[]), drafts, existing, note)
         answer = self._ask("resolve_memories", show_comparison(drafts, existing, note), MemoryChoices)
@@ -163,7 +163,7 @@ class ModelAgents:
 
 
 class Models:
-    """Makes the agents of each note, all on the same connections."""
+    """Makes the agents of each note; all share the same connections."""
 
     def __init__(self, settings: ModelSettings, rules: Callable[[], Agents]) -> None:
         self._chats = chats_of(settings)
@@ -175,11 +175,11 @@ class Models:
 
     @property
     def rest_s(self) -> float:
-        """Seconds for which the service is left alone, as it has kept failing; 0 while it is asked."""
+        """Seconds until the service is asked again after repeated failures; 0 if it is asked now."""
         return max((chat.rest_s for chat in self._chats.values()), default=0.0)
 
     def close(self) -> None:
-        """Let go of the connections; calling it twice is harmless."""
+        """Close the connections; calling it twice is harmless."""
         for chat in self._chats.values():
             chat.close()
 
@@ -198,7 +198,7 @@ def _text(value: Any) -> Any:
 
 
 Text = Annotated[str, BeforeValidator(_text)]
-"""Text for which a model may write null."""
+"""A text for which a model may write null."""
 
 
 class Form(BaseModel):
@@ -332,7 +332,7 @@ def show_note_with_names(note: Note, mentions: Sequence[Mention], user: User) ->
 
 
 def show_comparison(drafts: Sequence[Draft], existing: Sequence[Existing], note: Note) -> str:
-    """Show new facts as n1, n2, …; existing ones as m1, m2, …"""
+    """Show new facts as n1, n2, … and existing ones as m1, m2, …"""
     new = [
         {
             "id": short_id("n", place),
@@ -347,7 +347,7 @@ def show_comparison(drafts: Sequence[Draft], existing: Sequence[Existing], note:
 
 
 def show_objection(shown: str, contents: Sequence[str]) -> str:
-    """Show the same question once more, with what was wrong about the last answer."""
+    """Show the same question again, with what was wrong with the last answer."""
     return _to_json(
         {
             **json.loads(shown),
@@ -363,7 +363,7 @@ def _show_existing(one: Existing) -> dict[str, Any]:
 
 
 def _show_user(user: User) -> dict[str, str]:
-    """Show the name, when it is known and says something."""
+    """Show the user's name if it is known and says something."""
     return {} if not user.name or user.name.casefold() == USER.casefold() else {"user": user.name}
 
 
@@ -384,15 +384,15 @@ _TIMES = word_set(
     "night later soon ago since until till before after next last tomorrow yesterday today tonight easter christmas "
     "birthday anniversary"
 ) | {*MONTHS, *WEEKDAYS}
-"""Words of a note that speak of time, also where rules read no date in them."""
+"""Words that speak of time, in addition to the dates that rules read."""
 
 _INSIDE = re.compile(r"(?<=[a-z,;] )[A-Z\u00c0-\u00de][^\W_]+")
-"""A word that has a capital though no sentence begins with it."""
+"""A word inside a sentence that begins with a capital."""
 
 
 def normalise_name(name: str) -> str:
     """
-    Spell a name as an index has it: a part in lower case gets a capital, all other spelling stays.
+    Capitalise the parts of a name that are in lower case; all other spelling stays.
 
     >>> normalise_name("new york"), normalise_name("eBay"), normalise_name("aws lambda"), normalise_name("jean-luc")
     ('New York', 'eBay', 'Aws Lambda', 'Jean-Luc')
@@ -402,7 +402,7 @@ def normalise_name(name: str) -> str:
 
 
 def parse_extraction(answer: Entities, note: Note, user: User) -> Extraction:
-    """List the things named, each once, without the user; what the note does not name is left out."""
+    """List the entities of the answer, each once, without the user and without names that are not in the note."""
     said = {word[:5] for word in _WORDS.findall(note.content.casefold())}
     mentions: dict[tuple[str, str], Mention] = {}
     for entity in answer.entities:
@@ -427,7 +427,9 @@ def parse_extraction(answer: Entities, note: Note, user: User) -> Extraction:
 def parse_resolutions(
     answer: EntityChoices, mentions: Sequence[tuple[Mention, Sequence[Candidate]]], user: User
 ) -> Resolved:
-    """Give one resolution for each mention, in their order. The same name and kind is the same thing, whatever was answered."""
+    """
+    Give one resolution for each mention, in their order. The same name and kind is the same thing, whatever the model answered.
+    """
     choices: dict[str, EntityChoice] = {}
     for choice in answer.entities:
         choices.setdefault(choice.id, choice)
@@ -441,7 +443,7 @@ def parse_resolutions(
 
 
 def parse_drafts(answer: Facts, note: Note, mentions: Sequence[Mention]) -> list[Draft]:
-    """Make drafts of the facts: each once, about names that exist, at times that can be."""
+    """Turn the facts into drafts: each once, only about names that exist, only with times that are possible."""
     names = {label.casefold(): mention.name for mention in mentions for label in (*mention.aliases, mention.name)}
     drafts: dict[str, Draft] = {}
     for fact in answer.memories:
@@ -451,7 +453,7 @@ def parse_drafts(answer: Facts, note: Note, mentions: Sequence[Mention]) -> list
 
 
 def find_ungrounded(drafts: Sequence[Draft], note: Note, mentions: Sequence[Mention], user: User) -> list[Draft]:
-    """Find the drafts that have a name, a number or a date which neither the note nor what was given beside it has."""
+    """Find the drafts with a name, a number or a date that is neither in the note nor in its context."""
     labels = [
         label
         for mention in mentions
@@ -474,7 +476,7 @@ def find_ungrounded(drafts: Sequence[Draft], note: Note, mentions: Sequence[Ment
 
 
 def replace_ungrounded(drafts: Sequence[Draft], note: Note, mentions: Sequence[Mention], user: User) -> list[Draft]:
-    """Put the note as it was said in the place of the drafts that it does not bear out."""
+    """Replace drafts that the note does not support by the note's own words."""
     strange = find_ungrounded(drafts, note, mentions, user)
     kept = [draft for draft in drafts if draft not in strange]
     if strange:
@@ -484,7 +486,9 @@ def replace_ungrounded(drafts: Sequence[Draft], note: Note, mentions: Sequence[M
 
 
 def _is_grounded(content: str, note: Note, stems: set[str], numbers: set[str], days: set[date]) -> bool:
-    """Whether every date, number and name of a content is among the given ones; a day of the month is no number of its own."""
+    """
+    Tell whether all dates, numbers and names of a content are among the given ones; the day of a date is not a separate number.
+    """
     rest = content
     for one in reversed(dates(content, note.at)) if is_readable(content) else ():
         if one.value.date() in days:
@@ -495,7 +499,7 @@ def _is_grounded(content: str, note: Note, stems: set[str], numbers: set[str], d
     if not {number.lstrip("0") for number in _NUMBERS.findall(rest)} <= numbers:
         return False
     names = [word.casefold() for word in _INSIDE.findall(content) if word != USER]
-    # A sentence begins with a capital anyway: there only a first name is known to be one.
+    # The first word of a sentence has a capital anyway: it counts only if it is a known first name.
     names += [
         first.casefold() for one in sentences(content) for first in _WORDS.findall(one)[:1] if first in FIRST_NAMES
     ]
@@ -503,7 +507,11 @@ def _is_grounded(content: str, note: Note, stems: set[str], numbers: set[str], d
 
 
 def _is_time_grounded(at: datetime | None, note: Note, words: set[str], days: set[date]) -> bool:
-    """Whether a time is the note's own, one that it names, of a year that it names, or within two years where it speaks of time."""
+    """
+    Tell whether a time is supported by the note.
+
+    It is if the note names its day or its year, or if it lies within two years of the note and the note speaks of time.
+    """
     if at is None or at.date() in days or str(at.year) in words:
         return True
     return bool(words & _TIMES) and abs(at - note.at) <= timedelta(days=731)
@@ -512,7 +520,7 @@ def _is_time_grounded(at: datetime | None, note: Note, words: set[str], days: se
 def parse_decisions(
     answer: MemoryChoices, new: Sequence[Draft], existing: Sequence[Existing], note: Note
 ) -> list[Decision]:
-    """Give one decision for each draft, in their order; in doubt it is added."""
+    """Return one decision for each draft, in their order; in doubt, add it."""
     choices: dict[str, MemoryChoice] = {}
     for choice in answer.memories:
         choices.setdefault(choice.id, choice)
@@ -534,7 +542,7 @@ def parse_decisions(
 
 
 def parse_instant(text: str | None, note: Note) -> datetime | None:
-    """Parse a time as a model writes it; None when it is none: `2024`, `2024-05` and `2024-05-01T10:00Z` are times."""
+    """Parse a time as a model writes it (`2024`, `2024-05`, `2024-05-01T10:00Z`); None if it is no time."""
     plain = (text or "").strip()
     if re.fullmatch(r"\d{4}(-\d{2})?", plain):
         plain = f"{plain}-01" if "-" in plain else f"{plain}-01-01"
@@ -606,7 +614,7 @@ def _parse_decision(draft: Draft, choice: MemoryChoice, shown: dict[str, Existin
 
 
 def _parse_targets(draft: Draft, choice: MemoryChoice, shown: dict[str, Existing]) -> tuple[Target, ...]:
-    """Choose those that were shown and are about the same as the draft: a fact about one person ends nothing about another."""
+    """Choose the targets that were shown and share a subject with the draft: a fact about one person ends none about another."""
     targets: dict[IRI, Target] = {}
     about = {name.casefold() for name in draft.about}
     for ending in choice.invalidates:
@@ -620,7 +628,7 @@ def _parse_targets(draft: Draft, choice: MemoryChoice, shown: dict[str, Existing
 
 
 def _find_repetition(draft: Draft, existing: Sequence[Existing], note: Note) -> Existing | None:
-    """Find the memory that has the draft's very words and holds at its time; it is a duplicate, whatever a model says of it."""
+    """Find the memory with exactly the draft's words that holds at its time: a duplicate, whatever a model says."""
     mark, began = content_hash(draft.content), draft.valid_at or note.at
     return next(
         (
@@ -636,7 +644,7 @@ def _find_repetition(draft: Draft, existing: Sequence[Existing], note: Note) -> 
 
 
 def add_slots(draft: Draft, note: Note, mentions: Sequence[Mention], user: User, rules: Agents) -> Draft:
-    """Add to the draft the slot it fills, when rules read the one same fact in its words."""
+    """Add the slot that the draft fills, if rules read its words as exactly one fact."""
     try:
         read = rules.extract_memories(replace(note, content=draft.content), mentions, user)
     except NotUnderstood:
@@ -658,7 +666,7 @@ def add_slots(draft: Draft, note: Note, mentions: Sequence[Mention], user: User,
 def place_in_history(
     decisions: Sequence[Decision], existing: Sequence[Existing], note: Note, rules: Agents
 ) -> list[Decision]:
-    """Add to a decision about the past the memory that follows it in its slot, when the model has not named one."""
+    """Add to a decision about the past the memory that follows it in its slot, if the model has not named one."""
     return [_place_decision(decision, existing, note, rules) for decision in decisions]
 
 
@@ -672,7 +680,7 @@ def _place_decision(decision: Decision, existing: Sequence[Existing], note: Note
     if isinstance(by_rules, Skip) or by_rules.successor is None:
         return decision
     successor = decision.successor or by_rules.successor
-    # Told late, a fact also moves the end of what it followed: to its own beginning, from that of its successor.
+    # A fact that is told late also moves the end of the memory before it, from the beginning of the later memory to its own.
     over = {one.memory.iri for one in existing if one.memory.invalid_at is not None}
     earlier = by_rules.targets if isinstance(by_rules, Invalidate) else ()
     targets = decision.targets if isinstance(decision, Invalidate) else ()

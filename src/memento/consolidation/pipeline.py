@@ -5,8 +5,9 @@ Take a note through the steps of consolidation into the graph.
           └─ extract ─┬─ candidates ── resolve ───────────────┴─ compare ── decide ── settle ── write
                       └─ remember ────────────────────────────┘
 
-With a model, the branches run in parallel, and the model is asked at most five questions. Rules answer in less time than a thread
-takes to start; for them the same steps run one after the other, and their texts are embedded in one batch.
+With a model, the branches run in parallel, and the model is asked at most five questions, six if the facts are asked for again.
+Rules answer in less time than a thread takes to start; for them the same steps run one after the other, and their texts are
+embedded in one batch.
 
 *Guarantees:* understanding writes nothing. A retry with the same idempotency key writes nothing.
 """
@@ -67,26 +68,26 @@ T = TypeVar("T")
 _Offer = tuple[Mention, tuple[Entity, ...]]
 
 MOST_RESOLVED = 4_096
-"""Mentions whose resolutions an import keeps."""
+"""The number of mentions whose resolutions an import caches."""
 
 
 @dataclass(slots=True)
 class Batch:
     """
-    What the rows of a batch that are kept as they are have read of the graph: the user and the entities that they name, each once,
-    and which of these they mean.
+    A cache for the rows of a batch that are kept word for word: the user, the entities that they name, and which mention means
+    which entity.
 
-    *Because:* such a row describes no entity and says nothing of the user; to read them for every row takes a quarter of an import,
-    and to ask the rules, which are in another process, a third of the rest.
+    *Because:* such a row describes no entity and says nothing of the user. Reading them for every row takes a quarter of an import,
+    and asking the rules, which run in another process, a third of the rest.
     """
 
     user: tuple[User, bool] | None = None
     entities: dict[IRI, Entity] = field(default_factory=dict)
     resolutions: dict[_Offer, Resolution] = field(default_factory=dict)
-    """What the rules said of a mention and the entities of its name, which holds beyond the batch."""
+    """The rules' answer for a mention and the entities of its name; it holds beyond the batch."""
 
     def read_user(self, scope: Scope, parts: Backends) -> tuple[User, bool]:
-        """Return the user and whether the graph has none yet, which is looked at again as soon as the indexes know of one."""
+        """Return the user, and whether the graph has none yet; if it had none, look again once the indexes know one."""
         if self.user is None or (self.user[1] and parts.indexes.nodes.find(scope.user) is not None):
             self.user = load_user(scope, parts)
         return self.user
@@ -94,7 +95,7 @@ class Batch:
     def resolve_by_name(
         self, offered: Sequence[tuple[Mention, list[Candidate]]], user: User, rules: Agents
     ) -> Resolved:
-        """Resolve mentions by rules, which are asked of those alone of which they have not been: each is a matter of its own."""
+        """Resolve mentions by rules and cache the result, which depends on nothing but the mention and its candidates."""
         keys = [(mention, tuple(one.entity for one in some)) for mention, some in offered]
         asked = {key: pair for key, pair in zip(keys, offered, strict=True) if pair[1] and key not in self.resolutions}
         if asked:
@@ -112,25 +113,25 @@ class Batch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resources:
-    """What understanding a note takes; the agents are those of this note alone, as they keep its account."""
+    """What understanding a note needs; the agents belong to this note alone, because they count its cost."""
 
     agents: Agents
     parts: Backends
     knobs: ConsolidationSettings
     recall: Recall
     batch: Batch | None = None
-    """Of the row of an import that is kept as it is."""
+    """The cache of the batch, for a row of an import that is kept word for word."""
 
 
 class Branches:
-    """Work done side by side, or at once where that is faster. Leaving the block waits for all of it."""
+    """Runs work in parallel, or at once where that is faster. Leaving the block waits for all of it."""
 
     def __init__(self, side_by_side: bool) -> None:
         self.side_by_side = side_by_side
         self._pool = ThreadPoolExecutor(2, thread_name_prefix="consolidation") if side_by_side else None
 
     def start(self, work: Callable[P, T], *args: P.args, **named: P.kwargs) -> Callable[[], T]:
-        """Begin work; what is returned gives the result, or raises what the work raised."""
+        """Start work; the returned function gives the result, or raises what the work raised."""
         if self._pool:
             return self._pool.submit(work, *args, **named).result
         result = work(*args, **named)
@@ -148,10 +149,10 @@ class Branches:
 
 def understand(task: Task, means: Resources, extraction: Extraction | None = None) -> Understanding:
     """
-    Find out what a note says, and what it changes; nothing is written. What cannot be understood is kept word for word.
+    Find out what a note says and what it changes, without writing. A note that cannot be understood is kept word for word.
 
     Args:
-        extraction: what the note names, where it was extracted before.
+        extraction: what the note names, if it was extracted before.
 
     Raises:
         BackendError: store, embedder or model failed.
@@ -207,13 +208,13 @@ def _understand_parts(
 
 
 def warm_embeddings(texts: Sequence[str], parts: Backends) -> None:
-    """Embed texts into the cache, so that whoever needs them next has them at once."""
+    """Embed texts into the cache, so that the next caller finds them there."""
     if windows := [window for text in dict.fromkeys(texts) for window in parts.embedder.windows(text)]:
         parts.embedder.embed(windows)
 
 
 def foresee(task: Task, user: User, agents: Agents) -> tuple[Extraction | None, list[str]]:
-    """Read ahead by rules: what the note names, if they can say, and every text that understanding it will embed."""
+    """Read a note ahead by rules: what it names, if they can tell, and every text that understanding it will embed."""
     task = task if task.keep else drop_overlap(task)
     try:
         extraction = _extract_entities(task, user, agents)
@@ -225,7 +226,7 @@ def foresee(task: Task, user: User, agents: Agents) -> tuple[Extraction | None, 
 
 
 def _extract_entities(task: Task, user: User, agents: Agents) -> Extraction:
-    """Extract what a note names; of a text that stays as it is, without parts of longer names, which nobody looked at closely."""
+    """Extract what a note names; if its text is kept as it is, drop parts of longer names."""
     if task.is_code:
         return Extraction(mentions=())
     extraction = agents.extract_entities(task.note, user, biography=not task.keep)
@@ -238,7 +239,7 @@ def _extract_entities(task: Task, user: User, agents: Agents) -> Extraction:
 def _keep_verbatim(
     task: Task, means: Resources, began: datetime, user: User, user_is_new: bool, reason: str
 ) -> Understanding:
-    """Keep the note as one memory in its own words, about who said it and its title; nobody reads it to know that much."""
+    """Keep the note as one memory in its own words, about its speaker and its title, without asking the agents."""
     mentions = add_context_mentions((), task, user)
     offered = find_candidates(mentions, task.scope, means.knobs.entity_candidates, means.parts, exact_only=True)
     known = [
@@ -271,7 +272,7 @@ def _find_context(task: Task, means: Resources) -> list[Scored[IRI]]:
 def _extract_drafts(
     task: Task, mentions: Sequence[Mention], user: User, agents: Agents, watch: Stopwatch
 ) -> list[Draft]:
-    """Extract the memories of a note. Where rules find none, take one of its own text; a model may say that there is none."""
+    """Extract the drafts of a note. If rules find none, make one of its own text; a model may say that there is none."""
     names = tuple(mention.name for mention in mentions)
     if task.keep:
         return [Draft(content=task.note.content, about=names, subject=task.title)]
@@ -279,13 +280,13 @@ def _extract_drafts(
         drafts = agents.extract_memories(task.note, mentions, user)
     if not drafts and agents.kind == "rules":
         drafts = [Draft(content=task.note.content, about=(USER, *names))]
-    if task.session:  # a turn is never lost: what follows may lean on it
+    if task.session:  # a turn is always kept: later turns may refer to it
         drafts = [replace(draft, noise="") for draft in drafts]
     return add_context(drafts, task, user)
 
 
 def _collect_texts(drafts: Sequence[Draft], mentions: Sequence[Mention], task: Task, user: User) -> list[str]:
-    """List what is embedded of a note: its memories as they are stored and as they are compared, and what they name."""
+    """List the texts of a note that are embedded: its memories as stored and as compared, and what it names."""
     speaker = name_other_speaker(task, user)
     memories = [text_of_memory(draft.content, speaker, task.title) for draft in drafts if not draft.noise]
     compared = [] if task.keep else [draft.content for draft in drafts]
@@ -295,7 +296,7 @@ def _collect_texts(drafts: Sequence[Draft], mentions: Sequence[Mention], task: T
 
 
 def _foresee_user(drafts: Sequence[Draft], task: Task, user: User, is_new: bool, means: Resources) -> list[str]:
-    """List what is embedded of the user when rules name them otherwise after the note."""
+    """List the texts about the user that are embedded, if rules give the user another name after this note."""
     if task.keep or means.agents.kind != "rules" or name_other_speaker(task, user):
         return []
     name = next((draft.user_name for draft in drafts if draft.user_name), None) or user.name
@@ -313,7 +314,7 @@ def _resolve(mentions: Sequence[Mention], biography: str | None, task: Task, use
         exact_only=task.keep,
         known=means.batch.entities if means.batch else None,
     )
-    if means.agents.kind != "rules":  # a model reads what this writer may read, and what still holds
+    if means.agents.kind != "rules":  # a model is shown what this writer may read and what is current
         told = user.description if task.scope.with_self else ""
         known = RecalledEntity(iri=user.iri, name=user.name or USER, kind="User", description=told, is_user=True)
         user = replace(user, description=describe_entities([known], task.scope, means.parts)[0].description)
@@ -387,8 +388,9 @@ def _compare_nearest(
     decisions: Sequence[Decision], task: Task, means: Resources, user: User
 ) -> tuple[Sequence[Decision], dict[str, list[tuple[IRI, float]]]]:
     """
-    Compare what is to be added with the nearest memories of the namespace, where the setting `near` asks for it:
-    skip what one of them says as well, or return by its text what each is to be linked with, and how alike that is.
+    Compare the drafts to be added with the nearest memories of the namespace, if the setting `near` asks for it.
+
+    Either skip a draft that a near memory already covers, or return the memories to link with each text, and their cosines.
     """
     knobs, parts = means.knobs, means.parts
     added = [one for one in decisions if isinstance(one, Add) and not one.successor]
@@ -417,7 +419,7 @@ def _compare_nearest(
 def _skip_repeated(
     decision: Decision, alike: Mapping[str, Sequence[tuple[IRI, float]]], texts: Mapping[IRI, str]
 ) -> Decision:
-    """Return a decision, or that its text is skipped where a memory nearly like it says all that it says."""
+    """Skip the draft of a decision if a very similar memory already says all of it."""
     if not isinstance(decision, Add):
         return decision
     near = alike.get(decision.draft.content, ())
@@ -432,7 +434,7 @@ def _decide(drafts: Sequence[Draft], known: Sequence[Existing], task: Task, agen
 
 
 def _select_retirable(known: Sequence[Existing], scope: Scope, parts: Backends) -> dict[IRI, Memory]:
-    """Select the memories in the graph that is written: a note retires nothing in a namespace it does not belong to."""
+    """Select the memories in the graph that is written: a note retires nothing in another namespace."""
     indexes = parts.indexes
     with indexes.lock:
         inside = indexes.nodes.within([scope.graph], "memory")

@@ -49,7 +49,7 @@ _LONGEST_REASON = 2000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingNote:
-    """A note in the queue; those that came first sort first."""
+    """A note in the queue; earlier ones sort first."""
 
     note: IRI
     scope: Scope
@@ -59,7 +59,7 @@ class WaitingNote:
 
 
 def accept_note(task: Task) -> tuple[Task, Change]:
-    """Return the note as pending, and the change that keeps it."""
+    """Return the task with its note as pending, and the change that stores it."""
     scope = task.scope
     run = Consolidation(
         iri=mint("consolidation"),
@@ -75,7 +75,7 @@ def accept_note(task: Task) -> tuple[Task, Change]:
 
 
 def list_waiting(parts: Backends, states: Sequence[StepState] = ("pending",)) -> list[WaitingNote]:
-    """List the notes of every namespace of every tenant that are still to be understood, the oldest first."""
+    """List the notes of every namespace of every tenant that are still to be understood, oldest first."""
     graphs = [
         graph for graph in parts.graph.graphs() if graph.startswith(("urn:memento:graph:", "urn:memento:provenance:"))
     ]
@@ -99,7 +99,7 @@ def list_waiting(parts: Backends, states: Sequence[StepState] = ("pending",)) ->
 
 
 def list_states(scope: Scope, parts: Backends) -> tuple[NoteStatus, ...]:
-    """List how far the notes have come that the graphs of a scope hold and nobody has understood, the oldest first."""
+    """List the status of the notes in the graphs of a scope that are not understood yet, oldest first."""
     waiting = [one for one in list_waiting(parts, ("pending", "failed")) if one.scope.graph in scope.memory_graphs]
     said = load_statements([one.note for one in waiting], scope, parts) if waiting else {}
     return tuple(
@@ -110,7 +110,7 @@ def list_states(scope: Scope, parts: Backends) -> tuple[NoteStatus, ...]:
 
 
 def load_task(waiting: WaitingNote, parts: Backends) -> Task | None:
-    """Load a waiting note as a task, from what the graph has; None when it waits no more, or cannot be read."""
+    """Load a waiting note from the graph as a task; None if it no longer waits or cannot be read."""
     scope = waiting.scope
     statements = load_statements([waiting.note], scope, parts).get(waiting.note)
     run, _ = _load_run(waiting.note, scope, parts)
@@ -135,13 +135,13 @@ def load_task(waiting: WaitingNote, parts: Backends) -> Task | None:
 
 
 def is_waiting(task: Task, parts: Backends) -> bool:
-    """Tell whether the note of a task is still to be understood; ask under the writers' lock."""
+    """Tell whether the note of a task still waits. Call this under the writers' lock."""
     statements = load_statements([task.note.iri], task.scope, parts).get(task.note.iri, {})
     return bool({"pending", "failed"} & set(statements.get(MEM.state, ())))
 
 
 def claim(task: Task, until: datetime) -> tuple[Task, Change]:
-    """Keep a note for the node that asks, under the writers' lock: until then no other node tries it."""
+    """Claim a note for this node until some time, so that no other node tries it. Call this under the writers' lock."""
     assert task.run is not None
     run = replace(task.run, retry_at=until)
     before, after = quads(task.run, task.scope.provenance), quads(run, task.scope.provenance)
@@ -151,9 +151,9 @@ def claim(task: Task, until: datetime) -> tuple[Task, Change]:
 
 def postpone(task: Task, error: BaseException, state: StepState, retry_at: datetime | None) -> tuple[Task, Change]:
     """
-    Count one more failure of the run; the note's own state follows it.
+    Count one more failure of the run, and set the state of the note accordingly.
 
-    What is kept of the error is its class and message, which name no text of the note, or the report of what broke a shape.
+    Of the error, its class and message are stored, which contain no text of the note, or the report of the shape violation.
     """
     assert task.run is not None
     known = isinstance(error, MementoError)
@@ -178,7 +178,7 @@ def postpone(task: Task, error: BaseException, state: StepState, retry_at: datet
 
 def load_status(iri: str, scope: Scope, parts: Backends) -> NoteStatus:
     """
-    Load how far a note has come.
+    Load the status of a note.
 
     Raises:
         NotFound: the namespace has no such note.
@@ -217,7 +217,7 @@ def _load_run(note: IRI, scope: Scope, parts: Backends) -> tuple[Consolidation |
 
 
 def _pending_quads(note: Note, session: Session | None, scope: Scope) -> tuple[Quad, ...]:
-    """List what the graph has of a note that waits."""
+    """List the quads that the graph holds of a waiting note."""
     graph = scope.graph
     pending = [*quads(note, graph), attribute_note(note.iri, scope.user, graph)]
     pending += tag_quads(note.iri, map(tag_name, note.tags), graph)

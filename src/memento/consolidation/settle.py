@@ -31,7 +31,9 @@ from memento.model import Memory, Note, User
 from memento.text.mood import reading
 
 FOLLOWED = 0.9
-"""The confidence of two values of one relation whose values have followed one another; nothing else makes a likely rival surer."""
+"""
+The confidence of two values of one relation, if values of it have replaced each other before; no other rival gets a higher one.
+"""
 
 _FIRST_PERSON = frozenset(("i", "me", "my", "myself", "mine", "we", "us", "user", "the user"))
 
@@ -40,11 +42,11 @@ def settle_decisions(decisions: Sequence[Decision], known: Sequence[Existing], n
     """
     Make the decisions, in their order, consistent with when things were true.
 
-    - A fact that recurs after its interval has ended is a new memory, not a duplicate.
-    - What began after the draft does not end because of it: the draft ends where that begins.
+    - A fact that holds again after its interval has ended is a new memory, not a duplicate.
+    - A memory that began after the draft does not end because of it: the draft ends where that memory begins.
     - Two facts of the same instant that change the same state cannot follow each other: both are kept, and flagged.
-    - Another value of a relation whose values have followed one another ends the earlier one where the draft says that something
-      has changed; else both are linked as likely rivals.
+    - For a relation whose values have replaced each other before, another value ends the earlier one if the draft says that
+      something has changed; otherwise both are linked as likely rivals.
     """
     memories = {one.memory.iri: one.memory for one in known}
     learnt = [_link_followed(decision, place, known, note) for place, decision in enumerate(decisions)]
@@ -53,7 +55,7 @@ def settle_decisions(decisions: Sequence[Decision], known: Sequence[Existing], n
 
 def drop_user(mentions: Sequence[Mention], user: User) -> tuple[Mention, ...]:
     """
-    Leave out the mentions that are the user: a pronoun, or the user's own name.
+    Remove the mentions of the user: pronouns, and the user's own name.
 
     >>> drop_user([Mention(name="Danny", kind="Person")], User(iri=IRI("urn:u"), name="Danny"))
     ()
@@ -63,7 +65,7 @@ def drop_user(mentions: Sequence[Mention], user: User) -> tuple[Mention, ...]:
 
 def is_user(name: str, kind: str, called: str | None) -> bool:
     """
-    Tell whether a name can only mean the user; "Danny Rose" is somebody else than a user called "Danny".
+    Tell whether a name can only mean the user; "Danny Rose" is not a user called "Danny".
 
     >>> is_user("USER", "Person", None), is_user("Danny Rose", "Person", "Danny"), is_user("Danny", "Project", "Danny")
     (True, False, False)
@@ -75,7 +77,7 @@ def is_user(name: str, kind: str, called: str | None) -> bool:
 
 
 def apply_introduction(drafts: Sequence[Draft], user: User) -> tuple[list[Draft], str | None]:
-    """Make drafts about somebody who has the name that the user has just given be about the user; return them and that name."""
+    """Move drafts about the name that the user has just given to the user, and return the drafts and that name."""
     called = next((draft.user_name for draft in drafts if draft.user_name), None) or user.name
     if called is None:
         return list(drafts), None
@@ -87,7 +89,7 @@ def _about_user(about: Sequence[str], called: str) -> tuple[str, ...]:
 
 
 def _link_followed(decision: Decision, place: int, known: Sequence[Existing], note: Note) -> Decision:
-    """A decision with the memories whose value its draft follows, by what was learnt of the relation, as ended or as rivals."""
+    """Add the memories whose value the draft replaces, by what was learnt of the relation: as ended or as rivals."""
     if isinstance(decision, Skip):
         return decision
     draft = decision.draft
@@ -122,7 +124,7 @@ def _link_followed(decision: Decision, place: int, known: Sequence[Existing], no
 
 
 def _says_no_more(old: Existing, place: int, relation: str) -> bool:
-    """Whether a memory says what the draft says, of another value, and does not only name who has the relation in passing."""
+    """Tell whether a memory states only the relation of the draft, with another value, and does not mention it in passing."""
     return old.memory.slot == relation or (len(old.framed) > place and old.framed[place] >= SAME)
 
 
@@ -168,7 +170,7 @@ def _settle_order(decision: Invalidate, memories: Mapping[IRI, Memory], note: No
 
 
 def _is_change_of_state(target: Target, draft: Draft) -> bool:
-    """Tell whether one value takes the place of another, as opposed to a draft that says of itself that something is over."""
+    """Tell whether one value replaces another, as opposed to a draft that says of itself that something is over."""
     return not draft.ends and not draft.corrects and not target.rule.startswith("ends:")
 
 

@@ -21,12 +21,12 @@ from memento.text.sentences import Piece, drop_controls, split_long
 from memento.time import utc
 
 _DAY = timedelta(days=1)
-_LAST = 2**53  # beyond every place in a conversation
+_LAST = 2**53  # after every position in a conversation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbours:
-    """Where a turn stands in its conversation: what it comes after, what it comes before, and what that one follows so far."""
+    """The turns around a turn: the one before it, the one after it, and the turn that the one after it follows so far."""
 
     before: IRI | None = None
     after: IRI | None = None
@@ -36,11 +36,11 @@ class Neighbours:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
     """
-    A note to be understood.
+    A note that is to be understood.
 
-    `run` is the run that waits for it, when the note is in the graph as pending; `pending` are its quads there. With `keep` it
-    becomes one memory of its own text, is compared with nothing and retires nothing. What it names of code it `refers` to; of
-    what `is_code` nothing else is a name.
+    `run` is the run that waits for the note if the graph holds it as pending; `pending` are its quads there. With `keep` the note
+    becomes one memory with its own text, is compared with no other memory and retires none. `refers` lists the code entities that
+    it names. With `is_code` it names nothing else.
     """
 
     note: Note
@@ -58,7 +58,7 @@ class Task:
 
 
 def make_task(row: NoteRow, scope: Scope, received: datetime, zone: tzinfo, *, keep: bool = False) -> Task:
-    """Make a task of a row; a naive time is read in `zone`."""
+    """Make a task from a row; a time without an offset is read in `zone`."""
     session = Session(iri=session_iri(scope.graph, row.session), name=row.session) if row.session else None
     source = (row.source or "").strip()
     note = Note(
@@ -86,14 +86,18 @@ def make_task(row: NoteRow, scope: Scope, received: datetime, zone: tzinfo, *, k
 
 
 def usual_priority(source: str | None) -> Priority:
-    """Return the priority of a text that came in some way and says none: high where it was given on purpose."""
+    """Return the priority of a text that states none, by its source: high if it was given on purpose."""
     return "high" if source in (None, "", EXPLICIT) else "normal"
 
 
 def make_tasks(
     row: NoteRow, scope: Scope, received: datetime, zone: tzinfo, knobs: ConsolidationSettings, *, keep: bool = False
 ) -> list[Task]:
-    """Make the task of a row, or of a long one a task for each piece, the first its parent; a key is that of the first piece."""
+    """
+    Make a task from a row, or one for each piece of a long row.
+
+    The first piece is the parent of the others. An idempotency key belongs to the first piece.
+    """
     pieces = split_row(row, knobs)
     first = make_task(replace(row, content=pieces[0].text), scope, received, zone, keep=keep)
     if len(pieces) == 1:
@@ -117,12 +121,14 @@ def split_row(row: NoteRow, knobs: ConsolidationSettings) -> list[Piece]:
 
 
 def key_of_piece(key: str | None, number: int) -> str | None:
-    """Return the idempotency key of a piece, by that of its text."""
+    """Return the idempotency key of a piece, derived from that of the whole text."""
     return key if key is None or number == 1 else f"{key}#{number}"
 
 
 def link_to_whole(task: Task, parts: Backends) -> Task:
-    """Return the task without its parent where that was not kept, as nothing new was in it. Ask under the writers' lock."""
+    """
+    Remove the parent from a task if the graph does not have it because it said nothing new. Call this under the writers' lock.
+    """
     parent = task.note.parent
     if parent is None or load_statements([parent], task.scope, parts):
         return task
@@ -130,16 +136,17 @@ def link_to_whole(task: Task, parts: Backends) -> Task:
 
 
 def drop_overlap(task: Task) -> Task:
-    """Return the task with what is new in its piece alone, as the rest was read with the piece before."""
+    """Cut the overlap from a piece, because it was read with the piece before."""
     note = task.note
     return replace(task, note=replace(note, content=note.content[note.overlap :])) if note.overlap else task
 
 
 def place_in_session(task: Task, parts: Backends) -> Task:
     """
-    Give the task its note's place in the conversation, which is the next one unless it says another, and the turns beside it.
+    Set the position of the task's note in its conversation, and the turns beside it.
 
-    Ask under the writers' lock. A note that was in the graph before has its place.
+    The position is the next free one unless the note states one. A note that is already in the graph keeps its position. Call this
+    under the writers' lock.
     """
     note = task.note
     if note.session is None or task.run is not None:
@@ -160,7 +167,7 @@ def place_in_session(task: Task, parts: Backends) -> Task:
 
 
 def link_turns(task: Task) -> Change:
-    """Link the turn in its place: it follows the one before, and the one after, which may have come earlier, follows it."""
+    """Link a turn to the one before it, and the one after it, which may have been written earlier, to the turn."""
     neighbours, note, graph = task.neighbours, task.note.iri, task.scope.graph
     adds: list[Quad] = [(note, MEM.follows, neighbours.before, graph)] if neighbours.before else []
     if neighbours.after is None:
@@ -171,10 +178,10 @@ def link_turns(task: Task) -> Change:
 
 def find_earlier_note(note: Note, scope: Scope, parts: Backends) -> Noted | None:
     """
-    Find what became of the note that has the same idempotency key, if any.
+    Find the result of the earlier note that has the same idempotency key, if any.
 
     Raises:
-        Conflict: that note has another content.
+        Conflict: that note has a different content.
     """
     if not note.idempotency_key:
         return None
@@ -197,14 +204,14 @@ def find_earlier_note(note: Note, scope: Scope, parts: Backends) -> Noted | None
 
 
 def find_known_keys(keys: Sequence[str], scope: Scope, parts: Backends) -> set[str]:
-    """Find which idempotency keys a note of the namespace has."""
+    """Find which of some idempotency keys are used by notes of the namespace."""
     rows = parts.graph.select("consolidation/known_keys", [scope.graph], key=list(keys)) if keys else []
     return {str(row["key"]) for row in rows}
 
 
 def contents_of(rows: Sequence[Row]) -> dict[IRI, str]:
     """
-    Map the memories that a query names, `memory` and what it `retired`, to their texts.
+    Map the memories in the rows of a query, `memory` and what it `retired`, to their texts.
 
     >>> contents_of([{"memory": IRI("urn:b"), "text": "B", "retired": IRI("urn:a"), "retiredText": "A"}, {}])
     {'urn:b': 'B', 'urn:a': 'A'}
@@ -215,9 +222,10 @@ def contents_of(rows: Sequence[Row]) -> dict[IRI, str]:
 
 def find_repetition(task: Task, parts: Backends) -> IRI | None:
     """
-    Find a memory of the same note of the same day, when all that was taken from that note still holds: the note says nothing new.
+    Find a memory of the same note of the same day, if everything that was taken from that note still holds: the note is a
+    repetition.
 
-    A turn of a conversation is never such a repetition: who says "yes" twice says it of two things.
+    A turn of a conversation is never a repetition: two turns "yes" may answer two questions.
     """
     if task.keep or task.session or task.speaker or task.title:
         return None
@@ -232,13 +240,13 @@ def find_repetition(task: Task, parts: Backends) -> IRI | None:
 
 
 def load_user(scope: Scope, parts: Backends) -> tuple[User, bool]:
-    """Load the user as the graph has them, and whether it has none yet."""
+    """Load the user from the graph, and say whether the graph has none yet."""
     statements = load_statements([scope.user], scope, parts).get(scope.user)
     return (node(User, scope.user, statements), False) if statements else (User(iri=scope.user), True)
 
 
 def name_other_speaker(task: Task, user: User) -> str | None:
-    """Name who said it, when that is not the user."""
+    """Return the name of the speaker if it is not the user."""
     name = task.speaker
     return None if not name or name.casefold() in (USER.casefold(), (user.name or USER).casefold()) else name
 
@@ -254,7 +262,7 @@ def add_context_mentions(mentions: Sequence[Mention], task: Task, user: User) ->
 
 
 def add_context(drafts: Sequence[Draft], task: Task, user: User) -> list[Draft]:
-    """Make the drafts of a note be about its title, and said by its speaker, too."""
+    """Add the title of a note to what its drafts are about, and attribute them to its speaker."""
     if task.title:
         drafts = [replace(draft, about=tuple(dict.fromkeys((*draft.about, task.title)))) for draft in drafts]
     speaker = name_other_speaker(task, user)
@@ -262,7 +270,7 @@ def add_context(drafts: Sequence[Draft], task: Task, user: User) -> list[Draft]:
 
 
 def _attribute_to(draft: Draft, speaker: str) -> Draft:
-    """Make "I" somebody else in a draft."""
+    """Replace "I" in a draft by the name of another speaker."""
     about = tuple(dict.fromkeys((*(speaker if name == USER else name for name in draft.about), speaker)))
     subject = speaker if draft.subject == USER else draft.subject
     return replace(

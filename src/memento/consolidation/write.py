@@ -55,23 +55,23 @@ from memento.strength import relate_alike
 from memento.text.tags import sort_by_rules
 
 _EXCERPT = 60
-"""Characters of a part of a note that a remark shows."""
+"""The length, in characters, of the excerpt of a note that a remark shows."""
 
 HAPPENED = ("fact", "past")
-"""Moods of what is or was so; only another one is written beside a memory."""
+"""Moods of what is or was so; a memory stores only other moods."""
 
 WAITING = (MEM.state, MEM.title, MEM.speaker)
-"""What a note has only until it is understood."""
+"""Properties that a note has only until it is understood."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Understanding:
     """
-    A note and what the agents made of it, before it is written.
+    A note and the agents' result for it, before it is written.
 
     `retirable` are the memories that may be retired: shown to the agents, and in the graph that is written. `began` is when the
-    agents began. With `keeps_skipped` a pending note in which nothing is new stays, as its caller has its IRI. `unread` is why the
-    agents gave the note up, so that its own words are kept.
+    agents began. With `keeps_skipped` a pending note in which nothing is new stays in the graph, because its caller has its IRI.
+    `unread` is the reason why the agents gave the note up; its own words are then kept.
     """
 
     task: Task
@@ -90,7 +90,7 @@ class Understanding:
     unread: str | None = None
     tag_rules: str = "on"
     alike: Mapping[str, Sequence[tuple[IRI, float]]] = field(default_factory=dict)
-    """By the text of a memory the ones that it is to be linked with, and their cosines; similar from `alike_from` on."""
+    """The memories to link with each new memory, by its text, and their cosines; from `alike_from` on they are similar."""
     alike_from: float = 1.0
 
     @property
@@ -103,15 +103,15 @@ class Understanding:
 
     @property
     def speaker(self) -> str | None:
-        """Return who said it, when that was not the user."""
+        """The name of the speaker if it is not the user."""
         return name_other_speaker(self.task, self.user)
 
 
 def build_change(understood: Understanding) -> tuple[Change, Noted]:
     """
-    Build the change that writes a note, and what to tell the caller.
+    Build the change that writes a note, and the result for the caller.
 
-    When nothing in it is new, all that is written is what it tells of the user; the answer says why.
+    If nothing in the note is new, only what it says of the user is written; the result gives the reason.
     """
     added = [decision for decision in understood.decisions if not isinstance(decision, Skip)]
     if not added:
@@ -163,7 +163,7 @@ def build_change(understood: Understanding) -> tuple[Change, Noted]:
 
 
 def describe_understanding(understood: Understanding) -> Noted:
-    """Describe what would be written of a note, without an IRI of anything new."""
+    """Describe what would be written for a note, without IRIs of new nodes."""
     _, noted = build_change(understood)
     added = [decision for decision in understood.decisions if not isinstance(decision, Skip)]
     readings = tuple(_describe_draft(one, understood) for one in added)
@@ -197,7 +197,7 @@ def _build_skip(understood: Understanding) -> tuple[Change, Noted]:
     reason = reason if known else noises[0] if noises else "no memory could be extracted"
     if task.run is None:
         written = Change()
-    elif understood.keeps_skipped or task.session:  # other turns may stand before and behind it
+    elif understood.keeps_skipped or task.session:  # other turns may come before and after it
         note = mapping.quads(replace(task.note, state="skipped"), task.scope.graph)
         kept = tuple(quad for quad in task.pending if quad[0] != task.note.iri or quad[1] not in WAITING)
         written = _replace_quads(task.pending, (*kept, *note)) + finish_run(understood, "skipped", (), reason)
@@ -208,7 +208,7 @@ def _build_skip(understood: Understanding) -> tuple[Change, Noted]:
 
 
 def _list_remarks(decisions: Sequence[Decision]) -> tuple[str, ...]:
-    """List what the writer should know of how the note was read, a sentence for each part of it."""
+    """List what the writer should know about how the note was read, one sentence for each part."""
     remarks = [
         f"“{_excerpt(one.draft.content)}” is not kept: {one.reason}"
         if isinstance(one, Skip)
@@ -225,7 +225,7 @@ def _excerpt(text: str) -> str:
 
 
 def _replace_quads(before: Sequence[Quad], after: Sequence[Quad]) -> Change:
-    """Return what turns some quads into others; what is in both stays."""
+    """Build the change from some quads to others; quads in both stay."""
     gone, kept = set(after), set(before)
     return Change(
         tuple(quad for quad in dict.fromkeys(after) if quad not in kept), tuple(q for q in before if q not in gone)
@@ -233,7 +233,7 @@ def _replace_quads(before: Sequence[Quad], after: Sequence[Quad]) -> Change:
 
 
 def _collect_entities(understood: Understanding) -> tuple[list[IRI], dict[str, IRI], list[Quad]]:
-    """Collect every entity the note mentions, their IRIs by the names of the note, and the quads of what is new about them."""
+    """Collect the entities that the note mentions, their IRIs by name, and the quads of the new ones."""
     adds: list[Quad] = []
     names: dict[str, IRI] = {USER: understood.user.iri}
     for resolution in understood.resolutions:
@@ -256,7 +256,7 @@ def _collect_entities(understood: Understanding) -> tuple[list[IRI], dict[str, I
 
 
 def _make_memory(draft: Draft, names: Mapping[str, IRI], understood: Understanding) -> Memory:
-    # A slot belongs to a subject: where the subject is nothing we know, the memory fills no slot.
+    # A slot belongs to a subject: if the subject is not a known node, the memory fills no slot.
     subject = names.get(draft.subject) if draft.subject else None
     about = [names[name] for name in draft.about if name in names]
     until = understood.note.expires_at
@@ -277,12 +277,12 @@ def _make_memory(draft: Draft, names: Mapping[str, IRI], understood: Understandi
         invalid_at=draft.until,
         content_hash=content_hash(draft.content),
         is_verbatim=True if understood.unread else None,
-        expires_at=until and max(until, understood.ended),  # of a note that waited longer than that
+        expires_at=until and max(until, understood.ended),  # the note may have waited longer than that
     )
 
 
 def _sort_memory(draft: Draft, note: Note, understood: Understanding) -> Marks:
-    """Return the tags that a memory has by its note and by rules, its container, and its importance where that is not middling."""
+    """Return the memory's tags, from its note and from rules, its container, and its importance unless it is the middle value."""
     given = tuple(tag_name(tag) for tag in note.tags)
     ruled = sort_by_rules(draft.content, understood.tag_rules)
     importance = rate_importance(
@@ -296,7 +296,7 @@ def _sort_memory(draft: Draft, note: Note, understood: Understanding) -> Marks:
 
 
 def _make_statements(draft: Draft, memory: Memory, names: Mapping[str, IRI], understood: Understanding) -> list[Quad]:
-    """Return the quads of what a memory states, where the subject is something we know."""
+    """Return the quads of the statements of a memory whose subjects are known nodes."""
     adds: list[Quad] = []
     for one in draft.states:
         subject = names.get(one.subject)
@@ -319,7 +319,7 @@ def _make_statements(draft: Draft, memory: Memory, names: Mapping[str, IRI], und
 
 
 def _make_rivalries(memories: Sequence[tuple[Add | Invalidate, Memory]], understood: Understanding) -> list[Quad]:
-    """Return the links between memories that likely cannot hold together."""
+    """Return the links between memories that likely cannot be true together."""
     return [
         quad
         for decision, memory in memories
@@ -340,7 +340,7 @@ def _make_rivalries(memories: Sequence[tuple[Add | Invalidate, Memory]], underst
 def _end_memories(
     memories: Sequence[tuple[Add | Invalidate, Memory]], understood: Understanding
 ) -> tuple[list[IRI], Change]:
-    """List the memories that end, each once, and the quads that end them; a target that was never shown is left alone."""
+    """List the memories that end, each once, and the quads that end them; targets that the agents were not shown are ignored."""
     adds: list[Quad] = []
     removes: list[Quad] = []
     ended: dict[IRI, None] = {}
@@ -375,14 +375,14 @@ def _end_memories(
 
 
 def _ends_at(draft: Draft, memory: Memory, rule: str) -> datetime:
-    """Return when a memory ends what it retires: when it begins to hold, or on the day for which a leaving is announced."""
+    """Return when a memory ends what it retires: when it begins, or on the day for which somebody's leaving is announced."""
     if rule in ("ends:left", "ends:used-to") and draft.event_at and draft.valid_at is None:
         return max(draft.event_at, memory.valid_at)
     return memory.valid_at
 
 
 def _close_memory(memory: Memory, later: Memory, reason: str, understood: Understanding) -> list[Quad]:
-    """End a belief about the past where the one that is known to follow it begins."""
+    """End a memory about the past when the known memory that follows it begins."""
     graph = understood.scope.graph
     invalidation = Invalidation(
         iri=mint("invalidation"),
@@ -415,7 +415,7 @@ def _flag_contradictions(memories: Sequence[tuple[Add | Invalidate, Memory]], un
 def finish_run(
     understood: Understanding, state: StepState, generated: Sequence[IRI], reason: str | None = None
 ) -> Change:
-    """Put the run as it is over in place of the one that waited; nothing for a note that nobody had to understand."""
+    """Replace the waiting run by the finished one; nothing for a note that is kept without being understood."""
     task, account = understood.task, understood.account
     if task.keep:
         return Change()
@@ -458,7 +458,7 @@ def _change_user_of(memories: Sequence[tuple[Add | Invalidate, Memory]], underst
 
 
 def refresh_retirable(understood: Understanding, parts: Backends) -> Understanding:
-    """Read the memories that a note retires as they are now: one that was retired or forgotten meanwhile is left alone."""
+    """Reload the memories that a note retires; those that were retired or forgotten meanwhile are left alone."""
     touched = {
         iri
         for decision in understood.decisions
@@ -488,11 +488,11 @@ def change_user(
     old: User, name: str | None, description: str | None, most: int, *, is_new: bool, is_met: bool, scope: Scope
 ) -> Change:
     """
-    Return what changes about the user; nothing when nothing does.
+    Build the change to the user; it is empty if nothing changes.
 
     Args:
         name, description: what the note gives, if it does.
-        most: characters of a description.
+        most: the longest description, in characters.
         is_new: the graph has no user yet.
         is_met: a memory of the note is about the user.
     """
@@ -508,7 +508,7 @@ def change_user(
 
 def cut_description(description: str, most: int) -> str:
     """
-    Cut a description to at most so many characters: its last sentences, which are the newest.
+    Cut a description to at most `most` characters, keeping its last sentences, which are the newest.
 
     >>> cut_description("USER grew up in Rome. USER works at Acme.", 25)
     'USER works at Acme.'
@@ -522,13 +522,13 @@ def cut_description(description: str, most: int) -> str:
 
 def raise_if_invalid(change: Change, understood: Understanding) -> None:
     """
-    Raise unless all that the change writes conforms.
+    Raise unless everything that the change writes conforms to the shapes.
 
-    What it refers to is given with its type, so that a reference is judged; it is not judged itself. A memory that the change
-    closes is judged as it will be.
+    Nodes that it refers to are included with their type, so that references can be checked; they are not checked themselves. A
+    memory that the change closes is checked in its new form.
 
     Raises:
-        ShapeViolation: something does not conform; the report says what, a line each.
+        ShapeViolation: something does not conform; the report has one line for each violation.
     """
     written = {subject for subject, _, _, _ in change.adds}
     violations = [one for one in shapes.violations(_collect_data(change, understood)) if one.focus in written]

@@ -1,1 +1,3 @@
-"""What comes in: `rows` reads notes and cases from files and requests, `redaction` takes the secrets out of every text."""
+"""
+Take in texts from elsewhere: `rows` reads notes and cases from files and requests, `redaction` removes the secrets from every text.
+"""

@@ -1,17 +1,17 @@
 """
-What was said in a client's session and is worth keeping, and the journal in which it waits.
+Choose what is worth keeping of a client's session, and store it in a journal until it is noted.
 
-*Flow:* what a hook was told (`read_payload`) → `sort_turns`, by the rows of `capture.toml` → `Journal` → noted, or shown to the
-user as a proposal (`service/handlers/intake.py`).
+*Flow:* a hook's payload (`read_payload`) → `sort_turns`, by the rows of `capture.toml` → `Journal` → noted, or shown to the user as
+a proposal (`service/handlers/intake.py`).
 
-*Guarantees:* nothing that is denied, shorter than it may be, or our own block gets into the journal; who appends has taken the
-secrets out. What was appended survives a kill; what a kill left half is passed over. Once something is settled its text is gone
-from the file, and a key that was settled is not taken again.
+*Guarantees:* denied or too short texts and our own block never get into the journal; the caller has already removed secrets.
+Appended entries survive a kill; a line that a kill left incomplete is skipped. Once an entry is settled its text is removed from
+the file, and its key is not accepted again.
 
-*But:* of those keys the last `_SETTLED` are known; the notes themselves have keys as well.
+*But:* only the last `_SETTLED` of these keys are remembered; the notes themselves have keys as well.
 
-*Source:* the published rules of capture: 50 characters, the tools that are passed over, the words that make a text important, the
-lengths that texts are cut to.
+*Source:* the published rules of capture: 50 characters, the tools that are skipped, the words that make a text important, and the
+lengths to which texts are cut.
 """
 
 from __future__ import annotations
@@ -41,23 +41,25 @@ if TYPE_CHECKING:
 
 TABLE = Path(__file__).parent / "capture.toml"
 SHORTEST = 50
-"""Characters that the answer of a tool or of a model has at least."""
+"""The shortest answer of a tool or a model, in characters, that is kept."""
 MOST_OUTPUT, MOST_INPUT, MOST_SAID = 10_000, 500, 2_000
-"""Characters that are kept of what a tool answers, of what it was given, and of what a model says."""
+"""The most characters that are kept of a tool's output, of its input, and of what a model says."""
 ALIKE, ALIKE_HIGH = 0.92, 0.95
-"""The cosine from which what a model or a tool said is one with a memory; where a word of it says that it matters, the second."""
+"""
+The cosine from which a model's or tool's text counts as the same as a memory; the second applies if a word marks it as important.
+"""
 BATCH = 20
-"""Entries that are taken in at once."""
+"""The number of entries that are noted at once."""
 _SETTLED = 5_000
 _LOCK_S = 10.0
 _TAIL_BYTES = 512 * 1024
-"""How much of a transcript is read when a turn ends; before a client shortens its context all of it is."""
+"""How many bytes of a transcript are read when a turn ends; before a client compacts its context, all of it is read."""
 
 State = Literal["waiting", "proposed"]
 
 
 class CaptureRow(Row, frozen=True, kw_only=True):
-    """A rule of `capture.toml`, which says what its fields mean."""
+    """A rule of `capture.toml`, which describes the fields."""
 
     of: Literal["tool", "command", "text"]
 
@@ -70,7 +72,7 @@ def list_rules(table: str) -> tuple[Entry[CaptureRow], ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Captured:
-    """Something in the journal: the note that it would be, whose it is, and whether it is kept as it stands."""
+    """An entry of the journal: the text of the note, its owner, and whether it is kept word for word."""
 
     id: str
     at: datetime
@@ -84,7 +86,7 @@ class Captured:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where what was captured comes from and goes to."""
+    """Where captured texts come from and where they go."""
 
     client: str
     event: str
@@ -96,13 +98,13 @@ class Place:
 
 def read_payload(payload: Mapping[str, Any], client: str, event: str) -> tuple[str, list[CapturedTurn]]:
     """
-    Read what a client tells its hooks, whatever it calls the fields; return the session and what was said.
+    Read the payload that a client sends to its hooks, whatever its field names; return the session and what was said.
 
     Args:
         event: prompt, stop, compact or tool.
 
     Raises:
-        InputError: the transcript that it names cannot be read.
+        InputError: the transcript that it refers to cannot be read.
     """
     session = _first_text(payload, "session_id", "conversation_id", "sessionId") or "unknown"
     key = _first_text(payload, "turn_id", "generation_id", "prompt_id")
@@ -110,13 +112,13 @@ def read_payload(payload: Mapping[str, Any], client: str, event: str) -> tuple[s
         return session, [_read_tool(payload)]
     transcript = _first_text(payload, "transcript_path")
     if client == "claude-code" and transcript and event != "prompt":
-        from memento.intake.importers import harvest_transcript  # with the rules, which no other hook waits for
+        from memento.intake.importers import harvest_transcript  # it loads the rules, which other hooks do not need
 
         rows = harvest_transcript(Path(transcript), "claude-code", None if event == "compact" else _TAIL_BYTES)
         last = next((row for row in reversed(rows) if row.speaker), None)
         return session, [_to_turn(row) for row in rows if row.speaker is None or row is last]
     said = (("user", _first_text(payload, "prompt")), ("assistant", _first_text(payload, *_REPLIES)))
-    # Of the same turn each role speaks once; a client that numbers no turns is told apart by the words.
+    # Each role speaks once in a turn; if a client does not number turns, the text identifies them.
     return session, [
         CapturedTurn(role=role, text=text, turn=f"{key}:{role}" if key else None)  # type: ignore[arg-type]
         for role, text in said
@@ -144,7 +146,7 @@ def _read_tool(payload: Mapping[str, Any]) -> CapturedTurn:
 
 
 def _write_plainly(value: object) -> str:
-    """Write the answer of a tool as text: that of its fields which have some."""
+    """Write the output of a tool as text, from those of its fields that contain some."""
     match value:
         case None:
             return ""
@@ -167,10 +169,10 @@ def _to_turn(row: NoteRow) -> CapturedTurn:
 
 def keep_turns(operation: Capture, scope: Scope, settings: CaptureSettings, journal: Journal) -> Capturing:
     """
-    Put into the journal what is to be kept of what was said, as the settings say of the namespace.
+    Put what is worth keeping into the journal, by the settings of the namespace.
 
     Args:
-        operation: without secrets.
+        operation: what was said, already without secrets.
 
     Raises:
         BackendError: the journal cannot be written.
@@ -195,10 +197,10 @@ def sort_turns(
     turns: Iterable[CapturedTurn | InputError], place: Place, deny: str = ""
 ) -> tuple[list[Captured], Counter[str]]:
     """
-    Return what of some turns is captured, and count why the others are not.
+    Select the turns that are captured, and count the reasons why others are not.
 
     Args:
-        deny: words and phrases with commas between; a text with one of them is not captured.
+        deny: words and phrases separated by commas; a text that contains one of them is not captured.
     """
     kept, left_out = list[Captured](), Counter[str]()
     for turn in turns:
@@ -217,19 +219,19 @@ _BLOCK = re.compile(r"<memento>.*?(?:</memento>|\Z)", re.DOTALL)
 
 
 def _drop_block(text: str) -> str:
-    """Return a text without the memories that were put into it."""
+    """Remove the memories that Memento itself put into a text."""
     return _BLOCK.sub("", text)
 
 
 def _is_denied(text: str, deny: str) -> bool:
-    """Tell whether a text has one of the words or phrases that the user wants to be kept nowhere."""
+    """Tell whether a text contains one of the words or phrases that the user does not want stored."""
     said = text.casefold()
     return any(phrase in said for one in deny.split(",") if (phrase := one.strip().casefold()))
 
 
 def find_reason(turn: CapturedTurn, deny: str = "") -> str:
     """
-    Say why a turn is not captured; nothing where it is.
+    Say why a turn is not captured; "" if it is.
 
     >>> find_reason(CapturedTurn(role="user", text="Remember that I moved to Lisbon."))
     ''
@@ -246,7 +248,7 @@ def find_reason(turn: CapturedTurn, deny: str = "") -> str:
     if _find_rule("deny", "text", turn.text) or _is_denied(turn.text, deny):
         return "it is not to be kept"
     if turn.role == "user":
-        from memento.intake.importers import find_noise  # with the rules, which no answer of a tool waits for
+        from memento.intake.importers import find_noise  # it loads the rules, which the output of a tool does not need
 
         return find_noise(turn.text)
     if len(turn.text) < SHORTEST:
@@ -298,7 +300,7 @@ def _make_entry(turn: CapturedTurn, place: Place) -> Captured:
 
 @dataclass(slots=True)
 class _Content:
-    """What a journal says: what waits in it, and what was settled how, both in their order."""
+    """The content of a journal: the waiting entries, and how others were settled, both in order."""
 
     entries: dict[str, Captured] = field(default_factory=dict)
     settled: dict[str, str] = field(default_factory=dict)
@@ -306,27 +308,27 @@ class _Content:
 
 class Journal:
     """
-    What waits to be noted, or for the user's yes: lines of JSON in one file, each an entry or how one was settled.
+    Entries that wait to be noted, or for the user's consent: lines of JSON in one file, each an entry or how one was settled.
 
-    May be used by several processes at once. Lines are appended and synced; to settle some the file is written again.
+    Several processes may use it at once. Lines are appended and synced; to settle entries the file is rewritten.
 
-    *Because:* the lock is the system's and ends with the process that holds it: what a dead one held is free at once.
+    *Because:* the lock belongs to the system and ends with its process, so a dead process blocks nobody.
     """
 
     def __init__(self, path: Path, most: int) -> None:
         """
         Args:
-            most: entries that may wait; more are not taken.
+            most: the most entries that may wait; further ones are refused.
         """
         self._path, self._most = path, most
         self._seen: tuple[tuple[int, int], list[Captured]] = ((-1, -1), [])
 
     def append(self, fresh: Sequence[Captured]) -> tuple[int, Counter[str]]:
         """
-        Append what is not known; return how many that were, and count why the others were not.
+        Append entries that are new; return their number, and count why others were refused.
 
         Raises:
-            BackendError: the file cannot be written; says why.
+            BackendError: the file cannot be written; gives the reason.
         """
         left_out = Counter[str]()
         if not fresh:
@@ -348,10 +350,10 @@ class Journal:
 
     def list_waiting(self, scope: Scope | None = None) -> list[Captured]:
         """
-        Return what waits, of all namespaces or of one, in the order in which it came; the file is read where it was changed.
+        Return the waiting entries of all namespaces or of one, oldest first; the file is read again only if it has changed.
 
         Raises:
-            BackendError: it cannot be read; says why.
+            BackendError: it cannot be read; gives the reason.
         """
         stamp = self._stamp()
         if stamp != self._seen[0]:
@@ -367,10 +369,10 @@ class Journal:
 
     def remove_entries(self, ids: Collection[str], how: str) -> None:
         """
-        Take entries out of the journal; raises as `append`.
+        Remove entries from the journal; raises as `append`.
 
         Args:
-            how: what is kept of them, in a word: noted, rejected.
+            how: one word that is kept about them: noted, rejected.
         """
         if not ids:
             return
@@ -385,7 +387,7 @@ class Journal:
 
     @contextmanager
     def taking(self) -> Iterator[bool]:
-        """Be the one process that notes what waits, until the end of the block; False where another one is."""
+        """Take the lock of the one process that notes the entries; yield False if another process has it."""
         from filelock import FileLock, Timeout
 
         lock = FileLock(self._path.with_suffix(".taking"), thread_local=False)
@@ -402,7 +404,7 @@ class Journal:
             lock.release()
 
     def propose(self, ids: Collection[str]) -> None:
-        """Let entries wait for a yes; raises as `append`."""
+        """Mark entries as waiting for the user's consent; raises as `append`."""
         with self._lock_file():
             content = self._read_journal()
             moved = [replace(one, state="proposed") for id, one in content.entries.items() if id in ids]
@@ -410,7 +412,7 @@ class Journal:
                 self._append_lines([_write_entry(one) for one in moved])
 
     def _stamp(self) -> tuple[int, int]:
-        """Return what changes when the file does: its length and its time."""
+        """Return the length and the modification time of the file, which show whether it has changed."""
         try:
             stat = self._path.stat()
         except OSError:
@@ -422,7 +424,7 @@ class Journal:
         from filelock import FileLock, Timeout
 
         try:
-            # A lock for each use, as one that is shared would let the threads of a process in together.
+            # Each use has its own lock object; a shared one would admit several threads of a process at once.
             with FileLock(self._path.with_suffix(".lock"), timeout=_LOCK_S):
                 yield
         except Timeout as error:
@@ -450,11 +452,11 @@ class Journal:
                     entry = _read_entry(fields)
                     content.entries[entry.id] = entry
             except (ValueError, KeyError, TypeError, AttributeError, InputError):
-                continue  # what a kill left half
+                continue  # a line that a kill left incomplete
         return content
 
     def _append_lines(self, lines: Sequence[str]) -> None:
-        """Append lines as one write; what a kill left without an end is ended first."""
+        """Append lines with one write; a line that a kill left without an end is ended first."""
         handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         try:
             size = os.lseek(handle, 0, os.SEEK_END)

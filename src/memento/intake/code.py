@@ -1,14 +1,15 @@
 """
-Code: source files, read by tree-sitter (where they may be cut, what they define, what they import), and names of code in any text,
-found by their spelling alone: files, functions, classes, packages, URLs, environment variables.
+Read code: source files by tree-sitter (where they may be cut, what they define, what they import), and names of code in any text by
+their spelling: files, functions, classes, packages, URLs, environment variables.
 
-*Guarantees:* the pieces of a file, one after the other, are the file. A file that does not parse is read as far as it does. Finding
-names takes time that grows with the length of the text; what stands in a URL is nothing else; a name is listed once for each kind.
+*Guarantees:* the pieces of a file, joined, are the file. A file with syntax errors is read as far as it can be parsed. Finding
+names takes time that grows with the length of the text; the parts of a URL are no other names; a name is listed once for each kind.
 
-*But:* grammars are an extra of the package (`pip install 'memento-rdf[ingest]'`), and those of thirteen languages; any other file
-is cut at blank lines, and only what its spelling gives away is known of it. What is defined within a function is not listed.
-A name is what looks like one: `Node.js` and its like are no files, all other words with the ending of a file are. A constant in
-large letters is taken for an environment variable in prose, in source only where it is read from the environment.
+*But:* grammars are an extra of the package (`pip install 'memento-rdf[ingest]'`), and exist for thirteen languages; any other file
+is cut at blank lines, and only names with a typical spelling are found in it. Definitions inside functions are not listed. Names
+are recognised by spelling alone: `Node.js` and similar names are known not to be files, but every other word with the suffix of a
+file counts as one. A constant in capitals counts as an environment variable in prose, but in source only where it is read from the
+environment.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ from memento.assets import install_line
 from memento.model import CodeType
 
 MISSING = install_line("ingest")
-"""How to get what reads code, PDF and HTML."""
+"""How to install the libraries that read code, PDF and HTML."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Language:
-    """A grammar: the package that has it, the types of its nodes that define, and how an import names a package."""
+    """A grammar: its package, the types of its nodes that define something, and how an import names a package."""
 
     module: str
     entry: str = "language"
@@ -37,12 +38,12 @@ class Language:
     classes: frozenset[str] = frozenset()
     imports: frozenset[str] = frozenset()
     package: re.Pattern[str] | None = None
-    """A pattern over the text of an import; its group is the package. Nothing where there are none."""
+    """A pattern over the text of an import, whose group is the package; None if the language has no packages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedCode:
-    """A source file: texts between which it may be cut, and what it defines and imports, each once, in their order."""
+    """A parsed source file: texts between which it may be cut, and what it defines and imports, each once, in order."""
 
     blocks: tuple[str, ...]
     defines: tuple[tuple[CodeType, str], ...] = ()
@@ -150,7 +151,7 @@ ENDINGS = {
     ".rb": "ruby",
     ".php": "php",
 }
-"""The language of a source file by its ending."""
+"""The language of a source file, by its suffix."""
 
 _FILE_ENDINGS = (
     "py|pyi|ipynb|js|jsx|mjs|cjs|ts|tsx|vue|svelte|go|rs|java|kt|kts|scala|c|h|cc|cpp|cxx|hpp|cs|rb|php|swift|lua|"
@@ -185,16 +186,16 @@ _ACCESSED = re.compile(
     r"|\$\{?([A-Z][A-Z0-9_]{2,60})\b"
 )
 _CAPITALS = re.compile(r"(?<![\w$./-])([A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30}){1,6})(?![\w(-])")
-_MOST = 60  # names of a text
+_MOST = 60  # the most names of a text
 
 
 def parse_code(text: str, language: str, most_words: int) -> ParsedCode | None:
     """
-    Parse a source file; None where the grammar is not installed.
+    Parse a source file; None if the grammar is not installed.
 
     Args:
         language: one of `LANGUAGES`.
-        most_words: a definition that is longer is cut within.
+        most_words: a longer definition is cut inside.
     """
     if (parser := _load_parser(language)) is None:
         return None
@@ -206,7 +207,7 @@ def parse_code(text: str, language: str, most_words: int) -> ParsedCode | None:
         words = node.text.decode("utf-8", "replace")
         if node.type in grammar.imports:
             if grammar.package and not words.startswith("from ."):
-                # Of "from x import y, z" only x is a package.
+                # In "from x import y, z" only x is a package.
                 head = words.split(" import ")[0] if words.startswith("from ") else words
                 imports |= dict.fromkeys(cut_module(name) for name in grammar.package.findall(head))
         elif name := _read_name(node):
@@ -225,7 +226,7 @@ def _load_parser(language: str) -> Any:
 
 
 def _walk(root: Any, grammar: Language) -> Iterator[Any]:
-    """Yield the nodes that define or import, from the top; not those within functions."""
+    """Yield the nodes that define or import something, from the top, without those inside functions."""
     queue = [root]
     while queue:
         node = queue.pop()
@@ -244,7 +245,7 @@ def _is_function(node: Any) -> bool:
 
 
 def _has_body(node: Any) -> bool:
-    """Tell a definition of C from what only refers to one."""
+    """Tell a definition in C from a mere reference."""
     return not node.type.endswith("_specifier") or node.child_by_field_name("body") is not None
 
 
@@ -259,14 +260,14 @@ def _read_name(node: Any) -> str:
 
 
 def _split_node(data: bytes, node: Any, most_words: int) -> Iterator[str]:
-    """Yield the text of a node, or those of its parts where it is too long, at the ends of lines."""
+    """Yield the text of a node, or those of its parts if it is too long, cut at line ends."""
     at, end = node.start_byte, node.end_byte
     if node.parent is None:
         at, end = 0, len(data)
     for child in node.children:
         stop = data.find(b"\n", child.end_byte, end)
         stop = end if stop < 0 else stop + 1
-        if stop <= at or data[child.end_byte : stop].strip(b" \t\n;,"):  # another one stands on the same line
+        if stop <= at or data[child.end_byte : stop].strip(b" \t\n;,"):  # the next one is on the same line
             continue
         part = data[at:stop].decode("utf-8", "replace")
         if len(part.split()) > most_words and child.named_child_count > 1 and child.start_byte >= at:
@@ -284,10 +285,10 @@ def _split_node(data: bytes, node: Any, most_words: int) -> Iterator[str]:
 
 def find_code_names(text: str, *, is_source: bool = False) -> list[tuple[CodeType, str]]:
     """
-    Find the names of code in a text, at most 60, kind by kind.
+    Find names of code in a text, at most 60, kind by kind.
 
     Args:
-        is_source: whether the text is a program, whose definitions and imports a parser reads better.
+        is_source: the text is a program; a parser finds its definitions and imports better.
 
     >>> find_code_names("Call `login()` of src/auth.ts, see https://example.org/doc. Set API_URL.")
     [('url', 'https://example.org/doc'), ('file', 'src/auth.ts'), ('function', 'login'), ('env_var', 'API_URL')]
@@ -313,7 +314,7 @@ def find_code_names(text: str, *, is_source: bool = False) -> list[tuple[CodeTyp
 
 
 def _cut_package(match: re.Match[str]) -> str:
-    """Return the name of a package without the module in it; nothing for a path."""
+    """Return the name of a package without the module in it; "" for a path."""
     if dotted := match["from"] or match["import"]:
         return dotted.partition(".")[0]
     name = (match["module"] or match["installed"] or match["scoped"]).rstrip(".,")
@@ -322,7 +323,7 @@ def _cut_package(match: re.Match[str]) -> str:
 
 def cut_module(name: str) -> str:
     """
-    Cut the path within a package off its name, as modules of JavaScript have it.
+    Cut the path inside a package off its name, as in imports of JavaScript.
 
     >>> cut_module("@scope/kit/sub"), cut_module("react/dom"), cut_module("github.com/a/b")
     ('@scope/kit', 'react', 'github.com/a/b')

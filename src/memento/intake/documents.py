@@ -1,14 +1,14 @@
 """
-Documents in the graph: a session whose turns are the pieces, each a note with one memory of its own text.
+Store documents in the graph: each is a session whose turns are its pieces, each a note with one memory of its own text.
 
-A document that is read again keeps the pieces that stand where they stood; the others retire what stood in their places. What
-stands nowhere any more, and all of a document that is gone, ends without a successor.
+If a document is read again, pieces that are unchanged at their position are kept; changed ones retire what was at their position.
+Pieces whose position no longer exists, and all pieces of a document that is gone, end without a successor.
 
 *Flow:* `Reading` (a document as it is now) → `plan_revision` (which pieces are new) → notes → `finish_revision` (one change: the
 document, what it defines and imports, what ends).
 
-*Guarantees:* plans and changes are pure. A document counts as read only once all of its pieces are in the graph, so that an ingest
-that was stopped goes on where it was: the pieces that it has are found by their keys.
+*Guarantees:* plans and changes are pure. A document counts as read only once all of its pieces are in the graph, so an interrupted
+ingest can continue: it finds the pieces that are already there by their keys.
 """
 
 from __future__ import annotations
@@ -33,8 +33,10 @@ GONE = "it is there no more"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """
-    A document as it was read: `name` is its whole path or its address, `short` its path within what it belongs to, `digest` the
-    SHA-256 of its bytes, `at` when it was changed.
+    A document as it was read.
+
+    `name` is its whole path or its address, `short` its path within its folder, `digest` the SHA-256 of its bytes, `at` the time of
+    its last change.
     """
 
     name: str
@@ -53,7 +55,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """A memory of a document as it is in the graph."""
+    """A piece of a document in the graph, with its memory."""
 
     memory: IRI
     content: str
@@ -63,7 +65,7 @@ class Piece:
 
     @classmethod
     def from_row(cls, row: Row) -> Piece:
-        """Read a row of `intake/pieces`."""
+        """Build a piece from a row of `intake/pieces`."""
         return cls(
             memory=cast(IRI, row["memory"]),
             content=str(row["content"]),
@@ -75,7 +77,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revision:
-    """What is to become of a document: the pieces that are to be noted, by their places, and those that stay."""
+    """The changes to a document: the tasks of the new pieces, by position, and the memories that stay."""
 
     reading: Reading
     document: Document
@@ -86,17 +88,17 @@ class Revision:
 
 
 def digest_bytes(data: bytes) -> str:
-    """Return what tells the bytes of a document."""
+    """Return the SHA-256 of the bytes of a document, in hexadecimal."""
     return sha256(data).hexdigest()
 
 
 def document_iri(name: str, scope: Scope) -> IRI:
-    """Return the IRI of the document of a path or an address."""
+    """Return the IRI of the document at a path or an address."""
     return session_iri(scope.graph, name)
 
 
 def file_entity(name: str, short: str, scope: Scope) -> CodeEntity:
-    """Return a document as something that texts name."""
+    """Return a document as a code entity that texts can name."""
     kind: CodeType = "url" if "://" in name else "file"
     return CodeEntity(iri=code_iri(scope.graph, kind, name), name=short, type=kind)
 
@@ -111,12 +113,12 @@ def plan_revision(
     zone: tzinfo,
 ) -> Revision:
     """
-    Plan what a document as it is now makes of what the graph has of it.
+    Compare a document as it is now with what the graph has of it, and plan the changes.
 
     Args:
-        before: it as it was read last.
-        files: the files of the same folder, by what they are called where only one is called so.
-        now: the clock; a file that was changed later was changed now.
+        before: the document as it was last read.
+        files: the files of the same folder by name, as far as the name is unique.
+        now: the current time; a later change time of a file is replaced by it.
     """
     itself = file_entity(reading.name, reading.short, scope)
     at = min(reading.at, now)
@@ -162,7 +164,7 @@ def plan_revision(
 def _find_named(
     text: str, reading: Reading, files: Mapping[str, CodeEntity], scope: Scope, itself: CodeEntity
 ) -> Iterable[CodeEntity]:
-    """List what a piece names of code: by its spelling, and what its file defines or imports where its text has the name."""
+    """List the code entities that a piece names: by spelling, and those of its file's definitions and imports that it contains."""
     own = [(kind, name) for kind, name in reading.defines if name in text]
     own += [("package", name) for name in reading.imports if name in text]
     found = {
@@ -182,11 +184,11 @@ def finish_revision(
     revision: Revision, noted: Mapping[int, Noted], file_before: CodeEntity | None, scope: Scope, now: datetime
 ) -> tuple[Change, int]:
     """
-    Build the change that makes a document count as read, once its pieces are noted; and say how many memories it ends.
+    Build the change that marks a document as read once its pieces are noted, and count the memories that it ends.
 
     Args:
-        noted: what became of the tasks, by their places.
-        file_before: the file with what it defined and imported, if it is known.
+        noted: the results of the tasks, by position.
+        file_before: the file with what it defined and imported before, if known.
     """
     reading, graph = revision.reading, scope.graph
     fresh = {position: one.memories[0] for position, one in noted.items() if one.memories}
@@ -218,7 +220,7 @@ def finish_revision(
 def end_document(
     document: Document, pieces: Sequence[Piece], file_before: CodeEntity | None, scope: Scope, now: datetime
 ) -> tuple[Change, int]:
-    """Build the change that ends a document that is gone, and its memories; and say how many."""
+    """Build the change that ends a document that is gone, and its memories; return the number of memories too."""
     live = [piece for piece in pieces if not piece.is_over]
     adds = [quad for piece in live for quad in _end_piece(piece, None, now, "", scope.graph, now)]
     change = _replace_node(document, replace(document, invalid_at=now, reason=GONE), scope.graph)

@@ -1,14 +1,14 @@
 """
-The text of a document, whatever it is written in: its title, and the pieces that become notes, in their order.
+Extract the text of a document of any format: its title, and the pieces that become notes, in order.
 
-A reader for each form: Markdown and its tables by `markdown-it-py`, source by tree-sitter (`code.py`), HTML by `trafilatura`,
-PDF by `pypdf`, CSV row by row, pictures by what is said of them (EXIF, PNG text, a file beside it), else by `tesseract`.
+Each format has a reader: `markdown-it-py` for Markdown and its tables, tree-sitter for source (`code.py`), `trafilatura` for HTML,
+`pypdf` for PDF. CSV is read row by row, pictures by their captions (EXIF, PNG text, a file beside them), else by `tesseract`.
 
-*Guarantees:* nothing is executed or fetched; what cannot be read is an `InputError` with the reason alone, whatever a library
-raises. Words stay as they are: a piece is cut where the text is, at blank lines, at the ends of lines and sentences, and else
-between words.
+*Guarantees:* nothing is executed or fetched. If a document cannot be read, the result is an `InputError` with the reason, whatever
+a library raises. Words are not changed: a text is cut only between its blocks, at blank lines, at line and sentence ends, and
+otherwise between words.
 
-*But:* a PDF of pictures has no text; of HTML what surrounds the text is left out.
+*But:* a PDF that consists of pictures has no text; of HTML, what surrounds the main text is left out.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from memento.intake.rows import split_paragraphs
 from memento.model import CodeType
 
 PIECE_WORDS = 250
-"""Words of a piece at most: what the embedder reads at once, about."""
+"""The most words of a piece: about what the embedder reads at once."""
 _PIECE_CHARS = 4_000
 _SECTION_WORDS = 60
-"""Words of a piece from which on a heading begins another."""
+"""The number of words from which a heading begins a new piece."""
 _OCR_S = 60.0
 _TABLE_ROWS = 20_000
 
@@ -42,8 +42,10 @@ _TABLE_ROWS = 20_000
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extract:
     """
-    What a document says. `blocks` are the texts between which it may be cut; with `is_apart` each is a piece for itself. What code
-    names are no people and places: `is_code`. `remark` is what the reader should know of how it was read.
+    The content of a document.
+
+    `blocks` are the texts between which it may be cut; with `is_apart` each is a piece of its own. With `is_code` its names are not
+    people and places. `remark` is what the reader should know about how it was read.
     """
 
     form: str
@@ -66,12 +68,12 @@ def extract(data: bytes, path: Path, redact: Redact, media: str = "") -> Extract
     Read a document, without its secrets.
 
     Args:
-        path: its name tells its form; what is said of a picture may lie beside it.
-        redact: takes the secrets out of a text, before it is taken apart.
-        media: its media type, where it has no name that tells.
+        path: its name shows the format; a caption of a picture may be in a file beside it.
+        redact: removes the secrets from a text before it is split.
+        media: its media type, if it has no name that shows the format.
 
     Raises:
-        InputError: with the reason alone.
+        InputError: with the reason only.
     """
     suffix = path.suffix.lower()
     if (name := _MEDIA.get(media)) is None:
@@ -97,7 +99,7 @@ def _clean(found: Extract, redact: Redact) -> Extract:
 
 def decode(data: bytes) -> str:
     """
-    Decode a text: Unicode by its mark, UTF-8, else the Western code page of Windows.
+    Decode a text: Unicode if it has a byte order mark, else UTF-8, else the Western code page of Windows.
 
     Raises:
         InputError: it is binary.
@@ -126,9 +128,9 @@ def decode(data: bytes) -> str:
 
 def cut_pieces(blocks: Sequence[str], *, is_apart: bool = False) -> list[str]:
     """
-    Put the texts of a document together into pieces of at most `PIECE_WORDS` words, longer ones cut; none is blank.
+    Combine the blocks of a document into pieces of at most `PIECE_WORDS` words, cutting longer ones; none is blank.
 
-    A heading begins a new piece once the one before has some sentences.
+    A heading begins a new piece once the piece before has some sentences.
 
     >>> cut_pieces(["# A", "one", "two", "# B"])
     ['# A\\n\\none\\n\\ntwo\\n\\n# B']
@@ -150,7 +152,7 @@ def cut_pieces(blocks: Sequence[str], *, is_apart: bool = False) -> list[str]:
 
 
 def _join(parts: Sequence[str]) -> str:
-    """Join what stands one after the other: source as it is, other texts with a blank line between."""
+    """Join consecutive parts: source as it is, other texts with a blank line between."""
     text = ""
     for part in parts:
         text += part if not text or text.endswith("\n") else f"\n\n{part}"
@@ -163,7 +165,7 @@ _CUTS = (
     re.compile(r"(?<=[.!?…。])(\s++)"),
     re.compile(r"(?<!\s)(\s++)"),
 )
-"""Where a text is cut that is too long, the first that makes it short enough."""
+"""Where a text that is too long is cut; the first pattern that makes it short enough is used."""
 
 
 def _cut_long(text: str, cuts: Sequence[re.Pattern[str]] = _CUTS) -> list[str]:
@@ -225,7 +227,7 @@ def _read_markdown(text: str, path: Path) -> Extract:
 
 
 def _read_blocks(text: str) -> tuple[str, list[str]]:
-    """Return the first heading of a Markdown text and its blocks, a table as lines that name what each value is."""
+    """Return the first heading of a Markdown text and its blocks; a table becomes lines that name each value."""
     from markdown_it import MarkdownIt
 
     lines, title, blocks = text.replace("\r\n", "\n").split("\n"), "", list[str]()
@@ -258,7 +260,7 @@ def _read_table(tokens: Iterable[Any]) -> list[str]:
 
 def _write_row(header: Sequence[str], row: Sequence[str]) -> str:
     """
-    Write a row of a table as what each value is.
+    Format a row of a table as names and values.
 
     >>> _write_row(["name", "", "city"], ["Ana", "7", ""])
     'name: Ana; 7'
@@ -299,7 +301,7 @@ def _read_html(text: str, path: Path) -> Extract:
         body = trafilatura.extract(text, output_format="markdown", include_tables=True, include_comments=False)
         about = trafilatura.extract_metadata(text)
         body = body or trafilatura.html2txt(text)
-    except Exception as error:  # whatever a parser of foreign texts meets
+    except Exception as error:  # a parser may raise anything on unknown text
         raise InputError("it is no HTML that can be read") from error
     _, blocks = _read_blocks(body or "")
     if not blocks:
@@ -326,7 +328,7 @@ def _read_pdf(data: bytes, path: Path) -> Extract:
         title = str((reader.metadata.title if reader.metadata else "") or "").strip()
     except InputError:
         raise
-    except Exception as error:  # whatever a parser of foreign bytes meets
+    except Exception as error:  # a parser may raise anything on unknown bytes
         raise InputError("it is no whole PDF") from error
     blocks = [re.sub(r"(?<=[a-zß-ÿ])-\n(?=[a-zß-ÿ])", "", one).strip() for one in pages]
     if not any(blocks):
@@ -354,7 +356,7 @@ _EXIF = (270, 0x9C9B, 0x9C9C, 0x9C9F, 37510)
 
 
 def _read_captions(data: bytes) -> list[str]:
-    """Read what a picture says of itself; nothing where `pillow` is not installed, or it is broken."""
+    """Read the captions inside a picture; none if `pillow` is not installed or the picture is broken."""
     try:
         from PIL import Image
     except ImportError:
@@ -365,7 +367,7 @@ def _read_captions(data: bytes) -> list[str]:
             values = [tags.get(tag) for tag in _EXIF] + [tags.get_ifd(0x8769).get(37510)]
             info = {str(name).lower(): value for name, value in picture.info.items()}
             values += [info.get(name) for name in ("title", "description", "comment", "caption", "alt")]
-    except Exception as error:  # whatever a parser of foreign bytes meets
+    except Exception as error:  # a parser may raise anything on unknown bytes
         raise InputError("it is no whole picture") from error
     return [text for value in values if (text := _decode_tag(value))]
 
@@ -382,7 +384,7 @@ def _decode_tag(value: object) -> str:
 
 
 def _read_sidecars(path: Path) -> list[str]:
-    """Read what is said of a picture in a file beside it: `a.png.txt`, `a.txt`, `a.md`, `a.caption`."""
+    """Read the captions in files beside a picture: `a.png.txt`, `a.txt`, `a.md`, `a.caption`."""
     beside = [path.with_name(f"{path.name}.txt"), *(path.with_suffix(one) for one in (".txt", ".md", ".caption"))]
     texts = []
     for one in beside:

@@ -1,13 +1,13 @@
 """
-What people have elsewhere becomes `NoteRow`s: exported chats, transcripts of coding agents, other memories, folders of notes.
+Import what people have elsewhere as `NoteRow`s: exported chats, transcripts of coding agents, other memories, folders of notes.
 
-`SOURCES` has a row a source: how its documents are told, and what reads them. Of chats the user's own turns become notes, in their
-session and place; greetings, thanks and questions alone do not. Each row has a key, so that it is noted once, however often it is
-read; where a source has no identifiers the key is made of what is said, without its secrets.
+`SOURCES` has a row for each source: how its documents are recognised, and which function reads them. Of chats, the user's own turns
+become notes, with their session and position, except mere greetings, thanks and questions. Each row has an idempotency key, so that
+it is noted once, however often it is read; if a source has no identifiers, the key is a hash of the text without its secrets.
 
-*Guarantees:* nothing is executed, fetched or written; links to files are not followed, nor hidden folders entered.
+*Guarantees:* nothing is executed, fetched or written; links to files are not followed, and hidden folders are not entered.
 
-*But:* pictures, attachments, tool calls and what a model thinks to itself are left out.
+*But:* pictures, attachments, tool calls and a model's hidden thoughts are left out.
 
 *Source:* the formats as their programs write them in 2025: data exports of ChatGPT and Claude, sessions of Claude Code, rollouts of
 Codex, `get_all` of mem0, Basic Memory's note format, the knowledge graph of MCP's `server-memory`, vaults of Obsidian.
@@ -34,7 +34,7 @@ from memento.text.sentences import sentences
 
 @dataclass(slots=True, kw_only=True)
 class Harvest:
-    """What was read: the rows in their order, from how many files and conversations, and what was left out and why."""
+    """The result of reading: the rows in order, the numbers of files and conversations, and what was left out and why."""
 
     rows: list[NoteRow] = field(default_factory=list)
     files: int = 0
@@ -45,7 +45,7 @@ class Harvest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Turn:
-    """A turn of a conversation: who spoke by its role, and what tells it from any other."""
+    """A turn of a conversation: the role of its speaker, and the key that identifies it."""
 
     record: Record
     role: str
@@ -56,7 +56,7 @@ class _Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Document:
-    """A file: JSON as records, or Markdown as text; `path` is named in errors by its last part."""
+    """A file: JSON as records, or Markdown as text; errors name the last part of `path`."""
 
     path: Path
     records: Sequence[Record] = ()
@@ -69,7 +69,7 @@ class _Document:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """Where notes come from: how a document of it is told, what reads it, and what its assistant is called."""
+    """A source of notes: how its documents are recognised, what reads them, and the name of its assistant."""
 
     is_of: Callable[[_Document], bool]
     read: Callable[[_Document, Source, Harvest, bool], None]
@@ -78,14 +78,15 @@ class Source:
 
 def harvest(path: Path, source: str | None = None, *, all_turns: bool = False) -> Harvest:
     """
-    Read a file, or every file of a folder, as what it is.
+    Read a file, or every file of a folder, in the format of its source.
 
     Args:
-        source: one of `SOURCES`; default by what each file says.
-        all_turns: also what assistants said.
+        source: one of `SOURCES`; by default the content of each file decides.
+        all_turns: also read what assistants said.
 
     Raises:
-        InputError: the file is of no known format, is broken, or holds secrets by its name; names the file and the place.
+        InputError: the format is unknown, the file is broken, or its name is that of a file of secrets; names the file and the
+        position.
     """
     if source is not None and source not in SOURCES:
         raise InputError(f"{source[:40]!r} is no source of notes: give one of {', '.join(SOURCES)}")
@@ -108,13 +109,13 @@ def harvest(path: Path, source: str | None = None, *, all_turns: bool = False) -
 
 def harvest_transcript(path: Path, source: str, last_bytes: int | None = None) -> list[NoteRow]:
     """
-    Read what was said in a transcript that is still being written, or in its end alone; places in the conversation are left out.
+    Read a transcript that is still being written, or only its end; positions in the conversation are left out.
 
     Args:
-        last_bytes: how much of its end is read; default all of it.
+        last_bytes: how many bytes of its end are read; default: all.
 
     Raises:
-        InputError: it cannot be read, or is none of this source.
+        InputError: it cannot be read, or is not of this source.
     """
     try:
         with path.open("rb") as file:
@@ -168,10 +169,10 @@ def _read_one(path: Path, source: str | None, found: Harvest, all_turns: bool, *
 
 
 def _split_json(text: str, name: str) -> Iterator[Record]:
-    """Yield the objects of an array, of lines, or of the list in one object: what `get_all` of mem0 answers."""
+    """Yield the objects of an array, of lines, or of the list in a single object, as mem0's `get_all` returns it."""
     whole = text.strip()
     if whole.startswith("{") and ("\n" not in whole or not re.match(r"\{.*\}[ \t\r]*\n", whole)):
-        # One object may have the list in it.
+        # A single object may contain the list.
         (only,) = split_records(f"[{whole}]", name)
         is_one_line = "\n" not in whole
         for key in ("results", "memories", "conversations"):
@@ -191,7 +192,7 @@ def _split_json(text: str, name: str) -> Iterator[Record]:
 def _add_turns(
     turns: Sequence[_Turn], source: Source, found: Harvest, session: str, title: str | None, all_turns: bool
 ) -> None:
-    """Make rows of a conversation; its places are counted over all turns, whether they become notes or not."""
+    """Add rows for the turns of a conversation; positions count all turns, also those that do not become notes."""
     found.conversations += 1
     for position, turn in enumerate(turns):
         if not turn.text.strip():
@@ -215,7 +216,7 @@ def _add_turns(
 
 
 def find_noise(text: str) -> str:
-    """Say why a turn is worth no note, by the rules' own words; nothing where any sentence of it tells something."""
+    """Say, in the words of the rules, why a turn makes no note; "" if any of its sentences says something."""
     if len(text) > 2_000:
         return ""
     reasons = [noise(one) for one in sentences(text)] or ["it has no words"]
@@ -239,7 +240,7 @@ def _read_chatgpt(document: _Document, source: Source, found: Harvest, all_turns
 
 
 def _follow_branch(conversation: Record, mapping: Mapping[str, object]) -> list[Record]:
-    """Follow the branch that the user saw last, from its beginning; a regenerated answer is on another one."""
+    """Return the branch of a conversation that the user saw last, from its beginning; regenerated answers are on other branches."""
 
     def find_node(node: object) -> Record | None:
         one = mapping.get(node) if isinstance(node, str) else None
@@ -268,7 +269,7 @@ def _read_chatgpt_turn(message: Record, node: Record, begun: datetime | None) ->
     is_hidden = isinstance(about, dict) and about.get("is_visually_hidden_from_conversation")
     if role not in ("user", "assistant") or is_hidden or not isinstance(content, dict):
         return None
-    if message.fields.get("recipient") not in (None, "all"):  # said to a tool
+    if message.fields.get("recipient") not in (None, "all"):  # addressed to a tool
         return None
     parts = content.get("parts") if content.get("content_type") in ("text", "multimodal_text") else None
     text = "\n".join(one for one in parts if isinstance(one, str)) if isinstance(parts, list) else ""
@@ -309,7 +310,7 @@ def _read_claude(document: _Document, source: Source, found: Harvest, all_turns:
 _HARNESS = re.compile(
     r"\s*(?:<(?:[a-z]+[-_])+[a-z]+[ >]|\[Request interrupted|Caveat: The messages below|# AGENTS\.md )"
 )
-"""How texts begin that a program put in the user's place: its surroundings, instructions, the output of commands."""
+"""The beginnings of texts that a program sent in the user's name: its environment, instructions, the output of commands."""
 
 
 def _read_claude_code(document: _Document, source: Source, found: Harvest, all_turns: bool) -> None:
@@ -350,7 +351,7 @@ def _read_codex(document: _Document, source: Source, found: Harvest, all_turns: 
 
 
 def _join_texts(content: object) -> str:
-    """Join the blocks of text of a message; a text is one itself."""
+    """Join the text blocks of a message; its content may also be a plain text."""
     if isinstance(content, str):
         return content
     blocks = content if isinstance(content, list) else []
@@ -435,7 +436,7 @@ def _read_title(document: _Document, front: Mapping[str, str]) -> str:
 
 
 def _read_day(document: _Document, front: Mapping[str, str]) -> datetime | None:
-    """Read when a note is of: what it says, the date it is called by, else when its file was changed."""
+    """Return the date of a note: the one it states, the one in its name, or when its file was changed."""
     for given in (*(front.get(name) for name in ("created", "created_at", "date")), document.path.stem[:10]):
         try:
             if given and (at := datetime.fromisoformat(given)):
@@ -446,7 +447,7 @@ def _read_day(document: _Document, front: Mapping[str, str]) -> datetime | None:
 
 
 def _list_paragraphs(body: str, found: Harvest) -> list[str]:
-    """List the paragraphs of a note, links as the words that are read; what is in a fence stays together."""
+    """List the paragraphs of a note, with links replaced by their text; fenced blocks stay whole."""
     text = _LINK.sub(lambda one: "" if one[1] else (one[3] or one[2]).strip(), _COMMENT.sub("", body))
     paragraphs, lines, is_fenced = list[str](), list[str](), False
     for line in [*text.replace("\r\n", "\n").split("\n"), ""]:
@@ -476,7 +477,7 @@ def _spell(name: str) -> str:
 
 
 def _digest(text: str) -> str:
-    """Return what tells a text; a secret in it is none that could be guessed by it."""
+    """Return a hash that identifies a text; secrets are removed first, so that none can be guessed from it."""
     return sha256(replace_secrets(text, find_secrets(text)).encode("utf-8", "replace")).hexdigest()[:32]
 
 
@@ -492,7 +493,7 @@ def _read_time(record: Record, name: str) -> datetime | None:
 
 
 def _has(*names: str) -> Callable[[_Document], bool]:
-    """Tell documents of which the first record has all fields of these names."""
+    """Recognise documents whose first record has all of some fields."""
     return lambda document: bool(document.records) and all(name in document.records[0].fields for name in names)
 
 
@@ -538,4 +539,4 @@ SOURCES: Mapping[str, Source] = {
     "basic-memory": Source(is_of=_is_basic_memory, read=_read_basic_memory),
     "obsidian": Source(is_of=_is_obsidian, read=_read_obsidian),
 }
-"""The sources, each before those that tell less by themselves."""
+"""The sources; a more specific one comes before a less specific one."""

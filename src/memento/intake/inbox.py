@@ -1,11 +1,12 @@
 """
-A folder whose files are taken in as they come: read, then moved to `processed/`, or to `failed/` with the reason beside them.
+Watch a folder and take in its files as they arrive: a file is read, then moved to `processed/`, or to `failed/` with the reason
+beside it.
 
-*Guarantees:* what was there before is taken in first. A file that is still being written is waited for: it is taken once its length
-and time have stood still for half a second. A file that was taken in when the process died, and not moved, is known when it is
-taken again.
+*Guarantees:* files that are already there are taken in first. A file that is still being written is taken in only once its length
+and time have not changed for half a second. If the process died after it took a file in and before it moved it, the file is
+recognised when it is taken in again.
 
-*But:* folders in it, hidden files and links are passed over.
+*But:* subfolders, hidden files and links are skipped.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ DEBOUNCE_MS = 500
 PROCESSED, FAILED = "processed", "failed"
 
 Take = Callable[[Path], str]
-"""Takes a file in and says what came of it."""
+"""Takes a file in and returns a description of the result."""
 
 
 def drain_inbox(folder: Path, take: Take) -> Iterator[tuple[Path, str, bool]]:
     """
-    Take in every file that is in an inbox, oldest first; yield its name, what came of it, and whether it went well.
+    Take in every file of an inbox, oldest first; yield its path, the result, and whether it succeeded.
 
     Raises:
-        MementoError: the memory itself cannot be written; the file stays.
+        MementoError: the memory itself cannot be written; the file stays in the inbox.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for path in _list_files(folder):
@@ -48,11 +49,11 @@ def drain_inbox(folder: Path, take: Take) -> Iterator[tuple[Path, str, bool]]:
 
 def watch_inbox(folder: Path, take: Take, stopping: Event | None = None) -> Iterator[tuple[Path, str, bool]]:
     """
-    Do the same for ever, or until `stopping` is set, as files come.
+    Do the same for every file that arrives, for ever or until `stopping` is set.
 
     Raises:
-        InputError: what watches folders is not installed.
-        MementoError: as `drain_inbox`.
+        InputError: the library that watches folders is not installed.
+        MementoError: as for `drain_inbox`.
     """
     try:
         from watchfiles import watch
@@ -74,7 +75,7 @@ def _list_files(folder: Path) -> list[Path]:
 
 
 def _stands_still(path: Path) -> bool:
-    """Tell whether nobody writes a file; wait for half a second where it was changed just now."""
+    """Tell whether a file is complete; if it changed just now, wait for half a second and look again."""
     try:
         before = path.stat()
         if time.time() - before.st_mtime < DEBOUNCE_MS / 1000:
@@ -86,7 +87,7 @@ def _stands_still(path: Path) -> bool:
 
 
 def _move(path: Path, folder: Path) -> Path:
-    """Move a file into a folder, beside what is called so there."""
+    """Move a file into a folder; if its name is taken there, append a number."""
     folder.mkdir(exist_ok=True)
     target, number = folder / path.name, 1
     while target.exists():

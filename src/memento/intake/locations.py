@@ -1,11 +1,11 @@
 """
-What is to be taken in, found: the files of a folder, the bytes of a file, the page of an address.
+Find what is to be taken in: the files of a folder, the bytes of a file, the page at an address.
 
-*Guarantees:* links are not followed, so that no loop has no end and nothing outside of a folder is read. Files whose names say that
-secrets are in them are not opened. A page is asked for only at the address that was given, from hosts of the Internet alone, each
-step of a redirect looked at as the first; no proxy, cookie or token is used.
+*Guarantees:* links are not followed, so there are no endless loops and nothing outside a folder is read. Files whose names show
+that they contain secrets are not opened. A page is only requested from the given address, and only from public hosts of the
+Internet unless `intake.private_urls` permits others; every redirect is checked in the same way. No proxy, cookie or token is used.
 
-*But:* a folder is walked without its hidden parts and without what programs generate there; `.gitignore` is not read.
+*But:* hidden files and what programs generate in a folder are skipped; `.gitignore` is not read.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ GENERATED = frozenset(
         "htmlcov",
     ]
 )
-"""Folders that programs make, which are not entered."""
+"""Folders that programs create, which are not entered."""
 _GENERATED_FILES = (
     "*.min.js",
     "*.min.css",
@@ -61,13 +61,13 @@ _NAMED = 50
 
 @dataclass(slots=True)
 class LeftOut:
-    """What was not read: how often for which reason, and the first names."""
+    """What was not read: the count for each reason, and the first names."""
 
     reasons: Counter[str] = field(default_factory=Counter)
     names: list[str] = field(default_factory=list)
 
     def leave_out(self, name: str, reason: str) -> None:
-        """Count something that is left out."""
+        """Count something that was left out."""
         self.reasons[reason] += 1
         if len(self.names) < _NAMED:
             self.names.append(f"{name}: {reason}")
@@ -75,7 +75,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """What an address answered, after redirects: its media type, if it says one, and its bytes."""
+    """The answer of an address, after redirects: its media type, if given, and its bytes."""
 
     url: str
     media: str
@@ -85,10 +85,10 @@ class Page:
 
 def list_files(folder: Path, exclude: Sequence[str], left_out: LeftOut) -> list[Path]:
     """
-    List the files of a folder and of those in it, in the order of their names, hidden ones and generated ones passed over.
+    List the files of a folder and its subfolders, sorted by name, without hidden and generated ones.
 
     Args:
-        exclude: patterns as the shell has them, of names or of paths within the folder.
+        exclude: shell patterns for names or for paths within the folder.
     """
     files: list[Path] = []
 
@@ -129,18 +129,18 @@ def _is_secret(name: str) -> bool:
 
 def read_bytes(path: Path, most: int) -> tuple[bytes, datetime]:
     """
-    Read a file and when it was changed last.
+    Read a file and the time of its last change.
 
     Raises:
-        InputError: with the reason alone: it is no file, empty, longer than `most` bytes, cannot be read, or its name says that
-            secrets are in it.
+        InputError: with the reason only: it is not a file, empty, longer than `most` bytes, unreadable, or its name is that of a
+            file of secrets.
     """
     if _is_secret(path.name):
         raise InputError(SECRET)
     try:
         seen = path.stat()
         if not stat.S_ISREG(seen.st_mode):
-            raise InputError("it is no file")  # nobody may be writing into a pipe
+            raise InputError("it is no file")  # reading from a pipe could block for ever
         if not seen.st_size:
             raise InputError("it is empty")
         if seen.st_size > most:
@@ -153,7 +153,7 @@ def read_bytes(path: Path, most: int) -> tuple[bytes, datetime]:
 
 def is_url(source: str) -> bool:
     """
-    Tell an address from a path.
+    Tell whether a source is an address and not a path.
 
     >>> is_url("https://example.org/a"), is_url("notes/a.md"), is_url("ftp://example.org")
     (True, False, True)
@@ -163,10 +163,10 @@ def is_url(source: str) -> bool:
 
 def fetch_page(url: str, settings: IntakeSettings) -> Page:
     """
-    Fetch what is at an address.
+    Fetch the page at an address.
 
     Raises:
-        InputError: it is no address of http or https, has a password in it, is on this machine or in a private network, does not
+        InputError: the address is not http or https, contains a password, is on this machine or in a private network, does not
             answer in time or with 200, or sends too much; says which.
     """
     until = time.monotonic() + settings.url_s
@@ -191,7 +191,7 @@ def fetch_page(url: str, settings: IntakeSettings) -> Page:
 
 
 def _request_page(url: str, until: float, settings: IntakeSettings) -> Page | str:
-    """Return the page, or where it is instead; raises what `connect` raises."""
+    """Return the page, or the address that it redirects to; raises as `connect`."""
     parts = urlsplit(url)
     connection = connect(url, until, trusts_literals=settings.private_urls)
     try:

@@ -1,8 +1,8 @@
 """
-The files of Claude's memory tool: what a command makes of the texts below `/memories`, and how a text falls into memories.
+Carry out the commands of Claude's memory tool on the texts below `/memories`, and cut a text into memories.
 
-*Guarantees:* pure: `run_command` reads texts by what it is given and says which of them change. No path leads out of `/memories`.
-The pieces of a text, one behind the other, are the text.
+*Guarantees:* pure: `run_command` reads texts through the function that it is given, and returns which of them change. No path leads
+out of `/memories`. The pieces of a text, joined, are the text.
 
 *Source:* commands, answers and errors as Anthropic publishes them for the tool `memory_20250818`.
 """
@@ -25,19 +25,19 @@ ROOT = "/memories"
 MOST_LINES = 999_999
 _LONGEST_PATH = 500
 _LONG_PIECE = 2_000
-"""Characters after which a piece ends with its line."""
+"""The length, in characters, after which a piece ends at the end of its line."""
 _LEVELS = 2
 _NO_FILE = "The path {} does not exist. Please provide a valid path."
 _GONE = "Error: The path {} does not exist"
 
 
 class Refusal(InputError):
-    """A command that cannot be carried out; the message is worded for the model that gave it."""
+    """A command that cannot be carried out; the message is worded for the model that sent it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What a command says, and the texts that it changes, by their paths; None where a file goes."""
+    """The answer to a command, and the texts that it changes, by path; None for a file that is deleted."""
 
     said: str
     writes: Mapping[str, str | None] = field(default_factory=dict)
@@ -45,15 +45,15 @@ class Outcome:
 
 def run_command(asked: MemoryFile, paths: Collection[str], read: Callable[[str], str]) -> Outcome:
     """
-    Carry out a command on the files that there are.
+    Carry out a command on the existing files.
 
     Args:
-        paths: the files.
-        read: returns the text of one.
+        paths: the paths of the files.
+        read: returns the text of a file.
 
     Raises:
         Refusal: it cannot be carried out; worded as published.
-        InputError: an argument that the command needs is missing; names it.
+        InputError: a required argument is missing; names it.
     """
     match asked.command:
         case "view":
@@ -76,10 +76,10 @@ def run_command(asked: MemoryFile, paths: Collection[str], read: Callable[[str],
 
 def resolve_path(path: str) -> str:
     """
-    Return the one spelling of a path below `/memories`, without a slash at its end.
+    Normalise a path below `/memories`, without a slash at its end.
 
     Raises:
-        Refusal: it would lead elsewhere, however that is spelt, or has control characters.
+        Refusal: it leads elsewhere, in any spelling, or contains control characters.
 
     >>> resolve_path("/memories//work/./notes.txt/")
     '/memories/work/notes.txt'
@@ -105,7 +105,7 @@ def _need(asked: MemoryFile, name: str) -> str:
 
 
 def _list_below(path: str, paths: Collection[str]) -> list[str]:
-    """List the file of a path, or the files in the folder that it is."""
+    """List the file at a path, or the files in the folder at it."""
     return sorted(one for one in paths if one == path or one.startswith(f"{path}/"))
 
 
@@ -137,7 +137,7 @@ def _view(path: str, lines: Collection[int] | None, paths: Collection[str], read
 
 def _show_size(size: int) -> str:
     """
-    Write a number of bytes for people.
+    Format a number of bytes for people.
 
     >>> _show_size(12), _show_size(1536)
     ('12B', '1.5K')
@@ -225,9 +225,9 @@ _FENCE = re.compile(r"[ \t]{0,3}(?:```|~~~)")
 
 def cut_file(text: str) -> list[str]:
     """
-    Cut a text into what becomes a memory each: a paragraph, or an item of a list with what is indented below it.
+    Cut a text into pieces that become one memory each: a paragraph, or a list item with what is indented below it.
 
-    A heading stands with what follows it, a block of code stays whole. A text of blanks alone has no piece.
+    A heading stays with what follows it, and a code block stays whole. A blank text has no pieces.
 
     >>> cut_file("# Home\\n\\n- lives in Lisbon\\n- has a cat\\n\\nMoves soon.\\n")
     ['# Home\\n\\n- lives in Lisbon\\n', '- has a cat\\n\\n', 'Moves soon.\\n']

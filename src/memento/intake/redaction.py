@@ -1,14 +1,15 @@
 """
-Takes secrets out of texts before anything else is done with them: passwords, keys, tokens, numbers of cards.
+Remove secrets from texts before anything else is done with them: passwords, keys, tokens, card numbers.
 
-What a secret looks like is told by `secrets.toml`, and for some twenty providers by the patterns of `detect-secrets`. A secret
-becomes `[REDACTED:KIND]`; what stands around it stays.
+`secrets.toml` describes what secrets look like; for some twenty providers the patterns of `detect-secrets` are used. A secret
+becomes `[REDACTED:KIND]`; the text around it stays.
 
-*Guarantees:* a text without a secret is returned as it is; redacting twice is redacting once; no error and no count holds a secret.
-Time grows with the length of a text and with nothing else: every repetition is bounded or begins where no other does.
+*Guarantees:* a text without a secret is returned as it is; redacting twice is the same as redacting once; no error and no count
+contains a secret. Time grows only with the length of a text: every repetition in a pattern is bounded, or begins where no other
+does.
 
-*But:* a password that nothing announces, of a few letters, is a word like any other. Hashes, UUIDs, IRIs and paths stay, also where
-one of them is used as a key and nothing says so.
+*But:* a short password without any announcement looks like any other word. Hashes, UUIDs, IRIs and paths are kept, even if one of
+them is used as a key and nothing says so.
 """
 
 from __future__ import annotations
@@ -41,12 +42,12 @@ from memento.text.tables import Row, entries, word_lists
 
 T = TypeVar("T")
 Check = Callable[[str, re.Match[str], int, int], bool]
-"""Tells of a text, a match and where a value stands whether that is a secret."""
+"""Tells whether a match is a secret, given the text, the match, and where the value begins and ends."""
 
 TABLE = Path(__file__).parent / "secrets.toml"
 
 IDENTIFYING = frozenset(["idempotency_key", "session", "domain", "previous", "path", "old_path", "new_path", "turn"])
-"""Fields that tell things apart: two secrets would become one, so that a secret in them is refused."""
+"""Fields that identify things: redaction could make two of them equal, so a secret in them is refused."""
 VERBATIM = frozenset(
     [
         "namespace",
@@ -63,11 +64,11 @@ VERBATIM = frozenset(
         "using_named_graphs",
     ]
 )
-"""Fields that no text is kept of: files, formats, graphs, and queries; what an update writes is redacted as it is written."""
+"""Fields whose text is not stored: files, formats, graphs, and queries. What an update writes is redacted when it is written."""
 
 
 class SecretRow(Row, frozen=True, kw_only=True):
-    """A pattern of a kind of secret; `secrets.toml` says what its fields mean."""
+    """A pattern for a kind of secret; `secrets.toml` describes the fields."""
 
     cues: tuple[str, ...]
     check: str
@@ -76,7 +77,7 @@ class SecretRow(Row, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """A secret in a text: what it is, and where it begins and ends."""
+    """A secret in a text: its kind, and where it begins and ends."""
 
     kind: str
     begin: int
@@ -96,17 +97,17 @@ def find_secrets(
     text: str, *, entropy: bool = True, custom: Mapping[str, re.Pattern[str]] | None = None
 ) -> list[Secret]:
     """
-    Find the secrets of a text, in the order in which they stand; none overlaps another.
+    Find the secrets of a text, in order and without overlaps.
 
     Args:
-        entropy: also find long words without any sense.
-        custom: further patterns by kind.
+        entropy: also find long random words.
+        custom: additional patterns, by kind.
 
     >>> [one.kind for one in find_secrets("my password is hunter2 and AKIAIOSFODNN7EXAMPLE is the key")]
     ['PASSWORD', 'AWS_KEY']
     """
     found: list[Secret] = []
-    if "\\" in text:  # a text within a text, as JSON has it: an escaped line ends a word
+    if "\\" in text:  # a text inside a text, as in JSON: an escaped line break ends a word
         text = _ESCAPED.sub(lambda one: " " * (len(one[0]) - 1) + "\n", text)
     if custom:
         found += (Secret(kind, *one.span()) for kind, some in custom.items() for one in some.finditer(text) if one[0])
@@ -129,7 +130,7 @@ _ESCAPED = re.compile(r"(?<!\\)\\++[nrt]")
 
 
 def _lower(text: str) -> str:
-    """Return a text in lower case, each letter in its place."""
+    """Return a text in lower case with every character at the same position."""
     lowered = text.lower()
     return lowered if len(lowered) == len(text) else text.translate(_ASCII_LOWER)
 
@@ -159,7 +160,7 @@ _LONG = 16
 
 
 def _is_suspect(text: str, lowered: str) -> bool:
-    """Tell at little cost whether there may be a secret at all: a word that announces one, a long word, or many digits."""
+    """Tell cheaply whether there may be a secret at all: a word that announces one, a long word, or many digits."""
     return (
         any(cue in lowered for cue in _CUES)
         or any(len(word) >= _LONG for word in text.split())
@@ -168,7 +169,7 @@ def _is_suspect(text: str, lowered: str) -> bool:
 
 
 def _find_value(match: re.Match[str]) -> tuple[int, int]:
-    """Return where the secret of a match stands: its group, or all of it."""
+    """Return the span of the secret in a match: its group, or the whole match."""
     groups = match.re.groupindex
     for name in ("secret", "double", "single"):
         if name in groups and match[name] is not None:
@@ -178,7 +179,7 @@ def _find_value(match: re.Match[str]) -> tuple[int, int]:
 
 
 def _merge(found: Iterable[Secret]) -> list[Secret]:
-    """Join the secrets that overlap, by the kind of the first that was found."""
+    """Merge overlapping secrets; the kind of the first one is kept."""
     merged: list[tuple[int, Secret]] = []
     for place, secret in sorted(enumerate(found), key=lambda one: (one[1].begin, one[0])):
         if merged and secret.begin < merged[-1][1].end:
@@ -201,13 +202,13 @@ _ALONE = re.compile(r"[\w.'-]*[ \t]*(?:$|[\n;,}#])")
 
 
 def _says_value(text: str, match: re.Match[str], begin: int, end: int) -> bool:
-    """Whatever is a value, and does not stand for one that is elsewhere."""
+    """Tell whether something is a value and not a reference or placeholder."""
     value = text[begin:end]
     return not _REFERENCE.match(value) and value.lower().strip(".,;)") not in _words("stand_ins")
 
 
 def _says_quoted(text: str, match: re.Match[str], begin: int, end: int) -> bool:
-    """A value in quotes that is no sentence, and not said of a password."""
+    """Tell whether a quoted value is neither a sentence nor a phrase that describes a password."""
     value = text[begin:end]
     words = value.lower().split()
     return (
@@ -220,11 +221,11 @@ def _says_quoted(text: str, match: re.Match[str], begin: int, end: int) -> bool:
 
 
 def _says_bare(text: str, match: re.Match[str], begin: int, end: int) -> bool:
-    """A value without quotes that is neither code nor the beginning of a sentence."""
+    """Tell whether an unquoted value is neither code nor the beginning of a sentence."""
     value = text[begin:end]
     if not _says_value(text, match, begin, end) or any(sign in value for sign in "(["):
         return False
-    if match[0].startswith("pwd") and value.startswith(("/", "~")):  # the folder of a shell
+    if match[0].startswith("pwd") and value.startswith(("/", "~")):  # the working directory of a shell
         return False
     plain = value.strip(".,;:!?")
     if _CHAIN.fullmatch(plain) or _NAME.fullmatch(plain) or plain.lower() in _words("weak"):
@@ -235,7 +236,7 @@ def _says_bare(text: str, match: re.Match[str], begin: int, end: int) -> bool:
 
 
 def _says_random(text: str, match: re.Match[str], begin: int, end: int) -> bool:
-    """A value that no person would choose as a word."""
+    """Tell whether a value is one that no person would choose as a word."""
     value, after = text[begin:end].rstrip(".,;:!?"), text[end : end + 1]
     if not _says_value(text, match, begin, end) or after in ("(", "[") or value[:1] in "/~." or _CHAIN.fullmatch(value):
         return False
@@ -244,20 +245,24 @@ def _says_random(text: str, match: re.Match[str], begin: int, end: int) -> bool:
 
 
 def _says_token(text: str, match: re.Match[str], begin: int, end: int) -> bool:
-    """A value with a digit, or with large letters among small ones."""
+    """Tell whether a value contains a digit or is not made of words."""
     value = text[begin:end]
     return _says_value(text, match, begin, end) and (any(map(str.isdigit, value)) or not _is_wordy(value))
 
 
 def _says_mixed(text: str, match: re.Match[str], begin: int, end: int) -> bool:
-    """A value of letters and digits that is no address."""
+    """Tell whether a value mixes letters and digits and is no address."""
     value = text[begin:end]
     is_mixed = any(map(str.isdigit, value)) and any(map(str.isalpha, value))
     return is_mixed and _says_value(text, match, begin, end) and "://" not in value
 
 
 def _says_variable(text: str, match: re.Match[str], begin: int, end: int) -> bool:
-    """The value of a variable; where its name says key or token it may also be a number, a name or a switch."""
+    """
+    Tell whether the value of a variable is a secret.
+
+    Unless its name says password, secret or credential, a number, a name or a short word such as a switch is none.
+    """
     value = text[begin:end].rstrip(";,)")
     if not _says_value(text, match, begin, end) or any(sign in value for sign in "(["):
         return False
@@ -273,7 +278,7 @@ def _says_variable(text: str, match: re.Match[str], begin: int, end: int) -> boo
 
 
 def _says_prose(text: str, match: re.Match[str], begin: int, end: int) -> bool:
-    """A word after "the password is" that is none of the words that are said of passwords."""
+    """Tell whether a word after "the password is" is not one of the words that describe passwords."""
     value = text[begin:end].rstrip(".,;:!?)")
     if not _says_value(text, match, begin, end) or len(value) < 4 or value.lower() in _words("weak") or "(" in value:
         return False
@@ -289,7 +294,7 @@ def _says_prose(text: str, match: re.Match[str], begin: int, end: int) -> bool:
 
 
 def _says_card(text: str, match: re.Match[str], begin: int, end: int) -> bool:
-    """A number with the beginning and the length of a card whose checksum is right (ISO/IEC 7812)."""
+    """Tell whether a number has the prefix and the length of a card number and a valid checksum (ISO/IEC 7812)."""
     digits = [int(sign) for sign in match[0] if sign.isdigit()]
     number = "".join(map(str, digits))
     known = re.fullmatch(
@@ -303,12 +308,12 @@ def _says_card(text: str, match: re.Match[str], begin: int, end: int) -> bool:
 
 _DIGEST = re.compile(r"(?:0x)?[0-9a-fA-F-]+|\d[\d_/+-]*|sha\d+-.*|AAAA[BCE]3.*|bc1[0-9a-z]+")
 _FILE = re.compile(r"iVBORw0KGgo|/9j/|R0lGOD|UklGR|JVBERi0")
-"""What pictures and PDF begin with in base64."""
+"""The beginnings of pictures and PDF files in base64."""
 _PUBLIC = re.compile(r"-----BEGIN (?![A-Z0-9 ]*PRIVATE)[A-Z0-9 ]{1,40}-----(?:(?!-----)[\s\S])*-----END")
 
 
 def _says_entropy(text: str, match: re.Match[str], begin: int, end: int) -> bool:
-    """A long word in which letters and digits follow one another as they would by chance."""
+    """Tell whether a long word looks random."""
     value = match[0].rstrip("=")
     if _DIGEST.fullmatch(value) or _FILE.match(value) or _begins_harmless(text, begin) or _is_reference(value):
         return False
@@ -326,7 +331,7 @@ def _says_entropy(text: str, match: re.Match[str], begin: int, end: int) -> bool
 
 
 def _begins_harmless(text: str, at: int) -> bool:
-    """Tell whether the word around a place is an IRI, or follows what names a public key."""
+    """Tell whether the word around a position is an IRI, or follows the announcement of a public key."""
     before = re.split(r"[\"'<>()\n]", text[max(0, at - 400) : at])[-1].rpartition(" ")
     return re.match(r"urn:|data:|spotify:|\S*://|h1:", before[2]) is not None or (
         not before[2] and re.search(r"(?:ssh-(?:rsa|ed25519|dss)|ecdsa-\S+)$", before[0]) is not None
@@ -334,7 +339,7 @@ def _begins_harmless(text: str, at: int) -> bool:
 
 
 def _is_reference(value: str) -> bool:
-    """Tell whether a word is made of short pieces, most of them of letters or of digits alone: the name of a file, a ticket."""
+    """Tell whether a word consists of short pieces, mostly of letters or digits only: a file name, a ticket number."""
     pieces = re.split(r"[-_/]", value)
     if len(pieces) < 3 or len(value) > _BLOCK_LENGTH or max(map(len, pieces)) > 12:
         return False
@@ -347,17 +352,17 @@ def _class_of(sign: str) -> int:
 
 
 def _is_wordy(value: str, most: float = 0.5) -> bool:
-    """Tell whether more than a share of a word is made of words."""
+    """Tell whether more than a given share of a value consists of words."""
     return sum(map(len, re.findall(r"[A-Z][a-z]{2,}|[a-z]{3,}|[A-Z]{4,}", value))) > most * sum(map(str.isalnum, value))
 
 
 def _wordy_share(value: str) -> float:
-    """Return how much of a word may look like words by chance: the longer it is, the less likely that all of it does."""
+    """Return the share of a value that may look like words by chance; it decreases with the length."""
     return 0.5 if len(value) < 32 else 0.65 if len(value) < _BLOCK_LENGTH else 0.8
 
 
 def _encodes_text(value: str) -> bool:
-    """Tell whether a word is a text in base64, with no secret in it."""
+    """Tell whether a value is a base64-encoded text without a secret in it."""
     try:
         text = b64decode(value + "=" * (-len(value) % 4), altchars=b"-_", validate=True).decode("ascii")
     except ValueError:
@@ -367,7 +372,7 @@ def _encodes_text(value: str) -> bool:
 
 def measure_entropy(text: str) -> float:
     """
-    Return the Shannon entropy of the signs of a text, in bits a sign.
+    Return the Shannon entropy of the characters of a text, in bits per character.
 
     >>> measure_entropy("aabb"), measure_entropy("")
     (1.0, 0.0)
@@ -430,15 +435,15 @@ _PROVIDERS = (
 _MARKED = re.compile(
     r"\b(?:AP[0-9A-F][A-Za-z0-9]{8}|(?:AC|SK)[a-z0-9]{32}|[MNO][\w-]{23,25}\.[\w-]{6}\.|\d{8,10}:[\w-]{35}|[0-9a-z]{32}-us\d)"
 )
-"""What the formats of `detect-secrets` begin with: it is imported, in half a second, once one of these is met."""
+"""The beginnings of the formats of `detect-secrets`, which takes half a second to import: that happens when one is met."""
 _LINE = 2_000
 _OWN = frozenset(["Basic Auth Credentials", "Private Key", "JSON Web Token", "Public IP (ipv4)"])
-"""Kinds that `secrets.toml` reads better, and one that is no secret."""
+"""Kinds that `secrets.toml` reads better, and one that is not secret."""
 _KINDS = {"AWS Access Key": "AWS_KEY", "OpenAI Token": "API_KEY", "Twilio API Key": "API_KEY"}
 
 
 def _find_by_plugins(text: str, lowered: str) -> Iterator[Secret]:
-    """Ask the patterns of `detect-secrets`, a line at a time, as some of them take long for a long one."""
+    """Search with the patterns of `detect-secrets`, line by line, because some of them are slow on long lines."""
     if not any(cue in lowered for cue in _PROVIDERS) and not _MARKED.search(
         " ".join(word for word in text.split() if len(word) >= _LONG)
     ):
@@ -447,7 +452,7 @@ def _find_by_plugins(text: str, lowered: str) -> Iterator[Secret]:
         for kind, pattern in _plugins():
             for match in pattern.finditer(line[0]):
                 group = match.lastindex or 0
-                # Some name the secret by a group, others only what it begins with.
+                # Some patterns have a group for the secret, others only for its prefix.
                 begin, end = match.span(group if len(match[group] or "") >= 20 else 0)
                 value = match[0]
                 if any(map(str.isdigit, value)) and "REDACTED:" not in value:
@@ -456,7 +461,7 @@ def _find_by_plugins(text: str, lowered: str) -> Iterator[Secret]:
 
 @cache
 def _plugins() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """Return the patterns of `detect-secrets` with the names of their kinds; nothing of it looks a secret up anywhere."""
+    """Return the patterns of `detect-secrets` with the names of their kinds; none of them makes a network request."""
     from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
 
     found: dict[str, Any] = get_mapping_from_secret_type_to_class()
@@ -469,13 +474,13 @@ def _plugins() -> tuple[tuple[str, re.Pattern[str]], ...]:
 
 
 def load_detectors() -> None:
-    """Load every pattern, so that the first text takes no longer than the next."""
+    """Load every pattern, so that the first text takes no longer than the next one."""
     _rules(), _plugins()
 
 
 def replace_secrets(text: str, secrets: Iterable[Secret], form: str = "[REDACTED:{}]") -> str:
     """
-    Put the name of its kind in the place of every secret; what was a bare value of JSON becomes one in quotes.
+    Replace every secret by the name of its kind; a bare JSON value is replaced by a quoted one.
 
     >>> replace_secrets('{"pin": 4821}', [Secret("PIN", 8, 12)])
     '{"pin": "[REDACTED:PIN]"}'
@@ -499,7 +504,7 @@ _SECRET_FILE = re.compile(
 
 def raise_if_secret_file(path: Path | str) -> None:
     """
-    Refuse a file whose name says that secrets are in it: `.env`, private keys, credentials.
+    Refuse a file whose name shows that it contains secrets: `.env`, private keys, credentials.
 
     Raises:
         InputError: names the file.
@@ -516,7 +521,7 @@ def raise_if_secret_file(path: Path | str) -> None:
 
 def describe_counts(counts: Mapping[str, int]) -> str:
     """
-    Say how many secrets of which kind were taken out of a text.
+    Say how many secrets of which kinds were removed from a text.
 
     >>> describe_counts({"PASSWORD": 2, "PIN": 1})
     '3 secrets were taken out of it: PASSWORD (2), PIN (1)'
@@ -527,15 +532,15 @@ def describe_counts(counts: Mapping[str, int]) -> str:
 
 
 class Redactor:
-    """Redacts what comes into one data folder, and counts what it found there. May be used from many threads."""
+    """Redacts the input of one data folder, and counts what it finds. Several threads may use it."""
 
     def __init__(self, settings: RedactionSettings, counts: Path) -> None:
         """
         Args:
-            counts: the file that holds how many secrets of which kind were found in each namespace; made when there are some.
+            counts: the file for the number of secrets of each kind in each namespace; it is created when there are some.
 
         Raises:
-            SettingsError: a pattern is no expression.
+            SettingsError: a pattern is not valid.
         """
         self._settings, self._file, self._lock = settings, counts, threading.Lock()
         given = json.loads(settings.patterns or "{}")
@@ -553,33 +558,33 @@ class Redactor:
 
     @property
     def is_on(self) -> bool:
-        """Whether anything is looked for."""
+        """Whether secrets are searched for."""
         return self._settings.mode != "off"
 
     def count_by_kind(self, scope: Scope) -> Mapping[str, int]:
-        """Return how many secrets of which kind were found in a namespace since the folder was made."""
+        """Return the number of secrets of each kind that were found in a namespace since the folder was created."""
         with self._lock:
             return dict(sorted(self._counts.get(scope.graph, {}).items()))
 
     def find_secrets(self, text: str, *, entropy: bool = True) -> list[Secret]:
-        """Find the secrets of a text, without those that the settings allow."""
+        """Find the secrets of a text, except those that the settings allow."""
         found = find_secrets(text, entropy=entropy and self._settings.entropy, custom=self._custom)
         if found and self._allowed:
             found = [one for one in found if not self._allowed.fullmatch(text, one.begin, one.end)]
         return found
 
     def refuses(self, scope: Scope) -> bool:
-        """Tell whether a namespace takes no text with a secret."""
+        """Tell whether a namespace refuses texts with secrets."""
         return self._settings.mode == "refuse" or scope.namespace in self._refusing
 
     def add(self, found: Mapping[str, int], scope: Scope) -> None:
-        """Count what was found, in the file too."""
+        """Add to the counts, in the file too."""
         for kind, many in found.items():
             telemetry.count(f"redaction.{kind}", many)
         with self._lock:
             self._counts.setdefault(scope.graph, Counter()).update(found)
             fresh = self._file.with_name(self._file.name + ".new")
-            with suppress(OSError):  # a full disk is no reason to keep a secret
+            with suppress(OSError):  # a full disk is no reason to store a secret
                 fresh.write_text(json.dumps(self._counts), encoding="utf-8")
                 fresh.replace(self._file)
 
@@ -592,26 +597,27 @@ def _compile(name: str, text: object) -> re.Pattern[str]:
 
 
 class Redaction:
-    """The redaction of one call: `found` counts what was taken out, by its kind."""
+    """The redaction of one call; `found` counts what was removed, by kind."""
 
     def __init__(self, redactor: Redactor, find_scope: Callable[[], Scope], *, is_question: bool = False) -> None:
         """
         Args:
-            find_scope: returns where it goes; asked once there is a secret.
-            is_question: whether nothing is kept of it, so that it is never refused.
+            find_scope: returns the namespace that the text goes to; called once a secret is found.
+            is_question: nothing of the text is stored, so it is never refused.
         """
         self._redactor, self._find_scope, self._is_question = redactor, find_scope, is_question
         self.found: Counter[str] = Counter()
 
     def redact(self, value: T, name: str = "") -> T:
         """
-        Return a value with every text in it redacted: the same object where there is nothing to redact.
+        Return a value with every text in it redacted; the same object if there is nothing to redact.
 
         Args:
-            name: what errors call it.
+            name: how errors call it.
 
         Raises:
-            InputError: there is a secret, and the namespace refuses them, or the field tells things apart; names kind and place.
+            InputError: there is a secret, and the namespace refuses secrets or the field identifies something; names the kind and
+                the position.
         """
         return self._walk(value, name) if self._redactor.is_on else value
 
@@ -622,7 +628,7 @@ class Redaction:
         return b"".join(map(self.redact_quad, lines.splitlines(keepends=True)))
 
     def redact_quad(self, line: bytes) -> bytes:
-        """Return one line of N-Quads redacted; raises as `redact`. Packed steps of a run are looked at unpacked."""
+        """Return one line of N-Quads redacted; raises as `redact`. Compressed steps of a run are searched uncompressed."""
         if _PACKED in line and (packed := _LITERAL.search(line)) and (steps := unpack_steps(packed[1].decode())):
             redacted = self._walk(steps, "the steps of a run")
             return line if redacted is steps else line.replace(packed[1], pack_steps(redacted).encode())
@@ -634,11 +640,11 @@ class Redaction:
         return rewrite_terms(line, self._redact_term)
 
     def _redact_term(self, text: str, name: str, is_iri: bool) -> str:
-        form = "REDACTED:{}" if is_iri else "[REDACTED:{}]"  # an IRI has no brackets
+        form = "REDACTED:{}" if is_iri else "[REDACTED:{}]"  # an IRI cannot contain brackets
         return self._redact_text(text, name, entropy=not is_iri, form=form)
 
     def close(self, *, is_trial: bool = False) -> Mapping[str, int]:
-        """Count what was found, but for a trial, and return it."""
+        """Count what was found, unless this is a trial, and return it."""
         if self.found and not is_trial:
             self._redactor.add(self.found, self._find_scope())
         return dict(sorted(self.found.items()))
@@ -695,11 +701,11 @@ class Redaction:
 _MARKED_IRI = re.compile(
     rb"://[^/\s>]*@|A3T[A-Z0-9]|A[KS]IA[A-Z0-9]|gh[pousr]_|github_pat_|xox[a-z]-|hooks\.slack|AIza|eyJ|\bsk-|\bkey-|k_live_|(?i:token|secret|key|password|sig)="
 )
-"""What an IRI has in it that may be a secret."""
+"""Parts of an IRI that may be a secret."""
 _PACKED = f"<{MEM.packed}>".encode()
 _IRI_SIGNS = (b"@", b"KIA", b"SIA", b"A3T", b"_", b"xox", b"hooks.", b"AIza", b"eyJ", b"sk-", b"key-", b"=")
 _LITERAL = re.compile(rb'"((?:[^"\\]|\\.)*)"(?!\^\^<http://www\.w3\.org/2001/XMLSchema#(?!string))')
-"""The text of a literal that is no number and no date."""
+"""The text of a literal that is neither a number nor a date."""
 
 
 def _is_same(new: Any, old: Any) -> bool:

@@ -1,13 +1,14 @@
 """
-Rows from somewhere else: JSON lines, a JSON array, CSV or plain text become `NoteRow`s before any is a note, JSON lines `CaseRow`s.
+Parse rows from elsewhere: JSON lines, a JSON array, CSV or plain text become `NoteRow`s before any is noted; JSON lines also
+`CaseRow`s.
 
-Keys of an object: `content` or `text`; `at` or `timestamp`; `title`; `speaker`; `session`; `turn` or `position`;
-`idempotency_key`; `tags`, a list or words with commas between; `container`; `priority`; `source`; `ttl_s`, seconds. Unknown keys
-are ignored; of CSV these are the columns, and without a `content` the last one is. Text and Markdown give a note a paragraph.
+Keys of an object: `content` or `text`; `at` or `timestamp`; `title`; `speaker`; `session`; `turn` or `position`; `idempotency_key`;
+`tags`, a list or words separated by commas; `container`; `priority`; `source`; `ttl_s`, seconds. Unknown keys are ignored. In CSV
+these are the columns; without a `content` column the last column is the content. In text and Markdown each paragraph is a note.
 
-*Guarantees:* all or nothing: the first unusable row is an `InputError` that names file, line and field.
+*Guarantees:* all or nothing: the first unusable row raises an `InputError` that names file, line and field.
 
-*But:* a time without an offset stays without; the service reads it in the user's time zone.
+*But:* a time without an offset is returned without one; the service reads it in the user's time zone.
 """
 
 from __future__ import annotations
@@ -45,43 +46,43 @@ KINDS: Mapping[str, Kind] = {
     ".text": "text",
     ".txt": "text",
 }
-"""What a file holds by its suffix; any other file is told by its first character."""
+"""What a file contains, by its suffix; for any other file the first character decides."""
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
     """
-    One JSON object of a file; `where` names its place in every error.
+    One JSON object of a file; `where` gives its position in every error.
 
-    The readers take the first of `names` that is there and not null.
+    The methods read the first of `names` that is present and not null.
     """
 
     where: str
     fields: Mapping[str, object]
 
     def read_text(self, *names: str) -> str | None:
-        """Return the text of a field, or None when it is absent or blank."""
+        """Return the text of a field, or None if it is absent or blank."""
         name, value = self._first(names)
         if value is not None and not isinstance(value, str):
             raise self.wrong(name, "text", value)
         return value if value and value.strip() else None
 
     def require_text(self, *names: str) -> str:
-        """Return the text of a field that must be there and not blank."""
+        """Return the text of a required field that must not be blank."""
         text = self.read_text(*names)
         if text is None:
             raise InputError(f"{self.where}: {' or '.join(names)} is missing or empty")
         return text
 
     def label(self, *names: str) -> str | None:
-        """Return a name that may be written as text or as a whole number: `3` and `"3"` are the same."""
+        """Return a name that may be given as text or as a whole number: `3` and `"3"` are the same."""
         name, value = self._first(names)
         if isinstance(value, bool) or not isinstance(value, str | int | None):
             raise self.wrong(name, "text or a whole number", value)
         return str(value) if value is not None and str(value).strip() else None
 
     def read_count(self, *names: str) -> int | None:
-        """Return a whole number from 0 on."""
+        """Return a whole number, 0 or more."""
         name, value = self._first(names)
         if value is None:
             return None
@@ -90,7 +91,7 @@ class Record:
         return value
 
     def read_seconds(self, name: str) -> float | None:
-        """Return a number of seconds above 0."""
+        """Return a positive number of seconds."""
         value = self.fields.get(name)
         if value is None:
             return None
@@ -99,7 +100,7 @@ class Record:
         return float(value)
 
     def read_words(self, name: str) -> tuple[str, ...]:
-        """Return a list of words, or those of a text that has commas between them."""
+        """Return a list of words, given as a list or as text separated by commas."""
         value = self.fields.get(name)
         words = value.split(",") if isinstance(value, str) else [] if value is None else value
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
@@ -107,7 +108,7 @@ class Record:
         return tuple(word.strip() for word in words if word.strip())
 
     def read_choice(self, name: str, choices: tuple[T, ...]) -> T | None:
-        """Return one of some words."""
+        """Return one of the permitted words."""
         value = self.fields.get(name)
         if value is not None and value not in choices:
             raise self.wrong(name, "one of " + ", ".join(map(str, choices)), value)
@@ -129,15 +130,15 @@ class Record:
             return None
         try:
             at = datetime.fromisoformat(str(value).strip()) if isinstance(value, str) else None
-            if at is not None and utc(at):  # in reach of UTC too
+            if at is not None and utc(at):  # it must also be in the range of UTC
                 return at
         except (ValueError, OverflowError):
             pass
         raise self.wrong(name, "an ISO 8601 time such as 2025-01-31T09:00:00Z", value)
 
     def wrong(self, name: str, wanted: str, value: object) -> InputError:
-        """Make the error for a field that is not what it should be."""
-        # What is in a list or an object may be a note.
+        """Build the error for a field with a wrong value."""
+        # A list or an object may contain a note.
         shown = "a list" if isinstance(value, list) else "an object" if isinstance(value, dict) else repr(value)
         shown = replace_secrets(shown, find_secrets(shown))
         return InputError(
@@ -150,24 +151,24 @@ class Record:
 
 def read_rows(path: Path) -> list[NoteRow]:
     """
-    Read the notes of a file, in its order.
+    Read the notes of a file, in order.
 
     Raises:
-        InputError: the file cannot be read, is not UTF-8, or has a row that is no note; names file, line and field.
+        InputError: the file cannot be read, is not UTF-8, or has a row that is not a note; names file, line and field.
     """
     return parse_rows(read_file(path), path.name, KINDS.get(path.suffix.lower()))
 
 
 def parse_rows(data: bytes, name: str = "body", kind: Kind | None = None) -> list[NoteRow]:
     """
-    Parse the notes in a file's or a request's bytes, in their order.
+    Parse the notes in the bytes of a file or a request, in order.
 
     Args:
-        name: what errors call it.
-        kind: what it holds; without it, `{` or `[` as the first character means JSON.
+        name: how errors call the input.
+        kind: its format; without it, `{` or `[` as the first character means JSON.
 
     Raises:
-        InputError: as `read_rows`.
+        InputError: as for `read_rows`.
 
     >>> [row.content for row in parse_rows(b"I moved to Berlin.\\n\\nI work at Google.")]
     ['I moved to Berlin.', 'I work at Google.']
@@ -183,7 +184,7 @@ def parse_rows(data: bytes, name: str = "body", kind: Kind | None = None) -> lis
 
 
 def parse_note_row(record: Record) -> NoteRow:
-    """Parse one object as a row; raises `InputError` when it has no content or a field of the wrong type."""
+    """Parse one object as a row; raises `InputError` if it has no content or a field of the wrong type."""
     return NoteRow(
         content=record.require_text("content", "text"),
         at=record.read_instant("at", "timestamp"),
@@ -202,10 +203,10 @@ def parse_note_row(record: Record) -> NoteRow:
 
 def split_records(text: str, name: str) -> Iterator[Record]:
     """
-    Yield the objects of a JSON array or of JSON lines; blank lines are passed over.
+    Yield the objects of a JSON array or of JSON lines; blank lines are skipped.
 
     Raises:
-        InputError: something is no JSON, or no object.
+        InputError: something is not JSON, or not an object.
 
     >>> [record.where for record in split_records('{"id": 1}\\n\\n{"id": 2}', "corpus.jsonl")]
     ['corpus.jsonl line 1', 'corpus.jsonl line 3']
@@ -215,7 +216,7 @@ def split_records(text: str, name: str) -> Iterator[Record]:
         assert isinstance(values, list)
         yield from (_to_record(value, f"{name} item {place}") for place, value in enumerate(values, 1))
         return
-    # Not splitlines(): U+2028 and its like may stand inside a JSON string.
+    # splitlines() would not do: U+2028 and similar characters may occur in a JSON string.
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             where = f"{name} line {number}"
@@ -224,7 +225,7 @@ def split_records(text: str, name: str) -> Iterator[Record]:
 
 def _split_csv(text: str, name: str) -> Iterator[Record]:
     """
-    Yield the rows of a CSV file below its header, blank ones passed over.
+    Yield the rows of a CSV file below its header; blank rows are skipped.
 
     >>> [record.fields for record in _split_csv("at,said\\n2024-01-08,I like tea.\\n", "a.csv")]
     [{'at': '2024-01-08', 'said': 'I like tea.', 'content': 'I like tea.'}]
@@ -247,7 +248,7 @@ def _split_csv(text: str, name: str) -> Iterator[Record]:
 
 
 def _read_number(column: str, text: str) -> object:
-    """Return the number in a cell of a column of numbers; a text that is none stays one, for the row to refuse."""
+    """Return the number in a cell of a numeric column; other text is returned as it is, and the row then refuses it."""
     if column in ("position", "turn") and text.isdecimal():
         return int(text)
     return float(text) if column == "ttl_s" and _NUMBER.fullmatch(text.strip()) else text
@@ -268,10 +269,10 @@ def split_paragraphs(text: str) -> list[str]:
 
 def parse_leniently(text: str, form: Literal["json", "jsonl", "markdown", "text", "csv"]) -> tuple[list[str], int]:
     """
-    Parse the texts in what a model hands over, and count what of it cannot be read; a part that is blank is passed over.
+    Parse the texts in a model's output leniently, and count the parts that cannot be read; blank parts are skipped.
 
-    Of an object its `content` or `text` counts, else all of it; Markdown is split at its headings of the first two levels, text at
-    blank lines; of a row of a table the column `content` counts, else the last.
+    Of an object, `content` or `text` is used, else all of it. Markdown is split at headings of the first two levels, text at blank
+    lines. Of a table row the column `content` is used, else the last one.
 
     >>> parse_leniently('{"content": "One."}\\n{"broken\\n"Two."', "jsonl")
     (['One.', 'Two.'], 1)
@@ -305,7 +306,7 @@ def _pick_text(value: object) -> str:
 
 
 def read_file(path: Path) -> bytes:
-    """Read the bytes of a file; raises `InputError` when it cannot be read, or its name says that secrets are in it."""
+    """Read the bytes of a file; raises `InputError` if it cannot be read or is, by its name, a file of secrets."""
     raise_if_secret_file(path)
     try:
         return path.read_bytes()
@@ -314,7 +315,7 @@ def read_file(path: Path) -> bytes:
 
 
 def decode_text(data: bytes, name: str) -> str:
-    """Decode UTF-8 with or without a byte order mark; raises `InputError` that names the line of the first wrong byte."""
+    """Decode UTF-8 with or without a byte order mark; raises `InputError` with the line of the first invalid byte."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -338,14 +339,14 @@ def _to_record(value: object, where: str) -> Record:
     return Record(where, value)
 
 
-# What the schema tells is checked where rows become cases, in words that name the row.
+# Rules of the schema are checked when rows become cases, where the errors can name the row.
 _Ended = Annotated[str | None, Meta(extra_json_schema={"enum": [*OUTCOMES, None]})]
 _Earned = Annotated[float | None, Meta(extra_json_schema={"minimum": LEAST_REWARD, "maximum": MOST_REWARD})]
 CASE_FIELDS = tuple(one.name for one in fields(CaseRow))
 
 
 class CaseLine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A finished task: what was asked, what was done, and how it ended or what it earned."""
+    """A finished task: what was asked, what was done, and its outcome or reward."""
 
     task: str
     plan: str
@@ -357,7 +358,7 @@ class CaseLine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     tags: tuple[str, ...] = ()
 
     def to_row(self) -> CaseRow:
-        """Return the same as it is kept."""
+        """Return the case as it is stored."""
         return CaseRow(
             task=self.task,
             plan=self.plan,
@@ -375,7 +376,7 @@ def parse_case_row(line: bytes) -> CaseRow:
     Parse a row from a JSON object.
 
     Raises:
-        InputError: not JSON, a field is missing, of the wrong type, or none that a case has; names it.
+        InputError: it is not JSON, or a field is missing, unknown or of the wrong type; names the field.
 
     >>> parse_case_row(b'{"task": "Look.", "plan": "1. Look.", "outcme": "failure"}')
     Traceback (most recent call last):
@@ -388,7 +389,7 @@ def parse_case_row(line: bytes) -> CaseRow:
 
 
 def _explain_error(error: str) -> str:
-    """Put an error about rows into plain words."""
+    """Put a decoding error about rows into plain words."""
     where, unknown, name = error.partition("Object contains unknown field ")
     return (
         f"{where.removeprefix('the body: ')}unknown field {name}: a case has {', '.join(CASE_FIELDS)}"

@@ -1,9 +1,9 @@
 """
-The dates that a sentence names, as times in UTC: "in 2021" is the beginning of 2021, "last week" seven days before the note.
+Find the dates that a sentence names, as times in UTC: "in 2021" is the beginning of 2021, "last week" seven days before the note.
 
-Days and longer spans begin where the user's clock says they begin; amounts ("3 days ago") count back from the note itself.
+Days and longer spans begin in the user's time zone; amounts ("3 days ago") count back from the note itself.
 
-*But:* "today" and "this morning" are no dates (the note's own time says more), and what recurs ("every Monday") has none.
+*But:* "today" and "this morning" are no dates (the note's own time is more exact), and recurring times ("every Monday") have none.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ _SEASONS, _DAYS = section(_TABLE, "seasons", dict[str, int]), section(_TABLE, "d
 _UNITS = section(_TABLE, "units", dict[str, tuple[int, int, int]])
 """(months, days, minutes)"""
 _FEASTS = section(_TABLE, "feasts", dict[str, tuple[int, str]])
-"""(day, month) of feasts that have a fixed day, by words of their names."""
+"""(day, month) of fixed-date holidays, by words of their names."""
 _LEADS = section(_TABLE, "leads", dict[str, frozenset[str]])
 
 
 @cache
 def date_signs() -> Mapping[str, re.Pattern[str]]:
-    """Return the signs of dates by their names."""
+    """Return the signs for dates, by name."""
     return named_patterns(_TABLE, {"NUMBERS": "|".join(NUMBER_WORDS)}, flags=re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Amount:
-    """A length of time as the calendar counts it; adding months stays within the month that they lead to."""
+    """A length of time in calendar units; adding months never leaves the resulting month."""
 
     months: int = 0
     days: int = 0
@@ -45,7 +45,7 @@ class Amount:
 
     def after(self, moment: datetime, times: int = 1) -> datetime:
         """
-        The moment so much later, or earlier when `times` is negative.
+        Return the moment that is so much later, or earlier if `times` is negative.
 
         >>> Amount(months=1).after(datetime(2024, 3, 31), -1).isoformat()
         '2024-02-29T00:00:00'
@@ -60,19 +60,19 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """The moment `now` in the user's zone; `leaning` says where a date without a year lies."""
+    """The moment `now` in the user's zone; `leaning` says whether a date without a year is in the past or in the future."""
 
     now: datetime
     leaning: Literal["past", "future"] = "past"
 
     @property
     def today(self) -> datetime:
-        """Where the user's day begins."""
+        """The beginning of the user's day."""
         return self.now.replace(hour=0, minute=0, second=0, microsecond=0)
 
     def absolute(self, text: str) -> datetime | None:
         """
-        A date in figures.
+        Parse a date in figures.
 
         >>> from datetime import UTC
         >>> Clock(datetime(2024, 5, 15, tzinfo=UTC)).absolute("5/6/2023").isoformat()
@@ -83,7 +83,7 @@ class Clock:
 
     def day(self, day: int, month: str, year: str | None) -> datetime:
         """
-        A day of a month; without a year the nearest one on the side that the sentence leans to.
+        Return a day of a month; without a year, the nearest one in the direction that the sentence leans to.
 
         >>> from datetime import UTC
         >>> Clock(datetime(2024, 5, 15, tzinfo=UTC), "past").day(20, "May", None).year
@@ -98,12 +98,12 @@ class Clock:
         return value if value >= self.today else value.replace(year=value.year + 1)
 
     def word(self, word: str) -> datetime:
-        """Yesterday, tomorrow and their neighbours."""
+        """Return the day that "yesterday", "tomorrow" and the like name."""
         return self.today + timedelta(days=_DAYS[" ".join(word.lower().split())])
 
     def feast(self, text: str, year: str | None) -> datetime:
         """
-        A feast with a fixed day; without a year the nearest on the side that the sentence leans to.
+        Return a fixed-date holiday; without a year, the nearest one in the direction that the sentence leans to.
 
         >>> from datetime import UTC
         >>> Clock(datetime(2024, 5, 15, tzinfo=UTC)).feast("last Christmas", None).isoformat()[:10]
@@ -120,7 +120,7 @@ class Clock:
 
     def weekday(self, name: str, near: str | None) -> datetime:
         """
-        The last or the next such day; "this" and no word at all follow the sentence.
+        Return the last or the next such weekday; with "this" or no word, the sentence decides.
 
         >>> from datetime import UTC
         >>> wednesday = datetime(2024, 5, 15, 9, tzinfo=UTC)
@@ -134,7 +134,7 @@ class Clock:
         return self.today + timedelta(days=ahead or (7 if near in _LEADS["ahead"] else 0))
 
     def span(self, group: dict[str, str | None]) -> datetime | None:
-        """A week, month, season, quarter or year; "end of" and "middle of" take their own day of it."""
+        """Return the beginning of a week, month, season, quarter or year; "end of" and "middle of" return their own day in it."""
         edge = (group["edge"] or group["edge2"] or "").lower()
         begin, size = self._begin(group, bool(edge))
         if begin is None or not edge or edge in ("beginning", "start", "early", "first half"):
@@ -145,7 +145,7 @@ class Clock:
         return (begin + middle).replace(hour=0, minute=0, second=0, microsecond=0)
 
     def _begin(self, group: dict[str, str | None], aligned: bool) -> tuple[datetime | None, Amount]:
-        """Where the span begins and how long it is; `aligned` starts a week on its Monday and a month on its first."""
+        """Return where the span begins and its length; `aligned` starts a week on its Monday and a month on its first day."""
         if month := group["m3"] or group["m4"] or group["m5"]:
             return self._month(_month(month), group["y3"], _near(group["near1"])), Amount(months=1)
         if season := group["season"]:
@@ -176,7 +176,7 @@ class Clock:
         }
         size = sizes.get(span, Amount(months=120))
         if not sign and not aligned:
-            # "this week" says no more than the note's own time does.
+            # "this week" says no more than the note's own time.
             return None, size
         moved = size.after(self.now, sign)
         return (self._aligned(moved, span) if aligned else moved), size
@@ -232,7 +232,7 @@ def _month(name: str) -> int:
 
 @lru_cache(maxsize=512)
 def _parse(text: str) -> datetime | None:
-    # dateparser takes 0.1 s to import and to warm up: only a date in figures pays for it.
+    # Importing and initialising dateparser takes 0.1 s, so it is only used for dates in figures.
     import dateparser
 
     return cast("datetime | None", dateparser.parse(text, languages=["en"]))
@@ -245,9 +245,10 @@ Leaning = Literal["past", "future"]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dated:
     """
-    A date in a sentence: `start` and `end` are its span with the preposition; `has_time` when it names an hour.
+    A date in a sentence.
 
-    `role` is "since" for the beginning of a state, "until" for its end, "for" for a length of time up to the note.
+    `start` and `end` are its span including the preposition; `has_time` is true if it names an hour. `role` is "since" for the
+    beginning of a state, "until" for its end, and "for" for a length of time up to the note.
     """
 
     value: datetime
@@ -259,11 +260,11 @@ class Dated:
 
 def dates(text: str, at: datetime, zone: str = "UTC", leaning: Leaning = "past", perfect: bool = False) -> list[Dated]:
     """
-    The dates of a sentence in order.
+    Return the dates of a sentence, in order.
 
     Args:
-        leaning: where a date without a year lies: the last 5 May, or the next one.
-        perfect: the verb says that a state goes on ("has lived"), so that "for two years" tells when it began.
+        leaning: whether a date without a year is the last or the next such day.
+        perfect: the verb says that a state continues ("has lived"), so that "for two years" gives its beginning.
 
     >>> at = datetime(2024, 5, 15, 12, tzinfo=UTC)
     >>> [f"{found.value:%Y-%m-%d} {found.role}" for found in dates("I left Acme last week and lived in Oslo since 2021", at)]
@@ -288,7 +289,7 @@ def dates(text: str, at: datetime, zone: str = "UTC", leaning: Leaning = "past",
             and date_signs()["starts"].match(lead)
             and not (match["weekday"] or date_signs()["range-follows"].match(text, one.end))
         ):
-            # "From 1 July", said in June, lies ahead whatever the tense: of the last and the next one the nearer is meant.
+            # "From 1 July", said in June, is in the future whatever the tense: the nearer of the last and the next one is meant.
             other = _read_date(match, text, Clock(clock.now, "future"))
             one = min(one, other or one, key=lambda either: abs(either.value - clock.now))
         if one is not None and one.start >= end and not (recurs and match["weekday"]):
@@ -299,7 +300,7 @@ def dates(text: str, at: datetime, zone: str = "UTC", leaning: Leaning = "past",
 
 def zone_of(name: str) -> tzinfo:
     """
-    The named time zone; UTC when nothing by that name is known.
+    Return the named time zone, or UTC if the name is unknown.
 
     >>> str(zone_of("Nowhere/Atlantis"))
     'UTC'
@@ -319,7 +320,7 @@ def _read_date(match: re.Match[str], text: str, clock: Clock) -> Dated | None:
     if not _plausible(match, lead):
         return None
     if group["y5"] and lead == "from" and date_signs()["of-a-thing"].search(before):
-        return None  # "a Kia from 2022": how old a thing is
+        return None  # "a Kia from 2022" says how old a thing is
     try:
         value = _value(group, clock)
         bare = group["clock3"]
@@ -340,7 +341,7 @@ def _read_date(match: re.Match[str], text: str, clock: Clock) -> Dated | None:
 
 
 def _plausible(match: re.Match[str], lead: str) -> bool:
-    """Whether words that may mean something else ("may", "march", a bare number, "the year") are a date here."""
+    """Tell whether words that may mean something else ("may", "march", a bare number, "the year") are a date here."""
     group = match.groupdict()
     lone = group["m5"] or group["y5"]
     if group["m5"]:
@@ -375,7 +376,7 @@ def _role(lead: str) -> Role:
 
 
 def _value(group: dict[str, str | None], clock: Clock) -> datetime | None:
-    """The beginning of what was named, in the user's zone."""
+    """Return the beginning of the named date, in the user's zone."""
     if text := group["iso"] or group["numeric"]:
         return clock.absolute(text)
     if day := group["d1"] or group["d2"]:
@@ -396,7 +397,7 @@ def _value(group: dict[str, str | None], clock: Clock) -> datetime | None:
 
 def _at_clock(value: datetime, text: str) -> datetime:
     """
-    The same day at an hour of the clock.
+    Return the same day at a time of day.
 
     >>> _at_clock(datetime(2024, 5, 5), "3:30 pm").time().isoformat()
     '15:30:00'
@@ -413,7 +414,7 @@ def _at_clock(value: datetime, text: str) -> datetime:
 
 def length(amount: str) -> Amount:
     """
-    An amount of time in words.
+    Parse an amount of time in words.
 
     >>> length("two months").months, length("a couple of days").days, length("half a year").months
     (2, 2, 6)
@@ -431,7 +432,7 @@ def _number(word: str) -> int:
 
 
 def _lengths(text: str, clock: Clock, perfect: bool, known: list[Dated]) -> list[Dated]:
-    """ "for two years" when it tells the beginning of a state, and "in two weeks" """
+    """Find "for two years" if it gives the beginning of a state, and "in two weeks" if the sentence is about the future."""
     found = [(match, -1) for match in date_signs()["length"].finditer(text)] if perfect else []
     found += [(match, 1) for match in date_signs()["in-so-much"].finditer(text)] if clock.leaning == "future" else []
     taken = [(one.start, one.end) for one in known]
@@ -449,7 +450,7 @@ def _lengths(text: str, clock: Clock, perfect: bool, known: list[Dated]) -> list
 
 @dataclass(frozen=True, slots=True)
 class PartialDate:
-    """A date as far as a question gives it: a day, a month of some or of a known year, or a year."""
+    """A date as far as a question gives it: a day, a month with or without a year, or a year."""
 
     year: int | None = None
     month: int | None = None
@@ -457,7 +458,7 @@ class PartialDate:
 
     @property
     def full(self) -> date | None:
-        """Return the day, when year, month and day are there and make one."""
+        """Return the day if year, month and day are given and valid together."""
         try:
             return date(self.year, self.month, self.day) if self.year and self.month and self.day else None
         except ValueError:
@@ -492,7 +493,7 @@ def find_dates(question: str) -> list[PartialDate]:
 
 def is_date_word(word: str) -> bool:
     """
-    Tell whether a word is the name of a month or of a day of the week, whole or shortened.
+    Tell whether a word names a month or a weekday, in full or abbreviated.
 
     >>> is_date_word("May"), is_date_word("Sept"), is_date_word("Friday"), is_date_word("Mayer")
     (True, True, True, False)

@@ -1,4 +1,4 @@
-"""What people are to each other: the words for it, which of them mean one, and which follow from others, by `lexicon/kin.toml`."""
+"""Read what people are to each other: the words for it, their synonyms, and what follows from them, by `lexicon/kin.toml`."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _BY_MARRIAGE = section(_TABLE, "by_marriage", dict[str, list[str]])
 _WORDS = RELATIVES | _LISTS["more"]
 _BY_TWO = section(_TABLE, "by_two", dict[str, list[str]])
 GENDERS = dict.fromkeys(_LISTS["she"], "f") | dict.fromkeys(_LISTS["he"], "m")
-"""Whether "she" or "he" can mean a relative."""
+"""Whether "she" or "he" can refer to a relative."""
 PATTERN = rf"(?:(?:step|half|great)-?)?(?:{alternatives(_WORDS)})s?(?:-in-law)?"
-"""Any of the words, for a pattern that does not mind capitals."""
+"""Any of the words, for a pattern that ignores case."""
 
 
 def kin_name(word: str) -> str:
     """
-    Return the one name of what somebody is to somebody.
+    Return the canonical name of a relationship.
 
     >>> kin_name("Mum"), kin_name("wife"), kin_name("kids"), kin_name("brother-in-law")
     ('mother', 'partner', 'child', 'brother-in-law')
@@ -34,7 +34,9 @@ def kin_name(word: str) -> str:
 
 def derive_kin(relation: str) -> list[tuple[tuple[str, bool], ...]]:
     """
-    Return the ways from somebody to who is that to them, each step the name of a relation and whether it is turned round.
+    Return the paths from a person to their relatives of some kind.
+
+    Each step is the name of a relation, and whether it is followed backwards.
 
     >>> derive_kin("child")
     [(('child', False),), (('son', False),), (('daughter', False),), (('mother', True),), (('father', True),), (('parent', True),)]

@@ -1,11 +1,11 @@
 """
-Which of the seven kinds a name is, and what the note says it is.
+Decide which of the seven kinds a name is, and what the note says it is.
 
-Order of trust: who is called a relative or a colleague is a person whatever the name; then the well-known names; then
-the words of the name itself ("Acme GmbH"), the words around it ("moved to …", "… said"), a known first name; else a
-Concept. Well-known names stand in `lexicon/gazetteer.toml`, the words and cues in `lexicon/kinds.toml`.
+Evidence in order of trust: anybody called a relative or a colleague is a person, whatever the name; then well-known names; then the
+words of the name itself ("Acme GmbH"), the words around it ("moved to …", "… said"), and a known first name; otherwise the name is
+a Concept. Well-known names are in `lexicon/gazetteer.toml`, words and cues in `lexicon/kinds.toml`.
 
-*But:* the gazetteer is a modest list of what a working life names most; everything else gets its kind from the words around it.
+*But:* the gazetteer is a modest list of frequent names; every other name gets its kind from the words around it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _FIRM_WORDS = COMPANY_SUFFIXES | PARTS["company_last"]
 KIND_OF_NOUN: Mapping[str, EntityKind] = {
     noun: kind for kind, nouns in reversed(list(_NOUNS.items())) for noun in word_set(nouns)
 } | dict.fromkeys(RELATIVES | JOBS - {"lead", "head", "model", "principal", "officer"}, "Person")
-"""What something is of which the note says "a …"; the first kind in the table wins for a noun that several have."""
+"""The kind of a thing that the note calls "a …"; if a noun has several kinds, the first in the table wins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Known:
     """
     A well-known name as it is usually written.
 
-    `plain` when it is meant even in lower case, `everyday` when it is then another word or a first name.
+    `plain` if it is meant even in lower case; `everyday` if it is then another word or a first name.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Known:
 
 
 def _entries(text: str) -> list[tuple[str, list[tuple[str, bool]]]]:
-    """(name, [(spelling, plain)]) of each item between commas."""
+    """Return (name, [(spelling, plain)]) for each item between commas."""
     found = []
     for item in (" ".join(part.split()) for part in text.split(",") if part.strip()):
         spellings = [(part.rstrip("!"), not part.endswith("!")) for part in item.split("=")]
@@ -92,7 +92,7 @@ def _table() -> dict[str, Known]:
 
 def lookup(name: str) -> Known | None:
     """
-    What is known of a name, whatever its case.
+    Return what is known of a name, ignoring case; None if it is unknown.
 
     >>> lookup("vscode"), lookup("Lisbon").what, lookup("Orion")
     (Known(name='VS Code', kind='Technology', what='code editor', plain=True, everyday=False), 'Portugal', None)
@@ -102,13 +102,13 @@ def lookup(name: str) -> Known | None:
 
 @cache
 def plain_names() -> frozenset[str]:
-    """The names that are meant even in lower case, longest of them three words."""
+    """Return the names that are meant even in lower case, of at most three words."""
     return frozenset(name for name, known in _table().items() if known.plain)
 
 
 def is_part_of(small: str, large: str) -> bool:
     """
-    Whether one place lies in the other.
+    Tell whether one place is inside another.
 
     >>> is_part_of("Berlin", "Germany"), is_part_of("Berlin", "France")
     (True, False)
@@ -118,7 +118,7 @@ def is_part_of(small: str, large: str) -> bool:
 
 
 class Cue(Row, frozen=True, kw_only=True):
-    """Words on one side of a name that tell its kind; in the example the name stands in brackets."""
+    """Words on one side of a name that show its kind; the example has the name in brackets."""
 
     kind: EntityKind
     side: Literal["before", "after"]
@@ -126,7 +126,7 @@ class Cue(Row, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class Cues:
-    """The cues of each kind in one expression, in the order in which they are tried."""
+    """The cues of each kind as one expression, in the order in which they are tried."""
 
     before: tuple[tuple[EntityKind, re.Pattern[str]], ...]
     after: tuple[tuple[EntityKind, re.Pattern[str]], ...]
@@ -143,7 +143,7 @@ def _fragments() -> Mapping[str, str]:
 
 
 def join_cues(rows: Iterable[Cue]) -> Cues:
-    """Compile rows: neighbours that tell the same kind on the same side become one expression."""
+    """Compile rows: adjacent rows with the same kind and side become one expression."""
     grouped: dict[str, list[tuple[EntityKind, str]]] = {"before": [], "after": []}
     for row in rows:
         side = grouped[row.side]
@@ -161,25 +161,25 @@ def join_cues(rows: Iterable[Cue]) -> Cues:
 
 @cache
 def cue_rows() -> tuple[Cue, ...]:
-    """Return the rows of cues, in their order."""
+    """Return the rows of cues, in order."""
     return tuple(entry.row for entry in entries(_TABLE, Cue, _fragments(), table="cue"))
 
 
 @cache
 def cues() -> Cues:
-    """Return the cues, compiled."""
+    """Return the compiled cues."""
     return join_cues(cue_rows())
 
 
 @cache
 def signs() -> Mapping[str, re.Pattern[str]]:
-    """Return the single signs by their names."""
+    """Return the single signs by name."""
     return named_patterns(_TABLE, _fragments(), flags=re.IGNORECASE)
 
 
 def kind_of(before: str, name: str, after: str, known: Known | None) -> EntityKind:
     """
-    The kind of a name from itself and the words on either side.
+    Return the kind of a name, from the name itself and the words on either side.
 
     >>> kind_of("I work at ", "Orion", ".", None), kind_of("my friend ", "Jordan", " says", None)
     ('Organization', 'Person')
@@ -216,7 +216,7 @@ def kind_of(before: str, name: str, after: str, known: Known | None) -> EntityKi
 
 
 def _of_unknown(before: str, name: str, after: str) -> EntityKind:
-    """The kind of a name of which nothing is known, from its shape and its neighbours."""
+    """Return the kind of an unknown name, from its shape and the words around it."""
     shape, around = _by_shape(name), kind_by_context(before, name, after)
     if shape == "Technology" and around in ("Event", "Organization"):
         return around
@@ -233,9 +233,9 @@ def _of_unknown(before: str, name: str, after: str) -> EntityKind:
 
 def is_short_form(short: str, long: str, kind: EntityKind) -> bool:
     """
-    Whether a name may stand for a longer one of its kind: a firm goes by its first word, a make by its last.
+    Tell whether a name may stand for a longer one of its kind: a company by its first word, a product by its last.
 
-    Well-known names and everyday words stand for themselves, and so does the first name of a firm's founder.
+    Well-known names and everyday words only stand for themselves, and so does the first name of a company's founder.
 
     >>> is_short_form("Brandt", "Brandt Logistics", "Organization"), is_short_form("Quillon", "Skoda Quillon", "Technology")
     (True, True)
@@ -265,7 +265,7 @@ def is_short_form(short: str, long: str, kind: EntityKind) -> bool:
 
 
 def _of_known(before: str, name: str, after: str, known: Known) -> EntityKind:
-    """The kind of a well-known name, unless the words around it say that here it is a company, a project or a person."""
+    """Return the kind of a well-known name, unless the words around it show that it is a company, a project or a person here."""
     if known.kind == "Technology" and signs()["employs"].search(before) and not signs()["moves-between"].search(before):
         return "Organization"
     if name in FIRST_NAMES and known.kind != "Person" and not signs()["used"].search(before):
@@ -280,7 +280,7 @@ def _of_known(before: str, name: str, after: str, known: Known) -> EntityKind:
 
 def description(before: str, name: str, after: str, known: Known | None) -> str:
     """
-    What the note says the thing is, else what everybody knows; never what the user thinks of it.
+    Return what the note says the thing is, else what is generally known; never the user's opinion of it.
 
     >>> description("", "Orion", " is an internal search engine that we use", None)
     'internal search engine'
@@ -299,7 +299,7 @@ def description(before: str, name: str, after: str, known: Known | None) -> str:
 
 
 def _by_shape(name: str) -> EntityKind | None:
-    """What the name itself says: "Acme GmbH", "Mill Street", "Project Orion", "DevConf 2026", "Fairphone 5"."""
+    """Return the kind that the name itself shows: "Acme GmbH", "Mill Street", "Project Orion", "DevConf 2026", "Fairphone 5"."""
     words = name.lower().split()
     if words[0] == "project" and len(words) > 1:
         return "Project"
@@ -327,10 +327,10 @@ def _by_shape(name: str) -> EntityKind | None:
 
 
 def _by_noun(before: str, name: str, after: str) -> EntityKind | None:
-    """What the note calls it: "a café called …", "…, a consultancy in Bonn", "the … app"."""
+    """Return the kind that the note states: "a café called …", "…, a consultancy in Bonn", "the … app"."""
     if (match := signs()["noun-next"].match(after)) and (len(name.split()) < 3):
         kind = KIND_OF_NOUN[match["noun"].lower()]
-        # "the Acme engineer": a person of that company.
+        # "the Acme engineer" is a person of that company.
         return "Organization" if kind == "Person" else kind
     called_out = _is_first_name(name) and before.rstrip().endswith(",")  # "Congrats on your store, Gina"
     if (match := signs()["noun-before"].search(before)) and not called_out:
@@ -350,7 +350,7 @@ def _by_noun(before: str, name: str, after: str) -> EntityKind | None:
 
 def kind_by_context(before: str, name: str, after: str, beside: Cues | None = None) -> EntityKind | None:
     """
-    Return what the words around a name say of its kind.
+    Return the kind that the words around a name show.
 
     >>> kind_by_context("we moved to ", "Orion", ""), kind_by_context("", "Orion", " finally forgot it")
     ('Location', 'Person')
@@ -370,7 +370,7 @@ def kind_by_context(before: str, name: str, after: str, beside: Cues | None = No
 
 
 def _by_place(before: str, name: str, after: str) -> EntityKind:
-    """The kind by the preposition alone, where nothing else tells: one works *at*, lives *in* and goes *with*."""
+    """Return the kind by the preposition alone if nothing else shows it: one works *at*, lives *in* and goes *with*."""
     if signs()["at-the"].search(before):
         return "Location"
     if signs()["at"].search(before):
@@ -395,7 +395,7 @@ def _is_first_name(name: str) -> bool:
 
 
 def _is_full_name(name: str) -> bool:
-    """Whether two or three words look like a first name and a surname: "Margit Olsen", "Bao Nguyen"."""
+    """Tell whether two or three words look like a first name and a surname: "Margit Olsen", "Bao Nguyen"."""
     words = name.split()
     return (
         1 < len(words) < 4 and all(word[1:].islower() for word in words) and bool(signs()["surname"].search(words[-1]))

@@ -1,7 +1,8 @@
 """
-How a clause in the third person is meant: as a fact, as past, as a plan, as a mere possibility, as a question or a command.
+Classify how a clause in the third person is meant: as a fact, as past, as a plan, as a mere possibility, as a question or a
+command.
 
-Only facts fill slots and end beliefs; plans may still tell the date of something.
+Only facts fill slots and end beliefs; plans may still give the date of something.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ class Reading:
     """
     Mood and tense of a clause.
 
-    `perfect`: a state that goes on ("has lived"); `additional`: it says that something else holds too; `changed`: it says that
-    something is new ("now", "switched").
+    `perfect`: a state that continues ("has lived"); `additional`: the clause says that something else holds too; `changed`: it says
+    that something is new ("now", "switched").
     """
 
     mood: Mood
@@ -36,14 +37,14 @@ class Reading:
 
 
 Tone = Literal["fact", "past", "plan", "wish", "rumour", "joke", "quotation", "possible", "question"]
-"""How a statement is meant, as the graph has it."""
+"""How a statement is meant; the graph stores the same words."""
 
 
 _WORD = re.compile(r"[\w'’]+")
 
 
 class Sign(Row, frozen=True, kw_only=True):
-    """A part of the expression by which a mood is seen."""
+    """A part of the expression that recognises a mood."""
 
     mood: str
 
@@ -64,14 +65,14 @@ def join_signs(rows: Iterable[Sign]) -> Mapping[str, re.Pattern[str]]:
 
 @cache
 def signs() -> Mapping[str, re.Pattern[str]]:
-    """Return the expression of each mood, compiled."""
+    """Return the compiled expression of each mood."""
     return join_signs(sign_rows())
 
 
 @lru_cache(maxsize=8192)
 def reading(clause: str) -> Reading:
     """
-    How a clause in the third person is meant.
+    Tell how a clause in the third person is meant.
 
     >>> [reading(text).mood for text in ("USER lives in Oslo", "USER used to live in Oslo", "USER might go to Oslo")]
     ['fact', 'past', 'possible']
@@ -90,7 +91,7 @@ def reading(clause: str) -> Reading:
 
 def tone(clause: str, how: Reading) -> Tone:
     """
-    How a statement is meant: as a fact, or as something only planned, wished, told or said for fun.
+    Tell how a statement is meant: as a fact, or as only planned, wished, reported or said in jest.
 
     >>> [tone(text, reading(text)) for text in ("Ana left", "Gossip: Ana left", "Just kidding, Ana left", "USER wants to leave")]
     ['fact', 'rumour', 'joke', 'wish']
@@ -114,7 +115,7 @@ def tone(clause: str, how: Reading) -> Tone:
 
 def is_no_longer(clause: str) -> bool:
     """
-    Whether a clause tells of something over, done or only possible: nothing of it can be ended again.
+    Tell whether a clause is about something over, done or only possible, so that nothing in it can end again.
 
     >>> is_no_longer("USER no longer uses Vim"), is_no_longer("USER uses Vim")
     (True, False)
@@ -145,7 +146,7 @@ def _mood(clause: str, tense: Tense, perfect: bool) -> Mood:
 
 
 def _is_exclamation(clause: str) -> bool:
-    """Whether a few words without a verb, a figure or the user say nothing: "Onward!", "Of course", "Jolene!"."""
+    """Tell whether a few words without a verb, a figure or the user are a mere exclamation: "Onward!", "Of course", "Jolene!"."""
     words = _WORD.findall(clause)
     return (
         0 < len(words) <= (3 if clause.rstrip().endswith("!") else 2)
@@ -156,7 +157,7 @@ def _is_exclamation(clause: str) -> bool:
 
 
 def _is_command(clause: str) -> bool:
-    """Whether the first word that counts is a bare verb: "Please call Ana", "Don't use tabs"."""
+    """Tell whether the first significant word is a bare verb: "Please call Ana", "Don't use tabs"."""
     words = [
         word for word in _WORD.findall(clause)[:4] if word.lower() not in ("please", "kindly") and not is_adverb(word)
     ]
@@ -173,7 +174,7 @@ def _is_command(clause: str) -> bool:
 
 
 def _has_later_verb(words: list[str]) -> bool:
-    """Whether one of the next words is finite, so that the first is a noun: "Work is busy"."""
+    """Tell whether one of the next words is finite, so that the first is a noun: "Work is busy"."""
     return any(
         word.lower() in ("is", "was", "are", "were", "has", "had", "does", "did") or word.lower() in MODALS
         for word in words[:2]
@@ -181,7 +182,7 @@ def _has_later_verb(words: list[str]) -> bool:
 
 
 def _tense(clause: str) -> tuple[Tense, bool]:
-    """The tense of the first finite verb, and whether it is a perfect."""
+    """Return the tense of the first finite verb, and whether it is a perfect."""
     words = [word.lower().replace("’", "'") for word in _WORD.findall(clause)]
     for index, word in enumerate(words):
         rest = [later for later in words[index + 1 : index + 5] if not is_adverb(later) and later != "not"]

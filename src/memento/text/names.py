@@ -1,11 +1,10 @@
 """
-The things a note names, with their kinds: `mentions("I moved to Lisbon with Anna Smith", user)` → Lisbon, Anna Smith.
+Find the things that a note names, with their kinds: `mentions("I moved to Lisbon with Anna Smith", user)` → Lisbon, Anna Smith.
 
-Names are runs of capitalised words with their particles, well-known names even in lower case, and what the writer did not
-capitalise ("met priya in bangalore") right behind words that a name follows. The user is never among them, nor are dates,
-roles and titles.
+Names are runs of capitalised words with their particles, well-known names even in lower case, and uncapitalised words ("met priya
+in bangalore") right after words that a name follows. The user, dates, roles and titles are never among them.
 
-*But:* a capital at the beginning of a sentence proves nothing; the first word is a name only when something else says so.
+*But:* a capital at the beginning of a sentence proves nothing; the first word is a name only if something else shows it.
 """
 
 from __future__ import annotations
@@ -42,7 +41,9 @@ from memento.text.words import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mention:
-    """Something a note names, before it is known whether the graph has it. `aliases` are other names the note gives it."""
+    """
+    Something that a note names, before it is known whether the graph has it; `aliases` are other names that the note uses for it.
+    """
 
     name: str
     kind: EntityKind
@@ -53,26 +54,26 @@ class Mention:
 
 _AUXILIARIES = word_set("is was has had will does did can is's isn't hasn't won't and who")
 LONGEST_NAME = 60
-"""Characters of a name; what is longer is a headline or shouting."""
+"""The longest name, in characters; anything longer is a headline or shouting."""
 
 _TITLE = re.compile(r"[\"“”]([A-Z][^\"“”]{2,60})[\"“”]")
 
 _TAKEN_OUT = re.compile(r"\[REDACTED:\w+\]")
-"""What stands where a secret stood: it names nobody and nothing."""
+"""The placeholder of a redacted secret: it names nobody and nothing."""
 
 
 @cache
 def signs() -> Mapping[str, re.Pattern[str]]:
-    """Return the signs of names by what they are called in their table."""
+    """Return the signs for names, by their names in the table."""
     fragments = {"RELATIVE": alternatives(RELATIVES), "JOB": alternatives(JOBS)}
     return named_patterns(LEXICON / "names.toml", fragments, flags=re.IGNORECASE)
 
 
 def normalised_name(name: str) -> str:
     """
-    The name with a capital for each part that has none; parts with capitals stay as they are.
+    Return a name with a capital for each part that has none; parts with capitals stay as they are.
 
-    Particles between capitals stay small.
+    Particles between capitals stay in lower case.
 
     >>> [normalised_name(name) for name in ("machine learning", "AWS", "TypeScript", "jean-luc godard", "Bank of America")]
     ['Machine Learning', 'AWS', 'TypeScript', 'Jean-Luc Godard', 'Bank of America']
@@ -84,7 +85,7 @@ def normalised_name(name: str) -> str:
 
 def mentions(text: str, user: User) -> tuple[Mention, ...]:
     """
-    What a note names, in order, each once; a first name alone is an alias of the one full name that begins with it.
+    Return what a note names, in order, each once; a first name alone is an alias of the one full name that begins with it.
 
     >>> from memento.iris import user_iri
     >>> found = mentions("Anna Smith left Acme Labs. Anna uses vim.", User(iri=user_iri("a")))
@@ -112,7 +113,7 @@ def mentions(text: str, user: User) -> tuple[Mention, ...]:
 
 def self_name(text: str) -> str | None:
     """
-    The name that the writer gives as their own.
+    Return the name that the writer gives as their own.
 
     >>> self_name("Hi, my name is Ana Silva."), self_name("I'm Priya, a product manager"), self_name("I'm Italian.")
     ('Ana Silva', 'Priya', None)
@@ -134,7 +135,7 @@ def _own_names(said: list[str], user: User) -> frozenset[str]:
 
 
 def _seen_inside(text: str) -> frozenset[str]:
-    """Capitalised words that stand inside a sentence somewhere: there the capital means a name."""
+    """Return the capitalised words inside sentences, where a capital marks a name."""
     return frozenset(re.findall(r"(?<=[a-z,] )[A-Z][\w-]+", text))
 
 
@@ -149,7 +150,7 @@ def _merge_mentions(old: Mention, new: Mention) -> Mention:
 
 
 def _drop_first_names(found: list[Mention]) -> tuple[Mention, ...]:
-    """Without the first names that stand for one full name of the same note."""
+    """Remove the first names that stand for one full name of the same note."""
     full: dict[str, list[Mention]] = {}
     for mention in found:
         if (
@@ -174,7 +175,7 @@ def _drop_first_names(found: list[Mention]) -> tuple[Mention, ...]:
 
 
 def _with_short_forms(found: tuple[Mention, ...]) -> tuple[Mention, ...]:
-    """The mentions without the short forms of one other of them: "Brandt Logistics" is also called "Brandt"."""
+    """Merge the short forms of a name into it: "Brandt Logistics" is also called "Brandt"."""
     long: dict[str, list[Mention]] = {}
     for mention in found:
         for other in found:
@@ -220,7 +221,7 @@ def _in_sentence(sentence: str, elsewhere: frozenset[str]) -> list[Mention]:
 
 
 def _one_practice(sentence: str, found: list[tuple[int, int, Mention]]) -> list[tuple[int, int, Mention]]:
-    """A name right before a well-known field is its kind, and both are one: "Vipassana meditation"."""
+    """Join a name right before a well-known field with it, because it is a kind of it: "Vipassana meditation"."""
     joined = found[:1]
     for item in found[1:]:
         start, end, before = joined[-1]
@@ -233,7 +234,7 @@ def _one_practice(sentence: str, found: list[tuple[int, int, Mention]]) -> list[
 
 
 def _without_misspelt(sentence: str, found: list[tuple[int, int, Mention]]) -> list[tuple[int, int, Mention]]:
-    """Without the wrong spelling of the name before it: "Tamsin Brady, not Brody"."""
+    """Remove the wrong spelling after a name: "Tamsin Brady, not Brody"."""
     kept = found[:1]
     for before, item in pairwise(found):
         one, other = before[2].name.split()[-1], item[2].name.split()[-1]
@@ -244,7 +245,7 @@ def _without_misspelt(sentence: str, found: list[tuple[int, int, Mention]]) -> l
 
 
 def _side_by_side(sentence: str, found: list[tuple[int, int, Mention]]) -> list[Mention]:
-    """The mentions; one of which nothing is known is what its neighbours in a list are: "Nino and Bice", "Kotlin, Ktor"."""
+    """Return the mentions; an unknown one gets the kind of its neighbours in a list: "Nino and Bice", "Kotlin, Ktor"."""
     mentions = [mention for _, _, mention in found]
     for order in (range(1, len(found)), range(len(found) - 2, -1, -1)):
         for at in order:
@@ -294,7 +295,7 @@ def _mention(sentence: str, start: int, end: int, known: Known | None) -> Mentio
 
 
 def _is_title(text: str) -> bool:
-    """Whether quoted words are a title and not speech: every word that counts has its capital, and no sentence ends inside."""
+    """Tell whether quoted words are a title and not speech: every significant word has a capital, and no sentence ends inside."""
     words = text.split()
     return (
         len(words) <= 7
@@ -305,7 +306,7 @@ def _is_title(text: str) -> bool:
 
 
 def _field(phrase: str) -> str:
-    """The field of study in what follows "studying": up to the first word that cannot belong to it."""
+    """Return the field of study in what follows "studying", up to the first word that cannot belong to it."""
     words: list[str] = []
     for word in phrase.split():
         if (
@@ -329,7 +330,7 @@ _OWNED = re.compile(r"['’]s?$")
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word and where it stands in its sentence."""
+    """A word and its position in its sentence."""
 
     text: str
     start: int
@@ -340,10 +341,10 @@ def found_names(
     sentence: str, elsewhere: frozenset[str], taken: list[tuple[int, int]]
 ) -> Iterator[tuple[int, int, Known | None]]:
     """
-    (start, end, what is known) of each name outside of what is taken.
+    Yield (start, end, what is known of it) for each name outside the spans in `taken`.
 
     Args:
-        elsewhere: words that the text has with a capital inside of sentences.
+        elsewhere: words that have a capital inside sentences of the text.
 
     >>> [span[:2] for span in found_names("Yesterday Anna Smith used vim", frozenset(), [])]
     [(10, 20), (26, 29)]
@@ -370,7 +371,7 @@ def found_names(
 def _name_at(
     sentence: str, tokens: list[Token], at: int, elsewhere: frozenset[str], shouted: bool
 ) -> tuple[int, Known | None]:
-    """How many words from `at` are a name, and what is known of it."""
+    """Return how many words from `at` are a name, and what is known of it."""
     known_size, known = _known_at(sentence, tokens, at)
     size = 0 if shouted else _capitals_from(sentence, tokens, at)
     if size > known_size:
@@ -395,12 +396,12 @@ def _name_at(
 
 
 def _is_common(token: Token) -> bool:
-    """Whether a lone capitalised word is an everyday one, as in "Head of Data"; a capital inside it makes it a name."""
+    """Tell whether a single capitalised word is an everyday one, as in "Head of Data"; a capital inside it makes it a name."""
     return token.text.lower() in COMMON and token.text[1:].islower() and token.text not in FIRST_NAMES
 
 
 def _known_at(sentence: str, tokens: list[Token], at: int) -> tuple[int, Known | None]:
-    """The longest well-known name at a word; everyday words count only with a capital."""
+    """Return the longest well-known name at a word; everyday words count only with a capital."""
     for size in range(min(3, len(tokens) - at), 0, -1):
         full = sentence[tokens[at].start : tokens[at + size - 1].end]
         text = full[:-2] if full.endswith(("'s", "’s")) else full
@@ -411,13 +412,13 @@ def _known_at(sentence: str, tokens: list[Token], at: int) -> tuple[int, Known |
         ):
             continue
         if text.lower() in plain_names() or (text[0].isupper() and text.lower() not in ("i", "us")) or text == "US":
-            # "R&D", "C-level": a letter that goes on is no language.
+            # "R&D", "C-level": a letter that is part of a longer word is no programming language.
             return size, known
     return 0, None
 
 
 def _capitals_from(sentence: str, tokens: list[Token], at: int) -> int:
-    """How many words from `at` belong to one capitalised name, particles included."""
+    """Return how many words from `at` belong to one capitalised name, including particles."""
     if not _is_capital(tokens[at].text) or _never(sentence, tokens, at):
         return 0
     size = 1
@@ -446,7 +447,7 @@ def _capitals_from(sentence: str, tokens: list[Token], at: int) -> int:
 
 
 def _is_of_a_title(sentence: str, tokens: list[Token], at: int) -> bool:
-    """Whether a capitalised word only tells which job: "a Financial Analyst"."""
+    """Tell whether a capitalised word is only part of a job title: "a Financial Analyst"."""
     if at + 1 >= len(tokens) or at == 0 or tokens[at - 1].text.lower() not in ("a", "an", "as", "my", "our", "new"):
         return False
     head = tokens[at + 1]
@@ -454,7 +455,7 @@ def _is_of_a_title(sentence: str, tokens: list[Token], at: int) -> bool:
 
 
 def _is_model_number(sentence: str, tokens: list[Token], at: int, size: int) -> bool:
-    """Whether a number behind a name belongs to it: "Fairphone 5", but not "Anna 3 times" and not "Python 3"."""
+    """Tell whether a number after a name belongs to it: "Fairphone 5", but not "Anna 3 times" and not "Python 3"."""
     here, last = tokens[at + size], tokens[at + size - 1]
     if not re.fullmatch(r"\d{1,2}", here.text) or sentence[last.end : here.start] != " " or last.text in FIRST_NAMES:
         return False
@@ -462,7 +463,7 @@ def _is_model_number(sentence: str, tokens: list[Token], at: int, size: int) -> 
 
 
 def _past_particles(tokens: list[Token], at: int) -> int:
-    """Words to step over from a particle to the capital behind it, that included: "of the Rings" is three; 0 when there is none."""
+    """Count the words from a particle to the capital after it, inclusive: "of the Rings" is three; 0 if there is none."""
     if tokens[at].text not in WORDS["name_particles"]:
         return 0
     for reach in (1, 2):
@@ -478,7 +479,7 @@ def _past_particles(tokens: list[Token], at: int) -> int:
 
 
 def _never(sentence: str, tokens: list[Token], at: int) -> bool:
-    """Whether a capitalised word names nothing where it stands."""
+    """Tell whether a capitalised word names nothing in its position."""
     word = signs()["contracted"].sub("", tokens[at].text)
     lowered = word.lower()
     if lowered in PEOPLES:
@@ -515,7 +516,7 @@ def _never(sentence: str, tokens: list[Token], at: int) -> bool:
 
 
 def _begins_again(sentence: str, tokens: list[Token], at: int) -> bool:
-    """Whether a verb with a capital begins again behind a comma or a quote: "sounds great, See you"."""
+    """Tell whether a capitalised verb starts a new sentence after a comma or a quote: "sounds great, See you"."""
     if not at or at + 1 >= len(tokens) or base_of(tokens[at].text) is None:
         return False
     behind = tokens[at + 1].text
@@ -524,7 +525,7 @@ def _begins_again(sentence: str, tokens: list[Token], at: int) -> bool:
 
 
 def _is_name_at_start(sentence: str, token: Token, elsewhere: frozenset[str]) -> bool:
-    """Whether the one capitalised word that opens a sentence is a name and not just its first word."""
+    """Tell whether the single capitalised word at the start of a sentence is a name."""
     word = re.sub(r"['’]s?$", "", token.text)
     lowered = word.lower()
     if lowered in FUNCTION_WORDS or "'" in word or "’" in word:
@@ -550,7 +551,7 @@ def _is_name_at_start(sentence: str, token: Token, elsewhere: frozenset[str]) ->
 
 
 def _is_capital(word: str) -> bool:
-    """Whether a word has the capital of a name: no "3rd", no "10GB", and no identifier as "appendChild"."""
+    """Tell whether a word has the capital of a name; "3rd", "10GB" and identifiers such as "appendChild" do not."""
     return (
         not word.islower()
         and not re.match(r"[a-z]{2,}[A-Z]", word)
@@ -560,7 +561,7 @@ def _is_capital(word: str) -> bool:
 
 
 def _in_address(sentence: str, token: Token) -> bool:
-    """Whether a word is part of an e-mail address or a handle."""
+    """Tell whether a word is part of an e-mail address or a handle."""
     return sentence[token.end : token.end + 1] == "@" or sentence[max(0, token.start - 1) : token.start] == "@"
 
 
@@ -571,7 +572,7 @@ def _is_shouted(tokens: list[Token]) -> bool:
 
 def name_in_lower_case(before: str, word: str, after: str) -> tuple[bool, Known | None]:
     """
-    Whether a word in lower case is a name where it stands, and what is known of it.
+    Tell whether a word in lower case is a name in its position, and what is known of it.
 
     >>> [name_in_lower_case("we moved to ", word, "")[0] for word in ("bangalore", "nice")]
     [True, False]
@@ -600,7 +601,7 @@ def name_in_lower_case(before: str, word: str, after: str) -> tuple[bool, Known 
 
 
 def _may_name(before: str) -> bool:
-    """Whether the last word announces a name of which nothing is known; asked of nearly every word, so no pattern."""
+    """Tell whether the last word announces an unknown name. It is called for nearly every word, so it uses no pattern."""
     last = before.rsplit(maxsplit=1)[-1].lower() if before.strip() else ""
     return (
         last in RELATIVES or signs()["works-at"].search(before) is not None

@@ -1,9 +1,10 @@
 """
-A sentence in the third person: "I've moved and I love it" becomes "USER has moved and USER loves it".
+Put a sentence into the third person: "I've moved and I love it" becomes "USER has moved and USER loves it".
 
-"We" becomes "USER and others", which is never wrong and needs no other verb; "our" becomes "USER's". Quoted speech is left alone.
+"We" becomes "USER and others", which is always true and needs no other verb form; "our" becomes "USER's". Quoted speech stays as it
+is.
 
-*But:* the agreement of a verb that is far from its "I" is only mended where the verb is known and something follows it.
+*But:* a verb far from its "I" is only adapted if the verb is known and something follows it.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from memento.text.words import (
 )
 
 USER = "USER"
-"""How a memory spells the person whose memory this is."""
+"""How a memory writes the person whose memory it is."""
 
 OTHERS = f"{USER} and others"
 
@@ -39,7 +40,7 @@ _TOKEN = re.compile(
     r"[\"“][^\"“”]*[\"”]|(?<![\w'’])['‘](?!s\b)[^'‘’\n]{2,}['’](?!\w)|[^\W_]+(?:['’-][^\W_]+)*|\s+|.", re.DOTALL
 )
 _BACKTICK = re.compile(r"(?<=[A-Za-z])[`´](?=(?:[a-z]{1,2}|nt)\b)")
-"""What some type for an apostrophe."""
+"""Characters that some people type for an apostrophe."""
 _TABLE = LEXICON / "person.toml"
 _PLAIN = {
     word: fill(said, {"USER": USER, "OTHERS": OTHERS}) for word, said in section(_TABLE, "user", dict[str, str]).items()
@@ -53,16 +54,18 @@ _FOLLOWS_VERB = PREPOSITIONS | DETERMINERS
 
 @cache
 def person_signs() -> Mapping[str, re.Pattern[str]]:
-    """Return the signs of persons by their names."""
+    """Return the signs for persons, by name."""
     return named_patterns(_TABLE, {}, flags=re.IGNORECASE)
 
 
 @dataclass(slots=True)
 class _State:
-    """Where in the sentence we are: whether the last subject was "I", and whether a bare verb form rules ("to", "can")."""
+    """
+    The state while reading a sentence: whether the last subject was "I", and whether a bare verb form must follow ("to", "can").
+    """
 
-    is_read: bool  # by patterns, for which a contraction is written out
-    is_habit: bool  # what looks like a past form as well is in the present
+    is_read: bool  # patterns read the result, so contractions are written out
+    is_habit: bool  # a form that is both past and present is in the present
     first_person: bool = False
     plural: bool = False
     bare: bool = False
@@ -70,9 +73,9 @@ class _State:
 
 def third_person(sentence: str, user: User | None = None, *, plural: bool = True) -> str:
     """
-    The sentence as someone else would say it of the user; the user's own name, if known, counts as "I".
+    Return a sentence as somebody else would say it of the user; the user's own name, if known, counts as "I".
 
-    Without `plural` what is said of several people ("we", "our") stays as it is.
+    Without `plural`, what is said of several people ("we", "our") stays as it is.
 
     >>> third_person("I've lived in Berlin since May, and I don't miss my old flat.")
     "USER has lived in Berlin since May, and USER doesn't miss USER's old flat."
@@ -88,7 +91,7 @@ def third_person(sentence: str, user: User | None = None, *, plural: bool = True
     out = list(tokens)
     for index, word in enumerate(words):
         if out[index] != tokens[index]:
-            continue  # a verb that its subject has already changed
+            continue  # a verb that was already changed with its subject
         if word == "i" and not _is_numeral(words, tokens, index):
             _subject(out, words, index, state)
         elif word in _CONTRACTED and (word[0:2] == "i'" or tokens[index][0] in "IU"):
@@ -106,7 +109,7 @@ def third_person(sentence: str, user: User | None = None, *, plural: bool = True
 
 
 def _replace_user_name(sentence: str, user: User | None) -> str:
-    """Replace the user's name where it stands alone; with another surname it is another person."""
+    """Replace the user's name if it stands alone; with another surname it is another person."""
     if user is None or not user.name or user.name.lower() == "user":
         return sentence
     spellings = "|".join(re.escape(name) for name in dict.fromkeys((user.name, *user.name.split()[:1])))
@@ -116,7 +119,7 @@ def _replace_user_name(sentence: str, user: User | None) -> str:
 
 
 def _subject(out: list[str], words: list[str], index: int, state: _State) -> None:
-    """Write USER for the "I" at `index` and make its verb, or the auxiliary before it, agree."""
+    """Write USER for the "I" at `index`, and make its verb, or the auxiliary before it, agree."""
     out[index] = USER
     state.plural = _joined_to_a_noun(words, index)
     state.first_person, state.bare = True, False
@@ -138,7 +141,7 @@ def _subject(out: list[str], words: list[str], index: int, state: _State) -> Non
 
 
 def _agrees(verb: str, state: _State) -> bool:
-    """Whether a verb is surely in the present: "I read the tape wrong" and "I lay down" may be long over."""
+    """Tell whether a verb is certainly in the present; "I read the tape wrong" and "I lay down" may be past."""
     return state.is_habit or verb not in PAST or verb not in BASES
 
 
@@ -148,7 +151,7 @@ def _contraction(out: list[str], words: list[str], index: int, state: _State) ->
     if auxiliary == "would" and follower is not None and (words[follower] == "better" or is_past(words[follower])):
         auxiliary = "had"
     plural = _joined_to_a_noun(words, index)
-    if auxiliary in ("would", "had") and not state.is_read:  # which of both it is, is as good as known only
+    if auxiliary in ("would", "had") and not state.is_read:  # "'d" may be short for either, so it stays
         out[index] = f"{USER}'d"
         state.first_person, state.plural, state.bare = True, plural, auxiliary == "would"
         return
@@ -158,7 +161,7 @@ def _contraction(out: list[str], words: list[str], index: int, state: _State) ->
 
 
 def _other(out: list[str], words: list[str], tokens: list[str], index: int, state: _State) -> None:
-    """Follow the sentence: who its subject is, and verbs that share the user as subject."""
+    """Process a word that is not "I": track the subject, and adapt verbs that share the user as subject."""
     word = words[index]
     if not state.first_person or state.plural:
         return
@@ -178,7 +181,7 @@ def _other(out: list[str], words: list[str], tokens: list[str], index: int, stat
 
 
 def _shares_subject(words: list[str], tokens: list[str], index: int) -> bool:
-    """Whether a verb follows "and" (perhaps with adverbs between) and has something after it that only a verb has."""
+    """Tell whether a verb follows "and" (perhaps after adverbs) and has something after it that only a verb takes."""
     word = words[index]
     if word not in BASES and word not in ("don't", "haven't"):
         return False
@@ -205,7 +208,7 @@ def _shares_subject(words: list[str], tokens: list[str], index: int) -> bool:
 
 
 def _verb_after(words: list[str], index: int) -> int | None:
-    """The position of the verb that belongs to the subject at `index`, past its adverbs."""
+    """Return the position of the verb of the subject at `index`, skipping adverbs."""
     at = _next_index(words, index)
     while at is not None and is_adverb(words[at]):
         at = _next_index(words, at)
@@ -218,13 +221,13 @@ def _verb_after(words: list[str], index: int) -> int | None:
 
 
 def _finite_after(words: list[str], index: int) -> bool:
-    """Whether a verb in the present or past follows: "what I do I do well" has one, "so do I" has none."""
+    """Tell whether a verb in the present or past follows: "what I do I do well" has one, "so do I" has none."""
     verb = _verb_after(words, index)
     return verb is not None and (words[verb] in ("am", "have", "do", "was") or is_past(words[verb]))
 
 
 def _joined_to_a_noun(words: list[str], index: int) -> bool:
-    """Whether "I" is the second half of a subject, as in "Anna and I": no verb stands before it in its part of the sentence."""
+    """Tell whether "I" is the second half of a subject, as in "Anna and I", with no verb before it in its part of the sentence."""
     before = _previous(words, index)
     if before is None or words[before] not in ("and", "or", "&"):
         return False
@@ -242,7 +245,7 @@ def _joined_to_a_noun(words: list[str], index: int) -> bool:
 
 
 def _is_numeral(words: list[str], tokens: list[str], index: int) -> bool:
-    """Whether "I" is a numeral or a lone letter ("World War I", "i.e.")."""
+    """Tell whether "I" is a numeral or a single letter ("World War I", "i.e.")."""
     before = _previous(words, index)
     after = tokens[index + 1] if index + 1 < len(tokens) else ""
     if after == "." and index + 2 < len(tokens) and words[index + 2] == "e":
@@ -251,7 +254,7 @@ def _is_numeral(words: list[str], tokens: list[str], index: int) -> bool:
 
 
 def _next_index(words: list[str], index: int) -> int | None:
-    """The next word on the same side of any punctuation but a comma."""
+    """Return the index of the next word, with no punctuation except a comma between."""
     for at in range(index + 1, len(words)):
         if words[at].isspace() or words[at] == ",":
             continue

@@ -1,10 +1,10 @@
 """
-A text cut into what is read in one way, its prose into sentences and clauses, each one statement.
+Split a text into blocks, its prose into sentences, and these into clauses of one statement each.
 
-What is kept whole are blocks of code, lists, tables and minutes. A sentence loses the words that only introduce it.
+Code blocks, lists, tables and minutes are kept whole. Words that only introduce a sentence are removed.
 
-*But:* a clause is cut off only where a new subject and verb begin; whatever is in doubt stays together. A list whose items are
-sentences ("- I live in Rome") is prose with a bullet before each sentence.
+*But:* a clause is split off only where a new subject and verb begin; in doubt it stays. A list whose items are sentences ("- I live
+in Rome") is read as prose with a bullet before each sentence.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from memento.text.tables import LEXICON, Row, compile_pattern, entries, fill
 from memento.text.words import FUNCTION_WORDS, WORDS, base_of, is_past
 
 LONGEST_READ = 2_000
-"""Characters of a sentence, or of a memory, that rules read; what is longer stays as it was said."""
+"""The longest sentence or memory, in characters, that rules read; a longer one is kept as it is."""
 
 LONGEST_TEXT = 20_000
-"""Characters of a note that rules read sentence by sentence."""
+"""The length, in characters, up to which rules read a note sentence by sentence."""
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _BLANKS = re.compile(r"\s{9,}")
 _NEAR = 60
-"""Characters beside a full stop that tell whether a sentence ends there."""
+"""The number of characters around a full stop that decide whether a sentence ends there."""
 _END = re.compile(r"(?<=[.!?…。！？])[\"'”’)\]]*\s+(?!\[)|(?<=[。！？])(?=\S)|\n+")
 _BULLET = re.compile(r"^\s*(?:(?:•|(?:[-*–]|\d{1,2}[.)]|#{1,6})(?=\s))\s*|[-*•–]+\s*$)+")
 
@@ -66,9 +66,9 @@ _CONTRACTED = re.compile(
 
 def is_readable(text: str) -> bool:
     """
-    Tell whether rules may read a text: their patterns take a bounded time on what is no longer than this.
+    Tell whether rules may read a text: up to this length, their patterns take bounded time.
 
-    *Because:* here is where every text enters: a note sentence by sentence, a memory whole.
+    *Because:* every text passes this check: a note sentence by sentence, a memory whole.
 
     >>> is_readable("USER lives in Oslo."), is_readable("x" * 2001), is_readable("a" + " " * 9)
     (True, False, False)
@@ -78,7 +78,7 @@ def is_readable(text: str) -> bool:
 
 def shorten_line(text: str, most: int) -> str:
     """
-    Cut a text to one line of at most so many characters, at a word where it can be.
+    Cut a text to one line of at most so many characters, at the end of a word if possible.
 
     >>> shorten_line("USER works at Google in Zurich", 20), shorten_line("short", 20)
     ('USER works at…', 'short')
@@ -92,7 +92,7 @@ def shorten_line(text: str, most: int) -> str:
 
 def shorten_blanks(text: str) -> str:
     """
-    Make one of many blanks, or one line break where a line ends among them: nobody means anything by so many.
+    Replace many blanks by one, or by one line break if they contain one.
 
     >>> shorten_blanks("a" + " " * 100 + "b" + " " * 9 + "\\n" * 9 + "c")
     'a b\\nc'
@@ -101,7 +101,7 @@ def shorten_blanks(text: str) -> str:
 
 
 class Opening(Row, frozen=True, kw_only=True):
-    """A part of the expression by which words that only introduce, or correct, are seen."""
+    """A part of the expression that recognises words that only introduce or correct."""
 
     kind: Literal["opening", "correction", "framing"]
 
@@ -122,13 +122,13 @@ def join_openings(rows: Iterable[Opening]) -> Mapping[str, re.Pattern[str]]:
 
 @cache
 def openings() -> Mapping[str, re.Pattern[str]]:
-    """Return the expression of each kind of opening, compiled."""
+    """Return the compiled expression of each kind of opening."""
     return join_openings(opening_rows())
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a long text, in its own spelling; the first `overlap` characters stand at the end of the piece before, too."""
+    """A part of a long text, with its spelling unchanged; its first `overlap` characters repeat the end of the piece before."""
 
     text: str
     overlap: int = 0
@@ -136,8 +136,10 @@ class Piece:
 
 def split_long(text: str, *, over: int = 1000, most: int = 500, overlap: int = 100) -> list[Piece]:
     """
-    Split a text of more than `over` words into pieces of at most `most`, at the end of a paragraph where one fits, else of a
-    sentence, else of a word; each begins with the last `overlap` words of the one before. A shorter text is one piece.
+    Split a text of more than `over` words into pieces of at most `most`; a shorter text is one piece.
+
+    A piece ends at the end of a paragraph if possible, else of a sentence, else of a word, and begins with the last `overlap` words
+    of the piece before.
 
     >>> [piece.text for piece in split_long("One two. Three four five. Six.", over=4, most=4, overlap=1)]
     ['One two.', 'two. Three four five.', 'five. Six.']
@@ -145,7 +147,7 @@ def split_long(text: str, *, over: int = 1000, most: int = 500, overlap: int = 1
     words = [found.span() for found in _WORD_SPAN.finditer(text)]
     if not over or len(words) <= over:
         return [Piece(text)]
-    # After which words a paragraph ends, and after which a sentence.
+    # The numbers of words after which a paragraph ends, and after which a sentence ends.
     gaps = [text[end:begin] for (_, end), (begin, _) in pairwise(words)]
     paragraphs = [at for at, gap in enumerate(gaps, start=1) if gap.count("\n") > 1]
     ends = {found.start() for found in _SENTENCE_END.finditer(text)}
@@ -170,7 +172,7 @@ def split_long(text: str, *, over: int = 1000, most: int = 500, overlap: int = 1
 
 def split_read(text: str) -> tuple[str, str]:
     """
-    Split a text into its beginning, which rules read sentence by sentence, and the rest, which stays as it was said.
+    Split a text into its beginning, which rules read sentence by sentence, and the rest, which is kept as it is.
 
     A text of at most `LONGEST_TEXT` characters is all beginning; a longer one is split after a sentence, else after a word.
 
@@ -189,7 +191,7 @@ def split_read(text: str) -> tuple[str, str]:
 
 
 def _latest(stops: Sequence[int], after: int, until: int) -> int:
-    """Return the last of some ascending numbers above `after` and up to `until`; 0 where there is none."""
+    """Return the last of some ascending numbers above `after` and up to `until`; 0 if there is none."""
     at = bisect_right(stops, until)
     return stops[at - 1] if at and stops[at - 1] > after else 0
 
@@ -200,7 +202,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?…。！？\"'”’)\]])(?=\s)")
 
 def sentences(text: str) -> list[str]:
     """
-    The sentences of a text, trimmed; abbreviations and initials do not end one. Which of them can be read `is_readable` tells.
+    Return the sentences of a text, trimmed; abbreviations and initials end none. `is_readable` tells which of them rules may read.
 
     >>> sentences("I met Dr. Ruiz. She works at St. Mary's! - Second\\n* third")
     ['I met Dr. Ruiz.', "She works at St. Mary's!", 'Second', 'third']
@@ -221,8 +223,9 @@ def sentences(text: str) -> list[str]:
 
 def introduced(sentence: str, rows: Iterable[Opening] | None = None) -> tuple[str, bool]:
     """
-    The sentence without "Remember that", "FYI", "Correction:" and the like, and whether it corrects something; by all rows where
-    no others are given.
+    Return a sentence without "Remember that", "FYI", "Correction:" and the like, and whether it corrects something.
+
+    `rows` defaults to the whole table.
 
     >>> introduced("Please remember that my dog is a beagle.")
     ('my dog is a beagle.', False)
@@ -242,7 +245,7 @@ def introduced(sentence: str, rows: Iterable[Opening] | None = None) -> tuple[st
 
 def is_framing(sentence: str) -> bool:
     """
-    Whether a sentence only announces what follows.
+    Tell whether a sentence only announces what follows.
 
     >>> is_framing("Please note:"), is_framing("Remember this."), is_framing("Remember to feed Rex.")
     (True, True, False)
@@ -252,7 +255,7 @@ def is_framing(sentence: str) -> bool:
 
 def clauses(sentence: str) -> list[str]:
     """
-    The statements of a sentence that stand side by side, without the words that join them.
+    Split a sentence into its coordinate statements, without the words that join them.
 
     >>> clauses("I live in Berlin and I work at Acme, but my wife works in Potsdam.")
     ['I live in Berlin', 'I work at Acme', 'my wife works in Potsdam.']
@@ -275,7 +278,7 @@ def clauses(sentence: str) -> list[str]:
 
 
 def _goes_on(before: str, after: str) -> bool:
-    """Whether the full stop at the end of `before` ends no sentence: an abbreviation, an initial, a numbered thing."""
+    """Tell whether the full stop at the end of `before` ends no sentence: an abbreviation, an initial, a numbered thing."""
     if not before.endswith("."):
         return False
     word = before.split()[-1].rstrip(".").lstrip("(\"'“‘[").lower()
@@ -300,10 +303,10 @@ def _goes_on(before: str, after: str) -> bool:
             "ca",
             "cf",
         )
-    # A numbered line ("2. Tomasz reported …") is no sentence of one figure.
+    # The number of a list item ("2. Tomasz reported …") is not a sentence.
     if re.fullmatch(r"\d{1,2}", word) and (before.strip(" .") == word or "\n" in before[-len(word) - 2 :]):
         return True
-    # A short word before a small letter or a figure is cut short: "3 mths. trial", "del. Thursday".
+    # A short word before a small letter or a figure is an abbreviation: "3 mths. trial", "del. Thursday".
     return (
         bool(after)
         and not upper
@@ -314,7 +317,7 @@ def _goes_on(before: str, after: str) -> bool:
 
 
 def _is_word(text: str) -> bool:
-    """Whether a short word is a whole one, so far as the lexicon knows."""
+    """Tell whether the lexicon shows that a short word is a whole one."""
     return (
         text in FUNCTION_WORDS
         or bool(base_of(text))
@@ -326,7 +329,7 @@ def _is_word(text: str) -> bool:
 
 
 def _first_words(text: str) -> str:
-    """Enough of a clause to hold its subject and verb."""
+    """Return enough of a clause to contain its subject and verb."""
     return " ".join(re.split(r"[,;]| (?:and|but) ", text, maxsplit=1)[0].split()[:9])
 
 
@@ -341,7 +344,7 @@ def _has_verb(text: str) -> bool:
 
 
 def _is_gerund(words: list[str], index: int) -> bool:
-    """Whether an "-ing" has no form of "be" before it: "SQL learning" is a noun, "she is learning" a verb."""
+    """Tell whether an "-ing" form has no form of "be" before it: "SQL learning" is a noun, "she is learning" a verb."""
     return words[index].endswith("ing") and words[index - 1].lower() not in (
         "am",
         "is",
@@ -358,7 +361,7 @@ def _is_gerund(words: list[str], index: int) -> bool:
 
 
 def _is_noun(words: list[str], index: int) -> bool:
-    """Whether a word that may be a verb stands where a noun stands: first, or after an article or a possessive."""
+    """Tell whether a word that may be a verb is in the position of a noun: first, or after an article or a possessive."""
     before = words[index - 1].lower() if index else ""
     return (index == 0 and not is_past(words[0])) or before in (
         "a",
@@ -380,19 +383,19 @@ def _is_noun(words: list[str], index: int) -> bool:
 
 
 def _is_balanced(text: str) -> bool:
-    """Whether quotes and brackets that open in a text also close in it."""
+    """Tell whether the quotes and brackets that open in a text also close in it."""
     return text.count('"') % 2 == 0 and text.count("(") == text.count(")") and text.count("“") == text.count("”")
 
 
 Kind = Literal["prose", "code", "list", "table", "minutes"]
 
 LARGEST = 1500
-"""Characters of a block that is kept whole; a longer one is cut between its lines."""
+"""The largest block, in characters, that is kept whole; a longer one is cut between lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A part of a text and how it is read."""
+    """A part of a text, and how it is read."""
 
     text: str
     kind: Kind
@@ -419,13 +422,13 @@ _LINE_LABEL = re.compile(
     r"^([^\S\n]*+(?:(?:[-*•+]|\d{1,2}[.)])[^\S\n]++)?)\*\*[^*\n]{1,80}\*\*[^\S\n]*+(?::|[–—-]\s)|\*\*[^*\n]{1,80}:\*\*"
 )
 _LINE_CODE = re.compile(r"`[^`\n]*+`|(?<![\w/@.])[^\W_]++(?:_++[^\W_]++)++(?:\(\))?")
-"""A piece of code in the middle of a line: in its quotes, or an identifier of several words."""
+"""Inline code: in backticks, or an identifier of several words."""
 _LINE_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 
 def blocks(text: str) -> list[Block]:
     """
-    The blocks of a text in order; a line that announces a block ("The steps:") belongs to it.
+    Split a text into blocks, in order; a line that announces a block ("The steps:") belongs to it.
 
     >>> [block.kind for block in blocks("I like tea.\\nTo buy:\\n- milk\\n- flour")]
     ['prose', 'list']
@@ -451,7 +454,7 @@ def blocks(text: str) -> list[Block]:
 
 def prose(text: str) -> list[str]:
     """
-    Return the sentences of a text in which something may be named: no code, no headings, no labels in bold.
+    Return the sentences of a text in which something may be named, without code, headings and labels in bold.
 
     >>> prose("# Weekly Plan\\n- **Next Step**: I call Oda.\\n```\\nX = Y\\n```\\nThen `set_up` runs.")
     ['I call Oda.', 'Then  runs.']
@@ -467,14 +470,14 @@ def prose(text: str) -> list[str]:
 
 
 def _without_code(piece: re.Match[str]) -> str:
-    """What is quoted as code stays only where it has no sign of a programming language in it: `vim`."""
+    """Keep words quoted as code only if they contain no sign of a programming language: `vim`."""
     quoted = piece[0].startswith("`")
     return piece[0].strip("`") if quoted and not set("_(){}=/<>$.:;") & set(piece[0]) else ""
 
 
 def language(text: str) -> str:
     """
-    The language of a text as a code: "en" also where too little is said to tell; "xx" for a script that is not Latin.
+    Return the code of a text's language: "en" also if there is too little to tell, "xx" for a script that is not Latin.
 
     >>> language("Ich wohne jetzt in Köln und arbeite nicht mehr."), language("We moved to Köln."), language("ok")
     ('de', 'en', 'en')
@@ -498,7 +501,7 @@ def _is_english_verb(word: str) -> bool:
 
 
 def _group_lines(lines: list[str]) -> Iterator[tuple[Kind, list[str]]]:
-    """Runs of lines that are read in one way."""
+    """Yield runs of lines that are read in the same way."""
     at = 0
     while at < len(lines):
         start, kind = at, _kind_at(lines, at)
@@ -532,7 +535,7 @@ def _kind_at(lines: list[str], at: int) -> Kind:
 
 
 def _continues(lines: list[str], at: int) -> bool:
-    """Whether a line is the indented rest of an item, or blank between two."""
+    """Tell whether a line continues an item: it is indented, or blank between two items."""
     return bool(lines[at].strip()) and lines[at].startswith(("  ", "\t"))
 
 
@@ -551,7 +554,7 @@ def _has_finite_verb(line: str) -> bool:
 
 
 def _split_announcement(text: str) -> tuple[str, str] | None:
-    """(what comes before, the line that announces what follows) where a text ends with such a line."""
+    """Return (what comes before, the announcing line) if a text ends with a line that announces what follows."""
     before, _, last = text.rstrip().rpartition("\n")
     if len(last) <= 200 and (last.rstrip().endswith(":") or not last.rstrip().endswith((".", "!", "?"))):
         return before, last
@@ -560,7 +563,7 @@ def _split_announcement(text: str) -> tuple[str, str] | None:
 
 
 def _cut(text: str) -> list[str]:
-    """The text whole, or in parts of at most `LARGEST` characters that end where lines end."""
+    """Return the text whole, or cut at ends of lines into parts of at most `LARGEST` characters."""
     if len(text) <= LARGEST:
         return [text]
     parts: list[str] = []
@@ -579,7 +582,7 @@ def _languages() -> dict[str, frozenset[str]]:
 
 def drop_controls(text: str) -> str:
     """
-    Return a text without control characters, but for tabs and ends of lines: no XML can hold them, and a terminal would obey them.
+    Remove control characters except tabs and line ends from a text: XML cannot contain them, and a terminal would obey them.
 
     >>> drop_controls("a\\x00b\\x1b[31m\\tc\\r\\n")
     'ab[31m\\tc\\r\\n'

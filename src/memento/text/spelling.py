@@ -1,4 +1,6 @@
-"""How alike two words are spelt, how many letters lie between them, and what one slip makes of a word."""
+"""
+Compare the spelling of words: how similar two are, how many edits lie between them, and which words one typing error produces.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from rapidfuzz.distance import Levenshtein
 
 def likeness(one: str, other: str) -> float:
     """
-    Return how alike two words are, 0 to 1.
+    Return how similar the spelling of two words is, 0..1.
 
     >>> likeness("Brady", "Brody"), likeness("Brady", "Oslo")
     (0.8, 0.0)
@@ -21,7 +23,7 @@ def likeness(one: str, other: str) -> float:
 
 def count_edits(one: str, other: str, most: int) -> int:
     """
-    Return how many letters must be put in, taken out or replaced to turn one word into another; `most` + 1 when more than that.
+    Return how many letters must be inserted, deleted or replaced to turn one word into another; `most` + 1 if it is more than that.
 
     >>> count_edits("aple", "apple", 1), count_edits("kitten", "sitting", 2)
     (1, 3)
@@ -33,7 +35,7 @@ def count_edits(one: str, other: str, most: int) -> int:
 
 def list_edits(word: str) -> Iterator[str]:
     """
-    Yield the words that one slip turns into this one, those that differ near its end first.
+    Yield the words that one typing error turns this one into, those that differ near the end first.
 
     Source: the four edits are those of Damerau 1964, "A technique for computer detection and correction of spelling errors".
 

@@ -1,13 +1,12 @@
 """
-The tables of the language: word lists, and rows of patterns that each say what they mean and how one sees it.
+Load the tables of the language: word lists, and rows of patterns that each say what they mean and how one recognises it.
 
-A file is read when it is first asked for, once. What is not as it must be is an error that names the file and the row.
+A file is read once, when it is first needed. A malformed file raises an error that names the file and the row.
 
-*But:* what is no language stays in code, where it is used: how a text falls into tokens, a genitive, white space, figures,
-stamps of time, capitals inside of a word, the private signs of skeletons, and an expression that is made of the names of one
-note.
+*But:* what is not language stays in the code that uses it: tokens, genitives, white space, figures, timestamps, capitals inside a
+word, the private signs of skeletons, and expressions that are built from the names of one note.
 
-*Because:* what is known of a language changes far more often than what is done with it, and a row can be tested by itself.
+*Because:* the words of a language change far more often than the code that uses them, and each row can be tested by itself.
 """
 
 from __future__ import annotations
@@ -28,14 +27,16 @@ LEXICON = Path(__file__).parent / "lexicon"
 
 _FRAGMENT = re.compile(r"\{([A-Z][A-Z_]*)\}")
 _BROKEN = re.compile(r"\n[ ]{0,9}")
-"""Where a long pattern goes on in the next line."""
+"""Where a long pattern continues on the next line."""
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """
-    A pattern of a table. `example` begins with a text that it reads and goes on with what that means; `counter` it does not read.
+    A row of a table with a pattern.
 
-    A pattern may name a fragment in braces, `{NAME}`: one of the file's own `[fragments]` or one that its reader adds.
+    `example` begins with a text that the pattern reads, followed by what that means; the pattern does not read `counter`.
+
+    A pattern may refer to a fragment in braces, `{NAME}`: one in the file's own `[fragments]`, or one that its reader adds.
     """
 
     name: str
@@ -51,7 +52,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Entry(Generic[AnyRow]):
-    """A row with its pattern compiled."""
+    """A row with its compiled pattern."""
 
     row: AnyRow
     pattern: re.Pattern[str]
@@ -68,7 +69,7 @@ def word_set(text: str) -> frozenset[str]:
 
 
 def word_lists(file: Path) -> Mapping[str, frozenset[str]]:
-    """Return the lists of words that stand at the top of a file, by their names."""
+    """Return the lists of words at the top of a file, by name."""
     return {name: word_set(text) for name, text in load(file).items() if isinstance(text, str)}
 
 
@@ -78,7 +79,7 @@ def load(file: Path) -> Mapping[str, Any]:
     Read a file of tables.
 
     Raises:
-        MissingPart: there is no such file, or it is no TOML.
+        MissingPart: there is no such file, or it is not valid TOML.
     """
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
@@ -90,10 +91,10 @@ def load(file: Path) -> Mapping[str, Any]:
 
 def section(file: Path, name: str, kind: type[T]) -> T:
     """
-    Return one section of a file as what it must be.
+    Return one section of a file, converted to its type.
 
     Raises:
-        MissingPart: it is missing or is something else.
+        MissingPart: it is missing or has another type.
     """
     try:
         return msgspec.convert(load(file)[name], kind)
@@ -105,13 +106,13 @@ def entries(
     file: Path, kind: type[AnyRow], fragments: Mapping[str, str], *, table: str = "row", flags: int = 0
 ) -> tuple[Entry[AnyRow], ...]:
     """
-    Return the rows of a table in their order, each with its pattern compiled.
+    Return the rows of a table in order, each with its compiled pattern.
 
     Args:
-        fragments: texts for the names in braces, beside those of the file.
+        fragments: texts for the names in braces, in addition to those of the file.
 
     Raises:
-        MissingPart: a row lacks a field, has one that is unknown, names no fragment, or is no expression.
+        MissingPart: a row lacks a field, has an unknown one, refers to an unknown fragment, or its pattern is not valid.
     """
     known = dict(fragments)
     for name, text in section(file, "fragments", dict[str, str]).items() if "fragments" in load(file) else ():
@@ -132,13 +133,13 @@ def entries(
 
 
 def named_patterns(file: Path, fragments: Mapping[str, str], flags: int = 0) -> Mapping[str, re.Pattern[str]]:
-    """Return the patterns of single signs, by their names."""
+    """Return the compiled patterns of the signs of a file, by name."""
     return {entry.row.name: entry.pattern for entry in entries(file, Row, fragments, table="sign", flags=flags)}
 
 
 def fill(pattern: str, fragments: Mapping[str, str], place: str = "a pattern") -> str:
     """
-    Put fragments in the place of their names.
+    Replace the names of fragments in a pattern by the fragments.
 
     >>> fill("^{A}{2}b", {"A": "(?:x|y)"})
     '^(?:x|y){2}b'
@@ -156,7 +157,7 @@ def compile_pattern(text: str, flags: int = 0) -> re.Pattern[str]:
 
 def alternatives(options: frozenset[str]) -> str:
     """
-    Write an expression for any of some words, the longest first.
+    Build an expression that matches any of some words, the longest first.
 
     >>> alternatives(frozenset({"a", "an"}))
     'an|a'

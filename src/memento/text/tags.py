@@ -1,4 +1,4 @@
-"""Which of the tags that come with the vocabulary a text earns by its words; the patterns stand in `lexicon/tags.toml`."""
+"""Find which tags of the vocabulary a text gets by its words; the patterns are in `lexicon/tags.toml`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TABLE = LEXICON / "tags.toml"
 
 
 class TagRow(Row, frozen=True, kw_only=True):
-    """A sign of a tag; the second part of its example is the tag. What it reads has one of the words of its `hint` in it."""
+    """A sign of a tag; the second part of its example is the tag. Whatever it matches contains one of the words of its `hint`."""
 
     tag: str
     hint: str
@@ -21,7 +21,7 @@ class TagRow(Row, frozen=True, kw_only=True):
 
 @cache
 def tag_rows() -> tuple[Entry[TagRow], ...]:
-    """Return the signs of tags in the order of the file."""
+    """Return the signs of tags, in the order of the file."""
     return entries(TABLE, TagRow, {}, flags=re.MULTILINE)
 
 
@@ -32,10 +32,11 @@ def _split_hint(hint: str) -> tuple[str, ...]:
 
 def sort_by_rules(text: str, mode: str = "on", rows: Sequence[Entry[TagRow]] | None = None) -> tuple[str, ...]:
     """
-    Return the tags whose signs a text has, each once; of a long text its beginning is read.
+    Return the tags whose signs a text has, each once; only the beginning of a long text is read.
 
     Args:
-        mode: as the setting `consolidation.tag_rules`: "off" gives no tag; "published" tags `conversation` what has no sign.
+        mode: as the setting `consolidation.tag_rules`: "off" gives no tag; "published" gives `conversation` to a text without a
+            sign.
 
     >>> sort_by_rules("USER decided to move the config into settings.toml."), sort_by_rules("USER likes tea.")
     (('decision', 'config'), ())

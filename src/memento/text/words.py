@@ -1,8 +1,8 @@
 """
-Words: verbs with their past forms, the small closed classes of English, everyday words; and words of a text for comparison, with
-case, punctuation and inflection put aside.
+Load the word lists of English and compare words: verbs with their past forms, the small closed classes, everyday words, and the
+stems of a text, without case, punctuation and inflection.
 
-*But:* a few hundred everyday verbs, not a dictionary; a verb that is missing is still inflected, only never recognised by itself.
+*But:* the verbs are a few hundred everyday ones, not a dictionary; a missing verb is still inflected, but not recognised by itself.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ WORD = re.compile(r"[^\W_]+(?:['’.+#-][^\W_]+)*[+#]*")
 @lru_cache(maxsize=8192)
 def normal(text: str) -> str:
     """
-    The text without case, punctuation and extra space: what two equal memories share.
+    Return a text without case, punctuation and extra space: equal memories have the same normal form.
 
     >>> normal("USER lives in  Berlin!") == normal("user lives in Berlin")
     True
@@ -33,7 +33,7 @@ def normal(text: str) -> str:
 @lru_cache(maxsize=4096)
 def stems(text: str) -> frozenset[str]:
     """
-    The stems of the words that carry meaning.
+    Return the stems of the words that carry meaning.
 
     >>> sorted(stems("USER is working at the Siemens offices"))
     ['offic', 'siemen', 'work']
@@ -44,7 +44,7 @@ def stems(text: str) -> frozenset[str]:
 
 def occurs(phrase: str, text: str) -> bool:
     """
-    Whether a phrase stands in a text as whole words.
+    Tell whether a phrase occurs in a text as whole words.
 
     >>> occurs("Java", "USER writes JavaScript"), occurs("vs code", "USER uses VS Code.")
     (False, True)
@@ -58,7 +58,7 @@ def _stemmer() -> Stemmer:
 
 
 WORDS = word_lists(LEXICON / "words.toml")
-"""Lists of words by their names, as the file has them."""
+"""The lists of words, by their names in the file."""
 _VERBS = word_lists(LEXICON / "verbs.toml")
 _FORMS = {base: tuple(forms.split(",")) for base, _, forms in (entry.partition(":") for entry in _VERBS["irregular"])}
 REGULAR = _VERBS["regular"]
@@ -99,7 +99,7 @@ ONE_OF_A_KIND = WORDS["one_of_a_kind"]
 JOBS = WORDS["jobs"]
 PEOPLES = WORDS["peoples"]
 BIOGRAPHICAL = section(LEXICON / "words.toml", "biographical", dict[str, tuple[str, ...]])["slots"]
-"""Properties of one value at a time that say who somebody is."""
+"""Properties with one value at a time that say who somebody is."""
 LANGUAGES = PEOPLES - WORDS["no_languages"]
 COMMON = WORDS["common"]
 STOP_WORDS = WORDS["stop"]
@@ -114,13 +114,13 @@ NEVER = (
     | WORDS["greetings"]
     | {"has", "have", "had", "do", "does", "did"}
 )
-"""Words that are no name wherever they stand."""
+"""Words that are never a name."""
 FIRST_NAMES = frozenset(name for line in lexicon("first_names") for name in line.split())
 
 
 def is_adverb(word: str) -> bool:
     """
-    Whether a word may stand between a subject and its verb.
+    Tell whether a word may come between a subject and its verb.
 
     >>> [is_adverb(word) for word in ("really", "just", "rely", "work")]
     [True, True, False, False]
@@ -131,7 +131,7 @@ def is_adverb(word: str) -> bool:
 
 def third_singular(verb: str) -> str:
     """
-    The present form that follows "she"; modals and past forms stay as they are.
+    Return the present form that follows "she"; modals and past forms stay as they are.
 
     >>> [third_singular(verb) for verb in ("study", "go", "have", "don't", "watch", "play", "can", "moved", "quit")]
     ['studies', 'goes', 'has', "doesn't", 'watches', 'plays', 'can', 'moved', 'quit']
@@ -153,7 +153,7 @@ def third_singular(verb: str) -> str:
 
 def is_past(word: str) -> bool:
     """
-    Whether a word looks like a past form; past participles that differ ("gone") count too.
+    Tell whether a word looks like a past form; past participles that differ ("gone") count too.
 
     >>> [is_past(word) for word in ("worked", "went", "gone", "need", "work")]
     [True, True, True, False, False]
@@ -167,7 +167,7 @@ def is_past(word: str) -> bool:
 @lru_cache(maxsize=4096)
 def base_of(word: str) -> str | None:
     """
-    The base of an inflected form of a verb that the lexicon has, or None.
+    Return the base of an inflected form of a verb in the lexicon, or None.
 
     >>> [base_of(word) for word in ("uses", "studying", "went", "stopped", "table", "moving")]
     ['use', 'study', 'go', 'stop', None, 'move']

@@ -69,11 +69,11 @@ TABLES: tuple[Callable[[], object], ...] = (
     *(ends.end_rows, ends.sign_rows, ends.other_rows, ends.denial_rows, ends.outcome_rows),
     *(wording.noise_rows, offices.office_rows, offices.role_signs),
 )
-"""What reads the tables of the language, each once."""
+"""The functions that read the tables of the language and cache them."""
 
 
 class RuleAgents:
-    """Answers by rules; `zone` is where the user's days begin."""
+    """Answers by rules; `zone` is the user's time zone, which sets where days begin."""
 
     name = "rules"
     kind: AgentKind = "rules"
@@ -83,32 +83,32 @@ class RuleAgents:
 
     @staticmethod
     def prepare() -> None:
-        """Read every table and compile its patterns, which the first note would else pay for."""
+        """Read every table and compile its patterns, so that the first note need not wait for it."""
         for read in TABLES:
             read()
 
     def account(self) -> Account:
-        """Nothing: rules cost no tokens."""
+        """Return an empty account: rules use no tokens."""
         return Account()
 
     def extract_entities(self, note: Note, user: User, *, biography: bool = True) -> Extraction:
-        """Return what the note names; what it says of the user's life is in its memories."""
+        """Extract what the note names; what it says of the user's life is in its memories."""
         return Extraction(mentions=offices.with_offices(note.content, names.mentions(note.content, user)))
 
     def resolve_entities(
         self, mentions: Sequence[tuple[Mention, Sequence[Candidate]]], biography: str | None, user: User
     ) -> Resolved:
-        """Matches by name; what has no sure match is new."""
+        """Match mentions to entities by name; a mention without a certain match is a new entity."""
         return entities.resolve_entities(mentions)
 
     def hypothesise(self, memories: Sequence[Existing]) -> Hypotheses:
-        """None: rules find what a note repeats or ends by slot and name, not by guessing texts."""
+        """Return no guesses: rules find what a note repeats or ends by slot and name."""
         return Hypotheses()
 
     def extract_memories(self, note: Note, mentions: Sequence[Mention], user: User) -> list[Draft]:
-        """One draft for each statement of the note."""
+        """Return one draft for each statement of the note."""
         return memories.drafts(note, mentions, user, self.zone)
 
     def resolve_memories(self, drafts: Sequence[Draft], existing: Sequence[Existing], note: Note) -> list[Decision]:
-        """Adds, skips or retires; in doubt adds."""
+        """Decide to add, skip or retire; in doubt, add."""
         return decide.resolve_memories(drafts, existing, note)

@@ -2,8 +2,9 @@
 Decide on each draft: add it, skip it because it is known, or add it and retire what it replaces.
 
 A belief is retired only by a fact about the same subject and slot, or about the same subject, object and relation, that is not
-older than itself. In doubt, a draft is added and retires nothing. A draft told late, about a time before its successor, is added as
-ended when that one began. A draft that is known already, for the same time, is skipped; a second visit to Rome is not the first.
+older than itself. In doubt, a draft is added and retires nothing. If a note tells late about a time before a known successor, its
+draft is added as ended when the successor began. A draft that is already known for the same time is skipped; a second visit to Rome
+is not the first.
 """
 
 from __future__ import annotations
@@ -27,17 +28,17 @@ from memento.text.words import normal, stems
 
 MOST_RIVALS = 3
 """
-Rivals of one memory that are written down, the surest first.
+The most rivals that are stored for one memory, the surest first.
 
-*Because:* news takes the place of one earlier word, or of two or three that said the same. Each link costs four statements, and
-what many memories have in common is a habit.
+*Because:* news replaces one earlier statement, or two or three that said the same. Each link costs four statements, and what many
+memories have in common is a habit.
 """
 
 RECENT = timedelta(days=31)
 """
 How long after a change the user may tell of it and still mean the present: "I moved last month".
 
-Thrice as long for an end: "I quit in March".
+For an end it is three times as long: "I quit in March".
 """
 _DAY = timedelta(days=1)
 _LASTING = re.compile(
@@ -48,11 +49,11 @@ _LASTING = re.compile(
 
 def resolve_memories(drafts: Sequence[Draft], existing: Sequence[Existing], note: Note) -> list[Decision]:
     """
-    One decision for each draft, in their order.
+    Return one decision for each draft, in their order.
 
-    A successor in the same slot comes before a mere ending, so that "I left Google and joined Microsoft" names Microsoft as what
-    replaced Google; nothing is retired twice by one note. What is too long to be read, or was too much for the rules before, tells
-    only whether the same was said already.
+    A successor in the same slot is tried before a mere ending, so that "I left Google and joined Microsoft" names Microsoft as what
+    replaced Google. One note retires no memory twice. Texts that are too long for rules, or that rules gave up before, are only
+    checked for repetition.
     """
     said, known = drafts, existing
     drafts = [replace(draft, content=draft.reads or as_read(draft.content)) for draft in said]
@@ -78,14 +79,14 @@ def resolve_memories(drafts: Sequence[Draft], existing: Sequence[Existing], note
         for draft, skip, found in zip(drafts, skips, targets, strict=True)
     ]
     decisions = [replace(decision, draft=draft) for decision, draft in zip(decisions, said, strict=True)]
-    if note.session is not None:  # in a conversation every other turn speaks of one topic
+    if note.session is not None:  # in a conversation, every second turn is on the same topic
         return decisions
     decisions = [_with_changed(decision, at, known, retired, note) for at, decision in enumerate(decisions)]
     return [_with_rivals(decision, at, known) for at, decision in enumerate(decisions)]
 
 
 def _with_changed(decision: Decision, at: int, known: Sequence[Existing], retired: set[IRI], note: Note) -> Decision:
-    """A decision that also retires what its draft says otherwise from now on, word for word but for one thing."""
+    """Add the memories that the draft retires because it says the same with one difference that holds from now on."""
     if isinstance(decision, Skip) or decision.successor is not None:
         return decision
     draft = decision.draft
@@ -106,7 +107,7 @@ def _with_changed(decision: Decision, at: int, known: Sequence[Existing], retire
 
 
 def _with_rivals(decision: Decision, at: int, known: Sequence[Existing]) -> Decision:
-    """A decision with what likely cannot hold together with its draft and is not retired by it."""
+    """Add the memories that likely cannot be true together with the draft and are not retired by it."""
     if isinstance(decision, Skip):
         return decision
     retired = {target.memory for target in decision.targets} if isinstance(decision, Invalidate) else set()
@@ -121,7 +122,7 @@ def _with_rivals(decision: Decision, at: int, known: Sequence[Existing]) -> Deci
 
 
 def _clauses(old: Existing) -> tuple[Existing, ...]:
-    """A memory as each of its sentences is read."""
+    """Split a memory into its sentences, each as patterns read it."""
     texts = dict.fromkeys(as_read(sentence) for sentence in sentences(old.memory.content))
     return tuple(replace(old, memory=replace(old.memory, content=text)) for text in texts)
 
@@ -140,7 +141,7 @@ def _decision(draft: Draft, targets: tuple[Target, ...], existing: Sequence[Exis
 
 
 def _successor(draft: Draft, rivals: Sequence[Existing], note: Note) -> Successor | None:
-    """The earliest later memory that would have retired the draft, had both been told in their order; and why."""
+    """Find the earliest later memory that would have retired the draft if both had been told in order, and the reason."""
     known = Existing(
         memory=Memory(
             iri=IRI(""),
@@ -190,9 +191,9 @@ def _skip(draft: Draft, earlier: Sequence[Draft], existing: Sequence[Existing], 
 
 def _may_retire(draft: Draft, old: Existing, note: Note) -> bool:
     """
-    Whether the draft is the later word on the matter.
+    Tell whether the draft is the later word on the matter.
 
-    Of what is over already, a draft may only move the end forward: to a beginning within the time when it held.
+    The end of a memory that has already ended may only move earlier, to where the draft begins.
     """
     memory = old.memory
     began = draft.valid_at or note.at
@@ -205,10 +206,10 @@ def _may_retire(draft: Draft, old: Existing, note: Note) -> bool:
 
 def _is_history(draft: Draft, old: Existing, note: Note) -> bool:
     """
-    Whether the draft tells of a time before a memory.
+    Tell whether the draft is about a time before a memory.
 
-    A note from before the old belief is history. A note from after it that tells of an older change ("I moved to Paris in
-    2015") is history too, unless the change is recent or the draft states what is the case now ("has lived there since 2015").
+    A note from before the old memory is history. A later note about an older change ("I moved to Paris in 2015") is history too,
+    unless the change is recent or the draft states what holds now ("has lived there since 2015").
     """
     memory, began = old.memory, draft.valid_at or note.at
     if began >= memory.valid_at:
@@ -229,7 +230,7 @@ def _same(one: str | None, other: str | None) -> bool:
 
 
 def says_the_same(draft: Draft, old: Existing, note: Note) -> bool:
-    """Whether the draft adds nothing to an existing memory: to one of the same time, or to one that holds at that time."""
+    """Tell whether the draft adds nothing to a known memory of the same time, or one that holds at that time."""
     memory = old.memory
     began = draft.valid_at or note.at
     if memory.expired_at is not None:
@@ -252,7 +253,9 @@ def _fold_spelling(content: str) -> str:
 
 
 def _same_time(draft: Draft, began: datetime, known: datetime) -> bool:
-    """A state that still holds is one state; an event is another one on another day."""
+    """
+    Tell whether two times are of one statement: a state that still holds is one state, an event on another day is another event.
+    """
     if draft.valid_at is None and (reading(draft.content).tense != "past" or _LASTING.search(draft.content)):
         return began >= known - _DAY
     return abs(began - known) < _DAY
@@ -269,7 +272,7 @@ def _same_slot(draft: Draft, old: Existing) -> bool:
 
 
 def _nothing_new(draft: Draft, content: str) -> bool:
-    """Whether the words of the draft that are not in the memory only express the relation that both have."""
+    """Tell whether the words of the draft that the memory lacks only express the relation that both state."""
     extra = stems(draft.content) - stems(content) - stems(f"{draft.slot} {draft.slot_value}")
     return not extra or all(
         relations(word) & relations(draft.content, draft.slot) for word in _words_of(draft.content, extra)

@@ -4,7 +4,7 @@ Find what has ended: what a clause says is no longer true, by which rule, and th
 "USER switched from VS Code to Zed" ends VS Code; a person who gave birth is no longer pregnant. The patterns are in
 `data/ends.toml` and `data/outcomes.toml`.
 
-*But:* this only reads the words of the note; `decide.py` finds the beliefs that they end. What was in progress ends only for the
+*But:* this only reads the words of the note; `decide.py` finds the beliefs that they end. Something in progress ends only for the
 same person and, if a thing is named, for the same thing.
 """
 
@@ -35,7 +35,9 @@ _PLAIN = stems(
 
 
 class EndRow(Row, frozen=True, kw_only=True):
-    """What ends is the group `v`, else `value`; with `clause` the clause itself is read, not its skeleton."""
+    """
+    A pattern for an ending; the group `v`, else `value`, is what ends. With `clause` it reads the clause itself, not its skeleton.
+    """
 
     rule: str
     value: str = ""
@@ -43,13 +45,13 @@ class EndRow(Row, frozen=True, kw_only=True):
 
 
 class DenialRow(Row, frozen=True, kw_only=True):
-    """`affirms` is what stands in the place of the pattern when nothing is denied."""
+    """A pattern for a denial; `affirms` replaces it in the affirmed clause."""
 
     affirms: str
 
 
 class OutcomeRow(Row, frozen=True, kw_only=True):
-    """`known` is what a memory says and holds no longer; `of` is what it must share with what is told."""
+    """A pattern for an outcome; `known` reads the memory that ends, `of` says what it must share with the draft."""
 
     known: str
     of: Literal["subject", "thing", "words"]
@@ -57,32 +59,32 @@ class OutcomeRow(Row, frozen=True, kw_only=True):
 
 @cache
 def end_rows() -> tuple[Entry[EndRow], ...]:
-    """Return the rows of endings, in the order in which they are tried."""
+    """Return the rows for endings, in the order in which they are tried."""
     return entries(ENDS, EndRow, fragments(), flags=re.IGNORECASE)
 
 
 @cache
 def sign_rows() -> tuple[Entry[EndRow], ...]:
-    """Return the rows that tell by which rule the words of a memory end something."""
+    """Return the rows that find by which rule the words of a memory end something."""
     return entries(ENDS, EndRow, fragments(), table="rule", flags=re.IGNORECASE)
 
 
 @cache
 def denial_rows() -> tuple[Entry[DenialRow], ...]:
-    """Return the rows by which a clause denies something."""
+    """Return the rows for denials."""
     return entries(ENDS, DenialRow, fragments(), table="denial", flags=re.IGNORECASE)
 
 
 @cache
 def other_rows() -> Mapping[str, Entry[EndRow]]:
-    """Return the rows that are asked for by the name of their rule."""
+    """Return the rows that code looks up by the name of their rule."""
     rows = entries(ENDS, EndRow, fragments(), table="other", flags=re.IGNORECASE)
     return {entry.row.rule: entry for entry in rows}
 
 
 @cache
 def outcome_rows() -> tuple[tuple[Entry[OutcomeRow], re.Pattern[str]], ...]:
-    """Return the rows of outcomes, each with the pattern of what a memory says."""
+    """Return the rows for outcomes, each with the pattern that reads the memory that ends."""
     own = section(OUTCOMES, "fragments", dict[str, str])
     return tuple(
         (entry, compile_pattern(fill(entry.row.known, own), re.IGNORECASE))
@@ -92,7 +94,7 @@ def outcome_rows() -> tuple[tuple[Entry[OutcomeRow], re.Pattern[str]], ...]:
 
 def ended(skeleton: Skeleton, clause: str, rows: Sequence[Entry[EndRow]] | None = None) -> tuple[tuple[str, ...], str]:
     """
-    The phrases that the clause says no longer hold, and the rule that found them; by all rows where no others are given.
+    Find the phrases that a clause says no longer hold, and the rule that found them; `rows` defaults to the whole table.
 
     >>> from memento.consolidation.rules.skeleton import skeleton as reduced
     >>> ended(reduced("USER no longer eats meat", [], []), "USER no longer eats meat")
@@ -100,7 +102,7 @@ def ended(skeleton: Skeleton, clause: str, rows: Sequence[Entry[EndRow]] | None 
     >>> ended(reduced("USER likes tea", [], []), "USER likes tea")
     ((), '')
     """
-    # The skeleton has lost its "anymore"; a mark at the end brings it back for the one pattern that needs it.
+    # The skeleton has lost its "anymore"; a mark at the end restores it for the one pattern that needs it.
     text = f"{skeleton.text}\x00" if signs()["any-longer"].search(clause) else skeleton.text
     for entry in end_rows() if rows is None else rows:
         match = entry.pattern.search(clause if entry.row.clause else text)
@@ -115,7 +117,7 @@ def ended(skeleton: Skeleton, clause: str, rows: Sequence[Entry[EndRow]] | None 
 
 def affirm(skeleton: Skeleton, rows: Sequence[Entry[DenialRow]] | None = None) -> Skeleton | None:
     """
-    Return what a clause denies, as if it were so; None where it denies nothing.
+    Return the clause without its denial, as if it were so; None if it denies nothing.
 
     >>> affirm(Skeleton("USER doesn't work at Acme", (), ())).text
     'USER works at Acme'
@@ -133,7 +135,7 @@ def affirm(skeleton: Skeleton, rows: Sequence[Entry[DenialRow]] | None = None) -
 
 def being_replaced(skeleton: Skeleton, now: datetime) -> tuple[str, ...]:
     """
-    What somebody is switching away from at this very time, or which firm they leave on a day that is announced.
+    Return what somebody is switching away from right now, or the firm that they will leave on an announced day.
 
     >>> from datetime import UTC
     >>> from memento.consolidation.rules.skeleton import skeleton as reduced
@@ -151,13 +153,13 @@ def being_replaced(skeleton: Skeleton, now: datetime) -> tuple[str, ...]:
 
 
 def used_to(skeleton: Skeleton) -> tuple[str, ...]:
-    """What somebody "used to" use, do or be at, to be ended only when a "now" follows."""
+    """Return what somebody "used to" use, do or be at; it ends only if a "now" follows."""
     match = other_rows()["used-to"].pattern.search(skeleton.text)
     return (skeleton.phrase(match["v"]),) if match else ()
 
 
 def never_was(skeleton: Skeleton) -> tuple[str, ...]:
-    """What never was so, whoever said that it was: "USER never worked at Siemens" → Siemens."""
+    """Return what was never so, whoever said it: "USER never worked at Siemens" → Siemens."""
     match = other_rows()["never"].pattern.search(skeleton.text)
     phrase = skeleton.phrase(match["v"]) if match else ""
     return (phrase,) if phrase else ()
@@ -165,7 +167,7 @@ def never_was(skeleton: Skeleton) -> tuple[str, ...]:
 
 def corrects_figure(content: str, known: str) -> bool:
     """
-    Whether a text says that a figure of what is known was wrong, and which is right: of the same unit, where it names one.
+    Tell whether a text corrects a figure of a known memory; if it names a unit, the units must agree.
 
     >>> corrects_figure("the fare was €47, not €41.", "The train to Gent cost €41.")
     True
@@ -174,7 +176,7 @@ def corrects_figure(content: str, known: str) -> bool:
     """
     rows = other_rows()
     match = next(filter(None, (rows[name].pattern.search(content) for name in ("wrong-behind", "wrong-before"))), None)
-    if match is None or match.start() == 0:  # what is right of what it does not say
+    if match is None or match.start() == 0:  # it does not say what the figure is about
         return False
     wrong = match["v"].strip("$€£.,:")
     unit = (match["unit"] or "").lower()
@@ -184,19 +186,19 @@ def corrects_figure(content: str, known: str) -> bool:
         for found in _FIGURE.finditer(known)
         if found["figure"].strip(".,:") == wrong
     ]
-    if len(held) != 1 or len(_FIGURE.findall(known)) > 1:  # what else it says is not corrected
+    if len(held) != 1 or len(_FIGURE.findall(known)) > 1:  # the memory's other figures are not corrected
         return False
     return any((not match["sign"] or sign == match["sign"]) and (not unit or of == unit) for sign, of in held)
 
 
 def rule_of(draft: Draft, rows: Sequence[Entry[EndRow]] | None = None) -> str:
-    """Return the name of the rule that the words of an ending follow."""
+    """Return the name of the rule by which the words of a draft end something."""
     tried = sign_rows() if rows is None else rows
     return next((entry.row.rule for entry in tried if entry.pattern.search(draft.content)), "used-to")
 
 
 def is_reversed(draft: Draft, old: Existing) -> bool:
-    """Whether a memory says of the same thing that the user likes what they now say they hate, or the other way round."""
+    """Tell whether a memory says that the user likes what they now say they hate, or the other way round."""
     known, new = signs()["feels"].search(old.memory.content), signs()["feels"].search(draft.content)
     if (
         known is None
@@ -208,14 +210,14 @@ def is_reversed(draft: Draft, old: Existing) -> bool:
 
 
 def is_same_activity(phrase: str, content: str) -> bool:
-    """Whether a memory tells of the activity that a phrase names: "smoking" and "USER smokes"."""
+    """Tell whether a memory is about the activity that a phrase names: "smoking" and "USER smokes"."""
     words = phrase.split()
     base = base_of(words[0]) if len(words) == 1 and words[0].endswith("ing") else None
     return base is not None and base in {base_of(word) for word in re.findall(r"[a-z]+", content.lower())}
 
 
 def held_the_role(phrase: str, draft: Draft, old: Existing) -> bool:
-    """Whether a memory gives the one who was replaced the role that is spoken of, or any role when none is named."""
+    """Tell whether a memory gives the person who was replaced the role in question, or any role if none is named."""
     memory = old.memory
     holds = (
         names_the_same(phrase, memory.slot_value or "")
@@ -230,7 +232,7 @@ def held_the_role(phrase: str, draft: Draft, old: Existing) -> bool:
 def is_outcome(
     draft: Draft, old: Existing, rows: Sequence[tuple[Entry[OutcomeRow], re.Pattern[str]]] | None = None
 ) -> bool:
-    """Whether the draft tells how what a memory says to be under way has come out."""
+    """Tell whether the draft states the outcome of something that a memory says is in progress."""
     content = old.memory.content
     for entry, known in outcome_rows() if rows is None else rows:
         new, of = entry.pattern, entry.row.of
@@ -253,7 +255,7 @@ def is_outcome(
 
 
 def _near(verb: re.Pattern[str], content: str) -> frozenset[str]:
-    """What stands right behind a verb, or before it where nothing does: "ran the marathon", "the desk arrived"."""
+    """Return the words right after a verb, or before it if none follow: "ran the marathon", "the desk arrived"."""
     match = verb.search(content)
     behind = content[match.end() :].split()[:6] if match else []
     before = content[: match.start()].split()[-4:] if match else []
@@ -266,5 +268,5 @@ def _one_subject(new: str, old: str) -> bool:
 
 
 def _both_named(draft: Draft, old: Existing) -> bool:
-    """Whether both speak of the user and of one and the same named thing."""
+    """Tell whether both are about the user and the same named thing."""
     return USER in draft.about and USER in old.about and bool({*draft.about} & {*old.about} - {USER})

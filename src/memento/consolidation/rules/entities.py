@@ -1,7 +1,7 @@
 """
 Find which entity of the graph each mention means.
 
-Only reliable evidence counts: the same name or alias, with or without a company's suffix, an acronym, a first name that only one
+Only reliable evidence counts: the same name or alias, with or without a company's suffix; an acronym; or a first name that only one
 person has.
 """
 
@@ -19,13 +19,13 @@ _SMALL = word_set("of the and for de di von van der")
 
 
 def resolve_entities(mentions: Sequence[tuple[Mention, Sequence[Candidate]]]) -> Resolved:
-    """Return one resolution for each mention, in their order; what the user is, their memories say."""
+    """Return one resolution for each mention, in their order; the user's description is left as it is."""
     return Resolved(resolutions=tuple(_resolution(mention, candidates) for mention, candidates in mentions))
 
 
 def acronym(name: str) -> str:
     """
-    The first letters of the words that count.
+    Return the initials of the words that count; "" for a single word.
 
     >>> acronym("University of California Los Angeles"), acronym("Siemens")
     ('UCLA', '')
@@ -65,7 +65,7 @@ def _resolution(mention: Mention, candidates: Sequence[Candidate]) -> Resolution
 
 
 def _kinds_agree(mention: Mention, entity: Entity) -> bool:
-    """A Concept may be a guess on either side: nothing told what the thing is."""
+    """Tell whether the kinds are compatible; a Concept may be a guess on either side."""
     guessed = mention.kind == "Concept" and not mention.is_well_known
     was_guessed = entity.kind == "Concept" and not entity.is_well_known
     return mention.kind == entity.kind or guessed or was_guessed
@@ -93,7 +93,7 @@ def _same_acronym(mention: Mention, entity: Entity) -> bool:
 
 
 def _is_short_form(mention: Mention, entity: Entity) -> bool:
-    """Whether one name is the short form of the other, which goes by no other long form yet."""
+    """Tell whether one name is the short form of the other, whose entity has no other long form yet."""
     kind = entity.kind if mention.kind == "Concept" else mention.kind
     if is_short_form(mention.name, entity.name, kind):
         return True
@@ -102,7 +102,7 @@ def _is_short_form(mention: Mention, entity: Entity) -> bool:
 
 
 def _is_first_name_of(mention: Mention, entity: Entity) -> bool:
-    """Whether one is the first name alone of the other's full name."""
+    """Tell whether one name is the first name of the other's full name."""
     if entity.kind != "Person":
         return False
     one, other = mention.name.casefold().split(), entity.name.casefold().split()
@@ -110,5 +110,5 @@ def _is_first_name_of(mention: Mention, entity: Entity) -> bool:
 
 
 def _better(mention: Mention, entity: Entity) -> str | None:
-    """The note's description, where it says more than the known one."""
+    """Return the note's description if it says more than the known one."""
     return mention.description if len(mention.description) > len(entity.description) else None

@@ -28,20 +28,20 @@ from memento.text.mood import reading
 from memento.text.sentences import is_readable, sentences, split_read
 
 _STATES = frozenset({"use", "work", "live", "prefer", "partner", "member", "report"})
-"""Relations of a user to something named that another note may end."""
+"""Relations of the user to something named that another note may end."""
 _FIRST_PLURAL = re.compile(r"\b(?:we|us|our|ours|ourselves)\b", re.IGNORECASE)
 _US = re.compile(r"\bUS\b")
 _USER = re.compile(rf"\b{USER}\b")
 JOINED = 280
-"""Characters of a memory that a leaning sentence may still be added to."""
+"""The longest memory, in characters, to which a dependent sentence is still added."""
 
 
 def drafts(note: Note, mentions: Sequence[Mention], user: User, zone: str = "UTC") -> list[Draft]:
-    """The facts of a note, in order; what is worth no memory says why in `noise`; none when the note is blank."""
+    """Return the facts of a note, in order; `noise` of a draft says why it makes no memory. A blank note has none."""
     found: list[Draft] = []
     pattern = mention_pattern(mentions)
     clock = zone_of(zone)
-    heading: list[Passage] = []  # what says nothing by itself, and is said with what comes next
+    heading: list[Passage] = []  # fragments that say nothing by themselves and go with what comes next
     for passage in passages(note, mentions, user, zone):
         before = found[-1] if found else None
         if before is not None and _may_join(before, passage, note):
@@ -139,7 +139,7 @@ def _draft(
 
 
 def _states(found: Sequence[Statement], since: datetime | None, until: datetime | None) -> Iterator[Stated]:
-    """The relations that some statements state, and those that they deny."""
+    """Yield the relations that some statements state or deny."""
     for one in found:
         denied = affirm(one.skeleton) if one.states is None else None
         filled = slot_of(denied) if denied else one.states or _supposed(one)
@@ -156,7 +156,7 @@ def _states(found: Sequence[Statement], since: datetime | None, until: datetime 
 
 
 def _once(stated: Iterable[Stated]) -> tuple[Stated, ...]:
-    """What is stated, each relation of a value once: first what the clauses say, then what is said in passing."""
+    """Remove repeated statements; those of the clauses come before those made in passing."""
     found: dict[tuple[object, ...], Stated] = {}
     for one in stated:
         found.setdefault((one.subject, one.relation, one.value.casefold(), one.polarity, one.mood), one)
@@ -168,7 +168,7 @@ def _supposed(one: Statement) -> Filled | None:
 
 
 def _titles(found: Sequence[Statement], since: datetime | None, until: datetime | None) -> tuple[Stated, ...]:
-    """The job titles that stand beside an employer: "a data scientist at Google"."""
+    """Return the job titles next to an employer: "a data scientist at Google"."""
     return tuple(
         Stated(subject=one.filled.subject, relation="job title", value=one.filled.role, since=since, until=until)
         for one in found
@@ -178,10 +178,10 @@ def _titles(found: Sequence[Statement], since: datetime | None, until: datetime 
 
 def _may_join(before: Draft, passage: Passage, note: Note) -> bool:
     """
-    Whether a sentence is kept with the one before it: it leans on that.
+    Tell whether a sentence is kept with the one before it, because it depends on it.
 
-    One that begins with a pronoun whose meaning is certain may stand by itself; it does where it tells something that may end
-    without the other, or of another time.
+    A sentence that begins with a pronoun whose meaning is certain can stand by itself. It does if it states something that may end
+    without the other, or is about another time.
     """
     if before.noise or before.remark or passage.unread or passage.corrects:
         return False
@@ -204,7 +204,9 @@ def _may_join(before: Draft, passage: Passage, note: Note) -> bool:
 
 
 def _is_heading(passage: Passage) -> bool:
-    """Whether a sentence says what the next one is about, or asks what that answers: "Dentist.", "How much was it?"."""
+    """
+    Tell whether a sentence introduces the next one, or is a question that the next one answers: "Dentist.", "How much was it?".
+    """
     return (passage.is_fragment and not passage.words.endswith("!")) or passage.noise == "it is a question"
 
 
@@ -219,7 +221,7 @@ def _tells(passage: Passage) -> bool:
 
 
 def _may_head(heading: Sequence[Passage], told: Sequence[Draft]) -> bool:
-    """Whether what stands before belongs to the one draft behind it; a question does to its answer alone."""
+    """Tell whether the fragments belong to the one draft after them; a question only belongs to its answer."""
     if len(told) != 1 or told[0].noise or told[0].remark or told[0].slot or told[0].ends or told[0].corrects:
         return False
     return (
@@ -238,7 +240,7 @@ def _headed(
 def _drafts_of_headings(
     heading: Sequence[Passage], mentions: Sequence[Mention], pattern: re.Pattern[str] | None, user: User
 ) -> list[Draft]:
-    """Return the draft of several fragments, or of a question with its answer; each that stays alone is worth no memory."""
+    """Return one draft for several fragments, or for a question with its answer; a single one makes no memory."""
     answers = [one for one in heading if not one.noise or one.is_fragment]
     if len(heading) > 1 and answers and heading[-1] in answers:
         content = " ".join(one.words for one in heading)
@@ -269,16 +271,17 @@ def _joined(
         return told
     valid_at, event_at, until = _times(passage.statements[0], note)
     if until and len(sentences(before.content)) > 1:
-        return told  # what one of several sentences says to end leaves the others as they are
+        return told  # the end that one of several sentences states does not apply to the others
     return replace(told, valid_at=valid_at, event_at=event_at, until=until)
 
 
 def _turn(found: Sequence[Draft]) -> list[Draft]:
     """
-    The drafts of one turn of a conversation: neighbours that nothing can end, and that did not begin at two times, are one.
+    Join the drafts of one turn of a conversation: neighbours become one memory unless one of them may end or they began at two
+    times.
 
-    Sentences of a turn lean on each other, and a turn that is cut up crowds others out of what is recalled. One of them at most
-    ends what was known; that one is compared.
+    The sentences of a turn depend on each other, and a turn in many pieces crowds others out of recall. At most one of the joined
+    drafts ends a known memory; that one is compared.
     """
     joined: list[Draft] = []
     for draft in found:
@@ -289,7 +292,7 @@ def _turn(found: Sequence[Draft]) -> list[Draft]:
             )
             joined[-1] = replace(
                 before,
-                content=f"{text} {draft.content}",  # several sentences, and read as such
+                content=f"{text} {draft.content}",  # it has several sentences and is read as such
                 about=tuple(dict.fromkeys((*before.about, *draft.about))),
                 noise=before.noise and draft.noise,
                 reads=next((one.reads for one in (before, draft) if _retires(one)), ""),
@@ -317,7 +320,7 @@ def _retires(draft: Draft) -> bool:
 
 
 def _is_plain(draft: Draft) -> bool:
-    """Whether a draft may share a memory: it fills nothing, and is no state of something named that may end some day."""
+    """Tell whether a draft may share a memory: it fills no slot, and is no state of something named that may end later."""
     if draft.slot or draft.until:
         return False
     if not is_readable(draft.content):
@@ -330,9 +333,9 @@ def _is_plain(draft: Draft) -> bool:
 
 def _times(statement: Statement, note: Note) -> tuple[datetime | None, datetime | None, datetime | None]:
     """
-    (when it began to hold, what date it is about, when it stops to hold).
+    Return when a statement began to hold, the date it is about, and when it stops holding.
 
-    A state or a past event has the first, what is scheduled the second, what is bounded the third.
+    A state or a past event has the first, something scheduled the second, something limited the third.
     """
     filled = statement.filled
     if filled and filled.date:
@@ -347,7 +350,7 @@ def _times(statement: Statement, note: Note) -> tuple[datetime | None, datetime 
     first = _exact(first, statement)
     until = _bound(statement, note)
     if first is None:
-        # "by Friday" is the date of something to do; what is "until Friday" is so till then.
+        # "by Friday" is a deadline; what holds "until Friday" ends then.
         due = next((one for one in statement.dates if one.role == "until" and not _is_bound(one, statement)), None)
         return None, due.value if due and due.value > note.at else None, until
     if first.value > note.at:
@@ -359,14 +362,14 @@ def _times(statement: Statement, note: Note) -> tuple[datetime | None, datetime 
 
 
 def _exact(first: Dated | None, statement: Statement) -> Dated | None:
-    """The day itself where it stands right behind its distance: "two years ago, on 29 February 2024"."""
+    """Return the exact day if it follows its relative form: "two years ago, on 29 February 2024"."""
     if first is None or "ago" not in statement.content[first.start : first.end]:
         return first
     return next((one for one in statement.dates if 0 <= one.start - first.end <= 3 and one.role == "at"), first)
 
 
 def _bound(statement: Statement, note: Note) -> datetime | None:
-    """When a state ends of which the note says how long it lasts."""
+    """Return when a state ends if the note says how long it lasts."""
     found = next((one for one in statement.dates if _is_bound(one, statement)), None)
     if found is None or found.value <= note.at or statement.reading.mood not in ("fact", "plan"):
         return None
@@ -374,7 +377,7 @@ def _bound(statement: Statement, note: Note) -> datetime | None:
 
 
 def _is_bound(one: Dated, statement: Statement) -> bool:
-    """Whether a date closes a state: "until May", or the second of "from March to May"."""
+    """Tell whether a date ends a state: "until May", or the second of "from March to May"."""
     lead = (statement.content[one.start : one.end].split() or [""])[0].lower()
     return lead in ("until", "till", "through", "'til", "til") or (lead == "to" and _is_second(one, statement))
 
@@ -389,7 +392,7 @@ def _is_second(one: Dated, statement: Statement) -> bool:
 
 
 def _about(content: str, mentions: Sequence[Mention], pattern: re.Pattern[str] | None, user: User) -> tuple[str, ...]:
-    """The user if the memory speaks of them, and each named thing in order; the user alone when nothing is named."""
+    """List what a memory is about: the user if it mentions them or names nothing, and each named thing in order."""
     named = [mentions[at].name for _, _, at in found_mentions(content, mentions, pattern)]
     first = re.escape(user.name.split()[0]) if user.name and user.name.strip() else ""
     called = first and re.search(rf"(?<!\w){first}(?!\w)", content)
@@ -398,7 +401,7 @@ def _about(content: str, mentions: Sequence[Mention], pattern: re.Pattern[str] |
 
 
 def _settled(found: list[Draft]) -> list[Draft]:
-    """The same drafts, with each slot filled once: of two values in one note the later one counts, where it was first told."""
+    """Fill each slot only once: of two values in one note the later one counts, in the draft that first gave it."""
     last: dict[tuple[str | None, str], int] = {}
     for at, draft in enumerate(found):
         if draft.slot:

@@ -1,8 +1,8 @@
 """
-Who holds a role of what, and who belongs to what: "⟨X⟩ took over as ⟨role⟩ of ⟨Y⟩" → the role of Y is X's.
+Find who holds a role of what, and who belongs to what: "⟨X⟩ took over as ⟨role⟩ of ⟨Y⟩" → the role of Y is X's.
 
-*Because:* there are as many ways to say who holds an office as there are verbs, but all have a name, a role and an owner that the
-grammar joins. The rows are in `data/offices.toml`.
+*Because:* there are as many ways to say who holds an office as there are verbs, but all join a name, a role and an owner by
+grammar. The rows are in `data/offices.toml`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SAME = {word: name for name, words in section(TABLE, "same", dict[str, str]).it
 
 
 class OfficeRow(Row, frozen=True, kw_only=True):
-    """`relation` where the words name no role; `sure` when the sentence says so, not in passing; `club` where one belongs."""
+    """`relation` is used if the words name no role; `sure` if the sentence asserts it; `club` if it is about membership."""
 
     relation: str = ""
     sure: bool = True
@@ -37,19 +37,19 @@ class OfficeRow(Row, frozen=True, kw_only=True):
 
 @cache
 def office_rows() -> tuple[Entry[OfficeRow], ...]:
-    """Return the rows by which a sentence says who holds a role, in the order in which they are tried."""
+    """Return the rows that find who holds a role, in the order in which they are tried."""
     return entries(TABLE, OfficeRow, {"N": "[\ue000-\ue7ff]", "R": "[\ue800-\uefff]"}, flags=re.IGNORECASE)
 
 
 @cache
 def role_signs() -> Mapping[str, re.Pattern[str]]:
-    """Return the signs of roles and their holders, by names."""
+    """Return the signs for roles and their holders, by name."""
     return named_patterns(TABLE, {"N": "", "R": "", "HEADS": alternatives(HEADS)})
 
 
 @dataclass(frozen=True, slots=True)
 class Office:
-    """That a relation of a subject is filled by a value; `sure` when the sentence says so, not in passing."""
+    """A value for a relation of a subject; `sure` if the sentence asserts it and does not only mention it in passing."""
 
     subject: str
     relation: str
@@ -59,7 +59,7 @@ class Office:
 
 @dataclass(frozen=True, slots=True)
 class Masked:
-    """A sentence in which every name and every role is one sign."""
+    """A sentence with every name and every role replaced by a sign."""
 
     text: str
     names: tuple[str, ...]
@@ -69,7 +69,7 @@ class Masked:
 @lru_cache(maxsize=2048)
 def office(sentence: str) -> Office | None:
     """
-    The role that a sentence says somebody holds, or None.
+    Return the role that a sentence says somebody holds, or None.
 
     >>> office("Ilse Brandt took over as treasurer of Orbital Choir on 3 May.")
     Office(subject='Orbital Choir', relation='treasurer', value='Ilse Brandt', sure=True)
@@ -80,7 +80,7 @@ def office(sentence: str) -> Office | None:
 
 
 def read_office(masked: Masked, rows: Iterable[Entry[OfficeRow]]) -> Office | None:
-    """Return what the first of some rows reads in a sentence with signs."""
+    """Return what the first matching row reads in a masked sentence."""
     if not masked.names:
         return None
     read = (_read(one.row, match, masked) for one in rows if (match := one.pattern.search(masked.text)))
@@ -90,7 +90,7 @@ def read_office(masked: Masked, rows: Iterable[Entry[OfficeRow]]) -> Office | No
 @lru_cache(maxsize=2048)
 def mask(sentence: str) -> Masked:
     """
-    A sentence with signs for names and roles; a genitive keeps its "s".
+    Replace names and roles in a sentence by signs; a genitive keeps its "s".
 
     >>> mask("Ilse Brandt is captain of Orbital.").names
     ('Ilse Brandt', 'Orbital')
@@ -130,7 +130,7 @@ def mask(sentence: str) -> Masked:
 
 
 def with_offices(text: str, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
-    """The mentions of a text, with whoever it says holds a role and of what, each by the whole name, and without the roles."""
+    """Return the mentions of a text, without roles, and with the full names of who holds a role and of what."""
     held = [one for sentence in sentences(text) if (one := office(sentence))]
     people = {one.value.casefold() for one in held if one.relation != "employer"}
     found = [one for one in held if one.subject != USER]
@@ -154,7 +154,7 @@ def with_offices(text: str, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
 
 
 def _as_person(mention: Mention, people: Collection[str]) -> Mention:
-    """A mention as a person where it is one of some people and not known to be anything else."""
+    """Turn a mention into a person if it is one of some people and not known to be anything else."""
     known = mention.kind != "Concept" and (mention.is_well_known or mention.kind == "Location")
     return replace(mention, kind="Person") if mention.name.casefold() in people and not known else mention
 
@@ -166,7 +166,7 @@ def _kind_of_owner(name: str) -> EntityKind:
 
 def role_name(role: str) -> str:
     """
-    The one name of a role.
+    Return the canonical name of a role.
 
     >>> role_name("CEO"), role_name("Chairwoman"), role_name("Prime Minister")
     ('ceo', 'chair', 'prime minister')
@@ -195,7 +195,7 @@ def _named(sign: str | None, masked: Masked) -> str | None:
 
 
 def _is_word(name: str) -> bool:
-    """Whether a lone capitalised word is an everyday word or a date, and no name."""
+    """Tell whether a single capitalised word is an everyday word or a date, not a name."""
     lowered = name.lower().rstrip(".")
     return (
         lowered in FUNCTION_WORDS

@@ -1,5 +1,5 @@
 """
-The tables that say which slot a clause fills, the fragments that their patterns share, and patterns for a settled future.
+Load the tables that say which slot a clause fills, the fragments that their patterns share, and patterns for a settled future.
 
 "USER will move to ① ②" fills the slot that "USER moved to ①" fills, from ② on.
 
@@ -26,25 +26,34 @@ from memento.text.words import JOBS, MONTHS, NUMBER_WORDS, RELATIVES, WEEKDAYS
 DATA = Path(__file__).parent / "data"
 SLOTS = DATA / "slots.toml"
 SIGNED = ("slots", "ends", "relations", "reversals", "statements", "succession", "wording")
-"""Tables that have signs asked for by their names."""
+"""The tables with signs that code looks up by name."""
 
 
 class SlotRow(Row, frozen=True, kw_only=True):
-    """`slot` may name groups of the pattern in braces; `kinds` are those of the value, "?" lets plain words pass too."""
+    """
+    A pattern for a slot.
+
+    `slot` may contain groups of the pattern in braces; `kinds` are the permitted kinds of the value, and "?" also permits plain
+    words.
+    """
 
     slot: str
     kinds: str = "?"
 
 
 class DatedRow(Row, frozen=True, kw_only=True):
-    """The date of something; `of` says what its subject must be where it names no event: one that a "verb" dates, or an "event"."""
+    """
+    A pattern for the date of something.
+
+    `of` restricts the subject if the clause names no event: "verb" allows what a verb dates, "event" only an event.
+    """
 
     of: Literal["", "verb", "event"] = ""
 
 
 @cache
 def fragments() -> Mapping[str, str]:
-    """Return the signs and words that patterns over skeletons name in braces."""
+    """Return the signs and words that patterns over skeletons refer to in braces."""
     known = {"USER": USER, "NAME": NAME, "DATE": DATE, "KIN": KIN, "JOBS": alternatives(JOBS)}
     known |= {"NUMBERS": "|".join(NUMBER_WORDS), "RELATIVE": alternatives(RELATIVES)}
     known["MONTH_OR_DAY"] = alternatives(frozenset({*MONTHS, *WEEKDAYS}))
@@ -55,19 +64,19 @@ def fragments() -> Mapping[str, str]:
 
 @cache
 def slot_rows() -> tuple[Entry[SlotRow], ...]:
-    """Return the rows that slots are read by, in the order in which they are tried."""
+    """Return the rows that find slots, in the order in which they are tried."""
     return entries(SLOTS, SlotRow, fragments())
 
 
 @cache
 def dated_rows() -> tuple[Entry[DatedRow], ...]:
-    """Return the rows that dates of events are read by: "the launch moved to ①", "Orion ships ①"."""
+    """Return the rows that find dates of events: "the launch moved to ①", "Orion ships ①"."""
     return entries(SLOTS, DatedRow, fragments(), table="dated")
 
 
 @cache
 def signs() -> Mapping[str, re.Pattern[str]]:
-    """Return the single signs of all tables here, by their names."""
+    """Return the signs of all tables here, by name."""
     found: dict[str, re.Pattern[str]] = {}
     for name in SIGNED:
         found |= named_patterns(DATA / f"{name}.toml", fragments(), flags=re.IGNORECASE)
@@ -76,7 +85,7 @@ def signs() -> Mapping[str, re.Pattern[str]]:
 
 def replace_by_sign(phrase: str, content: str) -> str:
     """
-    Put the sign of a name in the place of a phrase, which patterns then know as {NAME}.
+    Replace a phrase by the sign of a name, which patterns then know as {NAME}.
 
     >>> replace_by_sign("acme", "USER left Acme.") == "USER left \\ue000."
     True
@@ -86,12 +95,12 @@ def replace_by_sign(phrase: str, content: str) -> str:
 
 @cache
 def role_beside() -> re.Pattern[str]:
-    """Return what finds the job title beside an employer: "as a nurse"."""
+    """Return the pattern for a job title next to an employer: "as a nurse"."""
     return compile_pattern(fill(r"\bas (?:an? |the |its |their )?(?P<role>{ROLE})(?=$|[ ,.])", fragments()))
 
 
 LATER_SLOTS = ("employer", "job title", "home", "headquarters")
-"""Ends of the names of slots whose coming value may be known before its time."""
+"""Endings of the names of slots whose future value may be stored before it holds."""
 
 _PAST = {
     "start": "started",
@@ -105,7 +114,7 @@ _PAST = {
 
 
 def begins_at(skeleton: Skeleton, now: datetime) -> Dated | None:
-    """The date to come at which what the clause tells begins, or None."""
+    """Return the future date at which what the clause says begins, or None."""
     if signs()["open"].search(skeleton.text) or not signs()["begins"].search(skeleton.text):
         return None
     return next((one for one in skeleton.dates if one.value > now and one.role in ("at", "since")), None)
@@ -113,7 +122,7 @@ def begins_at(skeleton: Skeleton, now: datetime) -> Dated | None:
 
 def begun(skeleton: Skeleton) -> Skeleton:
     """
-    The clause as it will be told once it has begun.
+    Return the clause as it will read once it has begun.
 
     >>> begun(Skeleton("USER is going to move to Rome", (), ())).text, begun(Skeleton("USER starts at Acme", (), ())).text
     ('USER moved to Rome', 'USER started at Acme')

@@ -26,7 +26,7 @@ _MAIN_IS_PLAIN = frozenset(section(_TABLE, "properties", dict[str, list[str]])["
 
 
 class Relation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A relation and the bases of the words that express it, with a sentence that has one and a sentence that has none."""
+    """A relation and the bases of the words that express it, with a sentence that expresses it and one that does not."""
 
     name: str
     words: str
@@ -42,7 +42,7 @@ def relation_rows() -> tuple[Relation, ...]:
 
 def relations(content: str, slot: str | None = None, rows: Iterable[Relation] | None = None) -> frozenset[str]:
     """
-    The relations that a memory expresses; by all rows where no others are given.
+    Return the relations that a memory expresses; `rows` defaults to the whole table.
 
     >>> sorted(relations("USER works at Google")), sorted(relations("USER is vegan", "diet"))
     (['to work', 'work'], ['eat'])
@@ -59,7 +59,7 @@ def relations(content: str, slot: str | None = None, rows: Iterable[Relation] | 
 
 def speaks_of(content: str) -> str | None:
     """
-    Who or what is the subject of the sentence, as written; None when it is none of the user, the user's own, and a name.
+    Return the subject of the sentence as written; None unless it is the user, something of the user's, or a name.
 
     >>> speaks_of("Last year, USER moved to Oslo"), speaks_of("Anna Smith left"), speaks_of("USER's friend works at Google")
     ('USER', 'Anna Smith', "USER's friend")
@@ -78,7 +78,7 @@ def speaks_of(content: str) -> str | None:
 
 def slot_name(attribute: str) -> str:
     """
-    The one name of a property.
+    Return the canonical name of a property.
 
     >>> [slot_name(words) for words in ("boss", "favorite movie", "main editor", "work phone number", "main hobby")]
     ['manager', 'favourite movie', 'editor', 'work phone', 'main hobby']
@@ -104,7 +104,7 @@ def slot_name(attribute: str) -> str:
 
 def is_single(attribute: str) -> bool:
     """
-    Whether a property has one value at a time.
+    Tell whether a property has one value at a time.
 
     >>> [is_single(words) for words in ("phone number", "favourite film", "sister", "monthly budget")]
     [True, True, False, True]
@@ -127,7 +127,7 @@ def is_single(attribute: str) -> bool:
 
 def same_value(one: str, other: str) -> bool:
     """
-    Whether two values mean the same.
+    Tell whether two values mean the same.
 
     >>> same_value("Microsoft", "Microsoft Corporation"), same_value("VSCode", "VS Code"), same_value("Rome", "Oslo")
     (True, True, False)
@@ -139,7 +139,7 @@ def same_value(one: str, other: str) -> bool:
 
 def compatible(one: str, other: str) -> bool:
     """
-    Whether two values can both be true because one is the more exact.
+    Tell whether two values can both be true because one is more exact.
 
     >>> compatible("Berlin", "Germany"), compatible("engineer", "senior engineer"), compatible("Berlin", "Paris")
     (True, False, False)
@@ -149,7 +149,7 @@ def compatible(one: str, other: str) -> bool:
 
 def names_the_same(phrase: str, value: str) -> bool:
     """
-    Whether a phrase of the note names a value: equal, or one within the other.
+    Tell whether a phrase of the note names a value: they are equal, or one contains the other.
 
     >>> names_the_same("job at Acme", "Acme"), names_the_same("Java", "JavaScript")
     (True, False)
@@ -159,7 +159,7 @@ def names_the_same(phrase: str, value: str) -> bool:
 
 def without_suffix(name: str) -> str:
     """
-    A company's name without "Inc", "GmbH" and the like.
+    Return a company's name without "Inc", "GmbH" and the like.
 
     >>> without_suffix("Acme Labs Inc."), without_suffix("Labs")
     ('Acme', 'Labs')

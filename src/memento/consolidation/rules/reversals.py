@@ -1,5 +1,6 @@
 """
-Find what a draft reverses without saying that it ends: an ending undone ("back at Acme"), a wish come true, a changed habit.
+Find what a draft reverses without saying that it ends: an ending that was undone ("back at Acme"), a wish that came true, a changed
+habit.
 
 *But:* both memories must name the same thing, or be the same sentence except for one complement.
 """
@@ -23,12 +24,12 @@ _REPEATED = frozenset({"every", "each", "once", "twice"})
 
 
 def is_short(content: str) -> bool:
-    """Whether a memory is one sentence: what several sentences have in common may be said in passing."""
+    """Tell whether a memory is one sentence; longer memories may share words by chance."""
     return len(content.split()) <= 22 and not signs()["goes-on"].search(content)
 
 
 def is_taken_up_again(draft: Draft, old: Existing) -> bool:
-    """Whether a memory tells of the end of what the draft says has begun anew: "USER left Acme" and "USER is back at Acme"."""
+    """Tell whether a memory states the end of what the draft says has resumed: "USER left Acme" and "USER is back at Acme"."""
     if not signs()["again"].search(draft.content) or draft.ends:
         return False
     content = old.memory.content
@@ -39,13 +40,13 @@ def is_taken_up_again(draft: Draft, old: Existing) -> bool:
 
 
 def _is_over(name: str, content: str) -> bool:
-    """Whether a memory says that the thing was left, or that the person stepped back."""
+    """Tell whether a memory says that the thing was left, or that the person stepped back."""
     text = replace_by_sign(name, content)
     return any(signs()[sign].search(text) for sign in ("left-named", "named-over", "user-and-named"))
 
 
 def has_come_true(draft: Draft, old: Existing) -> bool:
-    """Whether a memory is a wish or a plan of the user to do with a named thing what the draft says is done."""
+    """Tell whether a memory is a wish or plan of the user that the draft says was fulfilled, about the same named thing."""
     content = old.memory.content
     known = reading(content)
     if known.mood not in ("possible", "plan") or not signs()["wishes"].search(content) or not _speaks_of_user(content):
@@ -60,7 +61,7 @@ def has_come_true(draft: Draft, old: Existing) -> bool:
 
 
 def is_given_up(draft: Draft, old: Existing) -> bool:
-    """Whether a memory is a plan or a thought of the user that the draft says will come to nothing."""
+    """Tell whether a memory is a plan or an idea of the user that the draft says will not happen."""
     content = old.memory.content
     if reading(content).mood not in ("possible", "plan") or not signs()["decided-against"].search(draft.content):
         return False
@@ -71,7 +72,7 @@ def is_given_up(draft: Draft, old: Existing) -> bool:
 
 
 def is_turned_round(draft: Draft, old: Existing) -> bool:
-    """Whether both are one sentence, of which one is denied, and the draft says that it is now so."""
+    """Tell whether both are the same sentence, one of them denied, and the draft says that it now holds."""
     how = reading(draft.content)
     if not how.changed or how.mood != "fact" or how.tense != "present":
         return False
@@ -88,10 +89,10 @@ def _speaks_of_user(content: str) -> bool:
 
 def is_put_otherwise(draft: Draft, old: Existing, now: datetime) -> bool:
     """
-    Whether both memories are one sentence about a lasting state that differs in its last complement.
+    Tell whether both memories are the same sentence about a lasting state, except for the last complement.
 
-    "USER prefers calls in the morning" and "USER now prefers calls in the afternoon": a habit, so the new one must say that it
-    is a change; "the desk is on the third floor" and "… on the fifth" cannot both be so.
+    "USER prefers calls in the morning" and "USER now prefers calls in the afternoon" state a habit, so the new one must say that it
+    is a change; "the desk is on the third floor" and "… on the fifth" cannot both hold.
     """
     how, known = reading(draft.content), reading(old.memory.content)
     if how.mood != "fact" or known.mood != "fact" or how.additional or "present" not in (how.tense, known.tense):
@@ -125,7 +126,7 @@ def is_put_otherwise(draft: Draft, old: Existing, now: datetime) -> bool:
 
 
 def keeps_other_hours(draft: Draft, old: Existing) -> bool:
-    """Whether both tell when the same thing recurs, on other days or hours, and the draft says that this is new."""
+    """Tell whether both say when the same thing recurs, on other days or at other hours, and the draft says that this is new."""
     how, known = reading(draft.content), reading(old.memory.content)
     if how.mood != "fact" or not (how.changed or draft.corrects) or known.mood != "fact" or known.tense == "past":
         return False
@@ -141,19 +142,21 @@ def keeps_other_hours(draft: Draft, old: Existing) -> bool:
 
 
 def _plain(content: str) -> list[str]:
-    """The words of a memory without what may be said beside it."""
+    """List the words of a memory without optional ones."""
     return normal(signs()["loose"].sub("", signs()["opens-with-time"].sub("", content))).split()
 
 
 def stage(content: str) -> int:
-    """How far two people are: 1 seeing each other, 2 engaged, 3 married; 0 when nothing is said of it."""
+    """Return how committed a couple is: 1 seeing each other, 2 engaged, 3 married; 0 if nothing is said."""
     return next(
         (3 - at for at, words in enumerate(("married", "engaged", "seeing")) if signs()[words].search(content)), 0
     )
 
 
 def changes_status(draft: Draft, old: Existing) -> bool:
-    """Whether being with somebody and being single are told of one person, or the engaged have married."""
+    """
+    Tell whether one person is first said to be with somebody and then single, or the reverse, or an engaged couple has married.
+    """
     if draft.slot == old.memory.slot == "partner" and same_value(draft.slot_value or "", old.memory.slot_value or ""):
         return stage(draft.content) > stage(old.memory.content) > 1
     pair = (draft.slot or "", old.memory.slot or "")

@@ -42,32 +42,34 @@ from memento.text.words import (
 )
 
 LIKELY = 0.5
-"""The confidence from which on two memories are in dispute; what is less only lets recall bring the later one first."""
+"""The confidence from which two memories are in dispute; with less, recall only ranks the later one first."""
 
 _ALIKE = 0.62
-"""The cosine of two sentences of one subject above which they speak of the same thing."""
+"""The cosine of two sentences of one subject above which they are about the same thing."""
 
 ALIKE = 0.68
 ALIKE_BY_WORDS = 0.78
-"""The cosine of two masked sentences from which on they say the same of something; the second where other words stand in them."""
+"""The least cosine of two masked sentences that say the same of something; the second applies if other words differ too."""
 
 SAME = 0.95
-"""The cosine of two masked sentences from which on they say the very same, so that a word of change retires the earlier one."""
+"""The least cosine of two masked sentences that say exactly the same, so that a word of change retires the earlier one."""
 
 SEVERAL = -0.15
-"""How much less like what there is one of than like what there are several of a masked sentence may be, by cosine."""
+"""The least margin, by cosine, between a sentence's likeness to statements with one value and to those with several."""
 
 _OF_ONE_TOPIC = 0.25
 _OF_ONE_NAME = _OF_ONE_MEASURE = 0.45
-"""The least cosine of two sentences of one topic; what is said of somebody, or measured, is about many things."""
+"""
+The least cosine of two sentences on one topic; it is higher if the topic is only a name or a measure, which many things share.
+"""
 
 _ONE_TOPIC = 0.4
-"""The confidence of two memories of one topic that may well hold together: it lets recall bring the later one first, no more."""
+"""The confidence of two memories on one topic that may both be true: recall only ranks the later one first."""
 _PERHAPS = 0.3
-"""The same of what speaks for one topic without naming it."""
+"""The same for weaker evidence of one topic: one topic is part of the other, a measure changed, or something is gone."""
 
 RELATED = 0.4
-"""The least cosine of two memories whose sentences are compared masked."""
+"""The least cosine of two memories whose masked sentences are compared."""
 
 _GONE = re.compile(
     r"\b(?:retire[sd]?|left|leaves|leaving|quits?|resign(?:s|ed)?|stolen|sold|died|dead|passed\s+away|gone|replaced?|(?:switched|turned|taken"
@@ -75,7 +77,7 @@ _GONE = re.compile(
     r"|any\s?more|cancell?ed|dropped|ended|finished|moved\s+(?:out|away|on)|fired|abandoned|scrapped|broken?|lost|expired|failed)\b",
     re.IGNORECASE,
 )
-"""Words that tell of somebody or something that it is no longer where or what it was."""
+"""Words that say that somebody or something is no longer where or what it was."""
 _MEASURE = re.compile(
     rf"(?<![\w.,])(\d[\d.,]*|{'|'.join(NUMBER_WORDS)})\s?(?:(?:an?|per|the)\s)?([^\W\d_]+(?:/[a-z]+)?|%|€)",
     re.IGNORECASE,
@@ -86,7 +88,7 @@ _IS_THE = re.compile(
     r"(?:the|our|my|its|USER['’]s|acting|interim|back\sas)\s(?:(?:new|acting|interim|only|current)\s)?"
     r"(?P<role>[a-z][\w-]*(?:\s[a-z][\w-]*){0,2}?)(?=[.,;!?]|$|\s(?:of|for|at|in|on|from|until|till|since|as|and|now|again|while|who)\b)"
 )
-"""What somebody or something is said to be, where only one can be that: "Ilse is our treasurer now"."""
+"""What somebody or something is said to be, if only one can be that: "Ilse is our treasurer now"."""
 _GENERIC = word_set(
     "decision decided note notes update reminder correction fact info fyi todo plan question idea convention rule policy minutes "
     "retro incident audit follow-up ps news warning careful important new agreed example thing things people everybody somebody"
@@ -97,7 +99,7 @@ _FINITE = word_set(
 )
 _BE = word_set("is are was were")
 _LIGHT = word_set("be have do get go come become stay remain keep make take put let need want give")
-"""Verbs that say little by themselves: another one may well say the same."""
+"""Verbs that say little by themselves, so that another verb may say the same."""
 _LINKS = word_set(
     "about after against as at between by for from in into of off on onto out over through to under via with"
 )
@@ -126,9 +128,9 @@ _FROM_NOW_ON = re.compile(
 _PLAIN_NAME = re.compile(r"^(?:mr|mrs|ms|dr|prof)\.?\s+|['’]s$")
 _MASKS = stems("someone some day")
 MOST_SENTENCES = 3
-"""A memory of more sentences tells too much to be a rival of one sentence."""
+"""The most sentences of a memory that can be a rival; a longer one says too much."""
 _ALIGNED = 0.5
-"""The share of their words that two masked sentences have in one order, from which on they are compared word for word."""
+"""The least share of common words, in the same order, of two masked sentences that are compared word for word."""
 _MODIFIERS = word_set(
     "new old current former next last latest main usual own all whole other same our my their its his her the std"
 )
@@ -141,7 +143,7 @@ _KIN = {
 @dataclass(frozen=True, slots=True)
 class Frame:
     """
-    A sentence with a word in place of each name, figure and day, and which these were.
+    A sentence with its names, figures and days replaced by placeholders, and what these were.
 
     >>> frame = frames("Omar keeps 2 keys on Mondays.", ("Omar",))[0]
     >>> frame.masked, sorted(frame.names), sorted(frame.figures), sorted(frame.days)
@@ -156,13 +158,13 @@ class Frame:
 
     @property
     def tells_of_change(self) -> bool:
-        """Whether the sentence says that something is otherwise than it was."""
+        """Tell whether the sentence says that something has changed."""
         return reading(self.says).changed or _GONE.search(self.says) is not None
 
 
 @lru_cache(maxsize=4096)
 def frames(content: str, about: tuple[str, ...]) -> tuple[Frame, ...]:
-    """Return the masked sentences of a memory, which is about some names; none of a memory that is longer than three sentences."""
+    """Return the masked sentences of a memory, given the names it is about; none if it is longer than three sentences."""
     told = sentences(as_read(content))
     return tuple(_frame(sentence, about) for sentence in told) if len(told) <= MOST_SENTENCES else ()
 
@@ -200,13 +202,15 @@ def _frame(sentence: str, about: tuple[str, ...]) -> Frame:
 
 
 def list_masked(draft: Draft) -> tuple[str, ...]:
-    """List what is embedded of a draft for the comparison: its masked sentences, and the kinds that they are told by."""
+    """
+    List the texts of a draft that are embedded for the comparison: its masked sentences, and the sample sentences of the kinds.
+    """
     masked = () if draft.noise or draft.remark else tuple(frame.masked for frame in frames(draft.content, draft.about))
     return (*masked, *(text for kind in kinds_of_frames() for text in kind)) if masked else ()
 
 
 def comparable_frames(draft: Draft, old: Existing) -> Iterator[tuple[Frame, Frame, float]]:
-    """Yield the sentences of a draft and of a memory that may say the same but for one thing, and the cosine that tells so."""
+    """Yield the sentences of a draft and of a memory that may differ in one thing only, with the least cosine that shows it."""
     if draft.noise or draft.remark or not _may_be_rivals(draft.content, old.memory.content):
         return
     for new in frames(draft.content, _with_names_of(old.about, draft.content, draft.about)):
@@ -216,12 +220,12 @@ def comparable_frames(draft: Draft, old: Existing) -> Iterator[tuple[Frame, Fram
 
 
 def _with_names_of(others: tuple[str, ...], content: str, about: tuple[str, ...]) -> tuple[str, ...]:
-    """What a memory is about, and what it has in its words that the other is about: a name of one is a name of both."""
+    """Return the names that a memory is about, and those in its text that the other memory is about."""
     return (*about, *(name for name in others if name not in about and occurs(name, content)))
 
 
 def _may_be_rivals(new: str, known: str) -> bool:
-    """Whether the old memory tells of a state, and the new one of a fact or of what is arranged."""
+    """Tell whether the old memory states something lasting, and the new one a fact or an arrangement."""
     how = reading(as_read(known))
     is_state = _mood(known) == "fact" and (how.tense != "past" or how.perfect) and not is_no_longer(known)
     mood = _mood(new)
@@ -229,14 +233,14 @@ def _may_be_rivals(new: str, known: str) -> bool:
 
 
 def _mood(content: str) -> str:
-    """The mood of a memory; what seems a command is none where it has a subject: "Pull requests go to Ana"."""
+    """Return the mood of a memory; an apparent command with a subject is a statement: "Pull requests go to Ana"."""
     said = as_read(content)
     how = reading(said)
     return "fact" if how.mood == "command" and topics(content) else tone(said, how)
 
 
 def _differ_once(new: Frame, known: Frame) -> bool:
-    """Whether two sentences have something in common, and differ in one name, figure, day or thing alone."""
+    """Tell whether two sentences have something in common, and differ in exactly one name, figure, day or thing."""
     if not (new.names & known.names or stems(new.masked) & stems(known.masked) - _MASKS):
         return False
     figures_and_days = (new.figures, known.figures), (new.days, known.days)
@@ -252,9 +256,9 @@ def _differ_once(new: Frame, known: Frame) -> bool:
 
 def _have_other_verbs(new: Frame, known: Frame) -> bool:
     """
-    Whether two sentences of one subject state relations that have no place in common: another verb, and its filler elsewhere.
+    Tell whether two sentences with one subject state unrelated relations: other verbs, with the object in another position.
 
-    "The bakery is run by Hugo." · "The bakery supplies Cafe Luna." What tells of a change may do so by any verb.
+    "The bakery is run by Hugo." · "The bakery supplies Cafe Luna." A sentence that states a change may use any verb.
     """
     if new.tells_of_change:
         return False
@@ -267,9 +271,9 @@ def _have_other_verbs(new: Frame, known: Frame) -> bool:
 @lru_cache(maxsize=4096)
 def find_predicate(sentence: str) -> tuple[str, str, str] | None:
     """
-    Find the subject of a sentence, the base of its main verb, and the word that leads to what fills it, "" for none.
+    Find the subject of a sentence, the base of its main verb, and the word before its complement ("" if there is none).
 
-    None where the verb says little, as "is" and "has" do, or where the lexicon does not have it.
+    Return None if the verb says little, as "is" and "has" do, or is not in the lexicon.
 
     >>> find_predicate("The team is led by Priya."), find_predicate("The team uses Rust.")
     (('the team', 'lead', 'by'), ('the team', 'use', ''))
@@ -294,17 +298,17 @@ def find_predicate(sentence: str) -> tuple[str, str, str] | None:
 
 
 def _count_other(one: frozenset[str], other: frozenset[str], most: Callable[[int, int], int]) -> int:
-    """How many of one set stand in the place of others of the other set; none where one has all of the other."""
+    """Count the members of one set that replace members of the other; 0 if one set contains the other."""
     return most(len(one - other), len(other - one)) if one - other and other - one else 0
 
 
 def _owner(frame: Frame) -> frozenset[str]:
-    """The user, where the sentence is about them."""
+    """Return the user if the sentence is about them."""
     return frozenset({USER}) if {"I", "my"} & {*WORD.findall(frame.masked)} else frozenset()
 
 
 def _other_things(new: Frame, known: Frame) -> int:
-    """How many things stand in the place of others where two masked sentences are alike word for word."""
+    """Count the words that replace others where two masked sentences are aligned word for word."""
     one, other = ([word.casefold() for word in WORD.findall(frame.masked)] for frame in (new, known))
     matcher = SequenceMatcher(None, one, other, autojunk=False)
     if matcher.ratio() < _ALIGNED:
@@ -317,7 +321,7 @@ def _other_things(new: Frame, known: Frame) -> int:
 
 
 def _things(words: list[str], others: list[str]) -> bool:
-    """Whether some words name a thing that others do not: no verb, and no word that only joins."""
+    """Tell whether some words name a thing that the others do not: a word that is neither a verb nor a function word."""
     known = stems(" ".join(others)) | _MASKS
     return any(
         word not in FUNCTION_WORDS
@@ -329,16 +333,16 @@ def _things(words: list[str], others: list[str]) -> bool:
 
 @cache
 def kinds_of_frames() -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the sentences that tell what there is one of at a time, and those that tell what there are several of."""
+    """Return the sample sentences for relations with one value at a time, and those for relations with several."""
     table = load(DATA / "frames.toml")
     return tuple(table["single"]), tuple(table["several"])
 
 
 def rivalry(draft: Draft, old: Existing, at: int) -> Rival | None:
     """
-    Tell that a draft, by its place, and a memory are likely rivals, how sure that is and why; None where they are not.
+    Tell whether a draft, given its index, and a memory are likely rivals: with what confidence and why; None if they are not.
 
-    `Existing.likeness` has the cosine of both contents, `Existing.framed` of both masked.
+    `Existing.likeness` has the cosine of both contents, `Existing.framed` that of their masked sentences.
     """
     if (
         draft.noise
@@ -356,15 +360,15 @@ def rivalry(draft: Draft, old: Existing, at: int) -> Rival | None:
 
 
 def _state_other_relations(draft: Draft, old: Existing) -> bool:
-    """Whether each states a relation that the other does not: where Ana was born takes no place of where she works."""
+    """Tell whether each states a relation that the other does not: where Ana was born does not replace where she works."""
     return bool(draft.slot and old.memory.slot) and draft.slot != old.memory.slot
 
 
 def is_changed(draft: Draft, old: Existing, at: int) -> bool:
     """
-    Tell whether a draft, by its place, says the very same as a memory but for one thing, and that this is so from now on.
+    Tell whether a draft, given its index, says the same as a memory except for one thing, and that this holds from now on.
 
-    That is certain: "Flour comes from Aldous Mill." · "Flour comes from Weir Mill now."
+    This is certain: "Flour comes from Aldous Mill." · "Flour comes from Weir Mill now."
     """
     if len(old.framed) <= at or old.framed[at] < SAME or _mood(draft.content) != "fact":
         return False
@@ -373,7 +377,7 @@ def is_changed(draft: Draft, old: Existing, at: int) -> bool:
 
 
 def _of_one_topic(draft: Draft, old: Existing, likeness: float) -> float:
-    """The confidence that a later memory may be the news on the topic of an earlier one; 0 where nothing speaks for that."""
+    """Return the confidence that a later memory is news on the topic of an earlier one; 0 without evidence."""
     new, known = draft.content, old.memory.content
     shared, is_name = _best(topics(new), topics(known), _names(draft, old))
     if shared:
@@ -386,7 +390,7 @@ def _of_one_topic(draft: Draft, old: Existing, likeness: float) -> float:
 
 
 def _explain(draft: Draft, old: Existing) -> str:
-    """Say in what the two sentences differ."""
+    """Describe in what the two sentences differ."""
     for new, known, _ in comparable_frames(draft, old):
         for one, other in ((new.names, known.names), (new.figures, known.figures), (new.days, known.days)):
             if one - other and other - one:
@@ -401,7 +405,7 @@ def _listed(words: Iterable[str]) -> str:
 @lru_cache(maxsize=4096)
 def topics(content: str) -> tuple[frozenset[str], ...]:
     """
-    What each sentence of a memory is about: the stems of its subject, where that is a thing and not a person who acts.
+    Return what each sentence of a memory is about: the stems of its subject, if that is a thing and not a person who acts.
 
     >>> [sorted(topic) for topic in topics("The rent goes up to 900. Standup: every day at nine.")]
     [['rent'], ['standup']]
@@ -440,7 +444,7 @@ def _of_sentence(sentence: str) -> list[frozenset[str]]:
 
 
 def _is_verb(plain: str, token: str, subject: list[str]) -> bool:
-    """Whether a word behind a subject is its verb; a capital says that it is a name."""
+    """Tell whether a word after a subject is its verb; a capital marks a name."""
     if token[:1].isupper() or not subject or subject[-1] in DETERMINERS:
         return False
     return (
@@ -459,7 +463,7 @@ def _topic(words: list[str]) -> frozenset[str]:
 def _best(
     new: tuple[frozenset[str], ...], known: tuple[frozenset[str], ...], names: frozenset[str]
 ) -> tuple[float, bool]:
-    """The confidence that two memories have a topic in common, and whether that is only the name of somebody or something."""
+    """Return the confidence that two memories share a topic, and whether that topic is only a name."""
     best = (0.0, True)
     for one in new:
         for other in known:
@@ -479,20 +483,20 @@ def _is_state(content: str) -> bool:
 
 
 def _merely_happened(content: str) -> bool:
-    """Whether a memory tells of what was done once and is over, as "USER reviewed three requests": another day brings another."""
+    """Tell whether a memory says that something was done once and is over ("USER reviewed three requests"): it may happen again."""
     how = reading(as_read(content))
     return how.tense == "past" and not (how.perfect or how.changed)
 
 
 def _measure_otherwise(new: str, known: str) -> bool:
-    """Whether both give another number of the same unit, and have a word in common beside it."""
+    """Tell whether both give another number of the same unit, and share another word."""
     one, other = ({unit.lower(): number.lower() for number, unit in _MEASURE.findall(text)} for text in (new, known))
     shared = {unit for unit in one.keys() & other.keys() if one[unit] != other[unit]}
     return bool(shared) and bool((stems(new) & stems(known)) - stems(" ".join(shared)))
 
 
 def _is_gone(draft: Draft, old: Existing) -> bool:
-    """Whether a draft tells that somebody or something named is gone, which a memory has in its predicate: as holder or means."""
+    """Tell whether a draft says that somebody or something is gone that a memory names in its predicate."""
     if reading(old.memory.content).tense == "past" or not _GONE.search(draft.content):
         return False
     opening = " ".join(old.memory.content.casefold().split()[:2])
@@ -500,7 +504,7 @@ def _is_gone(draft: Draft, old: Existing) -> bool:
 
 
 def _differ(draft: Draft, old: Existing) -> bool:
-    """Whether both are about one named thing or the user, and each has a name or a figure that the other lacks."""
+    """Tell whether both are about the same named thing or the user, and each has a name or a figure that the other lacks."""
     new, known = set(draft.about), set(old.about)
     if not new & known:
         return False

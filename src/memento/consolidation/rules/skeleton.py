@@ -1,8 +1,8 @@
 """
-Reduce a clause to what patterns look at: names and dates become one sign each, adverbs and side remarks are removed.
+Reduce a clause to what patterns look at: each name and date becomes one sign, adverbs and side remarks are removed.
 
-"In May my friend Anna finally moved to Lisbon" → "① moved to ②". Patterns then need neither know how a name is
-spelled nor how a date is written; `Skeleton.named` and `Skeleton.dated` give both back.
+"In May my friend Anna finally moved to Lisbon" → "① moved to ②". Patterns then need not know how a name is spelled or a date is
+written; `Skeleton.named` and `Skeleton.dated` return both.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FIRST_NAME = "\ue000"
 NAME = "[\ue000-\ue7ff]"
 DATE = "[\uf000-\uf0ff]"
 KIN = "\uf800"
-"""Stands for "my wife" and the like when nobody is named."""
+"""The sign for "my wife" and the like if they are not named."""
 
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
 
@@ -34,14 +34,14 @@ TABLE = Path(__file__).parent / "data" / "skeleton.toml"
 
 @cache
 def cuts() -> Mapping[str, re.Pattern[str]]:
-    """Return what is cut from a clause, by names."""
+    """Return the patterns for what is cut from a clause, by name."""
     relatives = {"RELATIVE": alternatives(RELATIVES), "ONE_OF_A_KIND": alternatives(ONE_OF_A_KIND)}
     return named_patterns(TABLE, {"USER": USER, "NAME": NAME, "DATE": DATE, **relatives}, flags=re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Skeleton:
-    """The reduced clause, what its signs stand for, the relative it speaks of ("wife"), if any, and the clause itself."""
+    """The reduced clause, what its signs stand for, the unnamed relative in it ("wife"), if any, and the clause itself."""
 
     text: str
     names: tuple[Mention, ...]
@@ -50,21 +50,21 @@ class Skeleton:
     said: str = ""
 
     def named(self, sign: str) -> Mention | None:
-        """The mention that a sign stands for."""
+        """Return the mention that a sign stands for."""
         at = ord(sign) - 0xE000 if len(sign) == 1 else -1
         return self.names[at] if 0 <= at < len(self.names) else None
 
     def dated(self, sign: str) -> Dated | None:
-        """The date that a sign stands for."""
+        """Return the date that a sign stands for."""
         at = ord(sign) - 0xF000 if len(sign) == 1 else -1
         return self.dates[at] if 0 <= at < len(self.dates) else None
 
     def words(self, text: str) -> str:
-        """The text with its names written out."""
+        """Return a text with its names written out."""
         return _PRIVATE.sub(lambda sign: found.name if (found := self.named(sign.group())) else "", text).strip()
 
     def phrase(self, text: str) -> str:
-        """The name or the noun phrase that a text begins with, without its article."""
+        """Return the name or the noun phrase at the beginning of a text, without its article."""
         text = cuts()["own-article"].sub("", text.strip())
         if text and self.named(text[0]):
             return self.words(text[0])
@@ -74,7 +74,7 @@ class Skeleton:
 
 def mention_pattern(mentions: Sequence[Mention]) -> re.Pattern[str] | None:
     """
-    Finds any spelling of any of the mentions.
+    Build a pattern that finds any spelling of any of the mentions.
 
     >>> mention_pattern([Mention(name="VS Code", kind="Technology", aliases=("VSCode",))]).findall("vscode or VS Code")
     ['vscode', 'VS Code']
@@ -90,7 +90,7 @@ def mention_pattern(mentions: Sequence[Mention]) -> re.Pattern[str] | None:
 def found_mentions(
     text: str, mentions: Sequence[Mention], pattern: re.Pattern[str] | None = None
 ) -> list[tuple[int, int, int]]:
-    """(start, end, index of the mention) of each occurrence in a text; "go" is not the language Go."""
+    """Return (start, end, index of the mention) of each occurrence in a text; the verb "go" is not the language Go."""
     pattern = pattern or mention_pattern(mentions)
     if pattern is None:
         return []
@@ -118,7 +118,7 @@ def skeleton(
     clause: str, mentions: Sequence[Mention], dates: Sequence[Dated], pattern: re.Pattern[str] | None = None
 ) -> Skeleton:
     """
-    The reduced form of a clause in the third person.
+    Reduce a clause in the third person to its skeleton.
 
     >>> anna = Mention(name="Anna", kind="Person")
     >>> skeleton("USER's friend Anna now works at a bank.", [anna], []).text == "\\ue000 works at a bank"

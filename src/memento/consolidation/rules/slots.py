@@ -1,8 +1,8 @@
 """
 Find which single-valued property a clause fills, of whom, and with what: "USER works at Acme" → USER, employer, Acme.
 
-A table of patterns over skeletons, tried in order. Relations that may have several values at once (likes, uses, knows, has
-visited, speaks) have no slot.
+A table of patterns over skeletons, tried in order. Relations that may have several values at once (likes, uses, knows, has visited,
+speaks) have no slot.
 
 *But:* mood is not checked here; the caller makes sure that the clause states a fact.
 """
@@ -24,12 +24,12 @@ from memento.text.tables import Entry
 from memento.text.words import NUMBER_WORDS, PRONOUNS, RELATIVES, base_of, third_singular
 
 CATEGORIES = {"code editor": "editor", "web browser": "browser", "operating system": "operating system"}
-"""Well-known tools of which one is the user's at a time."""
+"""Categories of well-known tools that have one value at a time, and their slots."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filled:
-    """A value for a slot; `date` is set when the slot holds one; `role` is a job title named beside an employer."""
+    """A value for a slot; `date` is set if the slot holds a date; `role` is a job title named next to an employer."""
 
     subject: str
     slot: str
@@ -41,7 +41,7 @@ class Filled:
 
 def held_in(sentence: str) -> Filled | None:
     """
-    The role that a clause says somebody holds, as a slot of what the role belongs to, or None.
+    Return the role that a clause says somebody holds, as a slot of what the role belongs to, or None.
 
     >>> found = held_in("Ilse Brandt is now treasurer of Orbital Choir")
     >>> (found.subject, found.slot, found.value)
@@ -57,7 +57,7 @@ def slot_of(
     dated: Sequence[Entry[DatedRow]] | None = None,
 ) -> Filled | None:
     """
-    The slot that a clause fills, or None; by all rows of the tables where no others are given.
+    Return the slot that a clause fills, or None; `rows` and `dated` default to the whole tables.
 
     >>> from memento.consolidation.rules.skeleton import skeleton as reduced
     >>> found = slot_of(reduced("USER's team has 5 people", [], []))
@@ -84,7 +84,7 @@ _SUPPOSED = re.compile(
 
 def suppose(skeleton: Skeleton) -> Filled | None:
     """
-    The slot that a clause would fill if what it wishes, plans or reports were so, or None.
+    Return the slot that a clause would fill if what it wishes, plans or reports were true, or None.
 
     >>> from memento.consolidation.rules.skeleton import skeleton as reduced
     >>> from memento.consolidation.agents import Mention
@@ -131,14 +131,14 @@ def _filled(pattern: SlotRow, match: re.Match[str], skeleton: Skeleton) -> Fille
 
 
 def _role(group: dict[str, str | None], skeleton: Skeleton) -> str | None:
-    """The job title that stands beside an employer, wherever in the clause."""
+    """Return the job title next to an employer, anywhere in the clause."""
     match = role_beside().search(skeleton.text)
     role = group.get("role") or (match["role"] if match else None)
     return skeleton.words(role) if role else None
 
 
 def _fits(group: dict[str, str | None], skeleton: Skeleton) -> bool:
-    """Whether the subject is of the kind that the pattern is about: an organisation has headquarters, a project a status."""
+    """Tell whether the subject is of the kind that the pattern needs: an organisation has headquarters, a project a status."""
     subject = skeleton.named(group["s"] or "")
     if "org" in group:
         return subject is not None and subject.kind == "Organization"
@@ -210,7 +210,7 @@ def _value(pattern: SlotRow, text: str | None, skeleton: Skeleton) -> str:
 
 
 def _subject(sign: str | None, skeleton: Skeleton) -> str | None:
-    """The name of who or what the slot belongs to; what a nameless relative or thing has is kept with the user."""
+    """Return the name of the owner of the slot; a slot of an unnamed relative belongs to the user."""
     if not sign or sign.startswith(USER) or sign == KIN:
         return USER
     mention = skeleton.named(sign)
@@ -218,7 +218,7 @@ def _subject(sign: str | None, skeleton: Skeleton) -> str | None:
 
 
 def _date_slot(skeleton: Skeleton, rows: Sequence[Entry[DatedRow]]) -> Filled | None:
-    """The date of something: "Orion's launch moved to June 1" → Orion, date of launch, 2024-06-01."""
+    """Return the slot for the date of something: "Orion's launch moved to June 1" → Orion, date of launch, 2024-06-01."""
     for entry in rows:
         match = entry.pattern.search(skeleton.text)
         if match is None or (date := skeleton.dated(match["d"])) is None or date.role in ("since", "for"):
@@ -233,7 +233,7 @@ def _date_slot(skeleton: Skeleton, rows: Sequence[Entry[DatedRow]]) -> Filled | 
 
 
 def _schedules(group: dict[str, str | None], of: str, skeleton: Skeleton) -> bool:
-    """Whether the subject of "… is on Friday" or "… starts in May" is something that has a date."""
+    """Tell whether the subject of "… is on Friday" or "… starts in May" can have a date."""
     subject = skeleton.named(group["s"] or "")
     if subject is None:
         return of == "verb" and bool(signs()["dates-itself"].search(group.get("verb") or ""))

@@ -39,7 +39,7 @@ _THINGS = ("Project", "Organization", "Technology", "Concept")
 
 
 LANGUAGES = section(LEXICON / "words.toml", "language_names", dict[str, str])
-"""Names of the languages that rules do not read, by their codes."""
+"""Names, by code, of the languages that rules cannot read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,8 +47,8 @@ class Statement:
     """
     One clause of a note, understood.
 
-    `content` is the clause in the third person, as patterns read it; `words` is how the note says it, with USER for "I".
-    `stands` when the words mean the same without what is beside them.
+    `content` is the clause in the third person, as patterns read it; `words` is how the note says it, with USER for "I". `stands`
+    is true if the words mean the same without their context.
     """
 
     content: str
@@ -58,17 +58,17 @@ class Statement:
     skeleton: Skeleton
     dates: tuple[Dated, ...]
     filled: Filled | None = None
-    states: Filled | None = None  # also what is only wished, planned or told
+    states: Filled | None = None  # also what is only wished, planned or reported
     mood: Tone = "fact"
     ends: tuple[str, ...] = ()
     corrects: bool = False
     user_name: str | None = None
-    begins: Dated | None = None  # when what it fills begins, if that is yet to come
+    begins: Dated | None = None  # when the slot's value begins, if that is in the future
 
 
 @dataclass(slots=True)
 class _Context:
-    """What is the same for the whole note, and who was spoken of last."""
+    """The state that the clauses of a note share: who and what was mentioned last."""
 
     note: Note
     user: User
@@ -78,10 +78,10 @@ class _Context:
     people: dict[str, str] = field(default_factory=dict)
     thing: str | None = None
     shared: tuple[Dated, ...] = field(default=())
-    whole: str = ""  # the sentence that is read
+    whole: str = ""  # the sentence being read
 
     def meet(self, said: str, named: Sequence[str]) -> None:
-        """Remember who was spoken of: people by name, and relatives without one."""
+        """Remember who was mentioned: people by name, and relatives without a name."""
         for name in named:
             kin = next((m[1].lower() for m in signs()["kin-named"].finditer(said) if m[2].startswith(name)), "")
             known = self.people.get(name, "")
@@ -98,7 +98,7 @@ class _Context:
             )
 
     def antecedent(self, piece: str) -> str | None:
-        """The one person that the pronoun at the beginning of a clause can mean; None where more than one fits."""
+        """Return the one person that the pronoun at the beginning of a clause can mean; None if several fit."""
         match = signs()["leads-with-pronoun"].match(piece)
         if match is None:
             return None
@@ -112,27 +112,27 @@ class Passage:
     """
     A sentence of a note, or a block that is kept whole, with the statements in it.
 
-    `words` is how the note says it, with USER for "I". `noise` says why it is worth no memory; `unread` why it was not read.
+    `words` is how the note says it, with USER for "I". `noise` is the reason why it makes no memory, `unread` why it was not read.
     """
 
     words: str
     statements: tuple[Statement, ...] = ()
     corrects: bool = False
     leans: bool = False
-    is_fragment: bool = False  # means something behind another sentence only
+    is_fragment: bool = False  # means something only after another sentence
     noise: str = ""
     unread: str = ""
 
 
 def statements(note: Note, mentions: Sequence[Mention], user: User, zone: str = "UTC") -> Iterator[Statement]:
-    """The clauses of a note that state something, wish for it or ask for it."""
+    """Yield the clauses of a note that state something, wish for it or ask for it."""
     for passage in passages(note, mentions, user, zone):
         if not passage.noise:
             yield from passage.statements
 
 
 def passages(note: Note, mentions: Sequence[Mention], user: User, zone: str = "UTC") -> Iterator[Passage]:
-    """The sentences of a note and its blocks, in order; what is not prose or not English is kept whole and not read."""
+    """Yield the sentences and blocks of a note, in order; a block that is not prose or not English is kept whole and not read."""
     text, _ = split_read(note.content)
     if (spoken := language(text)) != "en":
         yield Passage(words=text.strip(), unread=f"{LANGUAGES.get(spoken, 'its language')} is not read by rules")
@@ -143,7 +143,7 @@ def passages(note: Note, mentions: Sequence[Mention], user: User, zone: str = "U
             words = block.text if block.kind == "code" else with_user(block.text)
             yield Passage(words=words, unread=f"a block of {block.kind} is kept whole")
             continue
-        asked: Passage | None = None  # a question that may have its answer next
+        asked: Passage | None = None  # a question that may be answered next
         for sentence in sentences(block.text):
             if is_readable(sentence) and is_framing(sentence):
                 continue
@@ -162,7 +162,7 @@ def passages(note: Note, mentions: Sequence[Mention], user: User, zone: str = "U
 
 
 def _needs_question(sentence: str, passage: Passage) -> bool:
-    """Whether an answer says yes or no, and nothing that fills or ends something by itself."""
+    """Tell whether a sentence answers yes or no, and fills or ends nothing by itself."""
     if passage.noise or passage.unread or not signs()["answers"].match(sentence):
         return False
     return not any(one.filled or one.ends or one.user_name for one in passage.statements)
@@ -203,7 +203,7 @@ def _statements(body: str, corrects: bool, context: _Context) -> Iterator[Statem
 def _understood(piece: str, context: _Context, terminal: str, corrects: bool) -> Iterator[Statement]:
     full = with_subject(piece)
     if context.people and full.startswith("my ") and not piece.lower().startswith("my "):
-        full = piece  # "Ann has a new flat. Rent is 540": it is hers
+        full = piece  # "Ann has a new flat. Rent is 540": the rent is hers
     elif not (context.people or context.thing):
         full = signs()["the-one-of-mine"].sub(r"my \g<what>", full)
     said = third_person(_of_the_user(full), context.user)
@@ -236,7 +236,7 @@ def _with_person(said: str, person: str) -> str:
 
 
 def _of_the_user(said: str) -> str:
-    """ "User mentioned they are vegetarian" as "I am vegetarian": an agent writes of the user as of somebody else."""
+    """Read "User mentioned they are vegetarian" as "I am vegetarian": agents write of the user in the third person."""
     match = signs()["about-user"].match(said)
     if match is None:
         return said
@@ -251,7 +251,9 @@ def _of_the_user(said: str) -> str:
 
 
 def _halves(said: str) -> list[str]:
-    """Two statements of one subject: "USER lives in Berlin and works at Acme" → "USER lives in Berlin", "USER works at Acme"."""
+    """
+    Split two statements of one subject: "USER lives in Berlin and works at Acme" → "USER lives in Berlin", "USER works at Acme".
+    """
     match = signs()["shared-subject"].match(signs()["terminal"].sub("", said))
     return [f"{match[1]} {match[2]}".rstrip(","), f"{match[1]} {match[3]}"] if match else []
 
@@ -310,8 +312,10 @@ def _statement(
 
 def _is_attribute(one: Dated, content: str, lasting: bool) -> bool:
     """
-    Whether a date is not when the clause is so: a year tells how old a thing is ("a van from 2019", "a 2016 estate"), or any what
-    was before ("84 kg, was 91 in January").
+    Tell whether a date is not the time of the clause.
+
+    A year may tell how old a thing is ("a van from 2019", "a 2016 estate"), and any date what was before ("84 kg, was 91 in
+    January").
     """
     words = content[one.start : one.end].split()
     if signs()["as-it-was"].search(content[: one.start]):
@@ -326,7 +330,11 @@ def _is_attribute(one: Dated, content: str, lasting: bool) -> bool:
 
 
 def _may_fill(how: Reading, filled: Filled, begins: Dated | None) -> bool:
-    """Facts fill slots; a plan tells the date of something or when it begins, a wish at most what the user is called."""
+    """
+    Tell whether a clause may fill its slot.
+
+    Facts may; a plan only if it gives the date of something or when it begins, a wish at most the user's name.
+    """
     if how.additional:
         return False
     return (
@@ -338,7 +346,7 @@ def _may_fill(how: Reading, filled: Filled, begins: Dated | None) -> bool:
 
 
 def _remembered(statement: Statement, context: _Context) -> Statement:
-    """The statement, once the context knows its dates and the one person it is about."""
+    """Record in the context the dates of a statement and the people and things it mentions, and return the statement."""
     if statement.dates and statement.reading.tense == "past":
         context.shared = statement.dates[:1]
     spoken = found_mentions(statement.content, context.mentions, context.pattern)
@@ -351,7 +359,7 @@ def _remembered(statement: Statement, context: _Context) -> Statement:
 
 
 def _ended_by_now(statement: Statement, earlier: Statement | None) -> Statement:
-    """ "I used to use X, now I use Y": the second half ends X."""
+    """End with "now I use Y" what the clause before says: "I used to use X, now I use Y" ends X."""
     if (
         earlier is None
         or earlier.reading.mood != "past"
@@ -364,7 +372,7 @@ def _ended_by_now(statement: Statement, earlier: Statement | None) -> Statement:
 
 
 def _without_names(content: str, context: _Context) -> str:
-    """The text with a sign for each word of a name: "Will Hope" is no wish, and "Mark Poole" no command."""
+    """Replace each name by a plain word: "Will Hope" is no wish, and "Mark Poole" no command."""
     text, last = "", 0
     for start, end, _ in found_mentions(content, context.mentions, context.pattern):
         if start >= last and any(letter.isupper() for letter in content[start:end]):
@@ -374,7 +382,7 @@ def _without_names(content: str, context: _Context) -> str:
 
 
 def _begun(words: str, sentence: str) -> str:
-    """The words of a clause with a capital, where the sentence that they are cut from has one."""
+    """Capitalise the words of a clause if the sentence that it was cut from begins with a capital."""
     return _capitalised(words) if sentence[:1].isupper() else words
 
 

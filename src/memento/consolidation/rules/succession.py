@@ -62,7 +62,7 @@ _JOBS = ("job", "position", "role", "company")
 
 
 def succeeded_by(draft: Draft, old: Existing, existing: Sequence[Existing], note: Note) -> Target | None:
-    """The memory as a target, if the draft fills its slot with another value (or leaves the employer it is a job at)."""
+    """Return the memory as a target if the draft fills its slot with another value, or leaves the employer that it names."""
     if draft.slot is None or not draft.sure or not _same(draft.subject, old.subject) or old.memory.slot is None:
         return None
     if draft.slot == "employer" and old.memory.slot == "job title":
@@ -75,7 +75,7 @@ def succeeded_by(draft: Draft, old: Existing, existing: Sequence[Existing], note
         and not draft.corrects
         and role_signs()["role"].search(draft.slot)
     ):
-        return None  # who stands in until September ends nobody's time
+        return None  # a substitute until September does not replace the holder
     if changes_status(draft, old) and not reading(draft.content).additional:
         return _target(
             draft, old, f"{draft.content.rstrip('.!')}; until then: {old.memory.content.rstrip('.!')}", "slot:partner"
@@ -90,7 +90,7 @@ def succeeded_by(draft: Draft, old: Existing, existing: Sequence[Existing], note
 
 
 def ended_by(draft: Draft, old: Existing, existing: Sequence[Existing], note: Note) -> Target | None:
-    """The memory as a target, if the draft says that what it is about no longer holds, or corrects the same statement."""
+    """Return the memory as a target if the draft says that it no longer holds, or corrects it."""
     if draft.ends and shares_subject(draft, old) and any(is_ended(phrase, draft, old) for phrase in draft.ends):
         return _target(
             draft,
@@ -120,7 +120,7 @@ def ended_by(draft: Draft, old: Existing, existing: Sequence[Existing], note: No
 
 
 def _corrected(draft: Draft, old: Existing, existing: Sequence[Existing]) -> Target | None:
-    """The memory as a target, if the draft restates it with a difference and says that this corrects it."""
+    """Return the memory as a target if the draft restates it with a difference and says that it corrects it."""
     wrong = [one for one in existing if corrects_figure(draft.content, one.memory.content)]
     if [one.memory.iri for one in wrong] == [old.memory.iri] and (draft.corrects or _speak_of_one(draft, old)):
         return _target(
@@ -135,12 +135,12 @@ def _corrected(draft: Draft, old: Existing, existing: Sequence[Existing]) -> Tar
 
 
 def _speak_of_one(draft: Draft, old: Existing) -> bool:
-    """Whether two memories have a word in common that is no figure."""
+    """Tell whether two memories share a word that is not a figure."""
     return any(not word[0].isdigit() for word in stems(draft.content) & stems(old.memory.content))
 
 
 def _one_slot(draft: Draft, old: Existing, existing: Sequence[Existing]) -> bool:
-    """Whether both fill the same slot; "the flight was moved" speaks of the flight to Tokyo if no other flight is known."""
+    """Tell whether both fill the same slot; "the flight was moved" is the flight to Tokyo if no other flight is known."""
     slot, known = draft.slot or "", old.memory.slot or ""
     if slot == known:
         return True
@@ -152,7 +152,11 @@ def _one_slot(draft: Draft, old: Existing, existing: Sequence[Existing]) -> bool
 
 
 def _names_event(slot: str, known: str) -> bool:
-    """Whether "date of appointment" may be short for "date of dentist appointment" or "date of appointment with Kim"."""
+    """
+    Tell whether one slot may be short for the other.
+
+    "date of appointment" may mean "date of dentist appointment" or "date of appointment with Kim".
+    """
     event = slot.removeprefix("date of ")
     return (
         event != slot and known.startswith("date of ") and (known.startswith(f"{slot} ") or known.endswith(f" {event}"))
@@ -166,7 +170,7 @@ def _target(draft: Draft, old: Existing, reason: str, rule: str) -> Target:
 
 
 def _differs(draft: Draft, old: Existing) -> bool:
-    """Whether both values cannot hold together; neither contradicts a memory that already speaks of the other's value."""
+    """Tell whether the two values exclude each other; a draft that also mentions the known value does not contradict it."""
     new, known = draft.slot_value or "", old.memory.slot_value or ""
     if not new or not known or compatible(new, known):
         return False
@@ -178,14 +182,14 @@ def _differs(draft: Draft, old: Existing) -> bool:
 
 
 def _is_weak(draft: Draft) -> bool:
-    """Whether the draft only says that a tool is used, which does not say that it is the only one."""
+    """Tell whether the draft only says that a tool is used, not that it is the only one."""
     if draft.slot not in _TOOLS or draft.ends:
         return False
     return not reading(draft.content).changed and not signs()["says-which"].search(draft.content)
 
 
 def _is_another_event(draft: Draft, old: Existing, note: Note) -> bool:
-    """Whether the old date has passed and the thing happens again and again: the next meeting does not move the last one."""
+    """Tell whether the old date has passed and the event recurs: the next meeting does not move the last one."""
     if draft.event_at is None or old.memory.event_at is None or signs()["once"].search(draft.slot or ""):
         return False
     return old.memory.event_at < note.at and not (
@@ -194,7 +198,7 @@ def _is_another_event(draft: Draft, old: Existing, note: Note) -> bool:
 
 
 def _job_there(draft: Draft, old: Existing, existing: Sequence[Existing]) -> Target | None:
-    """A job title that names the employer that the user has just left."""
+    """Return a job title as a target if it names the employer that the user has just left."""
     left = [
         other.memory.slot_value or ""
         for other in existing
@@ -206,7 +210,7 @@ def _job_there(draft: Draft, old: Existing, existing: Sequence[Existing]) -> Tar
 
 
 def _moved_away(draft: Draft, old: Existing, note: Note) -> Target | None:
-    """An address that somebody has left with a move to another place; one of that very place stays."""
+    """Return an address as a target if somebody moved elsewhere; an address in the new place stays."""
     if (draft.valid_at or note.at) <= old.memory.valid_at or occurs(draft.slot_value or "", old.memory.content):
         return None
     if not reading(draft.content).changed:
@@ -217,7 +221,7 @@ def _moved_away(draft: Draft, old: Existing, note: Note) -> Target | None:
 
 
 def _likeliest(draft: Draft, existing: Sequence[Existing]) -> Existing | None:
-    """The one memory that the correction restates with a difference: most words in common, and more than half of them."""
+    """Find the memory that a correction most likely restates: the one with most words in common, at least half of them."""
     wanted = stems(draft.content)
     scored = [
         (len(wanted & stems(old.memory.content)) / max(1, len(wanted | stems(old.memory.content))), -at, old)
@@ -229,7 +233,7 @@ def _likeliest(draft: Draft, existing: Sequence[Existing]) -> Existing | None:
 
 
 def _slot_reason(draft: Draft, old: Existing, slot: str = "") -> str:
-    """A sentence for whoever asks why a belief ended."""
+    """Return a sentence that says why a belief ended."""
     slot = slot or draft.slot or ""
     subject, value, known = draft.subject or "", draft.slot_value or "", old.memory.slot_value or ""
     if draft.corrects:
@@ -248,7 +252,7 @@ def _same(one: str | None, other: str | None) -> bool:
 
 
 def shares_subject(draft: Draft, old: Existing) -> bool:
-    """Whether both memories speak of one subject: the same slot's owner, or the same subject of the sentence."""
+    """Tell whether both memories have one subject: the owner of the slot, or the subject of the sentence."""
     new = draft.subject or speaks_of(draft.content)
     known = old.subject or speaks_of(old.memory.content)
     if known == USER and old.memory.slot and f"{USER}'s {old.memory.slot}" in draft.content:
@@ -277,12 +281,12 @@ def shares_subject(draft: Draft, old: Existing) -> bool:
 
 
 def _is_own_thing(subject: str | None) -> bool:
-    """Whether a subject is something of the user's and nobody: "USER's backend", not "USER's wife"."""
+    """Tell whether a subject is a thing of the user and not a person: "USER's backend", not "USER's wife"."""
     return subject is not None and subject.startswith(f"{USER}'s ") and subject.split()[-1] not in _KIN
 
 
 def is_ended(phrase: str, draft: Draft, old: Existing) -> bool:
-    """Whether the memory tells of the phrase what the draft says is over."""
+    """Tell whether the memory says of the phrase what the draft says has ended."""
     memory = old.memory
     denied = draft.corrects and bool(signs()["never-said"].search(draft.content))
     over = bool(signs()["never-said"].search(memory.content)) if denied else is_no_longer(memory.content)
@@ -293,7 +297,7 @@ def is_ended(phrase: str, draft: Draft, old: Existing) -> bool:
     rule = rule_of(draft)
     if (
         memory.slot == "home" and reading(draft.content).mood == "plan"
-    ):  # who leaves a town on Sunday may be back on Monday
+    ):  # somebody who leaves a town on Sunday may be back on Monday
         return False
     if rule == "took-over":
         return held_the_role(phrase, draft, old)
@@ -332,7 +336,7 @@ def is_ended(phrase: str, draft: Draft, old: Existing) -> bool:
 
 
 def _is_state_of(rule: str, phrase: str, old: Existing) -> bool:
-    """Whether a memory tells of the state that such an ending ends: an illness that is over, a home that was shared."""
+    """Tell whether a memory states what this kind of ending ends: an illness that is over, a home that was shared."""
     content = old.memory.content
     match rule:
         case "returned":

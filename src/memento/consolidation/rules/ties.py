@@ -2,7 +2,7 @@
 Find relationships between people that a sentence mentions in passing: "USER's sister Angela rents a flat" → Angela is USER's
 sister.
 
-*Because:* a question asks about "my sister's landlord", and the notes speak of Angela.
+*Because:* a question asks about "my sister's landlord", and the notes name Angela.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _OWNER = rf"(?<![\w'’])(?:{USER}['’]s|(?-i:[Oo]ur|[Mm]y)|{_NAME}['’]s?)"
 _KIN = rf"(?P<kin>{PATTERN})"
 _ADJECTIVE = r"(?:(?:new|old|older|elder|younger|little|big|twin|best|good|former|late|own|eldest|youngest)\s+)?"
 _ROWS = tuple(
-    re.compile(f"(?={pattern})", re.IGNORECASE)  # of "USER's brother Tom's daughter Ada" both
+    re.compile(f"(?={pattern})", re.IGNORECASE)  # finds both in "USER's brother Tom's daughter Ada"
     for pattern in (
         rf"(?P<owner>{_OWNER})\s+{_ADJECTIVE}{_KIN},?\s+(?P<name>{_NAME})",
         rf"(?P<owner>{_OWNER})\s+{_ADJECTIVE}{_KIN}\s+\((?P<name>{_NAME})",
@@ -40,7 +40,7 @@ _TITLE = r"(?:(?:Mr|Mrs|Ms|Miss|Dr|Prof|Sr|Sra|Doctor)\.?\s+)?"
 
 def read_ties(content: str, about: Sequence[str]) -> tuple[Stated, ...]:
     """
-    Return what a memory says in passing of who is what to whom, among those it is about.
+    Return the relationships that a memory mentions in passing, between the people it is about.
 
     >>> found = read_ties("USER's sister Ilse met Milo (Ilse's boss).", ["Ilse", "Milo"])
     >>> [(one.subject, one.relation, one.value) for one in found]

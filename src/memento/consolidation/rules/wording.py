@@ -1,8 +1,8 @@
 """
-Word a memory as its note does, with USER for the speaker, and complete what a hurried writer leaves out.
+Word a memory as its note does, with USER for the speaker, and add what a hurried writer leaves out.
 
-*Because:* a question no longer finds words that were changed, and any change may be wrong. Only what is certain is changed: "I" and
-"my", and the verb that agrees with them; a relative day gains its date.
+*Because:* a question no longer finds words that were changed, and any change may be wrong. Only certain changes are made: "I" and
+"my" become USER, the verb agrees with it, and a relative day gets its date.
 
 "Flying to Oslo" is read as "I'm flying to Oslo", "new boss: Kiran" as "my new boss is Kiran", but only if no complete sentence can
 begin with the first word. Patterns and words are in `data/wording.toml`.
@@ -37,19 +37,19 @@ TABLE = DATA / "wording.toml"
 _LISTS = word_lists(TABLE)
 _WORD = re.compile(r"[\w'’]+")
 MOST = 6
-"""Words of a sentence without a verb that is kept with the one before it."""
+"""The most words of a verbless sentence that is kept with the one before it."""
 _STAMP = re.compile(r"\s?\[\d{4}(?:-\d\d){0,2}\]")
 
 
 @cache
 def noise_rows() -> tuple[Entry[Row], ...]:
-    """Return the rows of sentences that are worth no memory; the second part of an example is the reason."""
+    """Return the rows for sentences that make no memory; the second part of an example is the reason."""
     return entries(TABLE, Row, {}, table="noise_row", flags=re.IGNORECASE)
 
 
 def with_user(text: str) -> str:
     """
-    The text as it was said, with USER for the one who says it; "we" and "our" stay, and so do names.
+    Return a text with USER in place of "I"; "we", "our" and names stay.
 
     >>> with_user("I've moved and I love my new flat; we're happy.")
     "USER has moved and USER loves USER's new flat; we're happy."
@@ -60,7 +60,7 @@ def with_user(text: str) -> str:
 @lru_cache(maxsize=8192)
 def as_read(content: str) -> str:
     """
-    A memory in the third person throughout, without the dates in brackets: what patterns compare.
+    Return a memory in the third person throughout and without dates in brackets, which is the form that patterns compare.
 
     >>> as_read("We moved yesterday [2026-03-02].")
     'USER and others moved yesterday.'
@@ -70,7 +70,7 @@ def as_read(content: str) -> str:
 
 def noise(sentence: str, rows: Sequence[Entry[Row]] | None = None) -> str:
     """
-    Why a sentence is worth no memory, or ""; by all rows where no others are given.
+    Return why a sentence makes no memory, or ""; `rows` defaults to the whole table.
 
     >>> noise("Thanks a lot!"), noise("ok"), noise("Where do I live?"), noise("I like tea.")
     ('it is thanks', 'it says nothing by itself', 'it is a question', '')
@@ -89,7 +89,7 @@ def noise(sentence: str, rows: Sequence[Entry[Row]] | None = None) -> str:
 
 def leans(piece: str) -> bool:
     """
-    Whether a clause or sentence needs what stands before it: it begins with a pronoun or a conjunction, or is a fragment.
+    Tell whether a clause or sentence needs the one before it: it begins with a pronoun or a conjunction, or is a fragment.
 
     >>> leans("She still teaches."), leans("Two bedrooms."), leans("Mum still teaches.")
     (True, True, False)
@@ -107,7 +107,7 @@ def leans(piece: str) -> bool:
 
 def is_verbless(piece: str, most: int) -> bool:
     """
-    Whether a piece is so few words, none of them a verb, and names no property: "Two hundred and twelve pages."
+    Tell whether a piece has at most `most` words, none of them a verb, and names no property: "Two hundred and twelve pages."
 
     >>> is_verbless("Real reason.", 6), is_verbless("Rent: 900 euros", 6), is_verbless("Oda sings.", 6)
     (True, False, False)
@@ -118,13 +118,13 @@ def is_verbless(piece: str, most: int) -> bool:
     if len(words) > most or re.search(r"[:=]", piece):
         return False
     counts = words and (words[0][0].isdigit() or words[0].lower() in NUMBER_WORDS)
-    # Behind a number what looks like a verb in the present is a noun: "two pages".
+    # After a number, a word that looks like a present verb is a noun: "two pages".
     return not has_verb([word for word in words if not (counts and word.endswith("s") and base_of(word))])
 
 
 def is_label_of_somebody(piece: str) -> bool:
     """
-    Whether a piece labels what somebody or something has that was spoken of before: "Real name: Oda".
+    Tell whether a piece labels a property of somebody or something mentioned before: "Real name: Oda".
 
     >>> is_label_of_somebody("Real name: Oda"), is_label_of_somebody("Rent: 900 euros")
     (True, False)
@@ -134,7 +134,7 @@ def is_label_of_somebody(piece: str) -> bool:
 
 
 def has_verb(words: Sequence[str]) -> bool:
-    """Whether one of some words is a finite verb or an imperative."""
+    """Tell whether some word is a finite verb or an imperative."""
     for at, word in enumerate(words):
         plain = word.lower().replace("’", "'")
         if plain in ("is", "are", "am", "was", "were", "has", "have", "had", "does", "do", "did") or "'" in plain:
@@ -146,9 +146,9 @@ def has_verb(words: Sequence[str]) -> bool:
 
 def with_dates(content: str, dates: Sequence[Dated], zone: tzinfo) -> str:
     """
-    The content with the date behind each day that is named by its distance: "yesterday" becomes "yesterday [2026-03-02]".
+    Return the content with a date after each day that is given relative to the note: "yesterday" becomes "yesterday [2026-03-02]".
 
-    `dates` are those of this content, by their place in it.
+    `dates` are those of this content, with their positions in it.
     """
     text, shift = content, 0
     for one in sorted(dates, key=lambda found: found.end):
@@ -170,7 +170,7 @@ def with_dates(content: str, dates: Sequence[Dated], zone: tzinfo) -> str:
 
 def with_subject(piece: str) -> str:
     """
-    The clause with the "I" or "my" that a diary leaves out.
+    Return the clause with the "I" or "my" that diary style leaves out.
 
     >>> with_subject("Started at Acme"), with_subject("Flying to Oslo on Friday"), with_subject("Running is fun")
     ('I started at Acme', "I'm flying to Oslo on Friday", 'Running is fun')
@@ -213,7 +213,7 @@ def with_subject(piece: str) -> str:
 
 def shared_verbs(clause: str) -> list[str]:
     """
-    The statements of a subject with several verbs between commas.
+    Split a sentence whose subject has several verbs between commas into statements.
 
     >>> shared_verbs("I live in Trieste, work at Generali, and have two kids")
     ['I live in Trieste', 'I work at Generali', 'I have two kids']
@@ -225,7 +225,7 @@ def shared_verbs(clause: str) -> list[str]:
         return [clause]
     form = _form(match["v"])
     if form == "base" and match["s"].split()[-1] not in ("I", "We"):
-        form = ""  # "Feature freeze is in May, release in June": what looks like a verb is a noun
+        form = ""  # "Feature freeze is in May, release in June": the word that looks like a verb is a noun
     pieces: list[str] = []
     for part in signs()["parts"].split(clause):
         if not pieces:
@@ -238,7 +238,7 @@ def shared_verbs(clause: str) -> list[str]:
 
 
 def _begins_like(part: str, form: str) -> bool:
-    """Whether a part begins with a verb of the same form and something only a verb has behind it."""
+    """Tell whether a part begins with a verb of the same form, followed by something that only a verb takes."""
     words = [word for word in part.split()[:5] if not is_adverb(word)]
     if len(words) < 2 or _form(words[0]) != form:
         return False
@@ -254,7 +254,7 @@ def _begins_like(part: str, form: str) -> bool:
 
 def of_the_same(piece: str, before: str) -> str:
     """
-    The clause with what "it" stands for, where the clause before it speaks of one measured thing.
+    Replace "it" in a clause if the clause before is about one measured thing.
 
     >>> of_the_same("it's 980 euros now", "Rent went up")
     'my rent is 980 euros now'
@@ -268,7 +268,7 @@ def of_the_same(piece: str, before: str) -> str:
 
 
 def _form(verb: str) -> str:
-    """ "past", "base" or "s": verbs that share a subject have one form."""
+    """Return the form of a verb, "past", "base" or "s": verbs that share a subject have the same form."""
     if is_past(verb):
         return "past"
     if verb in BASES or verb in ("am", "have"):
@@ -277,12 +277,12 @@ def _form(verb: str) -> str:
 
 
 def _main(rest: str) -> str:
-    """The words of a clause before a comma or a conjunction."""
+    """Return the words of a clause before a comma or a conjunction."""
     return signs()["first-clause-ends"].split(rest, maxsplit=1)[0]
 
 
 def _labelled(piece: str) -> str:
-    """ "Rent: 900 euros" as a sentence about the user, or "" """
+    """Turn "Rent: 900 euros" into a sentence about the user; "" if the piece is no such label."""
     match = signs()["label"].match(piece)
     if match is None or match["attr"].lower() in _LISTS["no_labels"] or match["attr"].lower().split()[-1] in MODALS:
         return ""
