@@ -1,4 +1,4 @@
-"""A note is understood by a model in five questions at most, two branches side by side; and by rules in one thread."""
+"""A note is understood by a model in six questions at most, two branches side by side; and by rules in one thread."""
 
 from __future__ import annotations
 
