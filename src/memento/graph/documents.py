@@ -86,7 +86,7 @@ class Document:
         return sorted(_name_of(quad.subject) for quad in found)
 
     def describe_subject(self, subject: IRI | None = None) -> Iterator[ox.Triple]:
-        """Yield the triples of a subject and of the blank nodes that it leads to; without a subject, of all blank nodes."""
+        """Yield the triples of a subject and of the blank nodes that it leads to; without a subject, every triple."""
         waiting: list[ox.NamedNode | ox.BlankNode | None] = [ox.NamedNode(subject) if subject else None]
         while waiting:
             for quad in self._store.quads_for_pattern(waiting.pop(), None, None):
