@@ -101,7 +101,7 @@ class Entry:
 class Head:
     """
     The number of the last write and its token; the token (empty: no node) and the name of the node that has the turn; a counter
-    that this node increases while it is alive; and the id of the store.
+    that it increases while it is alive; and the id of the store.
     """
 
     sequence: int
