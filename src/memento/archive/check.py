@@ -253,7 +253,7 @@ class Watch:
 LOOK_S = 1.0
 """Seconds in which a part must answer."""
 LEAST_FREE = 200 * 2**20
-"""Bytes that should be left on the disk."""
+"""Bytes that should be free on the disk."""
 
 
 def _look_safely(part: PartName, look: Callable[[], PartHealth]) -> PartHealth:
@@ -300,7 +300,7 @@ _GAUGES: Mapping[str, Mapping[str, str]] = {
     "notes": {"pending": "pending_notes", "failed": "failed_notes", "oldest_s": "pending_oldest_seconds"},
     "disk": {"free_bytes": "disk_free_bytes"},
 }
-"""By part and figure, the metric that tells it."""
+"""The metric for each part and figure."""
 
 
 def find_set_aside(tenant: str, access: Access, parts: Backends) -> SetAside | None:
@@ -546,7 +546,7 @@ def _graphs_of(tenant: str, parts: Backends) -> list[IRI]:
 
 _SHOWN = 100  # nodes that are named
 DAMAGED = "damaged-store"
-"""The word of `find_differences` for files that cannot be read to their end."""
+"""The name that `find_differences` uses for files that cannot be read completely."""
 _REMEDY = (
     "`memento restore` puts a backup in its place; where there is none, `memento export` takes out what can be read"
 )

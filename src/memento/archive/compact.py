@@ -42,9 +42,9 @@ from memento.text.mood import reading
 Nodes = NDArray[np.int32]
 
 STEP = 64
-"""Memories that are hidden, or brought back, in one write."""
+"""Memories hidden or restored in one write."""
 _REST_S = 0.002
-"""Seconds between two steps, in which who waits for the memory gets it."""
+"""Seconds between two steps, in which waiting callers get the lock."""
 _AT_ONCE = 500  # memories that are read together
 _REMOVED = ":removed"
 _COUNTS = re.compile(r"(?<!\d)(\d++) (expired|merged|evicted|in all)")
@@ -54,12 +54,12 @@ _FILLER = frozenset(("a", "an", "the", "really", "also", "just", "please"))
 _WORD = re.compile(r"[^\W_]+(?:[.,:/'’-][^\W_]+)*|[%$€£°+*=<>#@&/-]")
 _STAMP = re.compile(r"\[[^\[\]]{0,40}\]")
 _COPIED = (MEM.about, MEM.mentions, MEM.tagged, MEM.refers, MEM.contradicts, PROV.wasDerivedFrom)
-"""What the memory that stays takes over from the one that goes."""
+"""Predicates whose values the remaining memory takes over from the hidden one."""
 _SAME = (
     *(MEM.about, MEM.subject, MEM.slot, MEM.slotValue, MEM.saidBy, MEM.title, MEM.eventAt, MEM.mood),
     *(MEM.container, MEM.memoryType, MEM.invalidAt, MEM.expiresAt, MEM.parent, MEM.invalidates, MEM.supersedes),
 )
-"""What must be equal in two memories that become one."""
+"""Predicates whose values must be equal for a merge."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +74,7 @@ class Rules:
     alike: float = 0.92
     newest: int = 500
     shown: int = 100
-    """Lines of the answer at most."""
+    """Most lines of the answer."""
 
 
 @dataclass(slots=True, kw_only=True)

@@ -42,7 +42,7 @@ from memento.vault import HEADER, SEALED, TOKENS, Vault, is_encrypted, is_sealed
 logger = logging.getLogger(__name__)
 
 _KEPT = (*MADE, "cases", "redactions.json", "captures.jsonl")
-"""What goes into the archive."""
+"""The files in the archive."""
 _PASSING = ("snapshots", "standing-in", "restore.new", "restore.json", "store.new", "store.old", "index-copy", "erased")
 _WAIT_S = 30.0
 

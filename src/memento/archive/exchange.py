@@ -303,7 +303,7 @@ _PASSED_OVER = ("audit", "inferred")
 _PORTION = 500
 _TRIED_AT_ONCE = 2_000
 _FAILURES = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError)
-"""How code fails that meets a value which it was not written for."""
+"""Exceptions of code that meets an unexpected value."""
 _SHOWN = 5
 _MINTED = re.compile(r"urn:memento:\w+:[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
 
@@ -474,7 +474,7 @@ def prepare_merge(
 
 
 _TEXTS = (MEM.content, MEM.title, MEM.name, MEM.description)
-"""What is no more to be found anywhere: the first two wherever they go, the others with what they are of."""
+"""Predicates whose removed texts are erased everywhere: for the first two always, for the others if the whole node is removed."""
 _LOOKING = (MEM.saidBy, MEM.subject, MEM.extractedFrom)
 
 
@@ -536,7 +536,7 @@ class _GraphMapping:
         self._tenant: str | None = None
         self.renamed: dict[str, IRI] = {}
         self.names_user = False
-        """Whether the document describes the user, whom a caller of some namespaces may name and not describe."""
+        """Whether the document describes the user; a caller restricted to some namespaces may name the user but not describe it."""
         self.targets: list[IRI] = []
 
     def map_graph(self, name: str) -> IRI | None:

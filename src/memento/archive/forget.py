@@ -26,7 +26,7 @@ from memento.model import Change, Forgotten, Quad, Scope, Unforgotten
 from memento.search.postings import tokens
 
 UNREAD = "it was forgotten before it was understood"
-"""Why a note that was forgotten while it waited is skipped; `unforget_iri` lets only such a note wait again."""
+"""The reason recorded for skipping a note that was forgotten while it waited; `unforget_iri` requeues only such notes."""
 _NOTHING = Change()
 _DERIVED = ("urn:memento:inferred:", "urn:memento:branch:")
 
@@ -234,7 +234,7 @@ def _select_traces(nodes: Sequence[IRI], scope: Scope, parts: Backends) -> list[
 
 
 _NAMED = frozenset({MEM.Entity, MEM.CodeEntity, MEM.Key, MEM.Session, MEM.Tag, MEM.Relation})
-"""What is there for the sake of what refers to it, and has a name in somebody's words."""
+"""Types of nodes that exist only for what refers to them, and whose names are somebody's words."""
 
 
 def _find_bare(nodes: Sequence[IRI], gone: Sequence[Quad], scope: Scope, parts: Backends) -> list[IRI]:

@@ -16,7 +16,7 @@ from memento.iris import IRI
 from memento.model import GraphLink, GraphNode, Neighbourhood, Scope
 
 WIDEST = 3_000
-"""Nodes of one step of a search for a way; past them only the newest are followed."""
+"""Most nodes of one step of a path search; of more, only the newest are followed."""
 
 
 _SOURCES = ("urn:memento:memory:", "urn:memento:note:")

@@ -10,7 +10,7 @@ missing) → `Merger` (each statement as its latest patch has it) → `exchange.
 
 *Guarantees:* the memory is the same in whatever order, and however often, patches arrive. If a patch is damaged, or a patch before
 it or one that it builds on is missing, the error names it, and no patch is applied. What is erased on one machine stays erased on
-all: a digest of its IRI keeps it out, and its machine removes the text from the patches that it wrote. Of a property with one
+all: a digest of its IRI keeps it out, and each machine removes the text from the patches that it wrote. Of a property with one
 value, the latest is kept. If two memories give one property of one subject different values, and neither machine knew of the other,
 both stay, and are linked as rivals. What one machine removed stays if another refers to it. The audit graph of a memory records
 which patches are in it, and is written together with their content.
@@ -56,7 +56,7 @@ _KINDS = ("self", "graph", "cases", "provenance", "data")
 _WAITING = ("pending", "failed")
 _FORM = form_called("trig")
 _SAID = re.compile(r"urn:memento:(?:memory|note):")
-"""Whose text is gone for good once it is erased; of anything else what is gone may come again."""
+"""Types of nodes whose erased text never returns; for all others, removed statements may return."""
 _FOOTING = re.compile(r"urn:memento:(?!memory:|note:|user:)")
 _APART = "written on two machines that did not know of each other: one of them is likely over"
 _SURE = 0.9
@@ -356,7 +356,7 @@ def _explain_gap(machine: str, sequence: int, why: str) -> InputError:
 
 
 def blank_patches(folder: Path, ledger: Ledger) -> int:
-    """Remove erased data from the patches that this machine wrote; return how many were rewritten."""
+    """Remove erased statements and removed texts from the patches that this machine wrote; return how many were rewritten."""
     count = 0
     for machine, numbered in list_patches(folder).items():
         for paths in numbered.values() if machine in ledger.machines else ():
@@ -394,7 +394,7 @@ class Merger:
         self.adds: dict[Statement, Patch] = {}
         self.removes: dict[Statement, None] = {}
         self.overruled = 0
-        """How many values gave way to another one of the same property, and neither machine knew of the other's."""
+        """The number of values replaced by another value of the same property, while neither machine knew the other's."""
         self._by_key: dict[bytes, Statement] = {}
         self._about: dict[str, dict[Statement, None]] = {}
         self._pointing: dict[str, dict[Statement, None]] = {}

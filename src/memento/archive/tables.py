@@ -66,14 +66,14 @@ from memento.text.names import mentions
 from memento.time import utc
 
 USER = "USER"
-"""What memories call the user."""
+"""The name of the user in memories."""
 MARK = "<!-- Memento export -->"
 """The first line of Markdown."""
 Dates = Literal["keep", "month", "year"]
-"""What is left of the dates of an anonymised export."""
+"""The precision of dates in an anonymised export."""
 _AT_ONCE = 500
 HEAD = 1 << 16
-"""Bytes of a file that tell whether it is an export."""
+"""Bytes at the beginning of a file that show whether it is an export."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +222,7 @@ def list_rows(memories: Iterable[IRI], graphs: Sequence[IRI], store: Store) -> I
 
 
 _Said = dict[IRI, tuple[IRI, dict[IRI, list[Value]]]]
-"""Of each node the graph it is in, and what is said of it."""
+"""The graph of each node, and the statements about it."""
 
 
 def _load(nodes: Iterable[Value], graphs: Sequence[IRI], store: Store) -> _Said:
@@ -306,11 +306,11 @@ _TELLING = re.compile(
     r"(?P<Date>\b\d{4}-\d{2}-\d{2}(?:[T ][\d:.]+(?:Z|[+-]\d{2}:\d{2})?)?)|(?P<Iri>urn:memento:[\w:.%-]+)|(?P<Url>\bhttps?://[^\s<>\"']+)"
     r"|(?P<Email>(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)++)|(?P<Handle>(?<!\w)@\w{2,})|(?P<Number>\+?\d(?:[ ()/.-]{0,2}\d){6,})"
 )
-"""What tells somebody beside names, and IRIs of ours within texts."""
+"""Identifying data other than names, and our IRIs, within texts."""
 _PART = 3
-"""Letters from which on a part of a person's name stands for the person."""
+"""Minimum letters of a part of a person's name that counts as the person."""
 _ANY_CASE = 4
-"""Letters from which on a name is found however it is written."""
+"""Minimum letters of a name that is found in any spelling."""
 _NOBODY = frozenset({USER, "user", "assistant", "system"})
 
 

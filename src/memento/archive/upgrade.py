@@ -45,7 +45,7 @@ from memento.settings import EmbeddingSettings, Settings, check_settings, load, 
 
 _BEGUN, _WRITTEN = "begun", "written"
 AT_ONCE = 500
-"""Memories whose edges are one write."""
+"""Memories whose edges are written at once."""
 _READ = frozenset({TYPE, MEM.content, MEM.title, MEM.extractedFrom, MEM.about, MEM.subject, MEM.session})
 
 
@@ -102,11 +102,11 @@ def _write_edges(memories: list[Record], graph: Store, indexes: Indexes, progres
 
 
 EMBEDDED_AT_ONCE = 64
-"""Texts that are embedded together; small, so that questions are answered between."""
+"""Texts embedded together; few, so that queries are answered in between."""
 _FEW = 32
-"""Texts that may be left to be embedded while nobody may write."""
+"""Most texts to embed while the write lock is held."""
 _ROUNDS = 20
-"""How often it is looked for what was written meanwhile; where more comes than is embedded, the rest waits for the end."""
+"""How often new texts are looked for; if more arrive than are embedded, the rest waits for `finish`."""
 
 
 class Migration:

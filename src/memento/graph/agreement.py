@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 DOCUMENTS = ("ontology/memento.ttl", "ontology/alignment.ttl", "ontology/labels.ttl", "ontology/rules.ttl")
-"""What the graph of the ontology is made of."""
+"""The documents in the graph of the ontology."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

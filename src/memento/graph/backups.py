@@ -39,7 +39,7 @@ from memento.vault import HEADER, SEALED, Vault, is_encrypted
 logger = logging.getLogger(__name__)
 
 FORMAT = 1
-"""Raise it when what is in a backup changes."""
+"""Increase it when the content of a backup changes."""
 MANIFEST = "manifest.json"
 
 _TIME = re.compile(r"\d{8}T\d{6}\.\d{3}Z")
@@ -150,9 +150,9 @@ MADE = (
     "indexes",
     *(f"{name}.sqlite{end}" for name in ("vectors", "vectors-next", "blocks") for end in ("", "-wal", "-shm")),
 )
-"""What a folder has of the memory, and what is derived from it."""
+"""The files of a memory in a folder, and those derived from it."""
 _OLD = (*MADE, "erased")
-"""What goes aside; settings and tokens stay."""
+"""The files that a restore moves aside; settings and tokens stay."""
 _NEW = ("store", "vectors.sqlite", "memento.toml")
 _READY, _MARK = "restore.new", "restore.json"
 
@@ -210,7 +210,7 @@ def copy_backup(backup: Path, folder: Path, vault: Vault | None) -> None:
 
 
 BACKUP = "backup"
-"""What the archive of a backup is sealed for."""
+"""The purpose for which the archive of a backup is sealed."""
 
 
 def seal_backup(plain: Path, backup: Path, vault: Vault) -> None:

@@ -43,7 +43,7 @@ Solution = Mapping[str, Term]
 """One solution of a SELECT: variable name → term; an unbound variable is absent."""
 
 SlotValues = Value | Sequence[Value] | Sequence[tuple[Value, ...]]
-"""What fills a slot: a value, several, or rows of a table."""
+"""What can fill a slot: a value, several, or rows of a table."""
 
 
 @dataclass(frozen=True, slots=True)

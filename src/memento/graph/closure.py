@@ -232,7 +232,7 @@ RULES: Mapping[str, str] = {
     "prp-trp": "inference/transitive",
     "slot": "inference/slot",
 }
-"""The name of each rule, in OWL 2 Profiles where it is one of theirs → the file that states it."""
+"""The name of each rule, from OWL 2 Profiles if it is defined there → the file that states it."""
 
 
 def describe_rule(rule: str) -> str:
@@ -246,10 +246,10 @@ def describe_rule(rule: str) -> str:
 
 
 _WORK = 30
-"""Conclusions that may be drawn for each fact that may be derived: most of them are known already."""
+"""Derivation steps allowed for each derived fact allowed: most steps lead to known facts."""
 
 Derivation = tuple[Rule, tuple[Fact, ...]]
-"""A rule and the facts that it was used on."""
+"""A rule and the facts it was applied to."""
 
 
 class Overflow(Exception):

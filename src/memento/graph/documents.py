@@ -134,9 +134,9 @@ def _name_of(term: ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple) -> Name
 
 
 DEEPEST = 100
-"""Objects and lists within one another in JSON-LD."""
+"""Nested objects and lists in JSON-LD."""
 MOST_NESTED = 8
-"""Triples within triples."""
+"""Nested triples."""
 
 _DOCTYPE = re.compile(rb"<!(?:doctype|entity)", re.IGNORECASE)
 _TRIPLE = re.compile(rb"<<")
@@ -231,7 +231,7 @@ def _line(data: mmap.mmap, found: re.Match[bytes]) -> int:
 
 
 CONTEXT = "http://purl.org/memento/context.jsonld"
-"""What a document may name instead of writing the context out."""
+"""The address that a document may use instead of our full context."""
 
 _IMPORT = b'"@import"'
 _CONTEXT_OF = re.compile(rb'"@context"\s*:\s*(.)', re.DOTALL)
@@ -383,7 +383,7 @@ def _dump_json(value: object) -> bytes:
 
 
 HEAD = b"# Memento export\n"
-"""The first line of TriG and N-Quads; the last one says how many statements there are, so that a cut-off end is noticed."""
+"""The first line of TriG and N-Quads; the last one has the number of statements, which reveals a cut-off document."""
 
 Node = ox.NamedNode | ox.BlankNode
 Term = Node | ox.Literal | ox.Triple
@@ -392,7 +392,7 @@ _GENID = "urn:memento:genid:"
 _HEADER = re.compile(rb"\A(?:@prefix [^\n]*\n)+")
 _CHUNK = 2_000
 _FEW = 100
-"""So many quads are rewritten before their size is looked at: a prefix can make each of them long."""
+"""Quads rewritten before their size is checked: a prefix can make each of them long."""
 _LABEL = re.compile(r"\w+", re.ASCII)
 _TAIL = re.compile(rb"# (\d+) statements\s*\Z")
 
@@ -446,7 +446,7 @@ def writable(form: Form) -> Form:
 
 
 IN_GRAPH = "urn:memento:in-graph"
-"""In a document without named graphs: which one a node is in, or the document where nothing else is said."""
+"""In a document without named graphs: the graph of a node; stated of the document, the default for all nodes."""
 _DOCUMENT = "urn:memento:document"
 
 

@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 RESULTS = "application/sparql-results+json"
 
 NOTHING = "urn:memento:nothing"
-"""The graph that stands for a dataset without any: where none is named, engines read all."""
+"""A graph that stands for an empty dataset: if a request names no graph, engines read all of them."""
 
 CUTS = frozenset({1_000, 10_000, 100_000, 1_000_000, 1_048_576})
-"""Numbers of rows at which engines are known to stop without a word, by default or as they are often set."""
+"""Numbers of rows at which engines are known to cut answers silently, by default or by common settings."""
 
 _HELD = 16_000_000
-"""Bytes of an answer that are held in memory; the rest is in a file without a name."""
+"""Bytes of an answer held in memory; the rest goes to an unnamed temporary file."""
 
 _ENDS = re.compile(rb"[\]}]\s*\}\s*\}\s*$|(?:true|false)\s*\}\s*$")
 _LIMITED = re.compile(r"\bLIMIT\s+\d+\s*$|\bOFFSET\s+\d+\s*$", re.IGNORECASE)

@@ -45,22 +45,22 @@ from memento.iris import IRI
 from memento.model import Value
 
 FEED = IRI("urn:memento:feed")
-"""The system graph; what a large write is noted in has a name that begins so."""
+"""The system graph; also the prefix of the names of journals of large writes."""
 
 ROUTES = IRI(f"{FEED}:routes")
-"""The graph that says where tenants are that are not in this store, or came to it, and which are being moved."""
+"""The graph with the places of tenants that were moved from or to this store, and the moves in progress."""
 
 KEPT = 10_000
-"""Entries that are kept: a node that is further behind looks at everything."""
+"""Entries kept: a node that is further behind rereads everything."""
 
 SMALL, SMALL_BYTES = 2_000, 500_000
-"""Quads, and bytes of text, up to which a write is one operation; the size of a portion of a larger one."""
+"""Quads and bytes of text up to which a write is one operation; also the size of a portion of a larger write."""
 
 TOLD = 5_000
-"""Nodes up to which an entry names what was written of; of more, anything may have changed."""
+"""Most nodes that an entry lists; for more, anything may have changed."""
 
 LOCAL_S = 0.1
-"""Seconds for which the writers of one node may go on one after the other while others wait."""
+"""Seconds for which the writers of one node may keep the turn while other nodes wait."""
 
 _NUMBER = struct.Struct("<q")
 _PART = 200_000  # characters of one literal of a journal
@@ -472,11 +472,11 @@ class Turn:
         self._node = uuid4().hex
         self._taken = 0
         self.lease: str | None = None
-        """The token by which this node has the turn; None while it does not."""
+        """The token with which this node has the turn; None without the turn."""
         self.on_take: Callable[[Head], None] = lambda head: None
-        """Called whenever the turn was taken, before anybody writes: to follow what others wrote."""
+        """Called after the turn was taken, before any write, to follow the writes of others."""
         self.waiting = 0
-        """How many threads of this node wait for their own turn, so that it is kept for them."""
+        """The number of waiting threads of this node, for which the turn is kept."""
         self._lock = threading.Lock()
         self._holders = 0
         self._since = self._renewed = 0.0
@@ -573,7 +573,7 @@ class WriteLock:
     def __init__(self, turn: Turn) -> None:
         self._turn = turn
         self.local = threading.Lock()
-        """That of the writers of this process, which who only reads what they keep may take alone."""
+        """The lock of this process's writers; take it alone to read data that only they change."""
         self._count = threading.Lock()
 
     def __enter__(self) -> None:

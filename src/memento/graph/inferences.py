@@ -320,9 +320,9 @@ def _time(term: Term) -> datetime:
 logger = logging.getLogger(__name__)
 
 _MOST_TOUCHED = 20_000
-"""Nodes touched since the last time from which on it is quicker to build all again."""
+"""From this number of touched nodes on, rebuilding everything is faster."""
 _MOST_READERS = 8
-"""Readers whose facts are kept in memory; a further one lets go of the one that was built first."""
+"""Readers whose facts are kept in memory; another one evicts the one built first."""
 
 
 @dataclass(slots=True)
@@ -666,7 +666,7 @@ def _remove_from(table: dict[Triple, dict[K, V]], key: Triple, value: K) -> None
 
 
 Proof = tuple[str, tuple[Triple, ...]]
-"""The name of a rule, and the triples it was used on, its axiom first."""
+"""The name of a rule, and the triples it was applied to, its axiom first."""
 
 Line = Triple
 

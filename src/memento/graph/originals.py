@@ -40,10 +40,10 @@ NOTES = frozenset({MEM.Note, MEM.Turn})
 _RUNS = frozenset({MEM.Consolidation, MEM.Reversal, MEM.Agent})
 _OF_RUNS = frozenset({PROV.used, PROV.generated, PROV.wasAssociatedWith})
 MADE = frozenset({*_OF_RUNS, MEM.restored})
-"""By what a run says which notes and memories it is about, and who did it."""
+"""The predicates with which a run names its notes and memories, and its agent."""
 
 Said = frozenset[tuple[str, str]]
-"""Predicates with objects, as N-Triples writes the latter."""
+"""Predicates with objects, the latter in N-Triples syntax."""
 
 
 def types_of(quads: Iterable[ox.Quad]) -> set[str]:

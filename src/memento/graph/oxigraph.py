@@ -57,22 +57,22 @@ _NO_DAMAGE = (
     "Too many open files",
     "Read-only file system",
 )
-"""What the engine says when the files themselves are as they were: another process has them, or the machine is in the way."""
+"""Messages of the engine when the files are intact: another process has them, or the system refuses."""
 
 _OF_FILES = "IO error"
-"""What the engine says when a file could not be written, as on a full disk."""
+"""Messages of the engine when a file could not be written, for example on a full disk."""
 
 MANY = 10_000
-"""Lines of what can be derived again from which on they are written as files."""
+"""From this number of derived lines on, they are written as files."""
 
 HELD = 5_000
 """
-Quads from which on what is written goes to the tables. Until then the engine holds it in memory, half a kilobyte for each, and in
-its log, .64 kilobytes for each; of logs it keeps the last two for as long as it is open, each as large as it became.
+After this number of written quads they are flushed to tables. Until then the engine holds them in memory, half a kilobyte each, and
+in its log, .64 kilobytes each; while open it keeps the last two logs at their full size.
 """
 
 Line = tuple[str, str, str]
-"""Subject, predicate and object as N-Triples writes them."""
+"""Subject, predicate and object in N-Triples syntax."""
 
 
 class Oxigraph:
@@ -89,19 +89,24 @@ class Oxigraph:
         """
         self._open: ox.Store | None = _open_store(folder) if folder else ox.Store()
         self.is_on_disk = folder is not None
-        """Whether it has files."""
+        """Whether the store has files."""
         self._one_writer = _WriteTurn()
         self._held = 0  # quads written since the last flush
         self.journal: Journal | None = None
-        """Where every write is noted before it is made, where the store's own files do not last."""
+        """The journal that records each write in advance, if the store's own files are not durable."""
         self.failure: str | None = None
-        """Why nothing can be written until the store is opened again, as the engine has it after a file that it could not write."""
+        """Why nothing can be written until the store is reopened, for example after the engine could not write a file."""
         self.on_failure: Callable[[], None] | None = None
-        """Called when that comes to be."""
+        """Called when `failure` is set."""
         self.before_write: Callable[[Iterable[IRI]], None] | None = None
-        """Told the subjects of each change, and where its links lead, before it is applied; when it raises, nothing is written."""
+        """
+        Called with the subjects of each change, and the targets of its links, before it is applied; if it raises, nothing is
+        written.
+        """
         self.after_write: Callable[[Iterable[IRI] | None], None] | None = None
-        """Told the subjects of each change once it is applied and before it is counted, or None when anything may have changed."""
+        """
+        Called with the subjects of each change after it is applied and before it is counted; None if anything may have changed.
+        """
 
     @classmethod
     def read_only(cls, folder: Path) -> Self:
@@ -438,7 +443,7 @@ def _names_beside(folder: Path) -> tuple[Path, Path]:
 
 
 SMALL, LARGE = 4_000_000, 128_000_000
-"""Bytes of a store's files up to which they stay as they are, and above which to write them once more would take too long."""
+"""Bytes of a store's files up to which they are not rewritten, and above which rewriting would take too long."""
 
 
 def tidy(folder: Path, packed: int) -> int:
@@ -573,7 +578,7 @@ _NICE = 10
 _PLACE = re.compile(r"(/[^\s:]*)?/")
 
 Pattern = tuple[Any, Any, Any, Any]
-"""Subject, predicate, object, graph; None is any."""
+"""Subject, predicate, object, graph; None matches any."""
 
 
 def find_damage(folder: Path) -> str | None:

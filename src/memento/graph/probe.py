@@ -40,12 +40,12 @@ from memento.model import Probed, ProbeFinding
 from memento.text import tables
 
 PROBE = "urn:memento:probe:"
-"""What the names of all graphs begin with that a probe writes to."""
+"""The prefix of the names of all graphs that a probe writes to."""
 
 WRITERS = 4
 ROUNDS, QUICK_ROUNDS = 100, 40
 ROWS = 12_001
-"""More than any number of rows at which an engine stops by default."""
+"""More rows than any default limit of an engine."""
 _BATCH = 3_001
 _SUBJECTS = 200
 _PIECE = 250_000

@@ -40,15 +40,15 @@ _TYPES: Mapping[str, type[datetime] | type[int] | type[bool] | type[str]] = {
     XSD.boolean: bool,
     XSD.string: str,
 }
-"""What `to_value` makes of a literal of each datatype, where its text is one."""
+"""The type that `to_value` returns for a valid literal of each datatype."""
 
 Term = ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple
 Statements = Mapping[IRI, Sequence[Value]]
-"""What is said of one node: predicate → objects."""
+"""Statements about one node: predicate → objects."""
 
 
 _PATTERNS = {one.pattern: one for one in (re.compile(r"(Z|\+00:00)$"),)}
-"""The patterns of `values.ttl`: here, where a test tries each on texts that are meant to slow it."""
+"""The patterns of `values.ttl`; a test tries each on texts designed to slow it down."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,10 +191,10 @@ def _is_finite(value: float) -> bool:
 
 
 OURS = tuple(f"urn:memento:{kind}:" for kind in ("graph", "self", "cases", "provenance", "audit"))
-"""How the names of the graphs begin that we write; in the others anything may stand."""
+"""Prefixes of the names of graphs that we write; the others may contain anything."""
 _LEAST, _MOST = 1e-300, 1e300
 _MANY = 1_000
-"""Nodes above which it is quicker to look through everything."""
+"""For more nodes than this, checking everything is faster."""
 
 
 class Aside:

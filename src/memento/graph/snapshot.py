@@ -37,9 +37,9 @@ class Snapshots:
         self._graph, self._folder = graph, folder
         self._lock = threading.Lock()
         self.newest: Path | None = None
-        """The one that is read at present, which may be gone the next moment."""
+        """The current snapshot, which may be deleted at any time."""
         self.on_drop: Callable[[], None] = lambda: None
-        """Called after `drop`, for whoever still has one open."""
+        """Called after `drop`, to end readers that still have one open."""
         self._writes = -1  # the number of writes in the newest one
         self._graphs: Collection[str] | None = None  # its graphs, unless it has all
         self._leases: dict[Path, int] = {}

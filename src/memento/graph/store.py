@@ -21,13 +21,13 @@ from memento.iris import IRI
 from memento.model import Change, Quad, Value
 
 DEFAULT = ""
-"""How the default graph is called where a name is expected."""
+"""The name for the default graph."""
 
 MARK = b"#\n"
-"""Between what goes and what comes in a packed delta: no line of N-Quads begins so."""
+"""The separator between removals and additions in a packed delta: no line of N-Quads begins like this."""
 
 BULK = 5_000
-"""Quads from which on a delta that only adds is written as files, several times faster than as a transaction."""
+"""From this number of quads on, a delta that only adds is written as files, several times faster than a transaction."""
 
 _Functions = dict[ox.NamedNode, Callable[..., "ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple | None"]]
 

@@ -26,24 +26,24 @@ from memento.iris import CASES, IRI, MEM, PROV, TYPE, XSD
 from memento.model import Quad, Value
 
 VECTORS = IRI("urn:memento:vectors")
-"""The graph in the staging store that vectors go to: they never lie in the real one."""
+"""The graph of vectors in the staging store; the real store never has it."""
 
 _FREE = "urn:memento:data:"
 _OF_VECTORS = (MEM.embedding, MEM.hasStateEmbedding, MEM.embeddedBy, MEM.embeddedHash)
 _STAYS = (MEM.name, MEM.entityType, MEM.description, MEM.isWellKnown, MEM.updatedAt)
-"""What one anchor has once: where it is known already, what is known stays."""
+"""Predicates with one value per anchor: a known value stays."""
 _PROGRESS = frozenset(
     {
         *(MEM.state, MEM.attempts, MEM.error, MEM.reason, MEM.retryAt, MEM.tokens, MEM.isIsolated),
         *(PROV.startedAtTime, PROV.endedAtTime),
     }
 )
-"""What a note and a run say of how far they have come: of those that are here already, what is known stays."""
+"""Predicates for the progress of a note or a run: for existing ones the known value stays."""
 _RUNS = "urn:memento:provenance:"
 _MEMORIES = "urn:memento:graph:"
 _MANY = 500_000  # more quads are written as new files, which needs no memory
 _BODIES = (MEM.Memory, MEM.Note)
-"""The types of what has a text."""
+"""The types of nodes with a text."""
 _AT_ONCE = 10_000  # quads validated together, besides those of their neighbours
 
 
@@ -331,9 +331,9 @@ def _graph_of(quad: ox.Quad) -> IRI:
 
 
 Statement = ox.Quad
-"""One quad to the letter."""
+"""One quad of the engine."""
 Statements = Iterable[ox.Quad]
-"""Quads to the letter, those of one subject together."""
+"""Quads of the engine, grouped by subject."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from memento.operations import Operation
 from memento.sexpr.forms import DEEPEST, MOST_CHARS, Form, Symbol, read_forms
 
 FUEL = 500
-"""Calls of verbs in one evaluation, those inside policies included, unless a setting says otherwise."""
+"""The default limit of verb calls in one evaluation, including those inside policies."""
 
 Kind = Literal["text", "whole", "number", "truth", "texts", "any"]
 
@@ -60,12 +60,12 @@ class Verb:
     parameters: tuple[Parameter, ...]
     run: Callable[..., Any]
     asks: tuple[type[Operation[Any]], ...] = ()
-    """The operations that it asks, beside those of what it evaluates."""
+    """The operations that it calls, besides those of the forms it evaluates."""
     writes: bool = False
     takes_more: bool = False
-    """Whether any number of values may follow."""
+    """Whether it takes any number of further values."""
     takes_forms: bool = False
-    """Whether it is given what stands there, unevaluated."""
+    """Whether it gets its arguments unevaluated."""
 
     @property
     def signature(self) -> str:
@@ -259,4 +259,4 @@ VALUES = (
         run=_get_field,
     ),
 )
-"""The verbs that take values apart; they touch no memory."""
+"""Verbs on values alone; they do not access the memory."""

@@ -33,7 +33,7 @@ from typing import Any, TypeAlias
 from memento.errors import InputError, TooLong
 
 MOST_CHARS = 4_000_000
-"""Unless a setting says otherwise."""
+"""The default limit."""
 DEEPEST = 64
 
 

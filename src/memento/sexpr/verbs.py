@@ -46,11 +46,11 @@ class Host:
     namespace: str
     options: SexprSettings
     count_current: Callable[[], int]
-    """Counts the memories of the namespace that are current."""
+    """Counts the current memories of the namespace."""
     export: Callable[[bool], Iterable[bytes]]
-    """Gives the N-Quads of the namespace alone, or of all that the sender sees."""
+    """Returns the N-Quads of the namespace alone, or of everything that the sender can read."""
     load: Callable[[IO[bytes]], Merged]
-    """Takes N-Quads in."""
+    """Imports N-Quads."""
 
 
 def seconds(ttl: str) -> float:

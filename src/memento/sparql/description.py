@@ -37,12 +37,12 @@ FORMATS = Namespace("http://www.w3.org/ns/formats/")
 REGIMES = Namespace("http://www.w3.org/ns/entailment/")
 
 FUNCTIONS = (MEM.similarity,)
-"""The functions that expressions over memories may call beyond those of the standard."""
+"""Custom functions for queries over memories."""
 
 COUNT_S = 3.0
 """Seconds that counting may take."""
 FRESH_S = 60.0
-"""Seconds for which counts are good enough, although something was written since."""
+"""Seconds for which counts are reused despite later writes."""
 _RESULTS = ("SPARQL_Results_JSON", "SPARQL_Results_XML", "SPARQL_Results_CSV", "SPARQL_Results_TSV")
 _RDF = ("Turtle", "N-Triples", "N-Quads", "TriG", "RDF_XML", "JSON-LD")
 _COUNTED = {
@@ -54,7 +54,7 @@ _COUNTED = {
 _PREFIXES = {"sd": SD.base, "void": VOID.base, "format": FORMATS.base}
 
 Counts = Mapping[str, Mapping[str, int]]
-"""By graph: how many triples, subjects, properties and classes it has."""
+"""The numbers of triples, subjects, properties and classes of each graph."""
 
 
 @dataclass(slots=True)
@@ -216,7 +216,7 @@ EXAMPLES = (
     "library/code_index",
     "library/code_memories",
 )
-"""In the order in which they are best read."""
+"""In a good reading order."""
 
 _HEADER = re.compile(r"\A(?:#[^\n]*\n)+")
 

@@ -33,7 +33,7 @@ from memento.time import now
 _TEXTS = (MEM.content, MEM.title, MEM.name, MEM.description)
 _OF_TURNS = (TYPE, MEM.session, MEM.position, MEM.saidBy)
 _INVERSE = (MEM.invalidator, MEM.invalidated, MEM.invalidates, MEM.supersedes, MEM.contradicts)
-"""What shapes look at from its object."""
+"""Predicates that shapes follow from the object."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,9 +215,9 @@ def _list_removed_texts(after: GraphsAfter, graphs: Sequence[IRI], parts: Backen
 
 
 _MOST_POINTING = 10_000
-"""Statements that point at one node which are looked through."""
+"""Most statements read that refer to one node."""
 _OF_EACH = 20
-"""Subjects that are taken for each way to point at a node: where one is wrong, so are the others."""
+"""Subjects sampled for each predicate that refers to a node: if one is wrong, so are the others."""
 
 
 class GraphsAfter:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from memento.graph.similarity import Function
 
 Snapshot = ox.Store
-"""A snapshot that is open."""
+"""An open snapshot."""
 ROW_FORMATS = {
     "application/sparql-results+json": ox.QueryResultsFormat.JSON,
     "application/json": ox.QueryResultsFormat.JSON,
@@ -44,7 +44,7 @@ _SYNTAX_ERROR = re.compile(r"error at (\d+):(\d+): expected (.*)", re.DOTALL)
 _NOWHERE = ox.Variable("memento_is_not_in_this_query")
 _KEYWORD = re.compile(r"[A-Za-z_]{2,}")
 _PADDING = "\n" + 32 * " "
-"""Longer than any keyword: the engine reads as many characters as a keyword has before it sees that it is none."""
+"""Longer than any keyword: the engine reads as many characters as a keyword has before it notices a mismatch."""
 
 
 class QuerySyntaxError(Exception):

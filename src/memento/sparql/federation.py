@@ -34,9 +34,9 @@ from memento.settings import LimitsSettings, SparqlSettings
 from memento.sparql.guard import Reading, Service, read_sparql
 
 MOST_ENDPOINTS = 4
-"""Endpoints that one query may ask."""
+"""Endpoints that one query may call."""
 AT_ONCE = 8
-"""Endpoints that are asked at the same time, whoever wants it."""
+"""Endpoints called at the same time, over all callers."""
 ROWS = "application/sparql-results+json"
 _IRI_TEXT = re.compile(r"""[^<>"{}|^`\\\x00-\x20]+""")
 
@@ -146,7 +146,7 @@ class Endpoints:
 
 
 Rows = list[list[str | None]]
-"""Rows of terms as SPARQL writes them; None where a variable is unbound."""
+"""Rows of terms in SPARQL syntax; None for an unbound variable."""
 
 
 def parse_rows(body: bytes) -> tuple[list[str], Rows]:

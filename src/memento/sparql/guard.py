@@ -112,7 +112,7 @@ def _describe_stray(text: str) -> str:
 
 
 LOOK_AHEAD = 50
-"""Tokens after the place in which a prefix is looked up too: the engine goes back to where a pattern begins that it cannot read."""
+"""Tokens after the place whose prefixes are checked too: the engine reports the start of a pattern that it cannot parse."""
 
 
 def _undeclared_prefix(token: Token) -> InputError:

@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 from memento.graph.store import DEFAULT
 
 CHEAP, LIKELY, UNKNOWN = 0, 1, 2
-"""Cost classes: what answers at once, what most likely does, what may take as long as it likes."""
+"""Cost classes: immediate, probably immediate, unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,7 +173,7 @@ class WaitingClient:
         self.has_left = False
         self.is_broken = False
         self.on_leave: Callable[[], object] | None = None
-        """Called when the caller leaves, by whoever notes it."""
+        """Called when the client disconnects, by the thread that notices it."""
         self._socket: socket.socket | None = None
         self._lock = threading.Lock()
 
@@ -214,11 +214,11 @@ class Answer:
     chunks: Iterator[bytes]
     close: Callable[[], None]
     whole: bytes | None = None
-    """All of it, where it came at once; `chunks` has it too."""
+    """The whole answer if it arrived at once; `chunks` has it too."""
 
 
 NAMED, ALL = "NAMED", "ALL"
-"""Every named graph, and these with the default graph: no IRI is called so."""
+"""Every named graph, and all graphs with the default graph; neither is a valid IRI."""
 
 T = TypeVar("T")
 

@@ -52,9 +52,9 @@ from memento.sparql.guard import syntax_error_at
 from memento.sparql.jobs import CHEAP, Answer, Job, Query, Rewrite, Update, Upload, WaitingClient
 
 SLICES_S = (1.0, 0.25, 0.1)
-"""How long a query may use the reserved worker when others wait for it, by its weight: the lighter, the surer is its end."""
+"""Seconds for which a query may use the reserved worker while others wait, by cost class: light queries end more surely."""
 LOOK_S = 0.05
-"""How often one who waits looks whether its caller has left, and whether a slice has ended."""
+"""Seconds between checks of a waiting query whether its client has disconnected or a slice has ended."""
 
 Lane = Literal["open", "reserved"]
 
@@ -223,10 +223,10 @@ class PriorityQueue:
 _BOOT = (
     "import sys; sys.path[:] = sys.argv[1].split(chr(10)); from memento.sparql.worker import main; main(*sys.argv[2:])"
 )
-"""What the interpreter runs, without site packages: the path of the owner is the first argument."""
+"""The code that the interpreter runs, without site packages; the first argument is the owner's path."""
 
 SPARE = 1
-"""Workers beyond those that may work at once, so that one that is killed has been replaced already."""
+"""Spare workers beyond the concurrency limit, so that a killed one is replaced at once."""
 
 
 class Pool:
@@ -400,12 +400,12 @@ class Pool:
 
 
 READ_S = 2.0
-"""How long a text may be read for a mistake when no worker has read it."""
+"""Seconds for parsing a text for syntax errors if no worker has parsed it."""
 BUFFERED_BYTES = 262_144
-"""How much of an answer is kept back in the reserved lane, where nothing may go out before it is over."""
+"""Bytes of an answer held back in the reserved lane, where nothing may be sent before the end."""
 
 LONG_S = 1.0
-"""From when on one of several jobs lets all others go first: two long ones would halve the pace of everything on two cores."""
+"""Seconds after which one of several jobs gets the lowest priority: two long ones would halve all other speed on two cores."""
 
 
 _ERRORS: Mapping[str, type[InputError]] = {
@@ -414,7 +414,7 @@ _ERRORS: Mapping[str, type[InputError]] = {
     "conflict": Conflict,
     "too_long": TooLong,
 }
-"""What is the caller's fault, as a worker calls it."""
+"""Errors of the caller, by the worker's names."""
 
 
 class ClientGone(MementoError):
@@ -629,7 +629,7 @@ class Run:
 _HEAD = 5
 _READ = 262_144
 _AT_ONCE = 65_536
-"""What the system takes without a wait, as the worker has read all that came before."""
+"""Bytes that the socket accepts without blocking, because the worker has read everything before."""
 _REAP_S = 10.0
 _LAST_NICE = 15
 

@@ -26,11 +26,11 @@ from memento.sparql.rewrite import SERVICES, MemoryAccess, is_without_memory, re
 from memento.sparql.trial import FORMATS
 
 CACHED, CACHED_CHARS = 512, 4_096
-"""How many short queries are not read again when they come again, as those of programs do."""
+"""The number of short queries whose parsed form is cached, because programs repeat theirs."""
 RDFLIB_DEFAULT = "urn:x-rdflib:default"
-"""What rdflib calls the default graph of a `Dataset`, wherever it sends one: no choice of any graph."""
+"""The name that rdflib sends for the default graph of a `Dataset`; it does not choose a graph."""
 _one_long = threading.Lock()
-"""Long ones are read one after the other: many at once would share the interpreter with everybody else, and win."""
+"""Long queries are parsed one at a time: many at once would take the interpreter from all other threads."""
 _NOT_IN_IRI = frozenset(' <>"{}|\\^`') | {chr(code) for code in range(0x20)}
 
 
@@ -222,13 +222,13 @@ def _read_limit(tokens: Sequence[Token]) -> int:
 
 
 ROW_MEDIA: tuple[str, ...] = tuple(ROW_FORMATS)
-"""Of SELECT and ASK, the usual one first."""
+"""For SELECT and ASK, the default first."""
 GRAPH_MEDIA: tuple[str, ...] = tuple(GRAPH_FORMATS)
-"""Of CONSTRUCT and DESCRIBE, the usual one first."""
+"""For CONSTRUCT and DESCRIBE, the default first."""
 
 
 DOCUMENT_MEDIA: tuple[str, ...] = tuple(FORMATS)
-"""Of a document that is read, the usual one first."""
+"""For documents that are read, the default first."""
 SUFFIXES = {
     ".ttl": "text/turtle",
     ".nt": "application/n-triples",
@@ -239,7 +239,7 @@ SUFFIXES = {
     ".nq": "application/n-quads",
     ".n3": "text/n3",
 }
-"""How the names of such documents end."""
+"""The file suffixes of such documents."""
 
 
 class _MediaRange(NamedTuple):

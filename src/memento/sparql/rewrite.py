@@ -478,7 +478,7 @@ def _decode_escape(escape: re.Match[str]) -> str:
 
 _BEFORE = ("OPTIONAL", "MINUS", "UNION", "WHERE", "EXISTS", "LATERAL", "CONSTRUCT")
 BLOCKERS = ("OPTIONAL", "MINUS", "LATERAL", "BIND")
-"""What does not commute with a join as it stands."""
+"""Elements that do not commute with a join."""
 
 
 @dataclass(slots=True)
@@ -571,13 +571,13 @@ def _role(tokens: Sequence[Token], place: int) -> str:
 
 
 SERVICES = (MEM.search, MEM.asOf)
-"""What SERVICE may name."""
+"""The IRIs that SERVICE may name."""
 
 MOST_TEXTS = 20
 """Questions and texts to compare with in one query: each takes a recall, or a comparison with every memory."""
 
 MOST_BYTES = 64 << 20
-"""All tables of one query: five of a million memories."""
+"""Bytes of all tables of one query: five tables of a million memories."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -420,7 +420,7 @@ FORMATS: Mapping[str, ox.RdfFormat] = {
     "application/n-quads": ox.RdfFormat.N_QUADS,
     "text/n3": ox.RdfFormat.N3,
 }
-"""The media types that are read."""
+"""The supported media types."""
 
 
 def try_upload(

@@ -514,13 +514,13 @@ def _keyword(token: Token) -> str:
 
 
 MEMORIES = "urn:memento:graph:"
-"""How the names of the graphs begin that hold memories: what goes from one is known quad by quad, for the indexes."""
+"""The prefix of the names of memory graphs, whose removals are listed quad by quad for the indexes."""
 _TRIES = 3
-"""How often a change is tried again because something else was written meanwhile; then everybody else waits."""
+"""How often a change is retried after concurrent writes; then it is tried with the write lock held."""
 _SMALL_BYTES = 1_000_000
-"""Documents of which it is looked up here what is there already; of larger ones a worker does it, on a fresh snapshot."""
+"""Bytes of a document up to which existing quads are looked up here; for larger ones a worker does it on a new snapshot."""
 _FEW = 8
-"""Operations on given data that most likely end at once."""
+"""Most operations on given data that probably end at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

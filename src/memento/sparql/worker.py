@@ -30,9 +30,9 @@ from memento.errors import MementoError
 from memento.sparql.evaluate import QuerySyntaxError, Snapshot, open_snapshot, read_query, row_counter, write_answer
 
 STACK_MB = 256
-"""Enough for some ten thousand links of a chain such as `1+1+1`, and taken only as far as it is used."""
+"""Enough for some ten thousand operators of a chain such as `1+1+1`; memory is allocated only as it is used."""
 OWN_MB = 128
-"""What an idle worker maps of data, most of it for the stacks of the engine's threads."""
+"""Data memory that an idle worker maps, mostly for the stacks of the engine's threads."""
 SEND_BYTES, SEND_S, PIECE_BYTES = 262_144, 0.05, 4_096
 _NEW_USER, _NEW_NET = 0x10000000, 0x40000000
 
