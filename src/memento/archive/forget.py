@@ -62,7 +62,7 @@ def forget_iri(
     if erase:
         return _erase_memories(memories, rows, scope, now, parts)
     shorter = remove_from_description(memories, [str(row["content"]) for row in rows], scope, now, parts)
-    # The topics of a memory may be described by it, unless somebody else has copied the memory.
+    # Cached copies of its topics may contain a memory even if the memory itself is not cached.
     said = parts.indexes.read(memories, [scope.graph])
     about = [IRI(str(one)) for record in said for one in record.statements.get(MEM.about, ())]
     copied = [*memories, *about, *_subjects_of(shorter)]
