@@ -48,9 +48,8 @@ def report_status(
     waiting = {str(row["state"]): int(str(row["count"])) for row in states}
     owner = datadir.read_owner()
     disputes = parts.graph.select("library/disputed", [scope.graph])
-    disputed = sum(
-        "confidence" not in row for row in disputes
-    )  # those with a confidence are rivals, which may both be true
+    # Those with a confidence are rivals, which may both be true.
+    disputed = sum("confidence" not in row for row in disputes)
     current, vectors = parts.indexes.count_current(scope.memory_graphs, now), parts.indexes.count_nodes()
     names = {namespace_of(graph) for graph in _graphs_of(scope.tenant, parts)}
     return Status(

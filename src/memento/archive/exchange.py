@@ -281,9 +281,8 @@ def produce_in_thread(make: Callable[[], Iterator[bytes]]) -> Iterator[bytes]:
                     return
             put(None)
         except MementoError as error:
-            put(
-                type(error)(*error.args)
-            )  # without the frames of this thread: they hold objects that must be freed here
+            # Without the frames of this thread: they hold objects that must be freed here.
+            put(type(error)(*error.args))
         except Exception as error:
             put(GraphError(f"the export broke off: {type(error).__name__}: {error}"))
 

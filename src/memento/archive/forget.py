@@ -293,9 +293,8 @@ def remove_from_description(
     if not description:
         return _NOTHING
     sentences = re.split(r"(?<=[.!?])\s+", description)
-    for sentence in (
-        sentences
-    ):  # if not everything is here, other sources of a word are looked up among the memories nearest to its sentence
+    # If the indexes are incomplete, other sources of a word are looked up among the memories nearest to its sentence.
+    for sentence in sentences:
         indexes.bring(scope.memory_graphs, texts=[sentence], now=now)
     said = {stem for text in texts for stem in tokens(text)}
     named = {*tokens("user"), *tokens(indexes.name(scope.user))}

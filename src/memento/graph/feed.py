@@ -391,9 +391,8 @@ class Feed:
             except GraphError as error:
                 if not (is_open or isinstance(error, Unanswered)):
                     raise
-                is_open = (
-                    True  # it may still be running; sent twice, it is made once, because the number has changed then
-                )
+                # It may still be running; sent twice, it is made once, because the number has changed then.
+                is_open = True
                 time.sleep(wait_s)
             try:
                 if self._client.ask(mine):

@@ -210,9 +210,7 @@ class RemoteStore:
             GraphError: the endpoint failed; the next call continues where this one ended.
         """
         with self._following:
-            if (
-                self.turn.lease is not None or self._is_closed
-            ):  # a writer has followed the feed, and no other node writes now
+            if self.turn.lease is not None or self._is_closed:  # a writer has followed, and no other node writes now
                 return False
             try:
                 entries = self._list_new(self.feed.read_head())

@@ -218,9 +218,8 @@ def _exact(term: ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple) -> Node:
 
     if isinstance(term, ox.Literal):
         datatype = URIRef(term.datatype.value)
-        typed = (
-            None if term.language or datatype == XSD.string else datatype
-        )  # rdflib distinguishes "x" from "x"^^xsd:string
+        # rdflib distinguishes "x" from "x"^^xsd:string
+        typed = None if term.language or datatype == XSD.string else datatype
         return Literal(term.value, lang=term.language, datatype=typed, normalize=False)
     return URIRef(term.value) if isinstance(term, ox.NamedNode) else BNode(str(term))
 

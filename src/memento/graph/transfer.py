@@ -107,7 +107,7 @@ class StagingStore:
             self._store.add(ox.Quad(to_node(subject), ox.NamedNode(predicate), to_term(value), ox.NamedNode(graph)))
 
     def subjects(self, begin: str) -> list[tuple[IRI, IRI]]:
-        """Return (subject, graph) for all graphs whose names begin with `begin`."""
+        """Return (subject, graph) of all subjects in graphs whose names begin with `begin`."""
         places = dict.fromkeys((_iri_of(quad.subject), _graph_of(quad)) for quad in self._quads())
         return [place for place in places if place[1].startswith(begin)]
 

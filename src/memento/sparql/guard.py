@@ -222,9 +222,7 @@ class _State:
     is_ambiguous: bool = False
     tokens: list[Token] = field(default_factory=list)
     nesting: list[str] = field(default_factory=list)
-    expressions: list[tuple[int, str]] = field(
-        default_factory=list
-    )  # parentheses after a word: their depth, and the word
+    expressions: list[tuple[int, str]] = field(default_factory=list)  # parentheses after a word: depth and word
     booleans: list[Token] = field(default_factory=list)
     prefixes: dict[str, str] = field(default_factory=dict)
     base: str = ""
