@@ -1,12 +1,12 @@
 """
-Makes a backup while the memory is in use: store and vectors as they were at one instant.
+Makes a backup during use: store and vectors as of one instant.
 
-*Guarantees:* a backup is whole or not there: it is made under another name, read to its end, put on disk, and then renamed; only
-then does an older one go. Nobody who writes waits longer than the store takes to link its files, which is milliseconds on the
-same disk.
+*Guarantees:* a backup is complete or does not exist: it is made under a temporary name, read completely, flushed to disk, and then
+renamed; only then is an older one deleted. Writers wait only while the store links its files, which takes milliseconds on the same
+disk.
 
-*But:* on the same disk the store's files are shared with the running one until either changes them: against a broken disk, back
-up to another.
+*But:* on the same disk a backup shares its files with the running store until either changes them: to be safe from a broken disk,
+back up to another one.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _PART = ".part"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackupSource:
-    """What is backed up: the data folder, its store and its vectors; no one writes while `still` is held."""
+    """What to back up: the data folder, its store and its vectors; no one writes while `still` is held."""
 
     datadir: DataFolder
     store: Store
@@ -60,23 +60,23 @@ def make_backup(
     progress: Progress | None = None,
 ) -> BackedUp:
     """
-    Make a backup in a folder, beside those that are there.
+    Make a backup in a folder, beside earlier ones.
 
     Args:
-        keep: how many of the latest to leave there, this one included; None leaves all.
-        apart_bytes: up to which size the store's files are copied rather than shared, so that damage to one is no damage to both.
-        progress: called with (files summed up, all of them), after everything is copied and read.
+        keep: how many of the latest to keep, including this one; None keeps all.
+        apart_bytes: up to this size the store's files are copied, not shared, so that damage to one does not affect the other.
+        progress: called with (checksummed files, all files) after everything is copied and read.
 
     Raises:
-        InputError: something else is in the folder, or it cannot be written.
-        Damaged: the store's files cannot be read to their end; what is in the folder stays.
+        InputError: the folder contains something else, or is not writable.
+        Damaged: the store's files cannot be read completely; existing backups stay.
         GraphError: the store cannot be backed up.
     """
     final, vault = _prepare_place(folder, at), source.datadir.vault
     sealed = final.with_name(final.name + _PART)
     part = source.datadir.work / sealed.name if vault else sealed
     try:
-        part.mkdir(mode=0o700)  # what somebody remembers is nobody else's
+        part.mkdir(mode=0o700)  # a memory is private to its owner
         _copy_sound_files(part, source, apart_bytes)
         made = Manifest(
             format=FORMAT,
@@ -110,7 +110,7 @@ def make_backup(
 
 
 def _copy_sound_files(part: Path, source: BackupSource, apart_bytes: int) -> None:
-    """Copy store and vectors; raises `Damaged` where the store's files cannot be read to their end."""
+    """Copy store and vectors; raise `Damaged` if the store's files cannot be read completely."""
     _copy_files(part, source)
     if sum(path.stat().st_size for path in (part / "store").iterdir()) <= apart_bytes:
         _unshare_files(part / "store")
@@ -119,14 +119,14 @@ def _copy_sound_files(part: Path, source: BackupSource, apart_bytes: int) -> Non
 
 
 def _write_manifest(made: Manifest, sealed: Path) -> None:
-    """Write what a backup holds into it, so that all of it would survive a power cut."""
+    """Write the manifest, and flush the backup so that it survives a power cut."""
     (sealed / MANIFEST).touch(mode=0o600)
     (sealed / MANIFEST).write_text(encode_manifest(made), encoding="utf-8")
     sync_to_disk(sealed)
 
 
 def _prepare_place(folder: Path, at: datetime) -> Path:
-    """Make room for the new one; what a killed process left there goes away."""
+    """Create the folder for a new backup; delete what a killed process left."""
     try:
         folder.mkdir(parents=True, mode=0o700, exist_ok=True)
         for left in folder.glob(f"*{_PART}"):
@@ -148,7 +148,7 @@ def _copy_files(part: Path, source: BackupSource) -> None:
             is_erased = source.datadir.erasure_mark.exists()
             if not is_erased:
                 source.store.backup(part / "store")
-        if is_erased:  # the files still hold text that was erased: only what is stated is taken
+        if is_erased:  # the files still contain erased text: rewrite them with only the quads
             source.store.copy_files(part / "store")
         pinned.copy(part / "vectors.sqlite")
     if source.datadir.settings_file.is_file():
@@ -165,7 +165,7 @@ def _unshare_files(store: Path) -> None:
 
 
 def _remove_old(folder: Path, keep: int | None) -> list[Path]:
-    """Remove all but the latest: under another name first, so that none is ever half there."""
+    """Remove all but the latest backups; each is renamed first, so that no incomplete one is ever visible."""
     gone = [] if keep is None else list_backups(folder)[: -max(keep, 1)]
     for path in gone:
         shutil.rmtree(path.rename(path.with_name(path.name + _PART)))

@@ -1,4 +1,4 @@
-"""Reports how the service stands, finds where it is not as it should be, and rebuilds what is derived."""
+"""Reports the state of the service, finds inconsistencies and damage, and rebuilds derived data."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from memento.worker import Look
 def report_status(
     scope: Scope, access: Access, datadir: DataFolder, now: datetime, parts: Backends, settings: Settings
 ) -> Status:
-    """Report counts over the readable graphs of a scope, and how the service stands."""
+    """Report counts over the readable graphs of a scope, and the state of the service."""
     inferred = parts.inferences.current(scope, now) if settings.inference.on else None
     rows = parts.graph.select("library/counted", scope.memory_graphs)
     counts = {str(row["type"]): int(str(row["count"])) for row in rows}
@@ -48,7 +48,8 @@ def report_status(
     waiting = {str(row["state"]): int(str(row["count"])) for row in states}
     owner = datadir.read_owner()
     disputes = parts.graph.select("library/disputed", [scope.graph])
-    disputed = sum("confidence" not in row for row in disputes)  # with one they are rivals, which may both be true
+    # Those with a confidence are rivals, which may both be true.
+    disputed = sum("confidence" not in row for row in disputes)
     current, vectors = parts.indexes.count_current(scope.memory_graphs, now), parts.indexes.count_nodes()
     names = {namespace_of(graph) for graph in _graphs_of(scope.tenant, parts)}
     return Status(
@@ -80,7 +81,7 @@ def report_status(
 def report_health(
     scope: Scope, access: Access, upstreams: Mapping[str, str], parts: Backends, readiness: Readiness
 ) -> Health:
-    """Report how the service stands, in a few milliseconds however much it holds; a failing store is reported, not raised."""
+    """Report the state of the service within milliseconds, whatever its size; report a failing store instead of raising."""
     figures = {one.part: one.figures for one in readiness.parts}
     harm = _explain_damage(parts)
     store: Literal["ok", "failing", "damaged"] = "damaged" if harm else "ok"
@@ -102,7 +103,7 @@ def report_health(
         embedder=parts.embedder.fingerprint,
         runtime=parts.embedder.runtime,
         store=store,
-        indexes=int(figures["index"].get("nodes", 0)),  # of an engine that is away nobody knows
+        indexes=int(figures["index"].get("nodes", 0)),  # unknown for an engine that is away
         pending=waiting.get("pending", 0),
         failed=waiting.get("failed", 0),
         upstreams=upstreams,
@@ -114,14 +115,14 @@ def report_health(
 
 class Watch:
     """
-    Looks at the parts of a service, each in a thread of its own, so that nobody who asks waits for one that does not answer. May be
-    used from many threads.
+    Checks the parts of a service, each in its own thread, so that callers do not wait for a part that does not answer.
+    Thread-safe.
     """
 
     def __init__(self, stores: Backends, settings: Settings, find_rest: Callable[[], float]) -> None:
         """
         Args:
-            find_rest: tells for how many seconds more the model is left alone.
+            find_rest: returns for how many more seconds the model is not called.
         """
         self._stores, self._settings, self._find_rest = stores, settings, find_rest
         self._quick: Feed | None = None
@@ -137,10 +138,10 @@ class Watch:
 
     def report(self, *, fresh_s: float = 0.0) -> Readiness:
         """
-        Tell how the parts stand, within `LOOK_S` and a little.
+        Report the state of all parts, within `LOOK_S` and a little.
 
         Args:
-            fresh_s: age in seconds up to which an earlier look will do.
+            fresh_s: maximum age in seconds of an earlier check to reuse.
         """
         until = time.monotonic() + LOOK_S
         for look in self._looks.values():
@@ -155,7 +156,7 @@ class Watch:
         )
 
     def count_pending(self, *, fresh_s: float) -> int:
-        """Return how many notes wait to be understood; 0 where the store does not say."""
+        """Return how many notes wait to be processed; 0 if the store does not answer."""
         look = self._looks["notes"]
         look.begin(fresh_s)
         found = look.wait(time.monotonic() + LOOK_S)
@@ -251,7 +252,7 @@ class Watch:
 LOOK_S = 1.0
 """Seconds in which a part must answer."""
 LEAST_FREE = 200 * 2**20
-"""Bytes that should be left on the disk."""
+"""Bytes that should be free on the disk."""
 
 
 def _look_safely(part: PartName, look: Callable[[], PartHealth]) -> PartHealth:
@@ -259,7 +260,7 @@ def _look_safely(part: PartName, look: Callable[[], PartHealth]) -> PartHealth:
         return look()
     except (MementoError, OSError) as error:
         return _say_away(part, str(error))
-    except Exception as error:  # a library's, of a part that is being closed
+    except Exception as error:  # of a library, in a part that is being closed
         return _say_away(part, type(error).__name__)
 
 
@@ -269,8 +270,8 @@ def _say_away(part: PartName, detail: str) -> PartHealth:
 
 def raise_if_store_is_away(readiness: Readiness, parts: Backends) -> None:
     """
-    Raise `StoreAway` where the store does not answer, and nothing is read from a replica of it: whoever asks is told at once, and
-    waits for nothing.
+    Raise `StoreAway` if the store does not answer and there is no readable replica, so that callers get the error at once instead
+    of waiting.
     """
     if isinstance(parts.graph, RemoteStore) and parts.graph.replica_state == "current":
         return
@@ -280,7 +281,7 @@ def raise_if_store_is_away(readiness: Readiness, parts: Backends) -> None:
 
 
 def list_gauges(readiness: Readiness, parts: Backends, shard: str = "") -> Iterator[telemetry.Sample]:
-    """List the gauges of `telemetry.METRICS` that tell how the parts over a store stand; of one that is away only that."""
+    """List the gauges of `telemetry.METRICS` about the parts over a store; for a part that is away, only that."""
     labels = {"shard": shard}
     for one in readiness.parts:
         yield "part_up", {**labels, "part": one.part}, float(one.state == "ok")
@@ -298,11 +299,11 @@ _GAUGES: Mapping[str, Mapping[str, str]] = {
     "notes": {"pending": "pending_notes", "failed": "failed_notes", "oldest_s": "pending_oldest_seconds"},
     "disk": {"free_bytes": "disk_free_bytes"},
 }
-"""By part and figure, the metric that tells it."""
+"""The metric for each part and figure."""
 
 
 def find_set_aside(tenant: str, access: Access, parts: Backends) -> SetAside | None:
-    """Find what of the graphs that the caller sees no reader can take; None when that is nothing."""
+    """Return what readers ignore in the graphs that the caller can read; None if that is nothing."""
 
     def is_seen(graph: IRI) -> bool:
         found = parse_graph_name(graph)
@@ -315,7 +316,7 @@ def find_set_aside(tenant: str, access: Access, parts: Backends) -> SetAside | N
 
 
 def read_store_files(parts: Backends) -> str | None:
-    """Read all of the store's files and say what is damaged; None for a store in memory, or a sound one."""
+    """Read the store's files completely and describe the damage; None if there is none, or the store is in memory."""
     if not parts.graph.is_on_disk:
         return None
     with parts.snapshots.lease() as snapshot:
@@ -325,29 +326,29 @@ def read_store_files(parts: Backends) -> str | None:
 
 def find_differences(parts: Backends) -> list[Difference]:
     """
-    Find where indexes differ from the graph, and where the graph breaks a shape; change nothing.
+    Find differences between the indexes and the graph, and violations of shapes; change nothing.
 
-    Nobody who writes waits for it: what is written meanwhile may be among the differences.
+    Writers do not wait for it: concurrent writes may be among the differences.
     """
     found = [Difference(what="degraded", iri="", detail=str(parts.degraded))] if parts.degraded else []
-    if parts.harm:  # what is asked of a damaged store fails, or is told as a difference
+    if parts.harm:  # queries to a damaged store fail, or would be reported as differences
         return [*found, Difference(what=DAMAGED, iri="", detail=f"{parts.harm}. {_REMEDY}")]
     found += parts.indexes.check()
-    # All graphs at once: a memory of one namespace may be about an entity of another.
+    # All graphs at once, because a memory of one namespace may be about an entity of another.
     names = [name for name in parts.graph.graphs() if name.startswith(_OURS)]
     quads = chain.from_iterable(parts.graph.quads(name) for name in names)
     return found + [Difference(what="shape", iri=one.focus, detail=one.line) for one in shapes.violations(quads)]
 
 
 def discard_kept(found: Iterable[Difference], parts: Backends) -> None:
-    """Where indexes differ, give up what is kept of them for the next start: it reads the graph. Ask as one of the writers."""
+    """If indexes differ, discard what is saved for the next start, so that it reads the graph. Call this with the write lock."""
     if any(one.what.endswith(("-vector", "-indexed", "-index")) for one in found):
         cache.discard(parts.datadir.indexes, parts.indexes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """Something about a data folder that is not as it should be: its kind in a word, what was found, and what to do."""
+    """Something wrong with a data folder: its kind in a word, what was found, and what to do."""
 
     kind: str
     found: str
@@ -356,12 +357,12 @@ class Finding:
 
 def examine_folder(datadir: DataFolder, at: datetime, least_free: int) -> list[Finding]:
     """
-    Find what is wrong with the files of a data folder, without opening it or changing anything.
+    Find what is wrong with the files of a data folder, without opening or changing it.
 
-    The store and the vectors are looked at where no process has the folder open.
+    The store and the vectors are checked only if no process has the folder open.
 
     Args:
-        least_free: bytes that should be left on its disk.
+        least_free: bytes that should be free on its disk.
     """
     found = [*_examine_rights(datadir), *_examine_settings(datadir)]
     free = disk_usage(datadir.path).free
@@ -423,7 +424,10 @@ def _examine_settings(datadir: DataFolder) -> Iterator[Finding]:
 
 
 def _examine_store(datadir: DataFolder, at: datetime) -> Iterator[Finding]:
-    """Look at a store that nobody has open: whether it is there, can be opened, and has nothing of the future or of nothing."""
+    """
+    Check a store that no process has open: that it exists, can be opened, and has no times in the future and no dangling
+    references.
+    """
     try:
         raise_if_store_is_missing(datadir)
     except Damaged as damage:
@@ -471,7 +475,7 @@ _REMEDIES: Mapping[str, str] = {
 
 
 def explain_difference(difference: Difference) -> Finding:
-    """Return a difference that `find_differences` found with what to do about it: indexes are made again from the graph."""
+    """Return a difference that `find_differences` found, with the remedy: rebuilding the indexes from the graph."""
     remedy = _REMEDIES.get(
         difference.what, "`memento rebuild` makes every index again from the graph; nothing is lost."
     )
@@ -489,13 +493,13 @@ _PART_REMEDIES: Mapping[PartName, str] = {
 
 
 def explain_part(part: PartHealth) -> Finding:
-    """Return a part that is not well with what to do about it."""
+    """Return a part that is not well, with the remedy."""
     remedy = _PART_REMEDIES.get(part.part, "Start the service again; the log says why.")
     return Finding(kind=f"{part.part}-{part.state}", found=f"{part.part}: {part.detail or part.state}", remedy=remedy)
 
 
 def explain_shards(shards: Mapping[str, str]) -> list[Finding]:
-    """Return the further stores that do not answer with what to do about it."""
+    """Return the further stores that do not answer, with the remedy."""
     remedy = (
         "Start it, or check the addresses of store.shards.{}; only its tenants wait, `memento tenant list` names them."
     )
@@ -524,7 +528,7 @@ def _examine_vectors(datadir: DataFolder, can_load: bool) -> Iterator[Finding]:
 
 
 def explain_failure(graph: Store) -> str:
-    """Explain why nothing can be written to a store with a `failure`, and what helps."""
+    """Explain why a store with a `failure` cannot be written to, and what helps."""
     room = "Make room: writing goes on by itself, and questions" if graph.is_on_disk else "Questions"
     return f"nothing can be written: {graph.failure}. {room} are answered meanwhile"
 
@@ -541,7 +545,7 @@ def _graphs_of(tenant: str, parts: Backends) -> list[IRI]:
 
 _SHOWN = 100  # nodes that are named
 DAMAGED = "damaged-store"
-"""The word of `find_differences` for files that cannot be read to their end."""
+"""The name that `find_differences` uses for files that cannot be read completely."""
 _REMEDY = (
     "`memento restore` puts a backup in its place; where there is none, `memento export` takes out what can be read"
 )

@@ -1,16 +1,16 @@
 """
-Tidy a namespace up: what is too old, what says the same again, and what matters least where there is too much.
+Compacts a namespace: hides what is too old, what repeats something, and what is least important if there is too much.
 
-*Flow:* `stage_compaction` decides and writes nothing but a graph branch: what the namespace would gain and lose → it is shown →
-`apply_branch` writes that, step by step → `undo_branch` takes exactly that back.
+*Flow:* `stage_compaction` decides, and writes only a graph branch: what the namespace would gain and lose → the user reviews it →
+`apply_branch` writes that in steps → `undo_branch` reverts exactly that.
 
-*Guarantees:* what goes is hidden, as `forget` hides it: its text, its note and its history stay. Two memories become one only when
-they say the same in the same words, of the same, as the same kind of statement; the one that stays has the notes, tags, names and
-links of both. Whoever recalls waits for one step at most. A run that was stopped half way goes on, or back, from where it is. What
-was forgotten after it was compacted, or brought back by hand, is left as it is by `undo_branch`.
+*Guarantees:* compacted memories are hidden, as by `forget`: their text, note and history stay. Two memories are merged only if they
+say the same in the same words, about the same, as the same kind of statement; the one that stays gets the notes, tags, names and
+links of both. A recall waits for one step at most. An interrupted run can be continued or undone from where it stopped.
+`undo_branch` leaves alone what was forgotten after the compaction, or restored by hand.
 
-*Because:* cosines cannot tell paraphrases from other values: "the room is green" and "the room is blue" are as alike as two ways to
-say one thing. What is only alike is counted, not merged.
+*Because:* cosines cannot distinguish paraphrases from different values: "the room is green" and "the room is blue" are as similar
+as two wordings of one statement. Memories that are only similar are counted, not merged.
 """
 
 from __future__ import annotations
@@ -42,31 +42,31 @@ from memento.text.mood import reading
 Nodes = NDArray[np.int32]
 
 STEP = 64
-"""Memories that are hidden, or brought back, in one write."""
+"""Memories hidden or restored in one write."""
 _REST_S = 0.002
-"""Seconds between two steps, in which who waits for the memory gets it."""
+"""Seconds between two steps, in which waiting callers get the lock."""
 _AT_ONCE = 500  # memories that are read together
 _REMOVED = ":removed"
 _COUNTS = re.compile(r"(?<!\d)(\d++) (expired|merged|evicted|in all)")
 
-# What changes nothing in what is said, and how the same is spelt.
+# Words that do not change the meaning, and different spellings of the same word.
 _FILLER = frozenset(("a", "an", "the", "really", "also", "just", "please"))
 _WORD = re.compile(r"[^\W_]+(?:[.,:/'’-][^\W_]+)*|[%$€£°+*=<>#@&/-]")
 _STAMP = re.compile(r"\[[^\[\]]{0,40}\]")
 _COPIED = (MEM.about, MEM.mentions, MEM.tagged, MEM.refers, MEM.contradicts, PROV.wasDerivedFrom)
-"""What the memory that stays takes over from the one that goes."""
+"""Predicates whose values the remaining memory takes over from the hidden one."""
 _SAME = (
     *(MEM.about, MEM.subject, MEM.slot, MEM.slotValue, MEM.saidBy, MEM.title, MEM.eventAt, MEM.mood),
     *(MEM.container, MEM.memoryType, MEM.invalidAt, MEM.expiresAt, MEM.parent, MEM.invalidates, MEM.supersedes),
 )
-"""What must be equal in two memories that become one."""
+"""Predicates whose values must be equal for a merge."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
     """
-    What a compaction lets go: memories older than `ttl_days`, those that say again what one of the `newest` says, with a cosine of
-    `alike` at least, and of more than `most` the least important. 0 days, or 0 of the newest, is none.
+    What a compaction hides: memories older than `ttl_days`; memories that repeat one of the `newest`, with a cosine of at least
+    `alike`; and if there are more than `most`, the least important. 0 days, or 0 newest memories, turns a rule off.
     """
 
     ttl_days: float = 180.0
@@ -74,12 +74,12 @@ class Rules:
     alike: float = 0.92
     newest: int = 500
     shown: int = 100
-    """Lines of the answer at most."""
+    """Most lines of the answer."""
 
 
 @dataclass(slots=True, kw_only=True)
 class _Plan:
-    """What would go: places in `iris` by reason, of what is merged the place of what stays, and the cosine."""
+    """What would be hidden: positions in `iris` by reason, for merged ones the position of the one that stays, and the cosine."""
 
     iris: Sequence[IRI]
     expired: list[int]
@@ -94,11 +94,11 @@ def stage_compaction(
     rules: Rules, scope: Scope, now: datetime, parts: Backends, writing: AbstractContextManager[object]
 ) -> Compacted:
     """
-    Decide what a compaction of the namespace does, and write it as a branch of its graph; the graph stays as it is. Branches that
-    were staged before, and never applied, go.
+    Decide what a compaction of the namespace does, and write it as a branch of its graph; the graph itself does not change.
+    Branches that were staged earlier and never applied are deleted.
 
     Args:
-        writing: the lock of all writers; held for each write, and for nothing else.
+        writing: the lock of all writers; held only during each write.
     """
     plan = _plan_compaction(rules, scope, now, parts)
     nodes, iri_of = [*plan.expired, *plan.merged, *plan.evicted], plan.iris
@@ -143,7 +143,7 @@ def stage_compaction(
 
 
 def list_branches(scope: Scope, parts: Backends, *, stages: Sequence[str]) -> list[IRI]:
-    """List the branches of a namespace that are at one of some stages, the latest first."""
+    """List the branches of a namespace at one of some stages, the latest first."""
     found = []
     for quad in parts.graph.match(None, MEM.graph, scope.graph, scope.provenance):
         iri = to_own_quad(quad)[0]
@@ -156,14 +156,14 @@ def apply_branch(
     branch: IRI, scope: Scope, parts: Backends, writing: AbstractContextManager[object], progress: Progress | None
 ) -> Compacted:
     """
-    Write what a branch says, a step at a time: first what the memories that stay gain, then what goes. What has changed since it
-    was staged is left alone.
+    Write the changes of a branch in steps: first what the remaining memories gain, then what is hidden. Leave alone what has
+    changed since the branch was staged.
 
     Args:
-        writing: the lock of all writers; held for each step, and for nothing else.
+        writing: the lock of all writers; held only during each step.
 
     Raises:
-        NotFound: the namespace has no such branch that is staged.
+        NotFound: the namespace has no such staged branch.
     """
     said = _require_stage(branch, ("staged", "applying"), scope, parts)
     with writing:
@@ -193,14 +193,14 @@ def undo_branch(
     progress: Progress | None,
 ) -> Compacted:
     """
-    Take back what a branch has written, a step at a time; what was forgotten or changed meanwhile stays as it is now.
+    Revert the changes of a branch in steps; what was forgotten or changed meanwhile stays as it is.
 
     Args:
-        branch: None is the latest of the namespace.
+        branch: None is the latest one of the namespace.
         writing: as for `apply_branch`.
 
     Raises:
-        NotFound: the namespace has no such branch that was applied.
+        NotFound: the namespace has no such applied branch.
     """
     stages = ("applied", "applying", "undoing")
     latest = branch or next(iter(list_branches(scope, parts, stages=stages)), None)
@@ -225,7 +225,7 @@ def undo_branch(
         _drop_branch(latest, scope, parts, keep_record=True)
         _set_stage(latest, "undone", scope, parts)
     holding = parts.indexes.count_current([scope.graph], parts.clock())
-    # What was forgotten meanwhile is not brought back, and counts for nothing.
+    # What was forgotten meanwhile is not restored, and not counted.
     merged, expired = _count_shown(hidden, change, said)
     evicted = len(hidden) - merged - expired
     summed = _sum_up(latest, "undone", said)
@@ -233,7 +233,7 @@ def undo_branch(
 
 
 def read_branch(branch: IRI, scope: Scope, parts: Backends) -> Change:
-    """Return what a branch adds to the graph of its namespace, and takes from it."""
+    """Return what a branch adds to the graph of its namespace, and removes from it."""
     adds, removes = (
         tuple((one, predicate, value, scope.graph) for one, predicate, value, _ in parts.graph.quads(IRI(graph)))
         for graph in (branch, branch + _REMOVED)
@@ -242,7 +242,7 @@ def read_branch(branch: IRI, scope: Scope, parts: Backends) -> Change:
 
 
 def find_merged(memories: Sequence[IRI], scope: Scope, parts: Backends) -> list[IRI]:
-    """Find the memories that others were made one with, and those of these: what says the same as something that is to go."""
+    """Find the memories that were merged into these, and transitively: they repeat something that is to be forgotten."""
     found: dict[IRI, None] = {}
     queue = list(memories)
     while queue:
@@ -254,14 +254,14 @@ def find_merged(memories: Sequence[IRI], scope: Scope, parts: Backends) -> list[
 
 
 def release(memories: Sequence[IRI], scope: Scope, parts: Backends) -> Change:
-    """Return what lets no branch bring some memories back: they were forgotten by somebody, who is obeyed."""
+    """Return the change that keeps branches from restoring some memories, because somebody has forgotten them."""
     prefix = branch_prefix(scope.tenant)
     said = (to_own_quad(quad) for one in memories for quad in parts.graph.match(one, MEM.expiredAt))
     return Change(removes=tuple(quad for quad in said if quad[3].startswith(prefix)))
 
 
 def _plan_compaction(rules: Rules, scope: Scope, now: datetime, parts: Backends) -> _Plan:
-    """Decide what goes, in the order of the published design: by age, by likeness, by importance."""
+    """Decide what to hide, in the order of the published design: by age, by similarity, by importance."""
     indexes = parts.indexes
     if indexes.has_whole([scope.graph]):
         with indexes.lock:
@@ -284,7 +284,7 @@ def _plan_compaction(rules: Rules, scope: Scope, now: datetime, parts: Backends)
     merged, alike = _find_repeated(kept, created[~is_old], iris, rules, scope, parts) if rules.newest else ({}, 0)
     stays = ~np.isin(kept, np.array([*merged], dtype=np.int32))
     left, weights = kept[stays], kept_matters[stays]
-    order = np.lexsort((left, -kept_days[stays], weights))  # of the same importance the oldest first
+    order = np.lexsort((left, -kept_days[stays], weights))  # of equal importance, the oldest first
     evicted = left[order][: max(len(left) - rules.most, 0)].tolist()
     return _Plan(
         iris=iris,
@@ -300,7 +300,7 @@ def _plan_compaction(rules: Rules, scope: Scope, now: datetime, parts: Backends)
 def _find_repeated(
     places: Nodes, created: NDArray[np.float64], every: Sequence[IRI], rules: Rules, scope: Scope, parts: Backends
 ) -> tuple[dict[int, tuple[int, float]], int]:
-    """Find which of the newest memories say again what a newer one says, and how many pairs are as alike but say something else."""
+    """Find which of the newest memories repeat a newer one, and count the pairs that are as similar but say something else."""
     newest, indexes = places[np.lexsort((-places, -created))[: rules.newest]].tolist(), parts.indexes
     indexes.bring([scope.graph], iris=[every[place] for place in newest])
     with indexes.lock:
@@ -324,7 +324,7 @@ def _find_repeated(
 
 
 def _list_alike(vectors: Vectors, least: float) -> list[tuple[int, int, float]]:
-    """List the pairs of rows of (n, d) unit vectors whose cosine is `least` or more, of each row the surest first."""
+    """List the pairs of rows of (n, d) unit vectors with a cosine of at least `least`; for each row the highest first."""
     found = []
     for begin in range(0, len(vectors), _AT_ONCE):
         cosines = vectors[begin : begin + _AT_ONCE] @ vectors.T
@@ -336,8 +336,8 @@ def _list_alike(vectors: Vectors, least: float) -> list[tuple[int, int, float]]:
 
 def say_the_same(one: Record, other: Record) -> bool:
     """
-    Tell whether two memories may become one: the same words in the same order, but for articles and the like, about the same, said
-    by the same, in the same slot with the same value; and no event of two days, which happened twice.
+    Tell whether two memories may be merged: the same words in the same order, apart from articles and the like, about the same,
+    said by the same speaker, in the same slot with the same value. Events of two days are different events.
     """
     if any(set(one.statements.get(name, ())) != set(other.statements.get(name, ())) for name in _SAME):
         return False
@@ -352,7 +352,7 @@ def say_the_same(one: Record, other: Record) -> bool:
 
 def _list_words(text: str) -> list[str]:
     """
-    List the words and signs of a text without those that change nothing.
+    List the words and signs of a text without those that do not change its meaning.
 
     >>> _list_words("I really like the tea.") == _list_words("I like tea"), _list_words("-3 °C") == _list_words("3 °C")
     (True, False)
@@ -370,8 +370,8 @@ def _read_records(memories: Sequence[IRI], scope: Scope, parts: Backends) -> dic
 
 def _merge_memories(pairs: Sequence[tuple[IRI, IRI]], scope: Scope, parts: Backends) -> Change:
     """
-    Return what the memories that stay gain, given each that goes with the one that stays: notes, tags, names, links, and the
-    earlier beginning.
+    Return what the remaining memories gain, given pairs of a hidden memory and the one that stays: notes, tags, names, links, and
+    the earlier start.
     """
     adds: list[Quad] = []
     removes: dict[Quad, None] = {}
@@ -396,14 +396,14 @@ def _merge_memories(pairs: Sequence[tuple[IRI, IRI]], scope: Scope, parts: Backe
         quad: Quad = (kept, MEM.validAt, before, scope.graph)
         if all(
             parts.graph.holds(one) for one in to_quads([quad])
-        ):  # as we write it: what is put back is what was there
+        ):  # in our own terms: what is restored is what was there
             adds.append((kept, MEM.validAt, first, scope.graph))
             removes[quad] = None
     return Change(tuple(dict.fromkeys(adds)), tuple(removes))
 
 
 def _move_links(old: IRI, kept: IRI, scope: Scope, parts: Backends) -> Iterator[Quad]:
-    """Yield the links from keys, and from and to other memories, that the memory which stays has not yet."""
+    """Yield the links from keys, and from and to other memories, that the remaining memory does not have yet."""
     ends = (MEM["from"], MEM.to)
     links = {to_own_quad(quad)[0] for end in ends for quad in parts.graph.match(None, end, old, scope.graph)}
     for link in sorted(links):
@@ -422,7 +422,7 @@ def _move_links(old: IRI, kept: IRI, scope: Scope, parts: Backends) -> Iterator[
 
 
 def _split_by_subject(change: Change) -> Iterator[Change]:
-    """Yield a change in parts of some subjects each, without what is empty."""
+    """Yield a change in parts of some subjects each, without empty parts."""
     subjects = list(dict.fromkeys(quad[0] for quad in (*change.adds, *change.removes)))
     for begin in range(0, len(subjects), STEP):
         some = set(subjects[begin : begin + STEP])
@@ -433,7 +433,7 @@ def _split_by_subject(change: Change) -> Iterator[Change]:
 
 
 def _walk_steps(hidden: Sequence[Quad]) -> Iterator[tuple[int, Sequence[Quad]]]:
-    """Yield the memories that go, a step at a time, each with how many are done after it; rest in between."""
+    """Yield the memories to hide in steps, each with the number that are done after it; pause in between."""
     for begin in range(0, len(hidden), STEP):
         batch = hidden[begin : begin + STEP]
         yield begin + len(batch), batch
@@ -441,7 +441,7 @@ def _walk_steps(hidden: Sequence[Quad]) -> Iterator[tuple[int, Sequence[Quad]]]:
 
 
 def _hide(batch: Sequence[Quad], scope: Scope, parts: Backends) -> None:
-    """Hide the memories that are still shown."""
+    """Hide those of the memories that are still visible."""
     ended = _list_ended([quad[0] for quad in batch], scope, parts)
     fresh = tuple(quad for quad in batch if quad[0] not in ended)
     if fresh:
@@ -452,7 +452,7 @@ def _hide(batch: Sequence[Quad], scope: Scope, parts: Backends) -> None:
 
 
 def _show(batch: Sequence[Quad], scope: Scope, parts: Backends) -> None:
-    """Bring back the memories that are hidden since then, and by that alone."""
+    """Restore the memories that are hidden since that time and only by this compaction."""
     ended = _list_ended([quad[0] for quad in batch], scope, parts)
     back = tuple(quad for quad in batch if ended.get(quad[0]) == {quad[2]})
     if back:
@@ -460,7 +460,7 @@ def _show(batch: Sequence[Quad], scope: Scope, parts: Backends) -> None:
 
 
 def _list_ended(memories: Sequence[IRI], scope: Scope, parts: Backends) -> dict[IRI, set[Value]]:
-    """Return since when those of some memories are hidden that are."""
+    """Return since when some memories are hidden, for those that are."""
     said = (to_own_quad(quad) for one in memories for quad in parts.graph.match(one, MEM.expiredAt, None, scope.graph))
     return {one: set(values[MEM.expiredAt]) for one, values in statements(said).items()}
 
@@ -488,7 +488,7 @@ def _set_stage(branch: IRI, stage: str, scope: Scope, parts: Backends) -> None:
 
 
 def _drop_branch(branch: IRI, scope: Scope, parts: Backends, *, keep_record: bool = False) -> None:
-    """Take a branch out of the store; `keep_record` leaves what was done, and when."""
+    """Remove a branch from the store; `keep_record` keeps what was done and when."""
     said = [quad for graph in (branch, branch + _REMOVED) for quad in parts.graph.quads(IRI(graph))]
     if not keep_record:
         said += [to_own_quad(quad) for quad in parts.graph.match(branch, None, None, scope.provenance)]
@@ -497,7 +497,7 @@ def _drop_branch(branch: IRI, scope: Scope, parts: Backends, *, keep_record: boo
 
 
 def _count_shown(hidden: Sequence[Quad], change: Change, said: Mapping[IRI, Value]) -> tuple[int, int]:
-    """Count what an undo has brought back: how many had been merged, and of the rest how many were old."""
+    """Count what an undo has restored: how many had been merged, and how many of the rest were old."""
     counts = {name: int(number) for number, name in _COUNTS.findall(str(said.get(MEM.reason, "")))}
     into = {quad[2] for quad in change.adds if quad[1] == MEM.merges}
     merged = sum(quad[0] in into for quad in hidden)
@@ -520,7 +520,7 @@ def _sum_up(branch: IRI, stage: BranchStage, said: Mapping[IRI, Value]) -> Compa
 
 
 def _list_changes(plan: _Plan, rules: Rules, now: datetime, scope: Scope, parts: Backends) -> tuple[Compaction, ...]:
-    """List what goes, a line each, as far as is shown: first what is merged, then what is old, then what matters least."""
+    """List what is hidden, one line each up to a limit: first merged ones, then old ones, then unimportant ones."""
     shown = [*plan.merged, *plan.expired, *plan.evicted][: rules.shown]
     into, iri_of = {node: plan.merged[node][0] for node in shown if node in plan.merged}, plan.iris
     text_of = _read_contents([iri_of[node] for node in {*shown, *into.values()}], scope, parts)

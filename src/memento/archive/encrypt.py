@@ -1,11 +1,11 @@
 """
-Makes an encrypted data folder of a plain one, the reverse, and changes the key of one; nobody may have the folder open.
+Encrypts a plain data folder, decrypts an encrypted one, and changes its key; no process may have the folder open.
 
-*Guarantees:* each is done at one instant, at which a file gets or loses its name: a kill before it leaves the folder as it was, and
-whoever opens it after it finishes what is left: `unlock_folder` deletes what is still there in plain text, and seals again what the
-old key has sealed.
+*Guarantees:* each of these takes effect at one instant, when a file gets or loses its name: a kill before that leaves the folder as
+it was, and after that the next start finishes the rest: `unlock_folder` deletes remaining plain files, and seals with the new key
+what is sealed with the old one.
 
-*But:* a disk may keep what a file that was deleted had in it. Backups in other folders stay as they are.
+*But:* a disk may keep the content of deleted files. Backups in other folders stay as they are.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ from memento.vault import HEADER, SEALED, TOKENS, Vault, is_encrypted, is_sealed
 logger = logging.getLogger(__name__)
 
 _KEPT = (*MADE, "cases", "redactions.json", "captures.jsonl")
-"""What goes into the archive."""
+"""The files in the archive."""
 _PASSING = ("snapshots", "standing-in", "restore.new", "restore.json", "store.new", "store.old", "index-copy", "erased")
 _WAIT_S = 30.0
 
 
 def unlock_folder(datadir: DataFolder, options: EncryptionSettings) -> None:
     """
-    Unlock an encrypted folder that this process has acquired, or make an empty one encrypted where there is a key, and begin to
-    work in memory; nothing for a plain folder without a key.
+    Unlock an encrypted folder that this process has acquired, or encrypt an empty one if there is a key, and start to work in
+    memory; do nothing for a plain folder without a key.
 
     Raises:
-        SettingsError: the key is missing, wrong, or given for a plain folder, or there is no memory file system.
+        SettingsError: the key is missing, wrong, or given for a plain folder, or there is no in-memory file system.
         Damaged: the file with the keys cannot be read.
     """
     vault = datadir.unlock(read_key(options.key, options.key_file), required=options.on)
@@ -64,12 +64,12 @@ def unlock_folder(datadir: DataFolder, options: EncryptionSettings) -> None:
 
 def encrypt_folder(path: Path, options: EncryptionSettings) -> Converted:
     """
-    Make a plain folder an encrypted one, with its backups.
+    Encrypt a plain folder and its backups.
 
     Raises:
-        SettingsError: no key, or one too short.
-        InputError: the folder is encrypted already, has a dataset of `serve --bare`, or a backup that is damaged.
-        FolderInUse: somebody has it open.
+        SettingsError: there is no key, or it is too short.
+        InputError: the folder is encrypted already, has a dataset of `serve --bare`, or has a damaged backup.
+        FolderInUse: a process has it open.
     """
     with _acquire(path, "memento encrypt") as datadir:
         key = read_key(options.key, options.key_file)
@@ -91,7 +91,7 @@ def encrypt_folder(path: Path, options: EncryptionSettings) -> Converted:
         sealing = Vault.create(staging, key)
         sealing.seal([one for name in _KEPT if (one := datadir.path / name).exists()], 0)
         (staging / SEALED).replace(datadir.path / SEALED)
-        (staging / HEADER).replace(datadir.path / HEADER)  # this is the instant
+        (staging / HEADER).replace(datadir.path / HEADER)  # the conversion takes effect here
         sync_to_disk(datadir.path, deep=False)
         staging.rmdir()
         vault = Vault(datadir.path, key)
@@ -101,13 +101,13 @@ def encrypt_folder(path: Path, options: EncryptionSettings) -> Converted:
 
 def decrypt_folder(path: Path, options: EncryptionSettings) -> Converted:
     """
-    Make an encrypted folder a plain one, with its backups.
+    Decrypt an encrypted folder and its backups.
 
     Raises:
         SettingsError: the key is missing or wrong.
         InputError: the folder is not encrypted.
-        Damaged: what is sealed cannot be read.
-        FolderInUse: somebody has it open.
+        Damaged: the sealed data cannot be read.
+        FolderInUse: a process has it open.
     """
     with _load_vault(path, "memento decrypt", options) as (datadir, vault):
         staging = datadir.path / "decrypting"
@@ -128,7 +128,7 @@ def decrypt_folder(path: Path, options: EncryptionSettings) -> Converted:
             found.rename(datadir.path / found.name)
         staging.rmdir()
         segments = vault.journal.segments()
-        (datadir.path / HEADER).unlink()  # this is the instant
+        (datadir.path / HEADER).unlink()  # the conversion takes effect here
         sync_to_disk(datadir.path, deep=False)
         for sealed in (datadir.path / SEALED, *segments):
             sealed.unlink(missing_ok=True)
@@ -137,12 +137,12 @@ def decrypt_folder(path: Path, options: EncryptionSettings) -> Converted:
 
 def reencrypt_folder(path: Path, options: EncryptionSettings, new_key: str) -> Converted:
     """
-    Let a new key open a folder, and seal all of it again, backups in it included, so that the old key opens nothing there.
+    Change the key of a folder, and seal everything in it again, including backups, so that the old key opens nothing there.
 
     Raises:
-        SettingsError: the old key is missing or wrong, or the new one is too short or the old one.
+        SettingsError: the old key is missing or wrong, or the new one is too short or equal to the old one.
         InputError: the folder is not encrypted.
-        FolderInUse: somebody has it open.
+        FolderInUse: a process has it open.
     """
     with _load_vault(path, "memento reencrypt", options) as (datadir, vault):
         if vault.journal.sequence != vault.sequence:
@@ -162,7 +162,7 @@ def _acquire(path: Path, command: str) -> Iterator[DataFolder]:
 
 @contextmanager
 def _load_vault(path: Path, command: str, options: EncryptionSettings) -> Iterator[tuple[DataFolder, Vault]]:
-    """Have an encrypted folder in memory, with every write of its journal and without what was erased."""
+    """Open an encrypted folder in memory, with every write of its journal and without erased data."""
     with _acquire(path, command) as datadir:
         if not datadir.is_encrypted:
             raise InputError(f"{datadir.path} is not encrypted: `memento encrypt` converts it")
@@ -177,7 +177,7 @@ def _load_vault(path: Path, command: str, options: EncryptionSettings) -> Iterat
 
 
 def _finish_plain(datadir: DataFolder) -> None:
-    """Let the files of a plain folder be what they are between two starts, without what was erased."""
+    """Bring the files of a plain folder into their state between two starts, without erased data."""
     finish_restore(datadir)
     finish_rewriting(datadir.store)
     if datadir.store.is_dir():
@@ -189,7 +189,7 @@ def _finish_plain(datadir: DataFolder) -> None:
 
 
 def _finish(datadir: DataFolder, vault: Vault) -> tuple[str, ...]:
-    """Delete or seal what is still in plain text, and seal again what an old key has sealed; return what could not be."""
+    """Delete or seal remaining plain files, and seal again what an old key has sealed; return what failed."""
     home, left = datadir.path, []
     for name in (*_KEPT, *(one for one in _PASSING if one != "erased")):
         remove_path(home / name)
@@ -224,7 +224,7 @@ def _finish(datadir: DataFolder, vault: Vault) -> tuple[str, ...]:
 
 
 def _seal_copy_again(folder: Path, purpose: str, vault: Vault) -> bool:
-    """Seal a backup, or what a restore put aside, with the current key; tell whether that could be done."""
+    """Seal a backup, or files that a restore moved aside, with the current key; tell whether that succeeded."""
     part, old = (folder.with_name(f"{folder.name}.{end}") for end in ("convert", "old"))
     shutil.rmtree(part, ignore_errors=True)
     shutil.copytree(folder, part)
@@ -248,7 +248,7 @@ def _seal_copy_again(folder: Path, purpose: str, vault: Vault) -> bool:
 
 
 def _seal_aside(aside: Path, vault: Vault) -> None:
-    """Seal what a restore put aside before the folder was encrypted."""
+    """Seal the files that a restore moved aside before the folder was encrypted."""
     if is_encrypted(aside) or not aside.is_dir():
         return
     plain = sorted(aside.iterdir())
@@ -259,7 +259,7 @@ def _seal_aside(aside: Path, vault: Vault) -> None:
 
 
 def _finish_swaps(place: Path) -> None:
-    """Put a backup back in its place that a kill caught between two names."""
+    """Put a backup back in place that a kill left between two names."""
     for old in place.glob("*.old"):
         if (old.with_suffix("")).exists():
             shutil.rmtree(old)

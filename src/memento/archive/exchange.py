@@ -1,28 +1,28 @@
 """
-RDF out of a memory, and into it: a document of the graphs that a caller may read, and a document's graphs into those of the caller.
-Out go also the memories alone, as rows (`archive/tables.py`).
+Export of RDF from a memory, and import: a document of the graphs that a caller may read, and the graphs of a document into those of
+the caller. Memories alone can also be exported as rows (`archive/tables.py`).
 
-Out go memories, cases, the user, the provenance and the tenant's own RDF, whole; what was done with the store (audit) on demand,
-for reading. Never go out: the ontology, which everybody has; what is inferred, which is inferred again; other tenants; tokens.
+An export has memories, cases, the user, the provenance and the tenant's own RDF, completely; on request also the audit, for reading
+only. It never has the ontology, which everybody has; inferences, which are derived again; other tenants; or tokens.
 
-What comes in is checked and embedded first, and then written at once. IRIs stay as they are, but for the user's, which is the
-tenant's, and those that another namespace or tenant of this store has: an IRI is in one place only, so a copy gets others, the same
-each time. What is here already stays: statements are added, none is removed; where an entity or the user has another name, kind or
-description here, that one stays too, and so does what is known of a case. An audit, what was inferred, and the ontology are left
-out.
+An import is first validated and embedded, then written at once. IRIs stay as they are, with two exceptions: the user's IRI becomes
+the tenant's; and an IRI that another namespace or tenant of this store has is replaced, the same way each time, because an IRI may
+be in one place only. Existing data stays: statements are added and none is removed; if an entity or the user has another name, kind
+or description here, the existing one stays, and so does what is known of a case. The audit, inferences and the ontology are
+skipped.
 
-*Guarantees:* all or nothing; the same document twice changes nothing.
+*Guarantees:* an import is atomic; importing a document twice changes nothing.
 
 *Flow:* `staged` (read, placed, settled) → `find_violations` (shapes) → `find_refused` (indexes) → `VectorStaging` → `write_import`
 (written, indexes follow).
 
-*But:* an export of some namespaces has no RDF of the tenant's own, which belongs to none of them; of the provenance it has what
-made the memories in it, and of `main` what these point at.
+*But:* an export of some namespaces lacks the tenant's own RDF, which belongs to no namespace; it has only the provenance of their
+memories, and only those nodes of `main` that they refer to.
 
-*Because:* the engine's iterators live and die in the thread that made them, and a web server reads and drops an answer in any: so a
-copy of the store as it was at one instant, by hard links, is read by one thread. An export delays nobody: not who writes, and not
-who puts a backup in the store's place. Embedding is what takes long and what may fail; a write must do neither. So the vectors are
-put into the vector file before anything is written: the document's own where they fit, else new ones.
+*Because:* the engine's iterators must be used and freed in the thread that created them, but a web server reads and drops an answer
+in any thread: so one thread reads a copy of the store as of one instant, made by hard links. An export blocks neither writers nor a
+restore. Embedding takes long and may fail, which a write must not: so the vectors are put into the vector file before anything is
+written, those of the document if they fit, new ones otherwise.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ _WHOLE = ("self", "graph", "cases", "provenance", "data")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportDocument:
-    """A document on its way out: its format, how many statements it has beside those of vectors, or rows, and its pieces."""
+    """An export: its format, its number of statements (without those of vectors) or rows, and its pieces."""
 
     form: Form | TableForm
     statements: int
@@ -114,18 +114,18 @@ def export_document(
     anonymity: Anonymity | None = None,
 ) -> ExportDocument:
     """
-    Export the document of a tenant's graphs, or of one namespace. What is written after this call is not in it.
+    Export the graphs of a tenant, or one namespace. Writes after this call are not included.
 
     Args:
-        only: the namespace; None for all that the caller sees.
-        vectors: put the vectors beside what they are of.
-        audit: put in what was done with the store; an import passes it over.
-        past: of rows, also the memories that are over or forgotten.
-        wanted: the memories, with what says something of them; None for all that is in the graphs.
-        anonymity: how rows are to be anonymised; None leaves names as they are.
+        only: the namespace; None for all that the caller can read.
+        vectors: add the vectors to their nodes.
+        audit: add the audit; an import skips it.
+        past: for rows, also export memories that are over or forgotten.
+        wanted: the memories to export, with all statements about them; None for everything in the graphs.
+        anonymity: how to anonymise rows; None keeps names.
 
     Raises:
-        NotAcceptable: the format has no named graphs, or rows are to have vectors or the audit.
+        NotAcceptable: the format has no named graphs, or vectors or the audit are requested with rows.
     """
     names = _list_graphs(scope.tenant, parts)
     named = [name for name in names if _kind_of(name) in ("graph", "cases")]
@@ -144,13 +144,13 @@ def export_document(
     is_whole = only is None and not access.namespaces and wanted is None
     kinds: tuple[str, ...] = (*_WHOLE, "audit") if audit else _WHOLE
     usual = scope.graph
-    if not form.has_graphs:  # somebody's own RDF may speak of memories; outside of its graph it would be theirs
+    if not form.has_graphs:  # a user's own RDF may be about memories; outside its graph it would look like ours
         kinds = tuple(kind for kind in kinds if kind != "data")
     chosen = [name for kind in kinds for name in names if _kind_of(name) == kind]
     main_graph = graph_iri(scope.tenant, "main") if access.sees("main") else None
     memories = {iri for one in own for iri in _list_memories(one, True, wanted, parts)} if wanted else None
     snapshot = StoreCopy(parts)
-    # Who may not read what is said of the user names the user, as memories are about them.
+    # A caller who may not read about the user still gets the user's IRI, because memories are about it.
     who = (
         () if scope.with_self and wanted is None else tuple(to_quads([(scope.user, TYPE, MEM.User, scope.self_graph)]))
     )
@@ -178,7 +178,7 @@ def export_document(
 
 
 def _list_memories(graph: IRI, past: bool, wanted: Filter | None, parts: Backends) -> list[IRI]:
-    """List the memories of a graph that hold, or all of them, as far as a filter lets them through; the oldest first."""
+    """List the memories of a graph that hold, or all, if a filter accepts them; the oldest first."""
     indexes, at = parts.indexes, parts.clock()
     if not indexes.has_whole([graph]):
         return [one.iri for one in walk_memories(parts.graph, [graph], None if past else at, wanted)][::-1]
@@ -233,14 +233,14 @@ def _read_vector(iri: IRI, file: VectorFile, fingerprint: str) -> NodeVectors | 
     return NodeVectors(stored[1].tobytes(), fingerprint, stored[0]) if stored and len(stored[1]) else None
 
 
-_WAITING = 8  # pieces that are made before anybody reads them
+_WAITING = 8  # pieces that are produced before anybody reads them
 
 
 class StoreCopy:
-    """The store as it is now, in a folder that goes when this object goes; nobody may write while it is made."""
+    """The current state of the store, in a folder that is deleted with this object; make it with the write lock held."""
 
     def __init__(self, parts: Backends) -> None:
-        """Copy the store; raise `GraphError` when there is no room for it."""
+        """Copy the store; raise `GraphError` if there is no room for it."""
         self._live = parts.graph
         if self._live.is_on_disk:
             for left in parts.datadir.work.glob("export-*"):
@@ -251,16 +251,16 @@ class StoreCopy:
             weakref.finalize(self, rmtree, self._folder, ignore_errors=True)
 
     def open(self) -> Store:
-        """Open the copy, to be read by this thread; what is in memory is as it is now."""
+        """Open the copy, to be read by this thread; for a store in memory, its current state."""
         return Oxigraph.read_only(self._folder) if self._live.is_on_disk else self._live
 
 
 def produce_in_thread(make: Callable[[], Iterator[bytes]]) -> Iterator[bytes]:
     """
-    Yield the pieces that `make` gives, made and dropped in one background thread, whoever reads them and however far.
+    Yield the pieces of `make`, which one background thread produces and frees, whatever thread reads them and however far.
 
     Raises:
-        MementoError: as the pieces.
+        MementoError: whatever producing the pieces raises.
     """
     ready: queue.Queue[bytes | MementoError | None] = queue.Queue(_WAITING)
     stopped = threading.Event()
@@ -281,7 +281,8 @@ def produce_in_thread(make: Callable[[], Iterator[bytes]]) -> Iterator[bytes]:
                     return
             put(None)
         except MementoError as error:
-            put(type(error)(*error.args))  # without the frames of this thread, which hold what must die here
+            # Without the frames of this thread: they hold objects that must be freed here.
+            put(type(error)(*error.args))
         except Exception as error:
             put(GraphError(f"the export broke off: {type(error).__name__}: {error}"))
 
@@ -301,7 +302,7 @@ _PASSED_OVER = ("audit", "inferred")
 _PORTION = 500
 _TRIED_AT_ONCE = 2_000
 _FAILURES = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError)
-"""How code fails that meets a value which it was not written for."""
+"""Exceptions of code that meets an unexpected value."""
 _SHOWN = 5
 _MINTED = re.compile(r"urn:memento:\w+:[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
 
@@ -309,10 +310,10 @@ _MINTED = re.compile(r"urn:memento:\w+:[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportDocument:
     """
-    A document as it comes in: as the N-Quads `lines` that a worker has made of it.
+    A document to import: the N-Quads `lines` that a worker has made from it.
 
-    `only` is the namespace that all memories go to, whatever theirs was; `data` the name of the free graph that triples outside
-    of any graph go to. `folder` is where it may be staged, None for in memory.
+    `only` is the namespace for all memories, whatever theirs was; `data` the name of the free graph for triples outside of any
+    graph. `folder` is where to stage it, None for in memory.
     """
 
     lines: IO[bytes]
@@ -325,7 +326,7 @@ class ImportDocument:
 
 @dataclass(slots=True)
 class PreparedImport:
-    """A document that is known to be right: what is new in it, node by node, and how many of its vectors were taken."""
+    """A validated document: what is new in it, node by node, and how many of its vectors were used."""
 
     staged: StagingStore
     statements: int
@@ -341,16 +342,16 @@ def prepare_import(
     document: ImportDocument, scope: Scope, access: Access, parts: Backends, progress: Progress | None
 ) -> PreparedImport:
     """
-    Take a document in apart, hold it against the shapes, and make what vectors it lacks; the store is as it was.
+    Stage a document, validate it against the shapes, and embed what has no vectors; do not change the store.
 
     Args:
-        progress: called with (nodes checked and texts embedded, all of them).
+        progress: called with (nodes validated and texts embedded, all of them).
 
     Raises:
-        InputError: the document says nothing, or names a graph that memories cannot be in.
+        InputError: the document is empty, or names a graph that cannot hold memories.
         Forbidden: the caller has no access to a namespace in it, or to what a run in it was about.
-        Conflict: it would change what was said, or who made a memory of it.
-        ShapeViolation: it would break a shape; nothing is written.
+        Conflict: it would change what was said, or who made a memory from it.
+        ShapeViolation: it would violate a shape; nothing is written.
         EmbeddingError: the embedder failed; nothing is written.
     """
     staged = StagingStore(document.folder)
@@ -392,14 +393,14 @@ def prepare_import(
 
 def write_import(prepared: PreparedImport, scope: Scope, parts: Backends, token: str) -> Merged:
     """
-    Write it, with a line in the audit graph, and let the indexes follow; nobody else may write meanwhile.
+    Write a prepared import with an entry in the audit graph, and update the indexes; call this with the write lock held.
 
     Args:
-        token: who brings it, for the audit.
+        token: of the caller, for the audit.
     """
     real = parts.graph
     prepared.kept += prepared.staged.drop_settled(real)
-    prepared.staged.raise_if_rewriting(real, "the document")  # by what was written meanwhile
+    prepared.staged.raise_if_rewriting(real, "the document")  # because of concurrent writes since
     ended = [subject for subject, _ in prepared.fresh if MEM.expiredAt in prepared.staged.describe(subject)]
     if ended:
         parts.invalidate_copies(ended)
@@ -415,7 +416,7 @@ def write_import(prepared: PreparedImport, scope: Scope, parts: Backends, token:
     for subject, graph in prepared.fresh:
         if graph in indexed:
             places.setdefault(subject, set()).add(graph)
-    # What memories are about before the memories: their links need it.
+    # What memories are about comes before them: their links need it.
     order = sorted(places, key=lambda iri: MEM.Memory in prepared.staged.describe(iri).get(TYPE, ()))
     readable = tuple(dict.fromkeys([*scope.readable, *indexed]))
     for begin in range(0, len(order), _PORTION):
@@ -438,11 +439,11 @@ def prepare_merge(
     progress: Progress | None,
 ) -> PreparedImport:
     """
-    Hold what another machine changed against the shapes, and make what vectors it lacks; the store is as it was.
+    Validate the changes of another machine against the shapes, and embed what has no vectors; do not change the store.
 
     Args:
         name: what errors call it.
-        folder: where it may be staged, None for in memory.
+        folder: where to stage it, None for in memory.
 
     Raises:
         InputError, ShapeViolation, EmbeddingError: as `prepare_import`; nothing is written.
@@ -472,7 +473,7 @@ def prepare_merge(
 
 
 _TEXTS = (MEM.content, MEM.title, MEM.name, MEM.description)
-"""What is no more to be found anywhere: the first two wherever they go, the others with what they are of."""
+"""Predicates whose removed texts are erased everywhere: for the first two always, for the others if the whole node is removed."""
 _LOOKING = (MEM.saidBy, MEM.subject, MEM.extractedFrom)
 
 
@@ -480,8 +481,8 @@ def write_merge(
     prepared: PreparedImport, removes: Collection[Statement], beside: Sequence[Quad], scope: Scope, parts: Backends
 ) -> None:
     """
-    Write what another machine changed and what is to be written with it, at once, and let the indexes follow; nobody else may write
-    meanwhile.
+    Write the changes of another machine, and what belongs to them, atomically, and update the indexes; call this with the write
+    lock held.
     """
     own = [quad for quad in beside if not quad[3].startswith("urn:memento:audit:")]
     adds = [*prepared.staged.list_quads(), *to_quads(tuple(beside))]
@@ -527,18 +528,18 @@ def _text_of(term: object) -> str:
 
 
 class _GraphMapping:
-    """Decides where each graph of a document goes, and what goes by another name there."""
+    """Decides into which graph each graph of a document goes, and which nodes are renamed there."""
 
     def __init__(self, document: ImportDocument, scope: Scope, access: Access) -> None:
         self._document, self._scope, self._access = document, scope, access
         self._tenant: str | None = None
         self.renamed: dict[str, IRI] = {}
         self.names_user = False
-        """Whether the document describes the user, whom a caller of some namespaces may name and not describe."""
+        """Whether the document describes the user; a caller restricted to some namespaces may name the user but not describe it."""
         self.targets: list[IRI] = []
 
     def map_graph(self, name: str) -> IRI | None:
-        """Return the graph that one of the document goes to, None for one that is left out."""
+        """Return the target for a graph of the document; None to skip it."""
         found = parse_graph_name(name)
         if name == ONTOLOGY or (found and found.kind in _PASSED_OVER):
             return None
@@ -552,7 +553,7 @@ class _GraphMapping:
         return placed.iri
 
     def _free(self) -> GraphName:
-        """Return where triples go that are in no graph."""
+        """Return the target for triples that are in no graph."""
         if not self._document.data:
             raise InputError(
                 f"{self._document.name} has triples outside of any graph: say which of your own graphs they go to, with `data`"
@@ -587,7 +588,7 @@ class _GraphMapping:
 
 
 def _rename_taken(staged: StagingStore, scope: Scope, real: Store) -> dict[IRI, IRI]:
-    """Rename the nodes that others have in this store, and with them the runs that made them."""
+    """Rename the nodes whose IRIs are taken in this store, and the runs that made them."""
     names = {
         subject: rename_beside(subject, graph)
         for subject, graph in (*staged.subjects(_MEMORIES), *staged.subjects(CASES))
@@ -602,7 +603,7 @@ def _rename_taken(staged: StagingStore, scope: Scope, real: Store) -> dict[IRI, 
 
 
 def _raise_if_not_ours(staged: StagingStore, scope: Scope, access: Access, real: Store, name: str) -> None:
-    """Raise `Forbidden` where a run comes in that was about nothing in the document, nor in a namespace of the caller."""
+    """Raise `Forbidden` if the document has a run that was about nothing in it, nor in a namespace of the caller."""
     if not access.namespaces:
         return
     ours = {subject for subject, _ in (*staged.subjects(_MEMORIES), *staged.subjects(CASES))}
@@ -625,7 +626,7 @@ def _is_in(real: Store, subject: IRI, graphs: Sequence[IRI]) -> bool:
 
 
 def _is_elsewhere(real: Store, subject: IRI, graph: IRI) -> bool:
-    """Tell whether another graph of memories, cases or a user says something of a subject."""
+    """Tell whether another graph of memories, cases or a user describes a subject."""
     names = (getattr(quad.graph_name, "value", "") for quad in real.match(subject))
     return any(name != graph and name.startswith((_MEMORIES, _SELVES, CASES)) for name in names)
 
@@ -649,7 +650,7 @@ def _check_shapes(
 
 
 def _check_indexable(prepared: PreparedImport, parts: Backends, name: str) -> None:
-    """Raise `InputError` when the indexes cannot take in what is new, which would leave them without the rest."""
+    """Raise `InputError` if the indexes cannot accept what is new, because they would then lack the rest."""
     records = (
         Record(subject, graph, prepared.staged.describe(subject))
         for subject, graph in prepared.fresh
@@ -663,9 +664,9 @@ def _check_indexable(prepared: PreparedImport, parts: Backends, name: str) -> No
 
 def find_refused(records: Iterable[Record], like: Indexes) -> IRI | None:
     """
-    Find the first node that indexes such as these would not take in; None when there is none.
+    Find the first node that indexes like these would not accept; None if they accept all.
 
-    Tried on indexes of no consequence: those that answer questions are not touched, and nothing is embedded.
+    This uses temporary indexes: the real ones are not touched, and nothing is embedded.
     """
     every = iter(records)
     while portion := list(islice(every, _TRIED_AT_ONCE)):
@@ -698,7 +699,7 @@ def _take_in(portion: Sequence[Record], like: Indexes) -> None:
 
 
 def _iterate_nodes(prepared: PreparedImport) -> Iterator[Record]:
-    """Yield the nodes with text to be searched for that are new, or of which something new is said; anchors first."""
+    """Yield the searchable nodes that are new, or about which something new is stated; anchors first."""
     for kind in (MEM.Entity, MEM.User, MEM.Memory):
         for subject, graph in prepared.staged.list_of_type(kind):
             if prepared.fresh[subject, graph]:
@@ -706,7 +707,7 @@ def _iterate_nodes(prepared: PreparedImport) -> Iterator[Record]:
 
 
 def _read_states(prepared: PreparedImport) -> dict[IRI, str]:
-    """Return the task of each case and of each look-up that is new."""
+    """Return the task of each new case and each new look-up."""
     found = {}
     for kind in (MEM.Case, MEM.CaseRetrieval):
         for subject, graph in prepared.staged.list_of_type(kind):
@@ -740,16 +741,14 @@ def _count_new(prepared: PreparedImport, kind: IRI) -> int:
 
 def rename_beside(iri: IRI, beside: IRI) -> IRI:
     """
-    Rename a node whose IRI is taken, beside something, as its graph: always the same way, and keeping the order.
+    Rename a node whose IRI is taken, depending on another IRI such as its graph's: deterministic, and keeping the order.
 
     >>> rename_beside(IRI("urn:memento:note:018083e4-0340-7468-adf9-ea111c1907b1"), IRI("urn:memento:graph:local:copy"))
     'urn:memento:note:018083e4-0340-7468-adf9-ea11c7204d41'
     """
     mark = sha256(f"{beside} {iri}".encode()).hexdigest()
     if _MINTED.fullmatch(iri):
-        return IRI(
-            iri[:-8] + mark[:8]
-        )  # before it stand the time, and the count of those that were minted in one millisecond
+        return IRI(iri[:-8] + mark[:8])  # in front of it are the time, and a counter within one millisecond
     return IRI(f"urn:memento:node:{mark[:8]}-{mark[8:12]}-7{mark[12:15]}-8{mark[15:18]}-{mark[18:30]}")
 
 
@@ -757,7 +756,7 @@ _BATCH = 256
 
 
 class VectorStaging:
-    """The vectors of nodes that are not in the store yet; those of known nodes follow the graph."""
+    """The vectors of nodes that are not in the store yet; those of known nodes are updated from the graph."""
 
     def __init__(self, staged: StagingStore, parts: Backends) -> None:
         self._staged, self._parts = staged, parts
@@ -769,13 +768,13 @@ class VectorStaging:
 
     def put(self, nodes: Iterable[Record], report: Callable[[int], None]) -> None:
         """
-        Put the vectors of some nodes into the file, anchors before memories.
+        Write the vectors of some nodes to the file, anchors before memories.
 
         Args:
-            told: called with how many nodes were done, as the work goes on.
+            report: called during the work with the number of nodes done.
 
         Raises:
-            EmbeddingError: the embedder failed; nothing is left in the file.
+            EmbeddingError: the embedder failed; the file is as before.
         """
         try:
             done = 0
@@ -790,10 +789,10 @@ class VectorStaging:
 
     def put_states(self, tasks: Mapping[IRI, str]) -> None:
         """
-        Put the vectors of the states of cases and look-ups, by the text of their tasks; those that the file has stay.
+        Write the state vectors of cases and look-ups, by the text of their tasks; existing vectors stay.
 
         Raises:
-            EmbeddingError: the embedder failed; nothing is left in the file.
+            EmbeddingError: the embedder failed; the file is as before.
         """
         file = self._parts.indexes.file
         known = file.find_states(list(tasks))
@@ -816,7 +815,7 @@ class VectorStaging:
             raise
 
     def undo(self) -> None:
-        """Take out what was put."""
+        """Remove what was written."""
         self._parts.indexes.file.write_entries([], self._written)
         self._parts.indexes.file.write_states([], self._states)
         self._written, self._states = [], []
@@ -844,12 +843,12 @@ class VectorStaging:
         self.embedded += len(windows)
 
     def _speaker(self, node: Record) -> dict[IRI, str]:
-        """Return what the speaker is called, once the document is in the store."""
+        """Return the name of the speaker as it will be once the document is in the store."""
         speaker = IRI(node.first(MEM.saidBy))
         return {speaker: self._parts.indexes.name(speaker) or self._names.get(speaker, "")}
 
     def _own(self, iri: IRI, mark: bytes) -> Vectors | None:
-        """Return the vectors that the document has of a node, when our embedder made them, of the same text."""
+        """Return the document's vectors of a node if our embedder made them from the same text."""
         said, embedder = self._staged.vector(iri), self._parts.embedder
         if said.get("embeddedBy") != embedder.fingerprint or said.get("embeddedHash") != mark.hex():
             return None

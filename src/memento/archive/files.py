@@ -1,4 +1,4 @@
-"""Documents as files: written whole or not at all, packed where their name ends in `.gz`, and unpacked."""
+"""Documents as files: written atomically, compressed if their name ends in `.gz`, and decompressed."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def save_document(
     pieces: Iterable[bytes], file: Path, form: str, statements: int, progress: Progress | None
 ) -> Exported:
     """
-    Write a document's pieces into a file, which takes the place of what is there once it is whole.
+    Write a document's pieces to a file, which replaces an existing one once it is complete.
 
     Args:
-        progress: called with (statements, in all); the former is counted by lines, as most statements have one.
+        progress: called with (statements, all of them); the former counts lines, because most statements take one.
 
     Raises:
         InputError: the file cannot be written.
@@ -37,7 +37,7 @@ def save_document(
     watched = _report_progress(pieces, statements, progress) if progress else pieces
     try:
         fresh.unlink(missing_ok=True)
-        # What somebody remembers is nobody else's, whoever could read the file that was there.
+        # A memory is private to its owner, whoever could read the earlier file.
         with open(fresh, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as target:
             for piece in pack(watched) if file.suffix == ".gz" else watched:
                 target.write(piece)
@@ -62,7 +62,7 @@ def _report_progress(pieces: Iterable[bytes], statements: int, progress: Progres
 
 
 def pack(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Pack pieces as those of a gzip file."""
+    """Compress pieces as a gzip file."""
     packing = zlib.compressobj(6, zlib.DEFLATED, 31)
     for piece in pieces:
         yield packing.compress(piece)
@@ -72,10 +72,10 @@ def pack(pieces: Iterable[bytes]) -> Iterator[bytes]:
 @contextmanager
 def open_document(file: Path, folder: Path) -> Iterator[IO[bytes]]:
     """
-    Open a file to be read from its beginning as often as is needed; a packed one is unpacked into `folder`, and gone afterwards.
+    Open a file for repeated reading from its beginning; a compressed one is decompressed into `folder`, and deleted afterwards.
 
     Raises:
-        InputError: the file cannot be read, or not be unpacked, or its name says that secrets are in it.
+        InputError: the file cannot be read or decompressed, or its name says that it contains secrets.
     """
     raise_if_secret_file(file)
     try:
@@ -96,15 +96,15 @@ def spool(
     source: IO[bytes], name: str, folder: Path, *, is_packed: bool, most: int | None = None
 ) -> Iterator[IO[bytes]]:
     """
-    Spool what comes in once, so that it can be read again; long ones are in `folder` meanwhile.
+    Copy a stream, so that it can be read again; long ones are in `folder` meanwhile.
 
     Args:
         name: what errors call it.
-        most: bytes that it may have, unpacked.
+        most: maximum size in bytes, decompressed.
 
     Raises:
-        TooLong: it has more.
-        InputError: it is packed, and damaged.
+        TooLong: it is larger.
+        InputError: it is compressed and damaged.
     """
     with SpooledTemporaryFile(max_size=_IN_MEMORY, dir=str(folder)) as plain:
         given = cast(IO[bytes], gzip.GzipFile(fileobj=source)) if is_packed else source

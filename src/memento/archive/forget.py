@@ -1,7 +1,8 @@
 """
-What is forgotten is hidden, and stays in history; what is erased is gone, with every trace of it.
+Forgets and erases: forgotten data is hidden and stays in history; erased data is deleted with every trace of it.
 
-The user's description is written by many notes and names none of them: of either it loses the sentences that tell what went.
+Many notes contribute to the user's description, which names none of them: both remove the sentences that came from the removed
+ones.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from memento.model import Change, Forgotten, Quad, Scope, Unforgotten
 from memento.search.postings import tokens
 
 UNREAD = "it was forgotten before it was understood"
-"""Why a note that was forgotten while it waited is skipped; `unforget_iri` lets only such a note wait again."""
+"""The reason recorded for skipping a note that was forgotten while it waited; `unforget_iri` requeues only such notes."""
 _NOTHING = Change()
 _DERIVED = ("urn:memento:inferred:", "urn:memento:branch:")
 
@@ -34,20 +35,20 @@ def forget_iri(
     iri: str, scope: Scope, erase: bool, now: datetime, parts: Backends, *, confirm: bool = False
 ) -> Forgotten:
     """
-    Expire a memory, or all memories of a note or an agent, from `now` on; with `erase` delete their text as well.
+    Let a memory, or all memories of a note or an agent, end at `now`; with `erase`, delete their text too.
 
     Raises:
         NotFound: the namespace's own graph has no memory or note with that IRI, and nothing of such an agent.
-        InputError: it is an agent, and nobody confirmed that all it made goes.
+        InputError: it is an agent, and it was not confirmed that everything it made should go.
     """
     rows = parts.graph.select("library/memories_of", [scope.graph, scope.provenance], node=parse_iri(iri))
     if not rows:
         return _forget_note(iri, scope, erase, parts)
     memories = tuple(dict.fromkeys(cast(IRI, row["memory"]) for row in rows))
-    if merged := find_merged(memories, scope, parts):  # what a compaction made one with them says the same
+    if merged := find_merged(memories, scope, parts):  # a compaction has merged others into them, which say the same
         rows += parts.graph.select("library/memories_of", [scope.graph, scope.provenance], node=merged)
         memories = tuple(dict.fromkeys((*memories, *merged)))
-    # What sums a session up has the words of its memories.
+    # A session summary uses the words of its memories.
     if summing := parts.graph.select("library/summing", [scope.graph], memory=memories):
         summaries = [cast(IRI, row["summary"]) for row in summing]
         rows += parts.graph.select("library/memories_of", [scope.graph, scope.provenance], node=summaries)
@@ -61,7 +62,7 @@ def forget_iri(
     if erase:
         return _erase_memories(memories, rows, scope, now, parts)
     shorter = remove_from_description(memories, [str(row["content"]) for row in rows], scope, now, parts)
-    # What a memory is about is described by it, where nobody else has copied the memory.
+    # Cached copies of its topics may contain a memory even if the memory itself is not cached.
     said = parts.indexes.read(memories, [scope.graph])
     about = [IRI(str(one)) for record in said for one in record.statements.get(MEM.about, ())]
     copied = [*memories, *about, *_subjects_of(shorter)]
@@ -77,11 +78,11 @@ def forget_iri(
 
 def unforget_iri(iri: str, scope: Scope, now: datetime, parts: Backends) -> Unforgotten:
     """
-    Bring back what `forget_iri` has hidden of a memory or a note; a note that it kept from being understood waits again.
+    Restore what `forget_iri` has hidden of a memory or a note; a note that was forgotten before it was processed waits again.
 
     Raises:
-        NotFound: the namespace's own graph has no such memory or note, or nothing of it was forgotten: what was archived, or is
-            over because its time is, is not.
+        NotFound: the namespace's own graph has no such memory or note, or nothing of it was forgotten: archived memories, and those
+            that are over because their time has passed, do not count.
     """
     rows = parts.graph.select("library/memories_of", [scope.graph, scope.provenance], node=parse_iri(iri))
     if not rows and (waiting := _await_note(iri, scope, parts)):
@@ -110,7 +111,7 @@ def unforget_iri(iri: str, scope: Scope, now: datetime, parts: Backends) -> Unfo
 
 
 def _await_note(iri: str, scope: Scope, parts: Backends) -> Unforgotten | None:
-    """Let a note wait again that was forgotten before it was understood; None where there is no such note."""
+    """Let a note wait again that was forgotten before it was processed; None if there is no such note."""
     rows = parts.graph.select("library/unread", [scope.graph, scope.provenance], node=parse_iri(iri))
     runs = [cast(IRI, row["run"]) for row in rows if "run" in row and row["state"] == "skipped"]
     said = parts.graph.select("search/statements", [scope.provenance], node=runs) if runs else []
@@ -146,7 +147,7 @@ def _erase_memories(
 
 
 def _bring_others(memories: Sequence[IRI], scope: Scope, parts: Backends) -> None:
-    """Bring in some memories, and for each name and key of theirs one memory beside them that has it, if there is one."""
+    """Load some memories into the indexes, and for each of their names and keys one other memory that has it, if there is one."""
     if not parts.indexes.has_whole(scope.memory_graphs):
         rows = parts.graph.select("library/kept_by", [scope.graph], gone=memories, other=memories)
         others = [cast(IRI, row["memory"]) for row in rows]
@@ -154,7 +155,7 @@ def _bring_others(memories: Sequence[IRI], scope: Scope, parts: Backends) -> Non
 
 
 def _find_idle_keys(memories: Sequence[IRI], parts: Backends) -> list[IRI]:
-    """Find the keys that lead to nothing but some memories: their very words may tell what was erased."""
+    """Find the keys that lead only to some memories: their words may reveal what was erased."""
     indexes = parts.indexes
     with indexes.lock:
         gone = [node for node in map(indexes.nodes.find, memories) if node is not None]
@@ -164,7 +165,7 @@ def _find_idle_keys(memories: Sequence[IRI], parts: Backends) -> list[IRI]:
 
 
 def _find_idle_names(memories: Sequence[IRI], scope: Scope, parts: Backends) -> list[IRI]:
-    """Find the names that stand in nothing but some memories: what is a name in their texts alone goes with these."""
+    """Find the names that occur only in some memories: they are erased with these."""
     indexes = parts.indexes
     with indexes.lock:
         if scope.graph not in indexes.links:
@@ -177,7 +178,7 @@ def _find_idle_names(memories: Sequence[IRI], scope: Scope, parts: Backends) -> 
 
 
 def _forget_note(iri: str, scope: Scope, erase: bool, parts: Backends) -> Forgotten:
-    """Forget a note that waits to be understood, or of which nothing came: it is not tried again."""
+    """Forget a note that waits to be processed, or from which no memory came: it is not tried again."""
     rows = parts.graph.select("library/unread", [scope.graph, scope.provenance], node=parse_iri(iri))
     if not rows:
         raise NotFound(f"there is no memory or note <{iri}> in the namespace {scope.namespace!r}")
@@ -200,10 +201,10 @@ def _erase_nodes(
     nodes: Sequence[IRI], texts: Sequence[str], scope: Scope, parts: Backends, shorter: Change = _NOTHING
 ) -> tuple[IRI, ...]:
     """
-    Delete all that is said of some nodes or points at them; the texts of notes were embedded too, to be compared.
+    Delete all statements about some nodes and all references to them; also the vectors of note texts, which serve comparison.
 
     Returns:
-        the cases that went with them.
+        the cases that were deleted with them.
     """
     cases, theirs = find_derived_cases(nodes, scope.tenant, parts)
     found = _select_traces(nodes, scope, parts)
@@ -233,12 +234,12 @@ def _select_traces(nodes: Sequence[IRI], scope: Scope, parts: Backends) -> list[
 
 
 _NAMED = frozenset({MEM.Entity, MEM.CodeEntity, MEM.Key, MEM.Session, MEM.Tag, MEM.Relation})
-"""What is there for the sake of what refers to it, and has a name in somebody's words."""
+"""Types of nodes that exist only for what refers to them, and whose names are somebody's words."""
 
 
 def _find_bare(nodes: Sequence[IRI], gone: Sequence[Quad], scope: Scope, parts: Backends) -> list[IRI]:
     """
-    Find the entities, keys, sessions, tags and kinds of association that nothing refers to any more once some nodes are gone: their
+    Find the entities, keys, sessions, tags and kinds of association that nothing refers to once some nodes are deleted: their
     names may be what was erased.
     """
     going = {*nodes, *(quad[0] for quad in gone)}
@@ -249,7 +250,7 @@ def _find_bare(nodes: Sequence[IRI], gone: Sequence[Quad], scope: Scope, parts: 
         if one in going or not _is_named(one, scope, parts):
             continue
         pointing = {quad[0] for quad in _match(parts, value=one) if not _is_look_up(quad, parts)} - going
-        # The key of an entity is no reason for the entity: it goes with it, unless it leads somewhere.
+        # The key of an entity does not keep the entity: it is deleted with it, unless it leads somewhere.
         keys = {iri for iri in pointing if any(True for _ in parts.graph.match(iri, MEM.denotes, one, scope.graph))}
         leading = {quad[0] for key in keys for quad in _match(parts, value=key)}
         if pointing - keys or leading - going:
@@ -266,12 +267,12 @@ def _is_named(node: IRI, scope: Scope, parts: Backends) -> bool:
 
 
 def _is_look_up(quad: Quad, parts: Backends) -> bool:
-    """Tell whether it is a look-up of cases that says so, which goes with the name."""
+    """Tell whether a quad is a reference from a look-up of cases, which is deleted with the name."""
     return any(True for _ in parts.graph.match(quad[0], TYPE, MEM.CaseRetrieval, quad[3]))
 
 
 def _match(parts: Backends, **pattern: str) -> list[Quad]:
-    """Return the quads of a pattern in our own terms, but those that rules have inferred and those of branches."""
+    """Return the quads that match a pattern in our own terms, without inferred ones and those of branches."""
     return [quad for quad in map(to_own_quad, parts.graph.match(**pattern)) if not quad[3].startswith(_DERIVED)]
 
 
@@ -279,22 +280,21 @@ def remove_from_description(
     memories: Sequence[IRI], texts: Sequence[str], scope: Scope, now: datetime, parts: Backends
 ) -> Change:
     """
-    Remove from the user's description the sentences that only memories which go have told; change nothing where there are none.
+    Remove from the user's description the sentences that came only from some memories; change nothing if there are none.
 
-    A sentence goes with a word of theirs that no other memory about the user has any more, or when all of its words are theirs
-    and no other memory has them together. A model words a description as it likes: it is words that are compared, not sentences.
+    A sentence is removed if it has a word of theirs that no other memory about the user has, or if all of its words are theirs and
+    no other memory has them together. Words are compared, not sentences, because a model may phrase a description freely.
 
     Args:
-        texts: what the memories, and the notes that go with them, say.
+        texts: the texts of the memories, and of the notes that are removed with them.
     """
     indexes = parts.indexes
     description = "".join(one.first(MEM.description) for one in indexes.read([scope.user], [scope.self_graph]))
     if not description:
         return _NOTHING
     sentences = re.split(r"(?<=[.!?])\s+", description)
-    for (
-        sentence
-    ) in sentences:  # where not all is here, who else tells a word is looked for among those nearest to its sentence
+    # If the indexes are incomplete, other sources of a word are looked up among the memories nearest to its sentence.
+    for sentence in sentences:
         indexes.bring(scope.memory_graphs, texts=[sentence], now=now)
     said = {stem for text in texts for stem in tokens(text)}
     named = {*tokens("user"), *tokens(indexes.name(scope.user))}
@@ -332,7 +332,7 @@ def _subjects_of(change: Change) -> list[IRI]:
 
 
 def _close_gaps(gone: Sequence[Quad], notes: Collection[IRI]) -> tuple[Quad, ...]:
-    """Let the turns after erased ones follow what is left before those."""
+    """Connect the turns after erased ones to what is left before those."""
     before = {turn: cast(IRI, earlier) for turn, predicate, earlier, _ in gone if predicate == MEM.follows}
     adds = []
     for turn, predicate, earlier, graph in gone:

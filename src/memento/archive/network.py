@@ -1,7 +1,7 @@
 """
-Reads memories as a graph for people: what nodes are linked with, and the shortest way between two of them.
+Reads memories as a graph for display: the neighbours of nodes, and the shortest path between two of them.
 
-*Guarantees:* both ends of every link are among the nodes, and what the reader may not see is in neither.
+*Guarantees:* both ends of every link are among the nodes; nothing that the reader may not see is in either.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from memento.iris import IRI
 from memento.model import GraphLink, GraphNode, Neighbourhood, Scope
 
 WIDEST = 3_000
-"""Nodes of one step of a search for a way; past them only the newest are followed."""
+"""Most nodes of one step of a path search; of more, only the newest are followed."""
 
 
 _SOURCES = ("urn:memento:memory:", "urn:memento:note:")
@@ -24,10 +24,10 @@ _SOURCES = ("urn:memento:memory:", "urn:memento:note:")
 
 def list_neighbours(iris: Sequence[IRI], limit: int, scope: Scope, parts: Backends) -> Neighbourhood:
     """
-    List what nodes are linked with, with the links among all of them.
+    List the neighbours of nodes, and the links among all of them.
 
     Args:
-        limit: most neighbours of each node, the newest; the user counts as any other.
+        limit: most neighbours of each node, the newest ones; the user counts as one.
     """
     nodes = dict.fromkeys(iris)
     rows = _select_links(nodes, scope, parts)
@@ -44,7 +44,7 @@ def list_neighbours(iris: Sequence[IRI], limit: int, scope: Scope, parts: Backen
             left.add(other)
     links = _collect_links(rows, chosen)
     if len(chosen) > len(nodes) > 0:
-        # Nearly every link begins at a memory or a note; what they are about may have thousands.
+        # Nearly every link starts at a memory or a note; the nodes that they are about may have thousands.
         sources = [one for one in chosen if one not in nodes and one.startswith(_SOURCES)]
         links |= _collect_links(_select_links(sources, scope, parts), chosen)
     return _describe(chosen, links, len(left - chosen.keys()), scope, parts)
@@ -52,12 +52,12 @@ def list_neighbours(iris: Sequence[IRI], limit: int, scope: Scope, parts: Backen
 
 def find_path(start: Sequence[IRI], end: Sequence[IRI], steps: int, scope: Scope, parts: Backends) -> Neighbourhood:
     """
-    Find a shortest way from one of some nodes to one of others; no links where there is none.
+    Find a shortest path from one of some nodes to one of others; no links if there is none.
 
-    A way over the user, whom nearly every memory is about, comes last, as it says little.
+    A path through the user is the last choice: nearly every memory is about the user, so it says little.
 
     Args:
-        steps: most links of it.
+        steps: maximum number of links.
     """
     if shared := set(start) & set(end):
         return _describe(shared, {}, 0, scope, parts)
@@ -70,8 +70,8 @@ def find_path(start: Sequence[IRI], end: Sequence[IRI], steps: int, scope: Scope
 def _meet(
     start: Sequence[IRI], end: Sequence[IRI], steps: int, avoided: Collection[IRI], scope: Scope, parts: Backends
 ) -> Neighbourhood | None:
-    """Search from both sides by turns, always from the one with fewer nodes; None where they do not meet."""
-    # What leads back from each node that was reached, by the side it was reached from.
+    """Search from both sides in turn, each time from the one with fewer nodes; None if they do not meet."""
+    # For each node reached, the link that leads back, by the side it was reached from.
     came: tuple[dict[IRI, GraphLink | None], ...] = (dict.fromkeys(start), dict.fromkeys(end))
     edges: list[list[IRI]] = [list(dict.fromkeys(start)), list(dict.fromkeys(end))]
     for _ in range(steps):

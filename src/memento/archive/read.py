@@ -1,4 +1,4 @@
-"""Reads memories as a collection: describes one, lists many, puts some in the order of their history, says where they come from."""
+"""Reads memories as a collection: describes one, lists many, orders some by their history, and finds their sources."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from memento.time import NEVER, iso
 
 
 def describe(iri: str, scope: Scope, parts: Backends) -> Described:
-    """Describe an IRI by everything that the readable graphs say of it; raise `NotFound` when that is nothing."""
+    """Describe an IRI by all statements in the readable graphs; raise `NotFound` if there are none."""
     rows = parts.graph.select("library/described", scope.readable, node=parse_iri(iri))
     own = [row for row in rows if "subject" not in row]
     if not own:
@@ -78,11 +78,11 @@ def list_memories(
     only: Filter | None = None,
 ) -> list[Listed]:
     """
-    List a page of the memories of the readable graphs, the latest written first; with `past` also those that are over.
+    List a page of the memories of the readable graphs, the latest written first; with `past`, also those that are over.
 
     Args:
-        archived: only those of the namespace itself that are archived.
-        only: those that a filter lets through; None for all.
+        archived: list only archived memories of the namespace itself.
+        only: list only those that a filter accepts; None for all.
     """
     indexes = parts.indexes
     if archived:
@@ -120,12 +120,12 @@ def build_timeline(
     believed_at: datetime | None = None,
 ) -> Timeline:
     """
-    Build the history of what an entity, the user, a memory or a note stands for, oldest first; of more than `limit` the latest.
+    Build the history of an entity, the user, a memory or a note, oldest first; if there are more than `limit`, the latest.
 
     Args:
         subject: an IRI, the name of an entity, or `me`.
         as_of: only what was true then.
-        believed_at: as far as it was known then; what was forgotten since comes back.
+        believed_at: as far as known then; includes what was forgotten since.
 
     Raises:
         NotFound: nothing in the readable graphs goes by that name.
@@ -143,12 +143,12 @@ def build_timeline(
             visible = nodes.current(graphs, now=now, as_of=as_of, believed_at=believed_at)
         ids = [node for node in _find_history(iris, scope, parts) if visible[node]]
         days = nodes.days()
-        # In the order they became true; of the same day, in the order they were written.
+        # In the order in which they became true; on the same day, in the order in which they were written.
         ids.sort(key=lambda node: (int(days[node]), node))
         chosen = [nodes.iri(node) for node in ids[-limit:]]
         is_about = bool(_find_anchors(iris, scope, parts))
     rows = parts.graph.select("library/timeline", scope.readable, memory=chosen) if chosen else []
-    # The first ending counts, as two may have been written.
+    # The first end counts, because there may be two.
     ends = {row["memory"]: row for row in reversed(rows) if "retiredAt" in row}
     memories = sorted(
         (
@@ -169,7 +169,7 @@ def build_timeline(
 
 
 def list_tags(scope: Scope, parts: Backends) -> tuple[TagCount, ...]:
-    """List the tags of the memories of the readable graphs that hold, the most used first."""
+    """List the tags of the current memories of the readable graphs, the most used first."""
     indexes, now = parts.indexes, parts.clock()
     if indexes.has_whole(scope.memory_graphs):
         with indexes.lock:
@@ -187,7 +187,7 @@ def list_tags(scope: Scope, parts: Backends) -> tuple[TagCount, ...]:
 
 
 def list_entities(scope: Scope, limit: int, parts: Backends) -> tuple[RecalledEntity, ...]:
-    """List the entities that most memories of the readable graphs are about, past ones included; the most mentioned first."""
+    """List the entities with the most memories in the readable graphs, past memories included; the most mentioned first."""
     indexes = parts.indexes
     if indexes.has_whole(scope.memory_graphs):
         with indexes.lock:
@@ -218,10 +218,10 @@ def list_entities(scope: Scope, limit: int, parts: Backends) -> tuple[RecalledEn
 
 def list_sources(iri: str, scope: Scope, parts: Backends) -> list[Source]:
     """
-    List where a memory, or each memory of a note, comes from; a note without memories has none.
+    List the sources of a memory, or of each memory of a note; a note without memories has none.
 
     Raises:
-        NotFound: nothing is known of the IRI in the readable graphs.
+        NotFound: the readable graphs do not know the IRI.
     """
     rows = parts.graph.select("library/sources", [*scope.readable, scope.provenance], node=parse_iri(iri))
     if not rows:
@@ -234,7 +234,7 @@ def list_sources(iri: str, scope: Scope, parts: Backends) -> list[Source]:
 
 def list_relations(iri: str, scope: Scope, limit: int, now: datetime, parts: Backends) -> list[Relation]:
     """
-    List how other memories are related to one, the strongest first; what was forgotten is left out, what was merged is not.
+    List how other memories are related to one, the strongest first; forgotten ones are left out, merged ones are not.
 
     Raises:
         NotFound: the readable graphs have no such memory.
@@ -265,10 +265,10 @@ def list_relations(iri: str, scope: Scope, limit: int, now: datetime, parts: Bac
 
 def list_mentioning(entity: str, scope: Scope, limit: int, now: datetime, parts: Backends) -> list[Relation]:
     """
-    List the current memories about an entity, or that refer to a piece of code whose name has that part, the latest first.
+    List the current memories about an entity, or about code with that part in its name, the latest first.
 
     Raises:
-        NotFound: nothing goes by that name.
+        NotFound: no entity or code has that name.
     """
     rows = parts.graph.select("library/code_memories", scope.memory_graphs, part=entity.strip().casefold())
     refers = [
@@ -290,10 +290,10 @@ def list_mentioning(entity: str, scope: Scope, limit: int, now: datetime, parts:
 
 def resolve_subject(subject: str, scope: Scope, parts: Backends) -> list[IRI]:
     """
-    Resolve what a subject may mean: the IRI, every anchor of that name, or the only one whose longer name has its words.
+    Resolve what a subject may mean: the IRI, every anchor with that name, or the only one whose longer name contains its words.
 
     Raises:
-        NotFound: nothing in the readable graphs goes by that name, or several longer names have its words.
+        NotFound: nothing in the readable graphs has that name, or several longer names contain its words.
     """
     if subject.strip().lower() in ("me", "i", "myself", "user"):
         return [scope.user]
@@ -320,7 +320,7 @@ def resolve_subject(subject: str, scope: Scope, parts: Backends) -> list[IRI]:
 
 
 def _find_history(iris: Sequence[IRI], scope: Scope, parts: Backends) -> list[int]:
-    """Find the ids of the memories about some anchors, or of those that succeed or precede a memory or come from a note."""
+    """Find the ids of memories: those about some anchors, the successors and predecessors of a memory, or those of a note."""
     indexes = parts.indexes
     if known := _find_anchors(iris, scope, parts):
         return [int(node) for node in np.unique(np.concatenate([indexes.adjacency.memories(node) for node in known]))]
@@ -332,14 +332,14 @@ def _find_history(iris: Sequence[IRI], scope: Scope, parts: Backends) -> list[in
 
 
 def _find_anchors(iris: Sequence[IRI], scope: Scope, parts: Backends) -> list[int]:
-    """Find the ids of those that are entities or the user."""
+    """Find the ids of those IRIs that are entities or the user."""
     nodes = parts.indexes.nodes
     anchors = nodes.within((*scope.memory_graphs, scope.self_graph), "anchor")
     return [node for node in map(nodes.find, iris) if node is not None and anchors[node]]
 
 
 def _explain_as_query(about: Sequence[IRI], true_at: datetime, believed_at: datetime | None) -> str:
-    """Return a query for what was true of something then; without `believed_at`, as far as is believed whenever it runs."""
+    """Return a query for what was true of something then; without `believed_at`, as believed at the time the query runs."""
     return bind_query("library/as_of", {"about": about, "trueAt": true_at, "believedAt": believed_at or NEVER})
 
 

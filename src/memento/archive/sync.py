@@ -1,26 +1,26 @@
 """
-Keeps the memories of several machines alike by patches that each writes into a folder which all of them reach.
+Synchronises the memories of several machines by patches, which each machine writes into a shared folder.
 
-    {folder}/{machine}-{sequence}-{digest}.trig    what one machine changed since its patch before, made once and numbered from 1
+    {folder}/{machine}-{sequence}-{digest}.trig    the changes of one machine since its last patch, written once and numbered from 1
 
-A patch has the statements that came, each in its graph; of those that went a digest alone; and which patches its machine knew.
+A patch has the added statements, each in its graph; only digests of the removed ones; and the patches that its machine knew.
 
-*Flow:* `collect_changes` (what is other than what is known of) → `write_patch` → `read_patches` (whole, in order, nothing missing)
-→ `Merger` (every statement as its latest patch has it) → `exchange.write_merge`, at once or not at all.
+*Flow:* `collect_changes` (what differs from the known statements) → `write_patch` → `read_patches` (complete, in order, none
+missing) → `Merger` (each statement as its latest patch has it) → `exchange.write_merge`, atomically.
 
-*Guarantees:* in whatever order patches come, and however often, the memory is the same. A patch that is damaged, or lacks one
-before it or one that it builds on, is named, and nothing of any is taken. What was erased somewhere stays erased everywhere: a
-digest of its IRI keeps it out, and the text goes from the patches that its machine wrote. Of a property that has one value the
-latest is kept. Two memories that give one property of one subject different values, and were written without knowledge of each
-other, both stay, and are linked as rivals. What one machine let go of stays where another refers to it. Which patches are in a
-memory stands in its audit graph, written together with what they bring.
+*Guarantees:* the memory is the same in whatever order, and however often, patches arrive. If a patch is damaged, or a patch before
+it or one that it builds on is missing, the error names it, and no patch is applied. What is erased on one machine stays erased on
+all: a digest of its IRI keeps it out, and each machine removes the text from the patches that it wrote. Of a property with one
+value, the latest is kept. If two memories give one property of one subject different values, and neither machine knew of the other,
+both stay, and are linked as rivals. What one machine removed stays if another refers to it. The audit graph of a memory records
+which patches are in it, and is written together with their content.
 
-*But:* whoever can write into the folder can write into the memory. Notes that are not understood yet, the audit, and what was
-inferred stay where they are. An entity that two machines came to know apart is two.
+*But:* whoever can write to the folder can write to the memory. Notes that are not processed yet, the audit, and inferences are not
+synchronised. An entity that two machines created separately becomes two entities.
 
-*Because:* nobody writes down each change as it is made: what has changed is found by the digests of the statements that were known
-at the last time. They are in a file of their own, {home}/sync.sqlite; without it, or after a backup was put back, the machine
-joins under another name, and where the folder says otherwise than it does, that is what counts.
+*Because:* changes are not recorded as they are made; they are found by the digests of the statements known at the last time. These
+are in their own file, {home}/sync.sqlite. Without it, or after a restore, the machine joins under another name, and where the
+folder differs from the machine, the folder counts.
 
 *Source:* Shapiro et al. 2011, A comprehensive study of Convergent and Commutative Replicated Data Types, INRIA RR-7506
 (LWW-element-set, LWW-register).
@@ -56,7 +56,7 @@ _KINDS = ("self", "graph", "cases", "provenance", "data")
 _WAITING = ("pending", "failed")
 _FORM = form_called("trig")
 _SAID = re.compile(r"urn:memento:(?:memory|note):")
-"""Whose text is gone for good once it is erased; of anything else what is gone may come again."""
+"""Types of nodes whose erased text never returns; for all others, removed statements may return."""
 _FOOTING = re.compile(r"urn:memento:(?!memory:|note:|user:)")
 _APART = "written on two machines that did not know of each other: one of them is likely over"
 _SURE = 0.9
@@ -65,9 +65,9 @@ _SURE = 0.9
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patch:
     """
-    What one machine changed: `removes` are keys of statements, `erases` of nodes; `known` are the patches of others that it builds
-    on; `footing` describes what the additions refer to, for a machine that has let go of it. `stamp` are milliseconds since 1970,
-    more than those of any patch that is known.
+    The changes of one machine: `removes` are keys of statements, `erases` of nodes; `known` are the patches of others that it
+    builds on; `footing` describes what the additions refer to, for machines that have removed it. `stamp` is in milliseconds since
+    1970, and later than that of any patch the machine knew.
     """
 
     machine: str
@@ -81,12 +81,12 @@ class Patch:
 
     @property
     def iri(self) -> IRI:
-        """The patch as a node."""
+        """The IRI of the patch."""
         return patch_iri(self.machine, self.sequence)
 
     @property
     def order(self) -> tuple[int, str]:
-        """Where it stands among all patches: after whatever it builds on."""
+        """Its position among all patches: after everything it builds on."""
         return self.stamp, self.machine
 
 
@@ -96,24 +96,24 @@ def patch_iri(machine: str, sequence: int) -> IRI:
 
 
 def list_graphs(store: Store, tenant: str) -> list[IRI]:
-    """List the graphs of a tenant that machines share."""
+    """List the graphs of a tenant that are synchronised."""
     named = ((name, parse_graph_name(name)) for name in store.graphs())
     return [name for name, found in named if found and found.tenant == tenant and found.kind in _KINDS]
 
 
 def key_node(iri: str) -> bytes:
-    """Return the (9,) digest by which a node is known; the first byte says whether it can be erased."""
+    """Return the (9,) digest of a node; the first byte says whether it can be erased."""
     return (b"m" if _SAID.match(iri) else b"o") + blake2b(iri.encode(), digest_size=8).digest()
 
 
 def key_quad(quad: Statement) -> bytes:
-    """Return the (25,) digest by which a statement is known; it begins with that of its subject."""
+    """Return the (25,) digest of a statement, which begins with that of its subject."""
     whole = blake2b(str(quad).encode("utf-8", "surrogatepass"), digest_size=16).digest()
     return key_node(_text(quad.subject)) + whole
 
 
 def _find_register(quad: Statement) -> bytes | None:
-    """Return the key of the property of a statement, where that has one value."""
+    """Return the key of a statement's property if that has one value; None otherwise."""
     if quad.predicate.value not in _single_valued():
         return None
     return blake2b(f"{quad.subject} {quad.predicate} {quad.graph_name}".encode(), digest_size=16).digest()
@@ -133,7 +133,7 @@ def _single_valued() -> frozenset[str]:
 
 @cache
 def _list_needed() -> frozenset[str]:
-    """The properties without which some node is none."""
+    """Return the properties that some kind of node must have."""
     shapes = list(document("ontology/shapes.ttl").triples())
     needed = {node for node, predicate, _ in shapes if predicate == SH.minCount}
     return frozenset(str(value) for node, predicate, value in shapes if predicate == SH.path and node in needed)
@@ -142,7 +142,7 @@ def _list_needed() -> frozenset[str]:
 def collect_changes(
     ledger: Ledger, store: Store, graphs: Sequence[IRI]
 ) -> tuple[list[Statement], list[bytes], list[bytes]]:
-    """Return the statements that are new, the keys of those that are gone, and those of the nodes that were erased."""
+    """Return the new statements, the keys of the removed ones, and those of the erased nodes."""
     waiting, there = _find_waiting(store, graphs), ledger.list_present()
     adds, now, subjects = list[Statement](), set[bytes](), set[bytes]()
     for graph in graphs:
@@ -161,7 +161,9 @@ def collect_changes(
 
 
 def find_footing(adds: Sequence[Statement], store: Store, graphs: Sequence[IRI]) -> list[Statement]:
-    """Find what else describes the nodes that additions refer to, as entities, keys and agents, and what these refer to."""
+    """
+    Find further statements about the nodes that additions refer to, such as entities, keys and agents, and what these refer to.
+    """
     new, told, found = set(adds), set[str](), list[Statement]()
     wanted = {_text(quad.object) for quad in adds if is_iri(quad.object)}
     while wanted := {iri for iri in wanted - told if _FOOTING.match(iri)}:
@@ -173,7 +175,7 @@ def find_footing(adds: Sequence[Statement], store: Store, graphs: Sequence[IRI])
 
 
 def note_own(patch: Patch, ledger: Ledger) -> None:
-    """Note what this machine's patch says: the memory is as it says already."""
+    """Record the content of this machine's own patch, which the memory has already."""
     for node in patch.erases:
         ledger.note_erased(node)
     for key in patch.removes:
@@ -184,7 +186,7 @@ def note_own(patch: Patch, ledger: Ledger) -> None:
 
 
 def _find_waiting(store: Store, graphs: Iterable[IRI]) -> set[str]:
-    """Find the notes and runs that are not done: another machine would do them too."""
+    """Find the notes and runs that are not finished: another machine would process them again."""
     return {
         _text(quad.subject)
         for graph in graphs
@@ -194,7 +196,7 @@ def _find_waiting(store: Store, graphs: Iterable[IRI]) -> set[str]:
 
 
 def read_known(store: Store, tenant: str) -> Vector:
-    """Read which patches are in a memory, by what its audit graph says."""
+    """Read which patches are in a memory from its audit graph."""
     audit, known = audit_iri(tenant), Vector()
     for quad in store.match(predicate=MEM.sequence, graph=audit):
         for said in store.match(_text(quad.subject), MEM.machine, graph=audit):
@@ -204,7 +206,7 @@ def read_known(store: Store, tenant: str) -> Vector:
 
 
 def record_patches(patches: Iterable[Patch], tenant: str) -> list[Quad]:
-    """Return what the audit graph says of patches that are in the memory."""
+    """Return the statements of the audit graph about patches in the memory."""
     audit = audit_iri(tenant)
     return [
         quad
@@ -224,10 +226,10 @@ def _to_time(stamp: int) -> datetime:
 
 def write_patch(patch: Patch, folder: Path) -> tuple[Path, str]:
     """
-    Write a patch into the folder under another name; return the path, and the name that makes it count once it is renamed.
+    Write a patch into the folder under a temporary name; return the path, and the name to which renaming makes it valid.
 
     Raises:
-        InputError: the folder cannot be written.
+        InputError: the folder is not writable.
     """
     about: list[Quad] = [
         (patch.iri, TYPE, MEM.Patch, patch.iri),
@@ -258,7 +260,7 @@ def write_patch(patch: Patch, folder: Path) -> tuple[Path, str]:
 
 
 def list_patches(folder: Path) -> dict[str, dict[int, list[Path]]]:
-    """List the patches of each machine by their sequence: several where one is being replaced."""
+    """List the patches of each machine by sequence number; a patch that is being replaced has several files."""
     found: dict[str, dict[int, list[Path]]] = {}
     for path in sorted(folder.glob("*.trig")):
         if name := _NAME.fullmatch(path.name):
@@ -268,10 +270,10 @@ def list_patches(folder: Path) -> dict[str, dict[int, list[Path]]]:
 
 def read_patch(paths: Sequence[Path]) -> Patch:
     """
-    Read a patch from the first of its files that is whole.
+    Read a patch from the first intact one of its files.
 
     Raises:
-        InputError: none is; names the file.
+        InputError: none is intact; names the file.
     """
     for path in paths:
         try:
@@ -324,10 +326,10 @@ def _parse_patch(path: Path) -> Patch:
 
 def read_patches(folder: Path, known: Mapping[str, int]) -> list[Patch]:
     """
-    Read the patches that are not known yet, each after what it builds on.
+    Read the unknown patches, each after what it builds on.
 
     Raises:
-        InputError: one is damaged, or one before it or that it builds on is missing; names it.
+        InputError: one is damaged, or one before it or one that it builds on is missing; names it.
     """
     found, patches = list_patches(folder), list[Patch]()
     have = dict(known)
@@ -354,7 +356,7 @@ def _explain_gap(machine: str, sequence: int, why: str) -> InputError:
 
 
 def blank_patches(folder: Path, ledger: Ledger) -> int:
-    """Take what is gone out of the patches that this machine wrote; return how many were written once more."""
+    """Remove erased statements and removed texts from the patches that this machine wrote; return how many were rewritten."""
     count = 0
     for machine, numbered in list_patches(folder).items():
         for paths in numbered.values() if machine in ledger.machines else ():
@@ -382,9 +384,9 @@ def _is_told(quad: Statement, ledger: Ledger) -> bool:
 
 class Merger:
     """
-    What patches do to a memory: every statement as the latest patch that says something of it has it.
+    Computes what patches change in a memory: each statement as in the latest patch that mentions it.
 
-    The ledger is brought up to date as patches are taken; the store is not touched.
+    It updates the ledger with each patch, and does not touch the store.
     """
 
     def __init__(self, ledger: Ledger, store: Store, graphs: Sequence[IRI]) -> None:
@@ -392,14 +394,14 @@ class Merger:
         self.adds: dict[Statement, Patch] = {}
         self.removes: dict[Statement, None] = {}
         self.overruled = 0
-        """How many values gave way to another one of the same property, and neither machine knew of the other's."""
+        """The number of values replaced by another value of the same property, while neither machine knew the other's."""
         self._by_key: dict[bytes, Statement] = {}
         self._about: dict[str, dict[Statement, None]] = {}
         self._pointing: dict[str, dict[Statement, None]] = {}
         self._footing: dict[str, dict[Statement, Patch]] = {}
 
     def merge_patches(self, patches: Sequence[Patch]) -> None:
-        """Take patches, in the order of `read_patches`."""
+        """Merge patches, in the order of `read_patches`."""
         gone = {key[:9] for patch in patches for key in patch.removes} | {
             key for patch in patches for key in patch.erases
         }
@@ -418,7 +420,7 @@ class Merger:
         self._keep_footing(patches[-1])
 
     def _keep_footing(self, last: Patch) -> None:
-        """Keep, or bring back, the description of what was let go of on one machine and is referred to on another."""
+        """Keep or restore the description of nodes that one machine has removed and another refers to."""
         gone: dict[str, dict[Statement, Patch]] = {}
         for quad in self.removes:
             if _FOOTING.match(_text(quad.subject)) and not self._ledger.is_erased(key_node(_text(quad.subject))):
@@ -443,11 +445,11 @@ class Merger:
         return any(True for _ in there) or any(quad not in self.removes for quad in here)
 
     def describe(self, node: str) -> Iterator[Statement]:
-        """Yield what the patches say of a node."""
+        """Yield what the patches state about a node."""
         return (quad for quad in self._about.get(node, ()) if quad in self.adds)
 
     def _index(self, nodes: set[bytes]) -> dict[bytes, str]:
-        """Look through the store for the statements about some nodes, and for what these are called."""
+        """Find the statements of the store about some nodes, and the IRIs of these nodes."""
         names: dict[bytes, str] = {}
         last, wanted = "", False
         for graph in self._graphs:
@@ -501,7 +503,7 @@ class Merger:
                 self._pointing.setdefault(_text(quad.object), {})[quad] = None
 
     def _list_values(self, quad: Statement) -> list[Statement]:
-        """List the other statements of the same property of the same subject."""
+        """List the other values of the same property of the same subject, as statements."""
         subject, predicate = _text(quad.subject), quad.predicate
         here = self._store.match(subject, predicate.value, graph=_text(quad.graph_name))
         there = (
@@ -523,7 +525,7 @@ class Merger:
             self.removes[quad] = None
 
     def _erase(self, node: bytes, name: str | None, patch: Patch) -> None:
-        """Drop whatever is said of a node or points at it; what is nothing without it goes too."""
+        """Remove all statements about a node and references to it, and nodes that are incomplete without it."""
         if self._ledger.is_erased(node):
             return
         self._ledger.note_erased(node)
@@ -555,9 +557,9 @@ def _known_until(patch: Patch, machine: str, ledger: Ledger) -> int:
 
 def find_rivals(merger: Merger, ledger: Ledger, store: Store) -> list[Quad]:
     """
-    Return links between memories that give one property of one subject different values, and were written apart.
+    Return links between memories that give one property of one subject different values, written without knowledge of each other.
 
-    The same two memories make the same link on every machine.
+    Every machine derives the same link for the same two memories.
     """
     arrived = [quad for quad in merger.adds if quad.predicate.value == MEM.slot]
     slots: dict[str, set[str]] = {}
@@ -582,7 +584,7 @@ def find_rivals(merger: Merger, ledger: Ledger, store: Store) -> list[Quad]:
 
 
 def _read_slot(memory: str, graph: str, merger: Merger, store: Store) -> tuple[str, str, str] | None:
-    """Return subject, slot and value of a memory that is not over."""
+    """Return subject, slot and value of a memory that has not ended."""
     here = (quad for quad in store.match(memory, graph=graph) if quad not in merger.removes)
     said = {quad.predicate.value: _text(quad.object) for quad in (*here, *merger.describe(memory))}
     if said.keys() & {MEM.invalidAt, MEM.expiredAt} or not {MEM.subject, MEM.slot, MEM.slotValue} <= said.keys():
@@ -595,7 +597,7 @@ def _read_slot(memory: str, graph: str, merger: Merger, store: Store) -> tuple[s
 
 
 def _is_apart(other: str, graph: str, patch: Patch, merger: Merger, ledger: Ledger) -> bool:
-    """Tell whether the machine of a patch did not know of another memory when it made it."""
+    """Tell whether the machine of a patch did not know another memory when it wrote the patch."""
     own = next((merger.adds[quad] for quad in merger.describe(other)), None)
     if own is not None:
         return own.machine != patch.machine and own.stamp > _known_until(patch, own.machine, ledger)

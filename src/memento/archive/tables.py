@@ -1,13 +1,13 @@
 """
-Memories as rows that people and other programs read, and back: JSON lines, JSON, CSV and Markdown, a row a memory.
+Memories as rows for people and other programs, and back: JSON lines, JSON, CSV and Markdown, one row for each memory.
 
-A row has what a memory says, since and until when, what it is about, and the note that it was taken from. `about`, `kinds` and
-`about_ids` go together, one by one. What is none is left out, in CSV an empty cell; lists are JSON there and in Markdown.
+A row has the text of a memory, its start and end, what it is about, and its note. `about`, `kinds` and `about_ids` correspond item
+by item. Missing values are left out, in CSV as empty cells; lists are JSON in CSV and Markdown.
 
-*Guarantees:* rows that are read again say the same, to the letter; the quads of a row are some of those that its memory had: the
-memory that a file comes from is not changed by it.
+*Guarantees:* rows that are read back say the same, to the letter; the quads of a row are among those that its memory had, so
+importing a file into the memory that it comes from changes nothing.
 
-*But:* no rows are made of notes without memories, of keys, links, cases, statements or runs: an export as RDF has them.
+*But:* notes without memories, keys, links, cases, statements and runs have no rows: an export as RDF has them.
 """
 
 from __future__ import annotations
@@ -66,19 +66,19 @@ from memento.text.names import mentions
 from memento.time import utc
 
 USER = "USER"
-"""What memories call the user."""
+"""The name of the user in memories."""
 MARK = "<!-- Memento export -->"
 """The first line of Markdown."""
 Dates = Literal["keep", "month", "year"]
-"""What is left of the dates of an anonymised export."""
+"""The precision of dates in an anonymised export."""
 _AT_ONCE = 500
 HEAD = 1 << 16
-"""Bytes of a file that tell whether it is an export."""
+"""Bytes at the beginning of a file that show whether it is an export."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableForm:
-    """A format of rows: what it is called here, on the web, and at the end of a file's name."""
+    """A format of rows: its name here, its media type, and its file suffix."""
 
     name: str
     media: str
@@ -94,7 +94,7 @@ TABLE_FORMS: tuple[TableForm, ...] = (
 
 
 class Ending(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Why a memory is over, and by which other one."""
+    """Why a memory has ended, and by which other one."""
 
     id: str
     by: str
@@ -105,7 +105,7 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class MemoryRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A memory and its note. `kinds` are those of entities, `User` or `Name`; `follows` is the note of the turn before."""
+    """A memory and its note. `kinds` are kinds of entities, `User` or `Name`; `follows` is the note of the previous turn."""
 
     id: str
     content: str
@@ -163,10 +163,10 @@ _OF_NOTE = {"note": "content", "at": "at", "position": "position", "key": "idemp
 
 def find_form(name: str) -> Form | TableForm:
     """
-    Find a format of rows or of RDF by its name, media type, or file name, packed or not.
+    Find a format of rows or of RDF by its name, media type, or file name, compressed or not.
 
     Raises:
-        InputError: it is none; names those there are.
+        InputError: there is no such format; lists those there are.
 
     >>> find_form("memories.md.gz").name, find_form("all.trig").name
     ('markdown', 'trig')
@@ -188,7 +188,7 @@ _NOTE_ID = re.compile(rb'"note_id"\s*:')
 
 def is_table(head: bytes) -> bool:
     """
-    Tell by the beginning of a file whether it is an export as rows.
+    Tell from the beginning of a file whether it is an export as rows.
 
     >>> is_table(b'{"id": "urn:memento:memory:1", "note_id": "urn:memento:note:1"}'), is_table(b'{"content": "Hi"}')
     (True, False)
@@ -200,7 +200,7 @@ def is_table(head: bytes) -> bool:
 
 
 def list_rows(memories: Iterable[IRI], graphs: Sequence[IRI], store: Store) -> Iterator[MemoryRow]:
-    """List the rows of some memories, in their order; `graphs` are those that may be read."""
+    """List the rows of some memories, in order; `graphs` are the readable ones."""
     waiting = iter(memories)
     while portion := [iri for _, iri in zip(range(_AT_ONCE), waiting, strict=False)]:
         said = _load(portion, graphs, store)
@@ -222,7 +222,7 @@ def list_rows(memories: Iterable[IRI], graphs: Sequence[IRI], store: Store) -> I
 
 
 _Said = dict[IRI, tuple[IRI, dict[IRI, list[Value]]]]
-"""Of each node the graph it is in, and what is said of it."""
+"""The graph of each node, and the statements about it."""
 
 
 def _load(nodes: Iterable[Value], graphs: Sequence[IRI], store: Store) -> _Said:
@@ -248,7 +248,7 @@ def _to_row(iri: IRI, said: _Said) -> MemoryRow | None:
     note = mapping.node_or_none(Note, memory.extracted_from, of_note[1]) if memory and of_note else None
     if memory is None or of_note is None or note is None:
         return None
-    # What is about nothing that has a name is a dangling edge.
+    # A reference to a node without a name is dangling.
     topics = sorted((kind != "User", name, one, kind) for one in memory.about for name, kind in _name(one, said))
     names = {one: name for _, name, one, _ in topics}
     speaker = note.said_by or memory.said_by
@@ -279,7 +279,7 @@ def _to_row(iri: IRI, said: _Said) -> MemoryRow | None:
 
 
 def _name(iri: IRI, said: _Said) -> Iterator[tuple[str, str]]:
-    """Yield the name and the kind of what a memory is about, if it has some."""
+    """Yield the name and the kind of a topic, if it has them."""
     if iri.startswith("urn:memento:user:"):
         yield USER, "User"
         return
@@ -291,7 +291,7 @@ def _name(iri: IRI, said: _Said) -> Iterator[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class Anonymity:
-    """How an export is anonymised: the key of its pseudonyms, and how much is left of dates."""
+    """How an export is anonymised: the key of its pseudonyms, and the remaining precision of dates."""
 
     key: bytes
     dates: Dates = "keep"
@@ -306,17 +306,17 @@ _TELLING = re.compile(
     r"(?P<Date>\b\d{4}-\d{2}-\d{2}(?:[T ][\d:.]+(?:Z|[+-]\d{2}:\d{2})?)?)|(?P<Iri>urn:memento:[\w:.%-]+)|(?P<Url>\bhttps?://[^\s<>\"']+)"
     r"|(?P<Email>(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)++)|(?P<Handle>(?<!\w)@\w{2,})|(?P<Number>\+?\d(?:[ ()/.-]{0,2}\d){6,})"
 )
-"""What tells somebody beside names, and IRIs of ours within texts."""
+"""Identifying data other than names, and our IRIs, within texts."""
 _PART = 3
-"""Letters from which on a part of a person's name stands for the person."""
+"""Minimum letters of a part of a person's name that counts as the person."""
 _ANY_CASE = 4
-"""Letters from which on a name is found however it is written."""
+"""Minimum letters of a name that is found in any spelling."""
 _NOBODY = frozenset({USER, "user", "assistant", "system"})
 
 
 class Anonymiser:
     """
-    Replaces in rows what tells who somebody is: the same by the same pseudonym, within an export and with the same key.
+    Replaces identifying data in rows by pseudonyms: the same one for the same name, within an export and with the same key.
 
     *But:* see `NOT_GUARANTEED`.
     """
@@ -327,7 +327,7 @@ class Anonymiser:
         self._pattern: re.Pattern[str] | None = None
 
     def add_names(self, names: Sequence[str], kind: str) -> None:
-        """Learn the names of one thing: its own, then others."""
+        """Add the names of one thing: its main name, then others."""
         found = [name for name in names if name.strip() and name not in _NOBODY]
         if kind != "Person":
             found = [name for name in found if not name.islower()]
@@ -340,7 +340,7 @@ class Anonymiser:
         self._pattern = None
 
     def anonymise(self, row: MemoryRow) -> MemoryRow:
-        """Return a row without what tells who somebody is; what it came from, as a file or an address, is left out."""
+        """Return a row without identifying data; sources such as files or addresses are left out."""
         cells = plain(row)
         for column in ("source", "key"):
             cells.pop(column, None)
@@ -408,7 +408,7 @@ def anonymise_rows(
     rows: Iterable[MemoryRow], graphs: Sequence[IRI], store: Store, anonymity: Anonymity
 ) -> Iterator[MemoryRow]:
     """
-    Yield rows with pseudonyms in the place of names: of those that the graphs have, and those that are found in the texts.
+    Yield rows with pseudonyms instead of names: those of the graphs, and those found in the texts.
 
     Args:
         graphs: where names are looked up.
@@ -426,7 +426,7 @@ def anonymise_rows(
             if not is_tag(subject):
                 kind = "Person" if ":user:" in subject else kinds.get(subject, "Name")
                 named.append((kind == "Name", kind, some))
-    for _, kind, some in sorted(named, key=lambda one: one[0]):  # the part of a person's name is no name beside it
+    for _, kind, some in sorted(named, key=lambda one: one[0]):  # a part of a person's name is not a name of its own
         anonymiser.add_names(some, kind)
     user = User(iri=IRI("urn:memento:user:nobody"))
     for text in dict.fromkeys(text for row in found for text in (row.content, row.note)):
@@ -437,7 +437,7 @@ def anonymise_rows(
 
 
 def write_table(rows: Iterable[MemoryRow], form: TableForm) -> Iterator[bytes]:
-    """Write rows as a document of a format, a piece at a time; lines end with LF."""
+    """Write rows as a document of a format, piece by piece; lines end with LF."""
     yield from _WRITERS[form.name](rows)
 
 
@@ -472,13 +472,13 @@ def _write_markdown(rows: Iterable[MemoryRow]) -> Iterator[bytes]:
 
 
 def _to_cell(value: Any) -> str:
-    """Write a cell of CSV; `csv.writer` leaves a lone carriage return bare, which readers take for the end of a line."""
+    """Write a CSV cell; quote a lone carriage return, which `csv.writer` does not and readers take for a line end."""
     text = "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return '"{}"'.format(text.replace('"', '""')) if re.search('[",\r\n]', text) else text
 
 
 def _to_item(value: Any) -> str:
-    """Write a value of Markdown: text as it stands where it is one line and no JSON."""
+    """Write a value of Markdown: a text as it is if it is one line and not JSON."""
     written = json.dumps(value, ensure_ascii=False)
     is_bare = isinstance(value, str) and written == f'"{value}"' and value == value.strip() and value[0] != "["
     return value if is_bare else written
@@ -498,13 +498,13 @@ _WRITERS: Mapping[str, Callable[[Iterable[MemoryRow]], Iterator[bytes]]] = {
 
 def read_table(data: bytes, form: TableForm, name: str) -> Iterator[tuple[str, MemoryRow]]:
     """
-    Read the rows of a document, each with where it stands.
+    Read the rows of a document, each with its place.
 
     Args:
         name: what errors call the document.
 
     Raises:
-        InputError: a row is none, or lacks what a memory must have; names the place and the field.
+        InputError: a row is invalid, or lacks a required field; names the place and the field.
     """
     text = decode_text(data, name)
     for where, cells in _READERS[form.name](text, name):
@@ -586,15 +586,15 @@ def write_statements(
     source: Path, form: TableForm, name: str, target: Path, scope: Scope, only: str | None, store: Store
 ) -> int:
     """
-    Write what the rows of a file say as N-Quads lines into another file; return how many they are.
+    Write the content of the rows of a file as N-Quads lines to another file; return their number.
 
     Args:
         name: what errors call the file.
-        only: the namespace that all memories go to, whatever theirs was.
-        store: where they go: an entity that it has already is left as it is.
+        only: the namespace for all memories, whatever theirs was.
+        store: the target: an entity that it has already is not changed.
 
     Raises:
-        InputError: as `read_table`; or a row names what can be no memory, note or topic.
+        InputError: as for `read_table`; or a row has an invalid IRI of a memory, note or topic.
     """
     table = _Table(list(read_table(source.read_bytes(), form, name)), scope, only, store)
     count = 0
@@ -610,7 +610,7 @@ def write_statements(
 
 
 class _Table:
-    """The rows of a file, and what they need of one another: which graph an entity is in, and what is there to point at."""
+    """The rows of a file, and their relations: the graph of each entity, and the nodes that can be referred to."""
 
     def __init__(self, rows: Sequence[tuple[str, MemoryRow]], scope: Scope, only: str | None, store: Store) -> None:
         self.rows, self._scope, self._only, self._store = rows, scope, only, store
@@ -621,7 +621,7 @@ class _Table:
                 self._homes.setdefault(iri, set()).add(only or row.namespace)
 
     def build_quads(self, row: MemoryRow, where: str) -> Iterator[Quad]:
-        """Build the quads of a row: its memory, its note, its session, and what it is about."""
+        """Build the quads of a row: its memory, its note, its session, and its topics."""
         graph = self._graph(only_one={self._only or row.namespace})
         topics = self._list_topics(row, where)
         by_name = {name: iri for iri, name, _ in reversed(topics)}
@@ -672,7 +672,7 @@ class _Table:
                 yield (note.iri, MEM.follows, _check(row.follows or "", "note", where), graph)
 
     def _list_topics(self, row: MemoryRow, where: str) -> list[tuple[IRI, str, str]]:
-        """List what a row is about: IRI, name and kind of each."""
+        """List the topics of a row: IRI, name and kind of each."""
         graph, found = self._graph(only_one={self._only or check_namespace(row.namespace)}), []
         for place, name in enumerate(row.about):
             kind = row.kinds[place] if place < len(row.kinds) else "User" if name == USER else "Concept"
@@ -705,12 +705,12 @@ class _Table:
             yield from mapping.quads(Entity(iri=iri, name=name, kind=cast(EntityKind, kind)), graph)
 
     def _graph(self, only_one: set[str]) -> IRI:
-        """Return the graph of a namespace, that of `main` where several need what is in it."""
+        """Return the graph of the namespace, or that of `main` if several namespaces need the node."""
         return graph_iri(self._scope.tenant, next(iter(only_one)) if len(only_one) == 1 else "main")
 
 
 def _derive(graph: IRI, name: str) -> IRI:
-    """Return the IRI of an entity of which nothing but the name is known: the same one each time."""
+    """Return the IRI of an entity of which only the name is known: always the same."""
     return IRI(name_iri(graph, name).replace(":name:", ":entity:"))
 
 

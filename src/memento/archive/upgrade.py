@@ -1,19 +1,20 @@
 """
-Moves a folder on: to this version, and to another embedder.
+Upgrades a folder to this version, and migrates it to another embedder.
 
-What a folder of an earlier version lacks are the edges of its memories to what their texts name. They are written once. A folder
-that has any such edge, or whose vectors are marked as written, is left alone, so that an edge which somebody took away stays away.
-One whose process ended half-way is marked as begun, and the next start goes through all of it again: an edge that is there already
-is the same triple.
+A folder of an earlier version lacks the edges from its memories to the things that their texts name. They are written once. A
+folder that has any such edge, or whose vectors are marked as done, is left alone, so that an edge that somebody removed stays
+removed. If the process is killed half-way, the folder is marked as begun, and the next start repeats all of it: an edge that exists
+already is the same triple.
 
-To another embedder it moves side by side: its vectors are made beside those in use, which answer until the others are whole.
+A migration to another embedder runs during use: the new vectors are made while the old ones answer.
 
-*Guarantees:* nodes keep their IRIs and their dense ids, so that no index but that of the vectors changes. What is written
-meanwhile is in the new vectors too: what the file in use has and the new one has not is embedded, whoever wrote it, and looked for
-until nothing is left. A kill at any point leaves the old vectors whole in their place, or the new ones; what was embedded stays in
-the file beside, and the next migration to the same embedder goes on from there. What is erased meanwhile is in neither.
+*Guarantees:* nodes keep their IRIs and their dense ids, so only the vector index changes. Concurrent writes are in the new vectors
+too: whatever the current file has and the new one lacks is embedded, whoever wrote it, until nothing is missing. A kill at any
+    point
+leaves either the old vectors or the new ones complete in place; embedded texts stay in the other file, and the next migration to
+the same embedder continues from there. What is erased meanwhile is in neither.
 
-*Flow:* `Migration.catch_up`, readers and writers beside it → `Migration.finish`, while nobody writes → `Backends.switch_embedder`.
+*Flow:* `Migration.catch_up`, during use → `Migration.finish`, with the write lock held → `Backends.switch_embedder`.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ from memento.settings import EmbeddingSettings, Settings, check_settings, load, 
 
 _BEGUN, _WRITTEN = "begun", "written"
 AT_ONCE = 500
-"""Memories whose edges are one write."""
+"""Memories whose edges are written at once."""
 _READ = frozenset({TYPE, MEM.content, MEM.title, MEM.extractedFrom, MEM.about, MEM.subject, MEM.session})
 
 
@@ -52,7 +53,7 @@ def write_missing_edges(
     graph: Store, indexes: Indexes, prepare: Callable[[int], object], progress: Progress | None = None
 ) -> int:
     """
-    Write the edges by text of the memories of a folder that has none, and return how many memories were read.
+    Write the missing edges of a folder without any, from the texts of its memories; return how many memories were read.
 
     Args:
         prepare: called with their number before anything is written, to make a backup.
@@ -73,7 +74,7 @@ def write_missing_edges(
 
 
 def _read_memories(graph: Store) -> list[Record]:
-    """Return the memories that are of no conversation. The graph says so: kept indexes know it of some notes only."""
+    """Return the memories without a conversation, according to the graph: saved indexes know it for some notes only."""
     memories, turns = list[Record](), set[str]()
     for record in read_records(graph, _READ):
         if record.kind == "memory":
@@ -101,23 +102,23 @@ def _write_edges(memories: list[Record], graph: Store, indexes: Indexes, progres
 
 
 EMBEDDED_AT_ONCE = 64
-"""Texts that are embedded together; small, so that questions are answered between."""
+"""Texts embedded together; few, so that queries are answered in between."""
 _FEW = 32
-"""Texts that may be left to be embedded while nobody may write."""
+"""Most texts to embed while the write lock is held."""
 _ROUNDS = 20
-"""How often it is looked for what was written meanwhile; where more comes than is embedded, the rest waits for the end."""
+"""How often new texts are looked for; if more arrive than are embedded, the rest waits for `finish`."""
 
 
 class Migration:
-    """The vectors that another embedder makes of a memory. A context manager: one at a time."""
+    """Makes the vectors of a memory with another embedder. A context manager; only one can run at a time."""
 
     def __init__(self, parts: Backends, embedder: Cached, *, afresh: bool = False) -> None:
         """
         Args:
-            afresh: embed what the cache of vectors has too.
+            afresh: embed texts again that are in the vector cache.
 
         Raises:
-            Conflict: another one is under way.
+            Conflict: another migration is running.
         """
         self._parts, self.embedder, self._indexes = parts, embedder, parts.indexes
         self._maker: Embedder = _Afresh(embedder) if afresh else embedder
@@ -139,16 +140,16 @@ class Migration:
         self.file.close()
 
     def measure(self) -> Lag:
-        """Return what is still to be embedded."""
+        """Return what remains to be embedded."""
         return self.file.compare(self._parts.datadir.vectors)
 
     def catch_up(self, progress: Progress | None = None) -> None:
         """
-        Embed what there is and what comes meanwhile, until next to nothing is left.
+        Embed existing and new texts until hardly any are left.
 
         Raises:
-            EmbeddingError: the embedder failed; what was embedded stays.
-            GraphError: a backup was put back, and the store let go of.
+            EmbeddingError: the embedder failed; what was embedded is kept.
+            GraphError: a backup was restored, and the store was released.
         """
         before = -1
         for _ in range(_ROUNDS):
@@ -160,10 +161,10 @@ class Migration:
 
     def finish(self) -> None:
         """
-        Embed what is left; nobody may write meanwhile.
+        Embed what is left; call this with the write lock held.
 
         Raises:
-            Conflict: a backup was put in the place of the memory meanwhile.
+            Conflict: a backup was restored meanwhile.
         """
         if self._parts.indexes is not self._indexes:
             raise Conflict("a backup was put in the place of the memory: start the migration again")
@@ -209,7 +210,7 @@ class Migration:
 
 
 def count_kept(datadir: DataFolder, fingerprint: str) -> int:
-    """Return how many texts an earlier try has embedded by the same embedder, and nobody has changed since."""
+    """Return how many texts an earlier attempt has embedded with the same embedder, and nobody has changed since."""
     if read_marks(datadir.next_vectors).get("fingerprint") != fingerprint:
         return 0
     with closing(VectorFile(datadir.next_vectors, fingerprint)) as file:
@@ -217,7 +218,7 @@ def count_kept(datadir: DataFolder, fingerprint: str) -> int:
 
 
 class _Afresh:
-    """An embedder that looks up nothing that it has made before."""
+    """An embedder that does not use the cache."""
 
     def __init__(self, embedder: Cached) -> None:
         self.fingerprint, self.dimensions = embedder.fingerprint, embedder.dimensions
@@ -226,10 +227,10 @@ class _Afresh:
 
 def choose_target(settings: EmbeddingSettings, chosen: Mapping[str, str | int | None]) -> EmbeddingSettings:
     """
-    Return the settings to move to: those there are, with what was chosen.
+    Return the target settings: the current ones with the chosen changes.
 
     Raises:
-        SettingsError: they do not go together; names what does not.
+        SettingsError: they are inconsistent; names what is wrong.
 
     >>> choose_target(EmbeddingSettings(), {"model": "trigram", "dimensions": 64}).dimensions
     64
@@ -246,10 +247,10 @@ def choose_target(settings: EmbeddingSettings, chosen: Mapping[str, str | int | 
 
 def prepare_settings(file: Path, target: EmbeddingSettings) -> str:
     """
-    Return the text that the settings file of a folder must have for the next start to open it with an embedder.
+    Return the text for the settings file of a folder with which the next start uses an embedder.
 
     Raises:
-        SettingsError: the file cannot be edited, or would not decide, as the environment says something else.
+        SettingsError: the file cannot be edited, or has no effect because the environment overrides it.
     """
     before = EmbeddingSettings()
     values = {name: getattr(target, name) for name in ("provider", "model", "dimensions", "base_url", "provider_name")}
@@ -275,7 +276,7 @@ def prepare_settings(file: Path, target: EmbeddingSettings) -> str:
 
 
 def write_settings(file: Path, text: str) -> None:
-    """Replace a settings file; on disk when this returns, and whole at any time."""
+    """Replace a settings file atomically; it is on disk when this returns."""
     fresh = file.with_name(f"{file.name}.new")
     fresh.touch(mode=0o600)
     fresh.write_text(text, encoding="utf-8")

@@ -1,14 +1,15 @@
 """
-What all nodes of a shared store must agree on: the version of the ontology in it, and settings that must be the same everywhere.
+Checks what all nodes of a shared store must have in common: the version of the ontology in it, and settings that must be equal.
 
-*Flow:* a node that starts calls `join_store`: the store has its version, or gets it, or the node is refused. `review_store` says
-the same later, when the feed tells that somebody has written the ontology: a node that may not write any more then stops writing.
+*Flow:* a starting node calls `join_store`: the store has the node's version already, or receives it, or the node is refused.
+`review_store` repeats the check later, when the feed reports that a node has written the ontology. A node that may no longer write
+then stops writing.
 
-*Guarantees:* versions with the same first number only add to each other, so that nodes of both go on, and the newer ontology stays
-in the store. Between versions with other first numbers one of the two does not write: at the start it is refused, and a node that
-runs has read of the newer one before its next write.
+*Guarantees:* versions with the same first number only add to each other: nodes of both continue, and the newer ontology stays in
+the store. Of two versions with different first numbers, one does not write: a starting node is refused, and a running node reads
+of the newer version before its next write.
 
-*But:* the version is that of the ontology, not that of the program: programs with one ontology may come and go in any order.
+*But:* this is the version of the ontology, not of the program: you may mix programs that share one ontology in any order.
 """
 
 from __future__ import annotations
@@ -33,20 +34,20 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 DOCUMENTS = ("ontology/memento.ttl", "ontology/alignment.ttl", "ontology/labels.ttl", "ontology/rules.ttl")
-"""What the graph of the ontology is made of."""
+"""The documents in the graph of the ontology."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreed:
     """
-    A setting that all nodes are to have alike.
+    A setting that should be the same on all nodes.
 
     Attributes:
-        name: what it is called where nodes differ.
-        value: as it is noted in the store; of a secret or a long one, a digest.
-        harm: what comes of another value.
+        name: the name shown where nodes differ.
+        value: as recorded in the store; a digest if it is secret or long.
+        harm: what goes wrong if a node has another value.
         is_needed: whether a node with another value must not write.
-        is_shown: whether the values are named where nodes differ.
+        is_shown: whether to show the values where nodes differ.
     """
 
     name: str
@@ -58,7 +59,7 @@ class Agreed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
-    """How a node stands to its store: why it must not write, where it differs without harm, whether it is to write the ontology."""
+    """How a node compares with its store: why it must not write, harmless differences, whether to write the ontology."""
 
     refusal: str | None = None
     differences: tuple[str, ...] = ()
@@ -82,11 +83,11 @@ def digest_ontology() -> str:
 
 def load_ontology(store: Store) -> None:
     """
-    Put the ontology into its graph where it is not this program's, nor a newer one that only adds to it; doing it twice changes
-    nothing.
+    Write this program's ontology into its graph, unless the store has it, or a newer one that only adds to it. Calling it twice
+    changes nothing.
 
     Raises:
-        GraphError: the store has one that this program cannot read.
+        GraphError: the store has an ontology that this program cannot read.
     """
     version, digest = _read_ontology(store)
     if version is not None and _split_version(version) > _split_version(read_own_version()):
@@ -99,16 +100,16 @@ def load_ontology(store: Store) -> None:
 
 def join_store(store: RemoteStore, agreed: Sequence[Agreed], *, is_alone: bool) -> Review:
     """
-    Let a node be one of those of a shared store: the ontology and the settings that are not there yet are written, once.
+    Let a node join a shared store: write the ontology and the settings that the store lacks, once.
 
     Args:
-        is_alone: no node of another version can be there, so that any older ontology may be replaced.
+        is_alone: no node of another version can be running, so any older ontology may be replaced.
 
     Raises:
         GraphError: the endpoint failed, or the node must not write to this store; says what to do.
     """
     if _is_outdated(store, is_alone):
-        with store.turn:  # whoever waited for it looks once more: another node may have written it
+        with store.turn:  # check again: another node may have written it while this one waited for the turn
             if _is_outdated(store, is_alone):
                 _write_ontology(store)
     store.feed.note_agreed({one.name: one.value for one in agreed})
@@ -120,7 +121,7 @@ def join_store(store: RemoteStore, agreed: Sequence[Agreed], *, is_alone: bool) 
 
 def review_store(store: RemoteStore, agreed: Sequence[Agreed]) -> Review:
     """
-    Return how a node stands to its store now; what differs is logged.
+    Compare a node with its store now, log the differences, and return the result.
 
     Raises:
         GraphError: the endpoint failed.
@@ -157,7 +158,7 @@ def review_store(store: RemoteStore, agreed: Sequence[Agreed]) -> Review:
 
 def adopt_store(store: RemoteStore, agreed: Sequence[Agreed]) -> str | None:
     """
-    Let the store have this program's ontology and these settings, whatever it had; its nodes are told.
+    Replace the ontology and the recorded settings of the store by this program's, and tell its nodes.
 
     Returns:
         the version of the ontology before.
@@ -170,17 +171,17 @@ def adopt_store(store: RemoteStore, agreed: Sequence[Agreed]) -> str | None:
         if version is not None and _is_newer(version):
             raise GraphError(_explain_newer(version))
         store.feed.note_agreed({one.name: one.value for one in agreed}, replaces=True)
-        _write_ontology(store)  # also where it is there already: whoever follows the feed looks at both then
+        _write_ontology(store)  # even if the store has it: other nodes check both when they see this write
     return version
 
 
 def is_of_ontology(graphs: Sequence[str]) -> bool:
-    """Tell whether a write was one of the ontology, after which a node looks at `review_store` again."""
+    """Tell whether a write changed the ontology, so that a node must call `review_store` again."""
     return ONTOLOGY in graphs
 
 
 def _is_outdated(store: Store, is_alone: bool) -> bool:
-    """Tell whether the ontology in a store is to be replaced by this program's."""
+    """Tell whether this program's ontology should replace the one in a store."""
     version, digest = _read_ontology(store)
     if version is None or is_alone:
         return version is None or (
@@ -191,7 +192,7 @@ def _is_outdated(store: Store, is_alone: bool) -> bool:
 
 
 def _read_ontology(store: Store) -> tuple[str | None, str | None]:
-    """Return version and digest of the ontology in a store; None for what it does not say."""
+    """Return the version and the digest of the ontology in a store; None for either that is not stated."""
     rows = store.select("search/statements", [ONTOLOGY], node=[ONTOLOGY, IRI(MEM.base)])
     said = {str(row["predicate"]): str(row["value"]) for row in rows}
     return said.get(OWL.versionInfo), said.get(MEM.contentHash)
@@ -204,7 +205,7 @@ def _write_ontology(store: Store) -> None:
 
 def _split_version(version: str) -> tuple[int, ...]:
     """
-    Split a version into its numbers; what is no number counts as 0.
+    Split a version into its numbers; a part that is not a number counts as 0.
 
     >>> _split_version("1.12.0") > _split_version("1.2.0")
     True

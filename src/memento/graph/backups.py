@@ -1,18 +1,18 @@
 """
-Backups as folders on disk: what each says of itself, the way back from one, and one that is read while the store is damaged.
+Backups as folders on disk: their manifests, restoring one, and reading one as a fallback while the store is damaged.
 
-A backup is FOLDER/TIME/{manifest.json, store/, vectors.sqlite, memento.toml}; `archive/backup.py` makes them. That of an encrypted
-folder has these in one sealed archive, FOLDER/TIME/{manifest.json, memory.sealed, encryption.json}.
+A backup is FOLDER/TIME/{manifest.json, store/, vectors.sqlite, memento.toml}; `archive/backup.py` makes it. The backup of an
+encrypted folder keeps these files in one sealed archive: FOLDER/TIME/{manifest.json, memory.sealed, encryption.json}.
 
-*Guarantees:* a backup is verified before anything is touched. A kill at any point of a restore leaves the memory as it was, or as
-it is to be: once the files are ready beside the old ones a mark says so, and whoever opens the folder next finishes what is
-marked. As a fallback a backup is copied aside and read there: nothing is written to what is damaged, nor to the backup.
+*Guarantees:* a backup is verified before any file is touched. A kill at any point of a restore leaves either the old memory or the
+restored one: once the new files are ready beside the old ones, a mark says so, and the next process that opens the folder finishes
+the restore. A fallback reads a copy of a backup: neither the damaged store nor the backup is written to.
 
-*Flow:* `prepare_restore` (verify, copy) → `begin_restore` (mark) → `finish_restore` (old ones aside, new ones in, mark away).
-`use_fallback` (the newest backup that is whole → {home}/standing-in) → `drop_fallback` (the folder itself again).
+*Flow:* `prepare_restore` (verify, copy) → `begin_restore` (mark) → `finish_restore` (move old files aside and new ones in, delete
+the mark). `use_fallback` (the newest intact backup → {home}/standing-in) → `drop_fallback` (back to the folder itself).
 
-*Because:* tokens are not in a backup. It may be where fewer eyes watch, and one that is put back must not let revoked tokens in
-again. Nor are the proxy's blocks, which are made again: an erased text would live on in them.
+*Because:* a backup has no tokens: it may be stored where it is less protected, and restoring it must not make revoked tokens valid
+again. Nor has it the proxy's blocks, which can be rebuilt: an erased text would survive in them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from memento.vault import HEADER, SEALED, Vault, is_encrypted
 logger = logging.getLogger(__name__)
 
 FORMAT = 1
-"""Raise it when what is in a backup changes."""
+"""Increase it when the content of a backup changes."""
 MANIFEST = "manifest.json"
 
 _TIME = re.compile(r"\d{8}T\d{6}\.\d{3}Z")
@@ -48,8 +48,8 @@ _TIME = re.compile(r"\d{8}T\d{6}\.\d{3}Z")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
     """
-    `memento` is the version that made it, `at` when. `statements` counts those of the store, `vectors` the nodes that have some,
-    by the embedder of the `fingerprint`. `files` has length and SHA-256 by path within the backup.
+    `memento` is the version that made it, `at` the time. `statements` counts the statements of the store, and `vectors` the nodes
+    that have vectors, made by the embedder with this `fingerprint`. `files` maps paths within the backup to length and SHA-256.
     """
 
     format: int
@@ -62,13 +62,13 @@ class Manifest:
 
     @property
     def bytes(self) -> int:
-        """How much room it takes where nothing is shared."""
+        """The bytes that it takes if it shares no files."""
         return sum(length for length, _ in self.files.values())
 
 
 def parse_backup_time(backup: Path) -> datetime:
     """
-    Parse when a backup was made from its name.
+    Parse the time of a backup from its name.
 
     >>> parse_backup_time(Path("/mnt/20260301T090000.250Z")).isoformat()
     '2026-03-01T09:00:00.250000+00:00'
@@ -77,17 +77,17 @@ def parse_backup_time(backup: Path) -> datetime:
 
 
 def list_backups(folder: Path) -> list[Path]:
-    """List the whole backups in a folder, oldest first."""
+    """List the complete backups in a folder, oldest first."""
     found = folder.iterdir() if folder.is_dir() else ()
     return sorted(path for path in found if _TIME.fullmatch(path.name) and (path / MANIFEST).is_file())
 
 
 def choose_backup(folder: Path) -> Path:
     """
-    Choose the backup that a folder is, or the latest of those in it.
+    Choose the backup that a folder is, or the latest one in it.
 
     Raises:
-        NotFound: it is none and has none.
+        NotFound: the folder is no backup and has none.
     """
     if (folder / MANIFEST).is_file():
         return folder
@@ -98,7 +98,7 @@ def choose_backup(folder: Path) -> Path:
 
 
 def checksum_files(files: Path, progress: Progress | None = None) -> dict[str, tuple[int, str]]:
-    """Return length and checksum of every file below a folder, by its path within; progress counts files."""
+    """Return length and checksum of every file below a folder, by its relative path; progress counts files."""
     found = {}
     paths = [path for path in sorted(files.rglob("*")) if path.is_file()]
     for number, path in enumerate(paths, start=1):
@@ -117,10 +117,10 @@ def encode_manifest(manifest: Manifest) -> str:
 
 def verify_backup(backup: Path, progress: Progress | None = None) -> Manifest:
     """
-    Read the manifest of a backup, and verify every file in it.
+    Read the manifest of a backup and verify every file in it.
 
     Raises:
-        InputError: it is damaged, or made by a version that is newer than this one; names the file.
+        InputError: it is damaged, or was made by a newer version than this one; the message names the file.
     """
     try:
         fields = json.loads((backup / MANIFEST).read_text(encoding="utf-8"))
@@ -150,16 +150,16 @@ MADE = (
     "indexes",
     *(f"{name}.sqlite{end}" for name in ("vectors", "vectors-next", "blocks") for end in ("", "-wal", "-shm")),
 )
-"""What a folder has of the memory, and what is derived from it."""
+"""The files of a memory in a folder, and those derived from it."""
 _OLD = (*MADE, "erased")
-"""What goes aside; settings and tokens stay."""
+"""The files that a restore moves aside; settings and tokens stay."""
 _NEW = ("store", "vectors.sqlite", "memento.toml")
 _READY, _MARK = "restore.new", "restore.json"
 
 
 def prepare_restore(folder: Path, datadir: DataFolder, at: datetime, progress: Progress | None = None) -> Restored:
     """
-    Verify a backup, or the latest in a folder, and copy its files for `begin_restore`; nothing that is there is touched.
+    Verify a backup, or the latest in a folder, and copy its files for `begin_restore`; existing files stay untouched.
 
     Raises:
         NotFound: there is no backup.
@@ -181,14 +181,14 @@ def prepare_restore(folder: Path, datadir: DataFolder, at: datetime, progress: P
 
 def copy_backup(backup: Path, folder: Path, vault: Vault | None) -> None:
     """
-    Copy store, vectors and settings of a backup into a folder, which holds nothing else afterwards.
+    Copy the store, vectors and settings of a backup into a folder; everything else in the folder is deleted.
 
     Args:
-        vault: of the data folder, whose key opens an encrypted backup.
+        vault: of the data folder; its key opens an encrypted backup.
 
     Raises:
         OSError: there is no room.
-        InputError: the backup is encrypted, and the folder is not, or with another key.
+        InputError: the backup is encrypted, but the folder is not, or has another key.
     """
     shutil.rmtree(folder, ignore_errors=True)
     if not is_encrypted(backup):
@@ -210,17 +210,17 @@ def copy_backup(backup: Path, folder: Path, vault: Vault | None) -> None:
 
 
 BACKUP = "backup"
-"""What the archive of a backup is sealed for."""
+"""The purpose for which the archive of a backup is sealed."""
 
 
 def seal_backup(plain: Path, backup: Path, vault: Vault) -> None:
-    """Seal the files of a plain backup into a folder that is there, with what opens them again elsewhere."""
+    """Seal the files of a plain backup into an existing folder, with the header needed to open them elsewhere."""
     vault.seal_folder((path for path in sorted(plain.iterdir()) if path.name != MANIFEST), backup / SEALED, BACKUP)
     shutil.copy(vault.home / HEADER, backup / HEADER)  # with its mode
 
 
 def replace_backup(backup: Path, vault: Vault, *, seal: bool) -> None:
-    """Seal a plain backup, or unseal an encrypted one, in its place; harmless where it is so already. A kill leaves one of them."""
+    """Seal a plain backup, or unseal an encrypted one, in its place; do nothing if it already is. A kill leaves one of the two."""
     if is_encrypted(backup) == seal:
         return
     manifest = verify_backup(backup)
@@ -241,7 +241,7 @@ def replace_backup(backup: Path, vault: Vault, *, seal: bool) -> None:
 
 
 def begin_restore(datadir: DataFolder, restored: Restored) -> None:
-    """Put what is prepared in the place of what is there; nobody may have the store open."""
+    """Put the prepared files in the place of the current ones; no process may have the store open."""
     if datadir.vault is not None:
         _replace_sealed(datadir, datadir.vault, Path(str(restored.aside)))
         return
@@ -250,7 +250,7 @@ def begin_restore(datadir: DataFolder, restored: Restored) -> None:
 
 
 def _replace_sealed(datadir: DataFolder, vault: Vault, aside: Path) -> None:
-    """Let what is prepared in memory be the memory: it is from the instant at which its archive has its name."""
+    """Make the prepared memory the current one; the switch happens when its archive gets its final name."""
     aside.mkdir(mode=0o700, exist_ok=True)
     vault.copy_to(aside)
     for name in _OLD:
@@ -267,7 +267,7 @@ def _replace_sealed(datadir: DataFolder, vault: Vault, aside: Path) -> None:
 
 
 def seal_closed(datadir: DataFolder) -> None:
-    """Seal the memory of an encrypted folder that nobody has open; harmless for a plain one."""
+    """Seal the memory of an encrypted folder that no process has open; do nothing for a plain one."""
     if datadir.vault is not None:
         found = [
             path
@@ -278,7 +278,7 @@ def seal_closed(datadir: DataFolder) -> None:
 
 
 def remove_path(path: Path) -> None:
-    """Remove a file or a folder; harmless when it is not there."""
+    """Remove a file or a folder; do nothing if it does not exist."""
     if path.is_dir():
         shutil.rmtree(path)
     else:
@@ -287,10 +287,10 @@ def remove_path(path: Path) -> None:
 
 def finish_restore(datadir: DataFolder) -> None:
     """
-    Finish the restore that a mark says has begun; do nothing where there is none. Nobody may have the store open.
+    Finish a restore if a mark says that one has begun. No process may have the store open.
 
     Raises:
-        GraphError: a file could not be moved; whoever opens the folder next tries again.
+        GraphError: a file could not be moved; the next process that opens the folder tries again.
     """
     try:
         mark = json.loads((datadir.path / _MARK).read_text(encoding="utf-8"))
@@ -319,7 +319,7 @@ def _move_files(datadir: DataFolder, mark: dict[str, Any]) -> None:
 
 
 def write_mark(datadir: DataFolder, mark: dict[str, object]) -> None:
-    """Write down how far a restore has come, on disk before this returns."""
+    """Record how far a restore has come; it is on disk when this returns."""
     fresh = datadir.path / f"{_MARK}.new"
     fresh.write_text(json.dumps(mark), encoding="utf-8")
     sync_to_disk(fresh, deep=False)
@@ -328,7 +328,7 @@ def write_mark(datadir: DataFolder, mark: dict[str, object]) -> None:
 
 
 def _link_or_copy(source: str, target: str) -> None:
-    """Link a table of the store, which never changes once it is written; copy the other files, which are appended to."""
+    """Link a table of the store, which is never changed after it is written; copy other files, which are appended to."""
     try:
         if not source.endswith(".sst"):
             raise OSError
@@ -339,10 +339,10 @@ def _link_or_copy(source: str, target: str) -> None:
 
 def use_fallback(datadir: DataFolder, damage: Damaged) -> Degraded:
     """
-    Read the newest whole backup of the folder in the place of the store.
+    Read the newest complete backup of the folder instead of the store.
 
     Raises:
-        Damaged: there is none.
+        Damaged: there is no such backup.
     """
     unfit = []
     for backup in list_all_backups(datadir):
@@ -362,7 +362,7 @@ def use_fallback(datadir: DataFolder, damage: Damaged) -> Degraded:
 
 
 def explain_way_out(datadir: DataFolder) -> str:
-    """Say what can be done where neither the store nor a backup in the folder can be read."""
+    """Explain what to do when neither the store nor a backup in the folder can be read."""
     return (
         "Put a backup of another disk or machine in its place with `memento restore FOLDER`; or move "
         f"{datadir.path} away to begin with an empty memory, into which `memento import` brings an export"
@@ -370,15 +370,15 @@ def explain_way_out(datadir: DataFolder) -> str:
 
 
 def drop_fallback(datadir: DataFolder) -> None:
-    """Turn to the folder itself again, and delete the copy; nobody may have it open. Harmless when there is none."""
+    """Go back to the folder itself and delete the copy; no process may have it open. Do nothing if there is no copy."""
     datadir.use_fallback(on=False)
     shutil.rmtree(datadir.fallback, ignore_errors=True)
 
 
 def choose_usual_backup(datadir: DataFolder) -> Path:
     """
-    Choose the backup that is meant where none is named: the fallback of a store that cannot be opened; else the latest that
-    somebody made, or the latest checkpoint.
+    Choose the backup to use if none is named: the fallback of a store that cannot be opened; otherwise the latest one that a user
+    made, or the latest checkpoint.
     """
     found = list_all_backups(datadir)
     if not found or (is_store_sound(datadir) and list_backups(datadir.backups)):
@@ -387,7 +387,7 @@ def choose_usual_backup(datadir: DataFolder) -> Path:
 
 
 def is_store_sound(datadir: DataFolder) -> bool:
-    """Tell whether the store of a folder that nobody has open can be opened."""
+    """Tell whether a store can be opened; no process may have its folder open."""
     if datadir.vault is not None:
         return datadir.vault.is_sound()
     try:
@@ -398,13 +398,13 @@ def is_store_sound(datadir: DataFolder) -> bool:
 
 
 def list_all_backups(datadir: DataFolder) -> list[Path]:
-    """List the backups in a data folder, newest first, whoever made them."""
+    """List all backups in a data folder, newest first: checkpoints and those that users made."""
     found = [*list_backups(datadir.backups), *list_backups(datadir.checkpoints)]
     return sorted(found, key=lambda path: path.name, reverse=True)
 
 
 def sync_to_disk(folder: Path, *, deep: bool = True) -> None:
-    """Make sure that a folder, and what is in it, would survive a power cut."""
+    """Flush a folder and its contents to disk, so that they survive a power cut."""
     for path in [*(folder.rglob("*") if deep else ()), folder]:
         handle = os.open(path, os.O_RDONLY)
         try:
@@ -415,7 +415,7 @@ def sync_to_disk(folder: Path, *, deep: bool = True) -> None:
 
 def discard_backups(folder: Path) -> None:
     """
-    Delete every whole backup in a folder.
+    Delete every complete backup in a folder.
 
     Raises:
         GraphError: one could not be deleted.

@@ -1,12 +1,12 @@
 """
-Queries are files; their parameters are `VALUES ?name { sample }` slots that are filled with RDF terms, or tables of several
-columns, `VALUES (?name ?other) { (sample sample) }`, that go by the name of the first one and are filled with rows.
+Queries are files. Their parameters are slots, `VALUES ?name { sample }`, filled with RDF terms, or tables of several columns,
+`VALUES (?name ?other) { (sample sample) }`, named after the first column and filled with rows.
 
-A file runs as it stands, with the samples. Binding replaces what is between the braces of each slot of that name, and nothing else:
-terms are serialised by the store's own writer, so no text can become syntax.
+A file runs as it stands, with the samples. Binding replaces only what is between the braces of each slot with that name. The
+store's own writer serialises the terms, so that no text can become syntax.
 
-A column holds values of the property that its variable stands behind in the file, `mem:validAt ?validAt`, so that its range is
-known (`ranges`): what is out of it is set aside, with its row where the row makes no sense without it.
+A column has the range (`ranges`) of the property that its variable follows in the file, as in `mem:validAt ?validAt`. A value out
+of range is dropped, together with its row if the row makes no sense without it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from memento.graph.terms import to_term, to_value
 from memento.iris import IRI, PREFIXES
 from memento.model import Value
 
-# The samples are IRIs, numbers and quoted strings, none of which may hold a brace: that is tested for every file.
+# The samples are IRIs, numbers and quoted strings, none with a brace: a test checks this for every file.
 _SLOT = re.compile(r"VALUES\s+(?P<head>\(\s*)?\?(?P<name>\w++)(?P<more>(?(head)[\s?\w]*+\)))\s*+\{[^{}]*\}")
 
 _OBJECT = re.compile(
@@ -43,14 +43,14 @@ Solution = Mapping[str, Term]
 """One solution of a SELECT: variable name → term; an unbound variable is absent."""
 
 SlotValues = Value | Sequence[Value] | Sequence[tuple[Value, ...]]
-"""What fills a slot: a value, several, or rows of a table."""
+"""What can fill a slot: a value, several, or rows of a table."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
     """
-    What a column may hold: values within one of `ranges`. A row without it makes sense where it `may_lack`: where the file binds it
-    in OPTIONAL, or aggregates it and does not ask for it in HAVING.
+    What a column may hold: values within one of `ranges`. `may_lack` says that a row makes sense without it: the file binds it in
+    OPTIONAL, or aggregates it and does not use it in HAVING.
     """
 
     ranges: tuple[Range, ...]
@@ -63,7 +63,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class QueryFile:
-    """One file: its name, its text, the names of its slots, and its columns whose ranges are known."""
+    """One query file: its name, its text, the names of its slots, and its columns with known ranges."""
 
     name: str
     text: str
@@ -71,7 +71,7 @@ class QueryFile:
     columns: Mapping[str, Column]
 
     def drop_unreadable(self, row: Mapping[str, Value]) -> Mapping[str, Value] | None:
-        """Return a row without what is out of range; None where the rest makes no sense."""
+        """Return a row without values out of range; None if the rest makes no sense."""
         wrong = [name for name, value in row.items() if (one := self.columns.get(name)) and not one.fits(value)]
         if not wrong:
             return row
@@ -96,11 +96,11 @@ def load_query(name: str) -> QueryFile:
 
 
 def _columns(text: str) -> Mapping[str, Column]:
-    """The columns of a file that stand behind a property with a range."""
+    """Return the columns of a file that follow a property with a range."""
     plain = _COMMENT.sub("", text)
     found: dict[str, list[Range]] = {}
     lacking: dict[str, bool] = {}
-    inside: list[bool] = []  # of each open brace, whether it is in an OPTIONAL
+    inside: list[bool] = []  # for each open brace, whether it is in an OPTIONAL
     for match in _OBJECT.finditer(plain):
         if match["optional"]:
             inside.append(True)
@@ -113,7 +113,7 @@ def _columns(text: str) -> Mapping[str, Column]:
             one = read_ranges().get(IRI(PREFIXES[match["prefix"]] + match["local"]))
             found.setdefault(name, []).extend([one] if one else [])
             lacking[name] = lacking.get(name, True) and bool(inside and inside[-1])
-            if one is None:  # any value may stand there
+            if one is None:  # any value is allowed there
                 found[name] = []
                 lacking[name] = True
     for match in _PICKED.finditer(plain):
@@ -129,10 +129,10 @@ def _columns(text: str) -> Mapping[str, Column]:
 
 def bind_query(name: str, slots: Mapping[str, SlotValues]) -> str:
     """
-    Fill the slots of a query, and return its text.
+    Fill the slots of a query and return its text.
 
     Raises:
-        GraphError: a slot the file does not have, a slot with no value, a row of the wrong length, or a value that RDF cannot hold.
+        GraphError: the file lacks a slot, a slot has no value, a row has the wrong length, or RDF cannot hold a value.
     """
     found = load_query(name)
     if unknown := slots.keys() - found.slots:
@@ -150,7 +150,7 @@ def iterate_solutions(found: ox.QuerySolutions) -> Iterator[Solution]:
 
 
 def read_rows(name: str, solutions: Iterable[Solution]) -> list[Mapping[str, Value]]:
-    """Return the solutions of a query as values, without what is out of its range."""
+    """Return the solutions of a query as values, without values out of range."""
     readable_part = load_query(name).drop_unreadable
     rows = ({name: to_value(term) for name, term in found.items()} for found in solutions)
     return [row for found in rows if (row := readable_part(found)) is not None]
@@ -166,7 +166,7 @@ def _fill_slot(name: str, slot: re.Match[str], values: SlotValues) -> str:
 
 
 def _serialise_row(name: str, slot: str, value: Value | tuple[Value, ...], width: int) -> str:
-    """Write a value as its term, or a row of so many as a row of terms."""
+    """Write a value as its term, or a row of `width` values as a row of terms."""
     row = value if isinstance(value, tuple) else (value,)
     if len(row) != max(width, 1) or isinstance(value, tuple) != bool(width):
         raise GraphError(

@@ -1,18 +1,18 @@
 """
-Axioms as rules, and facts with all that follows from them by these, kept as facts come and go.
+Turns axioms into rules, and keeps facts with everything that follows from them up to date as facts are added and removed.
 
-The rules say which facts lead to which, for which properties facts are to be read at all, and by a sentence what each rule does.
-Facts that come are led on until nothing new follows. When facts go, what may rest on them goes too, and comes back where it
-still follows from what is left (Gupta, Mumick and Subrahmanian 1993, "Maintaining Views Incrementally", SIGMOD).
+The rules say which facts lead to which, for which properties facts must be read at all, and, in a sentence, what each rule does.
+Added facts are derived from until nothing new follows. When facts are removed, everything that may rest on them is removed too, and
+returns if it still follows from the rest (Gupta, Mumick and Subrahmanian 1993, "Maintaining Views Incrementally", SIGMOD).
 
-A fact is (predicate, subject, object), each a term as N-Triples writes it. Two kinds of predicates are no properties: the class
-`a <C>`, and those that begin with `=`: `=same`, and the `=edge <p>` that a transitive property is made of.
+A fact is (predicate, subject, object), each a term in N-Triples syntax. Two kinds of predicates are not properties: the class
+`a <C>`, and those that begin with `=`: `=same`, and the `=edge <p>` from which a transitive property is computed.
 
-*Guarantees:* the rules are those of `queries/inference/*.rq`, run until nothing new comes: that is tested. The facts are those that
-a run from the beginning would give. Every derived fact has a proof whose premises were there before it: its stage is larger than
-theirs. No `owl:sameAs` is ever made.
+*Guarantees:* the rules are those of `queries/inference/*.rq`, run until nothing new follows: a test checks this. The facts are
+those that a run from scratch would give. Every derived fact has a proof with premises derived before it: its stage is higher than
+theirs. No `owl:sameAs` is ever derived.
 
-*Source:* the rules go by their names in OWL 2 Profiles, section 4.3, https://www.w3.org/TR/owl2-profiles/
+*Source:* the rules have their names from OWL 2 Profiles, section 4.3, https://www.w3.org/TR/owl2-profiles/
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _RESERVED = tuple(f"<{namespace.base}" for namespace in (RDF, RDFS, OWL))
 
 @dataclass(frozen=True, slots=True)
 class Axiom:
-    """One statement about properties: a triple, and for a chain its members in the place of the object."""
+    """One statement about properties: a triple; for a chain, with its members as the object."""
 
     triple: Triple
     members: tuple[Term, ...] = ()
@@ -48,7 +48,7 @@ class Axiom:
 
 @dataclass(frozen=True, slots=True)
 class CopyRule:
-    """body(x, y) → head(x, y); head(y, x) when it is `turned`; head(x, `value`) when there is one."""
+    """body(x, y) → head(x, y); head(y, x) if `turned`; head(x, `value`) if there is a value."""
 
     name: str
     body: str
@@ -75,11 +75,11 @@ Rule = CopyRule | JoinRule
 @dataclass(frozen=True, slots=True)
 class Rules:
     """
-    What some axioms amount to.
+    The rules that a set of axioms amounts to.
 
-    `read` are the properties whose facts take part, `classes` those whose members do. `edges` are transitive properties: what is
-    stated of them, or follows otherwise than from their transitivity, is a fact of `=edge <p>`. `functional` maps a property to the
-    axiom that gives it one value, `slots` the name of a slot to the properties that say the same, each with its axiom.
+    `read` are the properties whose facts are used, `classes` the classes whose members are. `edges` are transitive properties:
+    what is stated of them, or derived other than by transitivity, is a fact of `=edge <p>`. `functional` maps a property to the
+    axiom that gives it one value; `slots` maps the name of a slot to the properties with the same meaning, each with its axiom.
     """
 
     rules: tuple[Rule, ...] = ()
@@ -98,12 +98,12 @@ class Rules:
 
 
 def edge_predicate(predicate: Term) -> str:
-    """Return the predicate of what a transitive property is made of."""
+    """Return the predicate of the edges from which a transitive property is computed."""
     return f"=edge {predicate}"
 
 
 def triple_of(fact: Fact) -> Triple | None:
-    """Return the triple that a fact stands for; None for `=same`, which stands for a triple in one of two directions."""
+    """Return the triple that a fact stands for; None for `=same`, which may stand for a triple in either direction."""
     predicate, subject, value = fact
     if predicate.startswith("a "):
         return (subject, TYPE, value)
@@ -113,7 +113,7 @@ def triple_of(fact: Fact) -> Triple | None:
 
 
 def rules_of(axioms: Iterable[Axiom]) -> Rules:
-    """Return the rules that some axioms amount to; those about the vocabularies of RDF, RDFS and OWL themselves are passed over."""
+    """Return the rules for some axioms; axioms about the vocabularies of RDF, RDFS and OWL themselves are ignored."""
     stated = [axiom for axiom in axioms if not _is_reserved(axiom)]
     edges = frozenset(axiom.triple[0] for axiom in stated if _has_type(axiom, OWL.TransitiveProperty))
     rules: list[Rule] = []
@@ -169,7 +169,7 @@ def _rules_of_axiom(axiom: Axiom, edges: frozenset[Term]) -> list[Rule]:
 def _copy_rule(
     name: str, body: Term, head: Term, axiom: Triple, edges: frozenset[Term], *, turned: bool = False
 ) -> CopyRule:
-    # Where both are transitive the steps alone are handed over: the head makes the rest of them, and in far fewer ways.
+    # If both are transitive, only the edges are copied: the head derives the rest from them, in far fewer ways.
     source = edge_predicate(body) if body in edges and head in edges else body
     return CopyRule(name, source, edge_predicate(head) if head in edges else head, axiom, turned)
 
@@ -182,7 +182,7 @@ def _chain_rules(axiom: Axiom, edges: frozenset[Term]) -> list[Rule]:
 
 
 def _substitution_rules(properties: Sequence[Term], edges: frozenset[Term]) -> list[Rule]:
-    """Return the rules by which what is said of one of two names that mean the same is said of the other."""
+    """Return the rules that carry statements about a name over to another name with the same meaning."""
     rules: list[Rule] = [CopyRule("", SAME_AS, SAME), CopyRule("", SAME_AS, SAME, turned=True)]
     for term in properties:
         own = edge_predicate(term) if term in edges else term
@@ -232,7 +232,7 @@ RULES: Mapping[str, str] = {
     "prp-trp": "inference/transitive",
     "slot": "inference/slot",
 }
-"""The name of each rule, in OWL 2 Profiles where it is one of theirs → the file that states it."""
+"""The name of each rule, from OWL 2 Profiles if it is defined there → the file that states it."""
 
 
 def describe_rule(rule: str) -> str:
@@ -246,23 +246,23 @@ def describe_rule(rule: str) -> str:
 
 
 _WORK = 30
-"""Conclusions that may be drawn for each fact that may be derived: most of them are known already."""
+"""Derivation steps allowed for each derived fact allowed: most steps lead to known facts."""
 
 Derivation = tuple[Rule, tuple[Fact, ...]]
-"""A rule and the facts that it was used on."""
+"""A rule and the facts it was applied to."""
 
 
 class Overflow(Exception):
-    """More follows than is allowed: never leaves this room."""
+    """More facts follow than allowed; never raised outside this package."""
 
 
 class Closure:
-    """The facts of one reader."""
+    """The facts of one reader, given and derived."""
 
     def __init__(self, rules: Rules, most: int) -> None:
         """
         Args:
-            most: facts that may be derived; with more of them nothing is inferred at all.
+            most: facts that may be derived; if more follow, nothing is inferred at all.
         """
         self.rules = rules
         self._most = most
@@ -273,7 +273,7 @@ class Closure:
         self._subjects: dict[tuple[str, Term], set[Term]] = defaultdict(set)
         self._by_body: dict[str, list[tuple[Rule, bool]]] = defaultdict(
             list
-        )  # the rule, and whether it is its second atom
+        )  # the rule, and whether this is its second atom
         self._by_head: dict[str, list[Rule]] = defaultdict(list)
         for rule in rules.rules:
             self._by_head[rule.head].append(rule)
@@ -290,15 +290,15 @@ class Closure:
 
     @property
     def derived_count(self) -> int:
-        """How many facts are there that were not given."""
+        """The number of facts that were derived, not given."""
         return len(self._stage) - len(self._given)
 
     def values(self, predicate: Term, subject: Term) -> set[Term]:
-        """Return what is known of a subject by a property."""
+        """Return the known values of a property of a subject."""
         return self._values.get((predicate, subject), set())
 
     def same(self, term: Term) -> set[Term]:
-        """Return every name that is stated to mean the same as a term, through others too, and the term itself."""
+        """Return all names that are stated to mean the same as a term, also through others, and the term itself."""
         names, left = {term}, [term]
         while left:
             fresh = self.values(SAME, left.pop()) - names
@@ -308,10 +308,10 @@ class Closure:
 
     def change(self, gone: Iterable[Fact], come: Iterable[Fact]) -> set[Fact]:
         """
-        Take facts away, then give others; returns every fact that came or went, or for which there is another proof or one less.
+        Remove facts, then add others; return every fact that came or went, or that gained or lost a proof.
 
         Raises:
-            Overflow: more follows than is allowed; the closure is of no use any more.
+            Overflow: more follows than allowed; do not use the closure any more.
         """
         self._left = self._most * _WORK
         changed: set[Fact] = set()
@@ -320,12 +320,12 @@ class Closure:
         return changed
 
     def stage(self, triple: Triple) -> int | None:
-        """Return how many steps a triple is away from what was given, 0 for what was; None for one that does not follow."""
+        """Return how many steps a triple is from the given facts, 0 for a given one; None if it does not follow."""
         known = [self._stage[fact] for fact in self._facts(triple) if fact in self._stage]
         return min(known) if known else None
 
     def proofs(self, triple: Triple) -> list[tuple[Rule, tuple[Triple, ...]]]:
-        """Return the rules by which a triple follows and what each was used on; only what does not itself rest on the triple."""
+        """Return the rules by which a triple follows with their premises, without proofs that rest on the triple itself."""
         own = self.stage(triple)
         proofs = {
             (rule, premises): None
@@ -379,9 +379,9 @@ class Closure:
                 raise Overflow(f"more than {self._most} facts follow")
 
     def _conclusions(self, fact: Fact) -> Iterator[tuple[Fact, tuple[Fact, ...]]]:
-        """Yield everything that follows in one step from a fact and others that are there."""
+        """Yield everything that follows in one step from a fact and other present facts."""
         predicate, subject, value = fact
-        # Lists: what is drawn from them may be put among them at once.
+        # Lists, because what is derived from them may be added to them meanwhile.
         for rule, is_second in self._by_body.get(predicate, ()):
             if isinstance(rule, CopyRule):
                 if head := _apply_copy_rule(rule, subject, value):
@@ -400,7 +400,7 @@ class Closure:
         return head, premises
 
     def _derivations(self, fact: Fact) -> Iterator[Derivation]:
-        """Yield every way in which a fact follows in one step from facts that are there."""
+        """Yield every way in which a fact follows in one step from present facts."""
         predicate, subject, value = fact
         for rule in self._by_head.get(predicate, ()):
             if isinstance(rule, JoinRule):
@@ -426,7 +426,7 @@ class Closure:
         return (entered, (predicate, subject, value)) if predicate in self.rules.edges else (entered,)
 
     def _grounds(self, facts: tuple[Fact, ...], below: int) -> tuple[Triple, ...] | None:
-        """Premises as triples, or None when one of them is no earlier than what they are to prove."""
+        """Return premises as triples; None if one of them is not earlier than what they should prove."""
         found: list[Triple] = []
         for fact in facts:
             triple = triple_of(fact)

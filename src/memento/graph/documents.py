@@ -1,21 +1,20 @@
 """
-RDF documents of any size, written and read a piece at a time: TriG, N-Quads and JSON-LD with named graphs, Turtle, N-Triples
-and RDF/XML to be read into one graph.
+Reads and writes RDF documents of any size piece by piece: TriG, N-Quads and JSON-LD with named graphs; Turtle, N-Triples and
+RDF/XML can be read into one graph.
 
-*Guarantees:* what is written and read again is the same set of quads: text, languages, datatypes and names to the letter. No
-blank node is written: one that somebody's own RDF has goes by a name, `urn:memento:genid:…`, and comes back as itself. Nothing is
-fetched, whatever a document says.
+*Guarantees:* a document that is written and read again gives the same quads: text, languages and datatypes to the letter. No blank
+node is written: those of a user's own RDF are named `urn:memento:genid:…`, and read back as blank nodes. Nothing is fetched,
+whatever a document says.
 
-Somebody else's document is looked through before it is parsed: no DOCTYPE and no nesting deeper than `DEEPEST` or `MOST_NESTED`
-reaches the parser, and whatever is wrong with it is an `InputError`. A JSON-LD context is never fetched: ours is known by its
-address, another one that is not in the document is an error. `Document` is one that is part of this installation, as something to
-ask.
+A document of a user is scanned before it is parsed: the parser gets no DOCTYPE and no nesting deeper than `DEEPEST` or
+`MOST_NESTED`, and every fault is an `InputError`. A JSON-LD context is never fetched: the address of ours is known, and any other
+context that is not in the document is an error. `Document` gives access to a document of this installation.
 
-*But:* JSON-LD cannot hold RDF 1.2 triple terms; other formats do. What somebody else has written is read in a worker, as what
-takes long, or much memory, is stopped by nothing here.
+*But:* JSON-LD cannot hold RDF 1.2 triple terms; the other formats can. Nothing here limits time or memory, so documents of users
+are read in a worker.
 
-*Because:* the parser unfolds entities as often as they are named, and takes and drops triples within triples, and JSON within JSON,
-by recursion.
+*Because:* the parser expands entities each time they are named, and it builds and frees nested triples and nested JSON by
+recursion.
 
 *Source:* JSON-LD 1.1, W3C Recommendation, https://www.w3.org/TR/json-ld11/
 """
@@ -49,16 +48,16 @@ Name = IRI | str
 
 
 class Document:
-    """The triples of one document of ours, in the default graph: an error in one is ours, and a `GraphError`."""
+    """The triples of a document of this installation, in the default graph; a fault in it is our error, a `GraphError`."""
 
     def __init__(self, name: str) -> None:
         """
         Args:
-            name: as `ontology/memento.ttl`.
+            name: such as `ontology/memento.ttl`.
 
         Raises:
             MissingPart: there is no such file.
-            GraphError: it is no Turtle.
+            GraphError: it is not valid Turtle.
         """
         self.text = assets.read(name).decode("utf-8")
         self._store = ox.Store()
@@ -68,26 +67,26 @@ class Document:
             raise GraphError(f"{name} is no Turtle: {error}") from error
 
     def triples(self) -> Iterator[tuple[Name, IRI, Name]]:
-        """All of them, in no order."""
+        """Yield all triples, in no particular order."""
         for quad in self._store:
             yield _name_of(quad.subject), IRI(quad.predicate.value), _name_of(quad.object)
 
     def objects(self, subject: Name, predicate: IRI) -> list[Name]:
-        """What the subject has under the predicate, sorted."""
+        """Return the objects of a subject and predicate, sorted."""
         found = self._store.quads_for_pattern(_node_of(subject), ox.NamedNode(predicate), None)
         return sorted(_name_of(quad.object) for quad in found)
 
     def one(self, subject: Name, predicate: IRI) -> str:
-        """The first of `objects`, or nothing."""
+        """Return the first of `objects`, or an empty string."""
         return next(iter(self.objects(subject, predicate)), "")
 
     def subjects(self, predicate: IRI, value: IRI) -> list[Name]:
-        """Who has the value under the predicate, sorted."""
+        """Return the subjects that have a value under a predicate, sorted."""
         found = self._store.quads_for_pattern(None, ox.NamedNode(predicate), ox.NamedNode(value))
         return sorted(_name_of(quad.subject) for quad in found)
 
     def describe_subject(self, subject: IRI | None = None) -> Iterator[ox.Triple]:
-        """Yield what the document says of a subject, with the nodes without a name that it leads to; of all without one."""
+        """Yield the triples of a subject and of the blank nodes that it leads to; without a subject, every triple."""
         waiting: list[ox.NamedNode | ox.BlankNode | None] = [ox.NamedNode(subject) if subject else None]
         while waiting:
             for quad in self._store.quads_for_pattern(waiting.pop(), None, None):
@@ -96,7 +95,7 @@ class Document:
                     waiting.append(quad.object)
 
     def items(self, head: Name) -> list[Name]:
-        """The elements of an RDF list, in their order; nothing when there is no list there."""
+        """Return the elements of an RDF list, in order; none if there is no list."""
         found: list[Name] = []
         at: ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple = _node_of(head)
         while at != _NIL and not isinstance(at, ox.Literal | ox.Triple):
@@ -111,7 +110,7 @@ class Document:
 
 @cache
 def serialize_documents(names: tuple[str, ...], of: ox.RdfFormat, subject: IRI | None = None) -> bytes:
-    """Write documents of ours as one graph, or what they say of a subject; empty where they say nothing of it."""
+    """Write documents of this installation as one graph, or what they say of a subject; empty if they say nothing of it."""
     stated = "".join(document(name).text for name in names)
     prefixes = dict(sorted(set(re.findall(r"^@prefix (\w+):\s+<([^>\s]++)> \.", stated, flags=re.M))))
     triples = sorted(set(chain(*(document(name).describe_subject(subject) for name in names))), key=str)
@@ -120,7 +119,7 @@ def serialize_documents(names: tuple[str, ...], of: ox.RdfFormat, subject: IRI |
 
 @cache
 def document(name: str) -> Document:
-    """One document, read once."""
+    """Return a document, read once and kept."""
     return Document(name)
 
 
@@ -135,9 +134,9 @@ def _name_of(term: ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple) -> Name
 
 
 DEEPEST = 100
-"""Objects and lists within one another in JSON-LD."""
+"""Nested objects and lists in JSON-LD."""
 MOST_NESTED = 8
-"""Triples within triples."""
+"""Nested triples."""
 
 _DOCTYPE = re.compile(rb"<!(?:doctype|entity)", re.IGNORECASE)
 _TRIPLE = re.compile(rb"<<")
@@ -151,13 +150,13 @@ _OF_JSON = re.compile(rb'"(?:[^"\\]|\\.)*+" | (?P<open> [\[{] ) | (?P<close> [\]
 
 def refuse_unsafe(path: Path, of: ox.RdfFormat, name: str) -> None:
     """
-    Look through a document for what must not reach the parser.
+    Scan a document for content that must not reach the parser.
 
     Args:
-        name: what errors call it.
+        name: the document's name in errors.
 
     Raises:
-        InputError: it has a DOCTYPE, or is nested too deep; names the line.
+        InputError: it has a DOCTYPE or is nested too deep; the message names the line.
     """
     if path.stat().st_size == 0:
         return
@@ -178,10 +177,10 @@ def parse_quads(
     source: IO[bytes], of: ox.RdfFormat, name: str, *, base: str | None = None, rename_blank_nodes: bool = False
 ) -> Iterator[ox.Quad]:
     """
-    Parse a document that was looked through.
+    Parse a document that `refuse_unsafe` has accepted.
 
     Raises:
-        InputError: it is not well formed; says where.
+        InputError: it is not well formed; the message says where.
     """
     found = ox.parse(source, of, base_iri=base, rename_blank_nodes=rename_blank_nodes)
     while True:
@@ -199,7 +198,7 @@ def parse_quads(
 
 
 def nesting(term: Term) -> int:
-    """Count how deep triples are nested in a term; 0 for one that is none."""
+    """Count how deep triples are nested in a term; 0 for a term that is not a triple."""
     found = 0
     while isinstance(term, ox.Triple):
         found, term = found + 1, term.object
@@ -210,7 +209,7 @@ _PLACE = re.compile(r"^Parser error .*?(?:columns? \d+(?: and (?:line \d+ column
 
 
 def _locate_error(error: SyntaxError, name: str) -> str:
-    """What is wrong, and where: line and column count from 1."""
+    """Say what is wrong and where; line and column count from 1."""
     where = f" line {error.lineno}" + (f", column {error.offset}" if error.offset else "") if error.lineno else ""
     message = _PLACE.sub("", str(error.msg or error)).strip()
     return f"{name}{where}: {message}"
@@ -232,21 +231,21 @@ def _line(data: mmap.mmap, found: re.Match[bytes]) -> int:
 
 
 CONTEXT = "http://purl.org/memento/context.jsonld"
-"""What a document may name instead of writing the context out."""
+"""The address that a document may use instead of our full context."""
 
 _IMPORT = b'"@import"'
 _CONTEXT_OF = re.compile(rb'"@context"\s*:\s*(.)', re.DOTALL)
-_LARGEST_WHOLE = 2**53  # beyond it JSON readers round whole numbers
+_LARGEST_WHOLE = 2**53  # JSON readers round larger whole numbers
 
 Json = dict[str, Any]
 
 
 def write_json_ld(graphs: Iterable[Iterable[ox.Quad]]) -> Iterator[bytes]:
     """
-    One document of all graphs, a graph being an object of its own, a subject at a time.
+    Write all graphs as one document: one object for each graph, one subject at a time.
 
     Raises:
-        InputError: a triple term, which JSON-LD does not know.
+        InputError: a triple term, which JSON-LD cannot hold.
     """
     yield b'{"@context": ' + _dump_json(load_context()) + b',\n"@graph": ['
     before = b"\n"
@@ -263,16 +262,16 @@ def write_json_ld(graphs: Iterable[Iterable[ox.Quad]]) -> Iterator[bytes]:
 
 @cache
 def load_context() -> Json:
-    """The terms of `ontology/context.jsonld`."""
+    """Return the terms of `ontology/context.jsonld`."""
     return cast(Json, json.loads(assets.read("ontology/context.jsonld"))["@context"])
 
 
 def with_known_context(source: IO[bytes], name: str) -> IO[bytes]:
     """
-    Return the document with our context in full where its address stands; the document itself where all contexts are in it.
+    Return the document with our full context in place of its address; the document itself if it contains all its contexts.
 
     Raises:
-        InputError: it names a context that would have to be fetched, by line and column, or is no JSON.
+        InputError: it names a context that would have to be fetched (by line and column), or is not JSON.
     """
     data = source.read()
     source.seek(0)
@@ -299,7 +298,7 @@ def _resolve_contexts(value: Any, data: bytes, name: str) -> Any:
 
 
 def _resolve_context(given: Any, data: bytes, name: str) -> Any:
-    """A context as it may stand in a document that is read without the network; contexts of terms are inside of it."""
+    """Return a context in the form in which a document can contain it without network access, with the contexts of its terms."""
     if isinstance(given, str):
         if given == CONTEXT:
             return load_context()
@@ -335,7 +334,7 @@ def _node_as_json(iri: str, said: Iterable[ox.Quad]) -> Json:
 
 
 def _value_as_json(term: ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple, coerced: str | None) -> object:
-    """A value as it stands under a term that is read as `coerced`."""
+    """Return the JSON of a value under a term that is coerced to `coerced`."""
     if isinstance(term, ox.NamedNode):
         return term.value if coerced == "@id" else {"@id": term.value}
     if not isinstance(term, ox.Literal):
@@ -364,7 +363,7 @@ def _literal_as_json(text: str, datatype: str) -> object:
 
 @cache
 def _context_terms() -> dict[str, tuple[str, str | None]]:
-    """Predicate → its name in the context, and how what stands there is read."""
+    """Map each predicate to its name in the context, and to how its values are coerced."""
     found = {}
     for name, what in load_context().items():
         if isinstance(what, dict):
@@ -384,7 +383,7 @@ def _dump_json(value: object) -> bytes:
 
 
 HEAD = b"# Memento export\n"
-"""The first line of TriG and N-Quads; the last one says how many statements there are, so that a cut-off end is noticed."""
+"""The first line of TriG and N-Quads; the last one has the number of statements, which reveals a cut-off document."""
 
 Node = ox.NamedNode | ox.BlankNode
 Term = Node | ox.Literal | ox.Triple
@@ -393,14 +392,14 @@ _GENID = "urn:memento:genid:"
 _HEADER = re.compile(rb"\A(?:@prefix [^\n]*\n)+")
 _CHUNK = 2_000
 _FEW = 100
-"""So many quads are rewritten before their size is looked at: a prefix can make each of them long."""
+"""Quads rewritten before their size is checked: a prefix can make each of them long."""
 _LABEL = re.compile(r"\w+", re.ASCII)
 _TAIL = re.compile(rb"# (\d+) statements\s*\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A format: what it is called here, on the web, and at the end of a file's name."""
+    """A format: its name here, its media type, and its file suffix."""
 
     name: str
     media: str
@@ -421,10 +420,10 @@ FORMS: tuple[Form, ...] = (
 
 def form_called(name: str) -> Form:
     """
-    A format by its name, media type, or file name, packed or not.
+    Find a format by its name, media type, or file name, compressed or not.
 
     Raises:
-        InputError: it is none; names those there are.
+        InputError: there is no such format; the message lists those there are.
 
     >>> form_called("trig").media, form_called("a.nq.gz").name, form_called("application/ld+json").name
     ('application/trig', 'nquads', 'jsonld')
@@ -438,7 +437,7 @@ def form_called(name: str) -> Form:
 
 
 def writable(form: Form) -> Form:
-    """The format itself; raises `NotAcceptable` when it cannot hold what is in named graphs."""
+    """Return the format itself; raise `NotAcceptable` if it cannot hold named graphs."""
     if form.of == ox.RdfFormat.RDF_XML:
         raise NotAcceptable(
             f"{form.name} has no named graphs, nor names for all properties: export as trig, nquads, jsonld or turtle"
@@ -447,14 +446,14 @@ def writable(form: Form) -> Form:
 
 
 IN_GRAPH = "urn:memento:in-graph"
-"""In a document without named graphs: which one a node is in, or the document where nothing else is said."""
+"""In a document without named graphs: the graph of a node; stated of the document, the default for all nodes."""
 _DOCUMENT = "urn:memento:document"
 
 
 def flatten_graphs(graphs: Sequence[Iterable[ox.Quad]], usual: IRI) -> Iterator[Iterable[ox.Quad]]:
     """
-    Yield the quads of some graphs outside of any, and of each node that is not in the usual graph alone in which it is; those of
-    one subject must stand together.
+    Yield the quads of some graphs without graph names; for each node in another graph than the usual one, also say which. The
+    quads of one subject must come together.
     """
     yield [ox.Quad(ox.NamedNode(_DOCUMENT), ox.NamedNode(IN_GRAPH), ox.NamedNode(usual))]
     home = ox.NamedNode(usual)
@@ -468,7 +467,7 @@ def flatten_graphs(graphs: Sequence[Iterable[ox.Quad]], usual: IRI) -> Iterator[
 
 
 def restore_graphs(lines: IO[bytes]) -> Iterator[ox.Quad]:
-    """Yield the quads of a document, those that `flatten_graphs` has taken out of their graphs in these again."""
+    """Yield the quads of a document, those that `flatten_graphs` took out of their graphs back in them."""
     is_flat = lines.readline().startswith(f"<{_DOCUMENT}> <{IN_GRAPH}> ".encode())
     lines.seek(0)
     if not is_flat:
@@ -489,7 +488,7 @@ def restore_graphs(lines: IO[bytes]) -> Iterator[ox.Quad]:
 
 def write_document(graphs: Iterable[Iterable[ox.Quad]], form: Form) -> Iterator[bytes]:
     """
-    The document of some graphs' quads, a piece at a time; those of one subject should stand together.
+    Write the quads of some graphs as a document, piece by piece; the quads of one subject should come together.
 
     Raises:
         InputError: JSON-LD cannot hold one of them.
@@ -505,20 +504,20 @@ def write_document(graphs: Iterable[Iterable[ox.Quad]], form: Form) -> Iterator[
     while chunk := list(islice(every, _CHUNK)):
         count += len(chunk)
         data = ox.serialize(chunk, format=form.of, prefixes=dict(PREFIXES)) or b""
-        yield _HEADER.sub(b"", data, count=1)  # each piece has one of its own
+        yield _HEADER.sub(b"", data, count=1)  # each piece has its own header
     yield b"# %d statements\n" % count
 
 
 def read_document(path: Path, form: Form, name: str) -> Iterator[ox.Quad]:
     """
-    The quads of a document in a file; those outside of any graph are in the default graph.
+    Read the quads of a document in a file; those outside of any graph are in the default graph.
 
     Args:
-        name: what errors call it.
+        name: the document's name in errors.
 
     Raises:
-        InputError: it is not well formed, is nested too deep, has a DOCTYPE, names a context that would have to be fetched, or its
-            end is missing; says where.
+        InputError: it is not well formed, is nested too deep, has a DOCTYPE, names a context that would have to be fetched, or
+            is cut off; the message says where.
     """
     refuse_unsafe(path, form.of, name)
     with path.open("rb") as source:
@@ -538,11 +537,11 @@ def read_document(path: Path, form: Form, name: str) -> Iterator[ox.Quad]:
 
 def rewrite(path: Path, form: Form, name: str, target: Path, most: int) -> int:
     """
-    Write the quads of a document as N-Quads lines into another file; returns how many they are.
+    Write the quads of a document to another file as N-Quads lines; return their number.
 
     Raises:
         InputError: as `read_document`.
-        TooLong: they take more than `most` bytes.
+        TooLong: the lines exceed `most` bytes.
     """
     count, found = 0, read_document(path, form, name)
     with target.open("wb") as lines:
@@ -555,7 +554,7 @@ def rewrite(path: Path, form: Form, name: str, target: Path, most: int) -> int:
 
 
 def read_lines(source: IO[bytes]) -> Iterator[ox.Quad]:
-    """Read the quads that `rewrite` has written; raises `InputError` where the document says what is no RDF."""
+    """Read the quads that `rewrite` has written; raise `InputError` if the document contains something that is not RDF."""
     try:
         yield from ox.parse(source, ox.RdfFormat.N_QUADS)
     except SyntaxError as error:
@@ -567,10 +566,10 @@ _TEXTS = {MEM.hasState: ("state", MEM.State), MEM.hasAction: ("action", MEM.Acti
 
 def adopt_cases(lines: IO[bytes], bank: IRI) -> Iterator[ox.Quad]:
     """
-    Yield the quads of a document, with the cases in it that are in no graph as those of a bank.
+    Yield the quads of a document; cases that are in no graph become those of a bank.
 
-    *Because:* the first published design writes a case in the default graph, its task and its plan as texts, and the time as plain
-    text. The vector beside them is that of another embedder.
+    *Because:* the first published design writes a case in the default graph, with its task, its plan and its time as plain text.
+    The vector beside them is from another embedder.
     """
     cases = {
         quad.subject
@@ -601,7 +600,7 @@ def adopt_cases(lines: IO[bytes], bank: IRI) -> Iterator[ox.Quad]:
 
 
 def _digest_whole(source: IO[bytes], name: str) -> str:
-    """Return the digest of the document, which is then at its beginning again; raise `InputError` when its end is missing."""
+    """Return the digest of the document and rewind it; raise `InputError` if it is cut off."""
     digest, head, tail = sha256(), b"", b""
     while piece := source.read(1 << 20):
         digest.update(piece)
@@ -614,7 +613,7 @@ def _digest_whole(source: IO[bytes], name: str) -> str:
 
 
 def _ground_quad(quad: ox.Quad) -> ox.Quad:
-    """Return the quad with names in the place of its blank nodes."""
+    """Return the quad with IRIs in place of its blank nodes."""
     is_plain = isinstance(quad.subject, ox.NamedNode) and isinstance(quad.object, ox.NamedNode | ox.Literal)
     return quad if is_plain else _map_nodes(quad, _name_blank)
 
@@ -624,7 +623,7 @@ def _name_blank(term: Node) -> Node:
 
 
 def _blank(term: Node, names: dict[str, ox.BlankNode], mark: str) -> Node:
-    """Our name for a blank node as that node; a document's own as the n-th of this document, the same each time it is read."""
+    """Return the blank node for one of our names; number a document's own blank nodes, in the same way at each reading."""
     if isinstance(term, ox.NamedNode):
         label = term.value.removeprefix(_GENID)
         return ox.BlankNode(label) if _LABEL.fullmatch(label) and label != term.value else term
@@ -636,7 +635,7 @@ def _blank(term: Node, names: dict[str, ox.BlankNode], mark: str) -> Node:
 
 
 def _map_nodes(quad: ox.Quad, change: Callable[[Node], Node]) -> ox.Quad:
-    """The quad with other nodes, those inside of triple terms too."""
+    """Return the quad with other nodes, also inside triple terms."""
 
     def inside(term: Term) -> Term:
         if isinstance(term, ox.NamedNode | ox.BlankNode):
@@ -650,7 +649,7 @@ def _map_nodes(quad: ox.Quad, change: Callable[[Node], Node]) -> ox.Quad:
 
 def shorten_turtle(turtle: bytes) -> bytes:
     """
-    Write Turtle again with the usual prefixes, as far as it has a use for them.
+    Write Turtle again with those of the usual prefixes that it uses.
 
     >>> print(shorten_turtle(b"<urn:a> <http://purl.org/memento/about> <urn:b> .").decode(), end="")
     @prefix mem: <http://purl.org/memento/> .

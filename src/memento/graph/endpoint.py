@@ -1,13 +1,14 @@
 """
-A store behind SPARQL 1.1 over HTTP: the requests, what their failures mean, and `Store` over them.
+Access to a store behind SPARQL 1.1 over HTTP: requests, the meaning of their failures, and the results as terms.
 
-*Guarantees:* an answer is read to its end and found whole before anybody has a row of it: an engine that fails midway has said 200
-already, and cuts its JSON off. Where rows are as many as an engine is known to stop at, it is asked for the next one.
+*Guarantees:* an answer is read to its end and checked before the caller gets a row: an engine that fails midway has already
+responded 200, and cuts its JSON off. If the number of rows is one at which engines are known to stop, the client asks for the next
+row.
 
-*But:* what became of an update whose answer did not come nobody can say but the store, later: `Unanswered` says so.
+*But:* if an update gets no response, only the store can tell later whether it was made: the client raises `Unanswered`.
 
-*Because:* the engine's own parser reads the results, so that terms come as the embedded store gives them. None of the exceptions of
-the HTTP library leaves this file.
+*Because:* the engine's own parser reads the results, so terms are the same as from the embedded store. No exception of the HTTP
+library leaves this module.
 """
 
 from __future__ import annotations
@@ -34,27 +35,27 @@ if TYPE_CHECKING:
 RESULTS = "application/sparql-results+json"
 
 NOTHING = "urn:memento:nothing"
-"""The graph that stands for a dataset without any: where none is named, engines read all."""
+"""A graph that stands for an empty dataset: if a request names no graph, engines read all of them."""
 
 CUTS = frozenset({1_000, 10_000, 100_000, 1_000_000, 1_048_576})
-"""Numbers of rows at which engines are known to stop without a word, by default or as they are often set."""
+"""Numbers of rows at which engines are known to cut answers silently, by default or by common settings."""
 
 _HELD = 16_000_000
-"""Bytes of an answer that are held in memory; the rest is in a file without a name."""
+"""Bytes of an answer held in memory; the rest goes to an unnamed temporary file."""
 
 _ENDS = re.compile(rb"[\]}]\s*\}\s*\}\s*$|(?:true|false)\s*\}\s*$")
 _LIMITED = re.compile(r"\bLIMIT\s+\d+\s*$|\bOFFSET\s+\d+\s*$", re.IGNORECASE)
 _MOST_SHOWN = 200
 _CONNECT_S = 5.0
-_ON_THE_WAY = (502, 503, 504)  # what a gateway says of the endpoint behind it
+_ON_THE_WAY = (502, 503, 504)  # what a gateway responds when the endpoint behind it fails
 
 
 class SparqlClient:
     """
-    Requests to one SPARQL 1.1 endpoint. May be used from many threads; connections are kept and shared.
+    Client of one SPARQL 1.1 endpoint. Thread-safe; its connections are pooled.
 
-    Every request is a POST. A dataset is given as `default-graph-uri` and `named-graph-uri`, that of an update as `using-graph-uri`
-    and `using-named-graph-uri`.
+    Every request is a POST. The dataset of a query is sent as `default-graph-uri` and `named-graph-uri`, that of an update as
+    `using-graph-uri` and `using-named-graph-uri`.
     """
 
     def __init__(
@@ -69,10 +70,10 @@ class SparqlClient:
     ) -> None:
         """
         Args:
-            token: sent as bearer to both addresses; never shown.
+            token: sent as bearer token to both addresses; never shown.
             timeout_s: of one request, from its first byte to the last of its answer.
-            cuts: numbers of rows that make an answer suspicious.
-            shard: the name of the store among several, by which metrics tell them apart.
+            cuts: numbers of rows at which an answer may have been cut off.
+            shard: the name of this store among several, as a label of metrics.
         """
         self.shard = shard
         self.query_url, self.update_url, self.timeout_s = query_url, update_url, timeout_s
@@ -84,10 +85,10 @@ class SparqlClient:
 
     def select(self, text: str, default: Sequence[str] | None = None, named: Sequence[str] = ()) -> Iterator[Solution]:
         """
-        Return the solutions of a SELECT, in the order they came; the answer is whole when this returns.
+        Return the solutions of a SELECT in the order of the answer, which has been read completely.
 
         Args:
-            default: the graphs whose union is the default graph; None leaves the dataset to the endpoint, and `named` is not used.
+            default: the graphs whose union is the default graph; None leaves the dataset to the endpoint and ignores `named`.
             named: the graphs that GRAPH sees.
 
         Raises:
@@ -101,7 +102,7 @@ class SparqlClient:
         return rows
 
     def ask(self, text: str, default: Sequence[str] | None = None, named: Sequence[str] = ()) -> bool:
-        """Return the answer to an ASK; raises as `select`."""
+        """Return the answer to an ASK; raise as `select`."""
         with self._query(text, default, named) as answer:
             found = self._parse(answer)
             if not isinstance(found, ox.QueryBoolean):
@@ -110,14 +111,14 @@ class SparqlClient:
 
     def update(self, text: str, using: Sequence[str] | None = None, using_named: Sequence[str] = ()) -> None:
         """
-        Have an update made.
+        Send an update and wait until it is made.
 
         Args:
-            using: the graphs whose union a WHERE reads; None leaves that to the update, and `using_named` is not used.
+            using: the graphs whose union a WHERE reads; None leaves them to the update and ignores `using_named`.
 
         Raises:
-            GraphError: the endpoint refused; where it makes each request whole or not at all, nothing was written.
-            Unanswered: nobody can say whether it was written: the connection was lost, or it took too long.
+            GraphError: the endpoint refused; if it makes requests atomically, nothing was written.
+            Unanswered: it is unknown whether it was written: the connection was lost, or it took too long.
         """
         if using is None:
             headers, body = {"Content-Type": "application/sparql-update"}, text.encode()
@@ -128,14 +129,14 @@ class SparqlClient:
 
     def wait_until_there(self, wait_s: float, on_wait: Callable[[], None]) -> None:
         """
-        Return as soon as anybody answers at the address, be it with a refusal.
+        Wait until something responds at the address, even with an error.
 
         Args:
             wait_s: seconds to wait at most.
-            on_wait: called once, when it has to be waited for.
+            on_wait: called once, if there is a wait.
 
         Raises:
-            StoreAway: nobody has answered until then.
+            StoreAway: nothing responded in that time.
         """
         until, is_told = time.monotonic() + wait_s, False
         quick = self.with_timeout(min(self.timeout_s, _CONNECT_S))
@@ -149,7 +150,7 @@ class SparqlClient:
                             f"{error}: start the store, or check {self._name_setting('query_url')} "
                             f"(it was waited for {wait_s:g} s, store.start_s)"
                         ) from None
-                except GraphError:  # whoever asks next is told why
+                except GraphError:  # the next request reports why
                     return
                 else:
                     return
@@ -161,7 +162,7 @@ class SparqlClient:
             quick.close()
 
     def with_timeout(self, timeout_s: float) -> SparqlClient:
-        """Return another client of the endpoint, with connections of its own, that waits no longer than so many seconds."""
+        """Return another client of the endpoint, with its own connections and this timeout."""
         return SparqlClient(
             self.query_url,
             self.update_url,
@@ -172,14 +173,14 @@ class SparqlClient:
         )
 
     def close(self) -> None:
-        """Let go of connections; the next request opens new ones."""
+        """Close the connections; the next request opens new ones."""
         with self._lock:
             if self._client is not None:
                 self._client.close()
                 self._client = None
 
     def mask_url(self, url: str) -> str:
-        """Return an address without the name and the password that it may have."""
+        """Return an address without the user name and the password that it may contain."""
         parts = urlsplit(url)
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
@@ -192,14 +193,14 @@ class SparqlClient:
         with self._measure_request("query"):
             try:
                 answer = self._send_request(self.query_url, accepted, body)
-            except Unanswered:  # a question may be asked twice; the connection may have been idle for too long
+            except Unanswered:  # a query may be repeated; the pooled connection may have been idle for too long
                 answer = self._send_request(self.query_url, accepted, body)
         size = answer.seek(0, 2)
         answer.seek(0)
         if answer.read(_MOST_SHOWN).lstrip()[:1] not in (
             b"{",
             b"",
-        ):  # a page of whoever is between, or of another address
+        ):  # a page of a proxy, or of another server
             answer.close()
             raise GraphError(
                 f"{self.mask_url(self.query_url)} did not answer with SPARQL results: check {self._name_setting('query_url')}"
@@ -232,7 +233,7 @@ class SparqlClient:
         return found
 
     def _read_rows(self, answer: IO[bytes]) -> tuple[int, Iterator[Solution]]:
-        """Return how many solutions there are, and the solutions: those of a long answer are read twice, and never all held."""
+        """Return the number of solutions, and the solutions; a long answer is read twice instead of held in memory."""
         is_long = answer.seek(0, 2) > _HELD
         answer.seek(0)
         try:
@@ -253,7 +254,7 @@ class SparqlClient:
         yield from iterate_solutions(found)
 
     def _send_request(self, url: str, headers: Mapping[str, str], body: bytes) -> IO[bytes]:
-        """Send a request and return the body of a good answer, read to its end, at its beginning."""
+        """Send a request; return the body of a successful answer, read completely and rewound."""
         import httpx2
 
         until = time.monotonic() + self.timeout_s
@@ -272,7 +273,7 @@ class SparqlClient:
             except httpx2.ConnectError as error:
                 raise StoreAway(f"{self.mask_url(url)} cannot be reached: {_say(error)}") from None
             except (httpx2.LocalProtocolError, httpx2.UnsupportedProtocol, httpx2.InvalidURL, UnicodeError) as error:
-                # What these say may be a header, and so the token.
+                # These messages may contain a header, and so the token.
                 raise GraphError(
                     f"{self.mask_url(url)} cannot be asked ({type(error).__name__}): check {self._name_setting('token')}"
                 ) from None
@@ -317,7 +318,7 @@ def _write_form(
     second: str = "",
     others: Sequence[str] = (),
 ) -> tuple[dict[str, str], bytes]:
-    """Return headers and body of a request with a dataset; one without any graph reads nothing."""
+    """Return headers and body of a request with a dataset; a dataset without graphs reads nothing."""
     fields = [(kind, text)]
     if first:
         fields += [(first, name) for name in some or (NOTHING,)] + [(second, name) for name in others or (NOTHING,)]

@@ -1,19 +1,19 @@
 """
-How several nodes write to one store: a number that is compared and set, the turn to write, and the feed of what was written.
+How several nodes write to one store: compare-and-set on a sequence number, a lease called the write turn, and a feed of the writes.
 
-A system graph of the store, `FEED`, which no caller reads, has the number of the last write, the token of the node whose turn it
-is, and an entry for each of the latest writes: of what, and in which graphs. A small write is one operation that does nothing
-unless number and token are as they were; who made it finds its entry there. A large one is first noted in parts in a graph
-beside, then entered as a small one would be, then applied in portions that do nothing for who has lost the turn, and then marked
-as done. A node that gets the turn applies whatever another one has entered and not finished, from its beginning, before anything
-else.
+`FEED` is a system graph of the store that no caller can read. It holds the number of the last write, the token of the node that has
+the turn, and an entry for each of the latest writes: what was written, and in which graphs. A small write is one operation that has
+no effect unless number and token are unchanged; the writer finds its entry if it was made. A large write is first stored in parts
+in a journal, a separate graph; then entered like a small one; then applied in portions that have no effect once the node has lost
+the turn; then marked as done. A node that takes the turn first applies whatever another node has entered and not finished, from its
+beginning.
 
-*Guarantees:* of two nodes that write after the same number one wins, and the other's write is not there at all. No portion of a
-node that has lost its turn has any effect, however late it comes.
+*Guarantees:* if two nodes write after the same number, one wins, and nothing of the other's write is in the store. No portion of a
+node that has lost the turn has any effect, however late it arrives.
 
 *But:* while a large write is applied, readers of the store see part of it.
 
-*Because:* a token is made once and never again: who finds it in its place at the end has had the turn all along.
+*Because:* a token is never used twice: a node that finds its token unchanged at the end has had the turn all the time.
 """
 
 from __future__ import annotations
@@ -45,39 +45,39 @@ from memento.iris import IRI
 from memento.model import Value
 
 FEED = IRI("urn:memento:feed")
-"""The system graph; what a large write is noted in has a name that begins so."""
+"""The system graph; also the prefix of the names of journals of large writes."""
 
 ROUTES = IRI(f"{FEED}:routes")
-"""The graph that says where tenants are that are not in this store, or came to it, and which are being moved."""
+"""The graph with the places of tenants that were moved from or to this store, and the moves in progress."""
 
 KEPT = 10_000
-"""Entries that are kept: a node that is further behind looks at everything."""
+"""Entries kept: a node that is further behind rereads everything."""
 
 SMALL, SMALL_BYTES = 2_000, 500_000
-"""Quads, and bytes of text, up to which a write is one operation; the size of a portion of a larger one."""
+"""Quads and bytes of text up to which a write is one operation; also the size of a portion of a larger write."""
 
 TOLD = 5_000
-"""Nodes up to which an entry names what was written of; of more, anything may have changed."""
+"""Most nodes that an entry lists; for more, anything may have changed."""
 
 LOCAL_S = 0.1
-"""Seconds for which the writers of one node may go on one after the other while others wait."""
+"""Seconds for which the writers of one node may keep the turn while other nodes wait."""
 
 _NUMBER = struct.Struct("<q")
-_PART = 200_000  # characters of a noted write in one literal
+_PART = 200_000  # characters of one literal of a journal
 _TRIM_EVERY = 500
-_NEXT = 100  # entries that are asked for by name
-_ASKED = 5  # times that an update without an answer is looked for, with rising waits
+_NEXT = 100  # entries that are requested by name
+_ASKED = 5  # tries to find out what became of an update without an answer, with increasing waits
 _POLL_S = (0.004, 0.04)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
     """
-    What an entry says of a write.
+    What an entry says about its write.
 
-    `subjects` are the nodes whose indexes it outdates, in `graphs`; with `is_whole` anything in these may have changed, and with no
-    graphs anything at all. `forgets` tells that texts went, so that copies of them are to go too; `is_quiet` that nothing new is
-    said, as by a count of uses.
+    `subjects` are the nodes whose indexes it outdates, in `graphs`. If `is_whole` is set, anything in these graphs may have
+    changed; without graphs, anything at all. `forgets` says that texts were removed, so that copies of them must be removed too;
+    `is_quiet` says that nothing new is stated, as when uses are counted.
     """
 
     subjects: tuple[str, ...] = ()
@@ -89,7 +89,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One write: its number, the token of who made it, what it tells, and the name of its journal while it is not applied."""
+    """One write: its number, the token of its writer, what it says, and its journal until it is applied."""
 
     sequence: int
     token: str = ""
@@ -100,8 +100,8 @@ class Entry:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
     """
-    The number of the last write and its token; whose turn it is, by token (empty: nobody's) and name; a number that this node
-    raises while it is alive; and the id of the store.
+    The number of the last write and its token; the token (empty: no node) and the name of the node that has the turn; a counter
+    that it increases while it is alive; and the id of the store.
     """
 
     sequence: int
@@ -114,7 +114,7 @@ class Head:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Writing:
-    """A write: quads to go and to come, graphs that lose everything before, and what is told of it."""
+    """A write: quads to remove and to add, graphs to clear first, and what its entry says."""
 
     removes: Sequence[ox.Quad] = ()
     adds: Sequence[ox.Quad] = ()
@@ -124,7 +124,7 @@ class Writing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placement:
-    """Where a tenant is: the name of the shard, and the number of a write in its store after which all of the tenant is there."""
+    """The place of a tenant: the name of the shard, and the number of a write in its store after which it has all data."""
 
     shard: str
     since: int = 0
@@ -132,12 +132,12 @@ class Placement:
 
 class Neighbours:
     """
-    The number of the last write of any process of this machine, in a file that all of them map: who is behind sees it without a
-    request. It may be behind the store, never ahead.
+    The number of the last write of any process of this machine, in a memory-mapped file: a process sees without a request that it
+    is behind. The number may be behind the store, never ahead.
     """
 
     def __init__(self, path: Path) -> None:
-        """Raises `OSError` where the file cannot be made."""
+        """Raise `OSError` if the file cannot be created."""
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with path.open("a+b") as file:
             file.truncate(_NUMBER.size)
@@ -145,16 +145,16 @@ class Neighbours:
 
     @property
     def sequence(self) -> int:
-        """The number, as it was told last."""
+        """The number that was published last."""
         return int(_NUMBER.unpack(self._map[:])[0])
 
     def tell(self, sequence: int) -> None:
-        """Tell the others of a write; whoever writes has its turn, so that no two do it at once."""
+        """Publish a write to the other processes; the writer has the turn, so no two do so at once."""
         self._map[:] = _NUMBER.pack(sequence)
 
 
 class Feed:
-    """The system graph of one store. May be used from many threads; holds nothing but the client."""
+    """The system graph of one store. Thread-safe; keeps no state but the client."""
 
     def __init__(self, client: SparqlClient) -> None:
         self._client = client
@@ -162,10 +162,10 @@ class Feed:
 
     def begin(self) -> Head:
         """
-        Return where the feed stands, and make one where there is none.
+        Return the head of the feed; create the feed if there is none.
 
         Raises:
-            GraphError: the endpoint cannot be read or written, or has two heads, as one without isolation may.
+            GraphError: the endpoint cannot be read or written, or has two heads, which happens without isolation.
         """
         try:
             return self.read_head()
@@ -179,10 +179,10 @@ class Feed:
 
     def read_head(self) -> Head:
         """
-        Return where the feed stands.
+        Return the head of the feed.
 
         Raises:
-            LostTurn: there is no feed, as of a store that somebody has emptied.
+            LostTurn: there is no feed, for example because somebody has emptied the store.
             GraphError: the endpoint failed, or the feed has two heads.
         """
         rows = list(self._select("feed/head"))
@@ -195,15 +195,15 @@ class Feed:
         return Head(**rows[0])
 
     def read_agreed(self) -> dict[str, str]:
-        """Return the settings that were noted as those of all nodes, by name; raises `GraphError` where the endpoint failed."""
+        """Return the settings recorded for all nodes, by name; raise `GraphError` if the endpoint failed."""
         return self._read_agreed()[1]
 
     def note_agreed(self, settings: Mapping[str, str], *, replaces: bool = False) -> None:
         """
-        Note settings as those of all nodes, where nobody has noted others of these names, or where they replace them.
+        Record settings for all nodes, unless others of these names are recorded and `replaces` is not set.
 
         Raises:
-            GraphError: the endpoint failed, or other nodes note theirs all the time.
+            GraphError: the endpoint failed, or other nodes keep recording theirs.
         """
         for _ in range(_ASKED):
             text, noted = self._read_agreed()
@@ -228,12 +228,12 @@ class Feed:
         """
         List the writes after a number, the oldest first.
 
-        Where some of them are not kept any more, there is one entry alone, with the last number: anything may have changed.
+        If the feed has dropped some of them, return a single entry with the last number: anything may have changed.
         """
         entries = []
         names = [IRI(f"{FEED}:entry:{number}") for number in range(after + 1, after + 1 + _NEXT)]
         rows = list(self._select("feed/next", entry=names))
-        if not 0 < len(rows) < _NEXT or rows[0]["sequence"] != after + 1:  # many, none, or some are not kept any more
+        if not 0 < len(rows) < _NEXT or rows[0]["sequence"] != after + 1:  # too many, none, or some were dropped
             rows = list(self._select("feed/entries", after=after))
         for row in rows:
             journal = row.get("journal")
@@ -249,7 +249,7 @@ class Feed:
         return entries
 
     def take_turn(self, head: Head, lease: str, holder: str) -> Head | None:
-        """Take the turn from who has it in `head`, or from nobody; return how it is then, or None where it was not as in `head`."""
+        """Take the turn from the node that has it in `head`, or from none; return the new head, None if `head` was outdated."""
         old: dict[str, Value] = {"lease": head.lease, "holder": head.holder, "beat": head.beat}
         new: dict[str, Value] = {"lease": lease, "holder": holder, "beat": 0}
         self._swap(old, new)
@@ -257,14 +257,14 @@ class Feed:
         return taken if taken.lease == lease else None
 
     def take_free_turn(self, lease: str, holder: str) -> Head:
-        """Take the turn where nobody has it, and return how it is then."""
+        """Take the turn if no node has it; return the head afterwards."""
         free = f'GRAPH <{FEED}> {{ <{FEED}> <{FEED}:lease> "" ; <{FEED}:holder> ?holder ; <{FEED}:beat> ?beat }}'
         mine = _write_feed({"lease": lease, "holder": holder, "beat": 0})
         self._client.update(f"DELETE {{ {free} }} INSERT {{ {mine} }} WHERE {{ {free} }}")
         return self.read_head()
 
     def renew(self, lease: str) -> bool:
-        """Show that whoever has the turn is alive; False where it was lost."""
+        """Renew the lease of the turn; return False if the turn was lost."""
         head = self.read_head()
         if head.lease != lease:
             return False
@@ -272,7 +272,7 @@ class Feed:
         return True
 
     def release(self, lease: str) -> None:
-        """Give the turn back; harmless where it was lost."""
+        """Give the turn back; do nothing if it was lost."""
         self._client.update(
             f"DELETE {{ {_write_feed({'lease': lease})} GRAPH <{FEED}> {{ <{FEED}> <{FEED}:holder> ?holder }} }} "
             f"INSERT {{ {_write_feed({'lease': '', 'holder': ''})} }} "
@@ -281,11 +281,11 @@ class Feed:
 
     def write_entry(self, writing: Writing, sequence: int, lease: str) -> Entry:
         """
-        Make a write the one after `sequence`.
+        Enter a write as the one after `sequence`.
 
         Raises:
-            LostTurn: another one is, or the turn was lost; nothing was written.
-            Unanswered: nobody can say yet; or it was entered, and is applied by who gets the turn next.
+            LostTurn: another write has that number, or the turn was lost; nothing was written.
+            Unanswered: the outcome is unknown; or it was entered, and the next node with the turn applies it.
             GraphError: the endpoint refused; nothing was written.
         """
         token = uuid4().hex
@@ -302,16 +302,16 @@ class Feed:
             except GraphError as error:
                 raise Unanswered(f"the write is noted, and whoever writes next finishes it: {error}") from error
         if not entry.sequence % _TRIM_EVERY:
-            with suppress(GraphError):  # the next time will do
+            with suppress(GraphError):  # the next call tries again
                 self._trim(entry.sequence, lease)
         return entry
 
     def read_placements(self) -> dict[str, Placement]:
-        """Return where the tenants are of whom this store was told anything."""
+        """Return the recorded places of tenants."""
         return build_placements(self._select("feed/placements", ROUTES))
 
     def write_placement(self, tenant: str, placement: Placement, sequence: int, lease: str) -> Entry:
-        """Say where a tenant is from now on, as the write after `sequence`, which every node follows; raises as `write_entry`."""
+        """Record the place of a tenant as the write after `sequence`, which every node follows; raise as `write_entry`."""
         node = _name_route(tenant)
         before = self.read_placements().get(tenant)
         removes, adds = (
@@ -330,13 +330,12 @@ class Feed:
         return self.write_entry(Writing(removes=gone, adds=come, told=Told(graphs=(ROUTES,))), sequence, lease)
 
     def read_moves(self) -> dict[str, str]:
-        """Return what is noted of each tenant that is being moved."""
+        """Return the recorded state of each tenant move in progress."""
         return {str(row["tenant"]): str(row["move"]) for row in self._select("feed/moves", ROUTES)}
 
     def swap_move(self, tenant: str, old: str, new: str) -> bool:
         """
-        Note another thing of a tenant that is being moved, where `old` is what is noted now; "" is nothing. Return whether it is
-        noted: where another one was first, it is not.
+        Replace the recorded state of a tenant's move if it is still `old`; "" is none. Return False if another node was first.
         """
         node = f"<{_name_route(tenant)}:move>"
         noted = {"moving": tenant, "move": old} if old else {}
@@ -359,14 +358,14 @@ class Feed:
         text = "".join(
             str(row["text"]) for row in self._select("feed/parts", graph=entry.journal, journal=entry.journal)
         )
-        if not text:  # finished by another one, which has let the journal go
+        if not text:  # another node has finished it and removed the journal
             raise LostTurn("another node has finished the write meanwhile")
         delta = Delta.unpack(text.encode())
         removes, adds = (_portion(list(parse_quads(side))) for side in (delta.removes, delta.adds))
         self._apply(entry, entry.journal, delta.cleared, removes, adds, lease)
 
     def _enter(self, entry: Entry, lease: str, removes: str, adds: str) -> None:
-        """Make an entry, and with it the quads of a small write, if number and turn are as they were."""
+        """Add an entry, and with it the quads of a small write, if number and turn are unchanged."""
         node = f"<{FEED}:entry:{entry.sequence}>"
         said: dict[str, Value] = {
             "sequence": entry.sequence,
@@ -392,7 +391,8 @@ class Feed:
             except GraphError as error:
                 if not (is_open or isinstance(error, Unanswered)):
                     raise
-                is_open = True  # it may be under way: sent again it is made once, as the number is another one then
+                # It may still be running; sent twice, it is made once, because the number has changed then.
+                is_open = True
                 time.sleep(wait_s)
             try:
                 if self._client.ask(mine):
@@ -405,7 +405,7 @@ class Feed:
         raise Unanswered("the endpoint does not say whether it wrote")
 
     def _note(self, journal: IRI, writing: Writing) -> None:
-        """Write the parts of a large write beside, where they mean nothing until it is entered."""
+        """Store the parts of a large write in its journal, where they have no effect until it is entered."""
         removes, adds = (
             (ox.serialize(side, format=ox.RdfFormat.N_QUADS) or b"") for side in (writing.removes, writing.adds)
         )
@@ -432,7 +432,7 @@ class Feed:
         self._client.update(f"DROP SILENT GRAPH <{journal}>")
 
     def _trim(self, last: int, lease: str) -> None:
-        """Let go of the entries that are too old, and of parts that no entry has."""
+        """Remove the oldest entries, and journals that no entry names."""
         self._client.update(
             f"DELETE {{ GRAPH <{FEED}> {{ ?entry ?p ?o }} }} WHERE {{ {_write_feed({'lease': lease})} "
             f"GRAPH <{FEED}> {{ ?entry <{FEED}:sequence> ?sequence ; ?p ?o }} FILTER (?sequence <= {last - KEPT}) }}"
@@ -454,28 +454,28 @@ class Feed:
 
 class Turn:
     """
-    The turn of this node to write, which its threads share: a context manager that may be entered by several at once.
+    The write turn of this node, shared by its threads: a context manager that several may enter at once.
 
-    It is taken in the store where the node does not have it, waited for where another node has it, and taken over from a node that
-    has shown no life for `lease_s`, by this machine's own clock.
+    If this node does not have the turn, it takes it in the store; if another node has it, it waits; and it takes over from a node
+    that has shown no sign of life for `lease_s`, by this machine's own clock.
     """
 
     def __init__(self, feed: Feed, name: str, lease_s: float, patience_s: float) -> None:
         """
         Args:
             name: of the node, for people.
-            lease_s: seconds without a sign of life after which the turn of another node is over.
-            patience_s: seconds to wait for it at most.
+            lease_s: seconds without a sign of life after which another node's turn is over.
+            patience_s: most seconds to wait for the turn.
         """
         self._feed, self._name, self.lease_s, self._patience_s = feed, name, lease_s, patience_s
         self._node = uuid4().hex
         self._taken = 0
         self.lease: str | None = None
-        """The token by which this node has the turn; None while it does not."""
+        """The token with which this node has the turn; None without the turn."""
         self.on_take: Callable[[Head], None] = lambda head: None
-        """Called whenever the turn was taken, before anybody writes: to follow what others wrote."""
+        """Called after the turn was taken, before any write, to follow the writes of others."""
         self.waiting = 0
-        """How many threads of this node wait for their own turn, so that it is kept for them."""
+        """The number of waiting threads of this node, for which the turn is kept."""
         self._lock = threading.Lock()
         self._holders = 0
         self._since = self._renewed = 0.0
@@ -489,7 +489,7 @@ class Turn:
                 with telemetry.measure("store_turn_wait_seconds", shard=self._feed.shard):
                     try:
                         self._wait_for_turn()
-                    except Unanswered as error:  # whether the turn was taken is not known, but nothing was written
+                    except Unanswered as error:  # it is unknown whether the turn was taken, but nothing was written
                         raise StoreAway(str(error)) from error
             self._holders += 1
         return self
@@ -505,7 +505,7 @@ class Turn:
                 self._let_go()
 
     def renew(self) -> None:
-        """Show that this node is alive, if it has the turn and it is time to; called now and then by who follows the feed."""
+        """Renew the lease if this node has the turn and it is due; the thread that follows the feed calls this regularly."""
         lease = self.lease
         if lease is None or self._is_lost or time.monotonic() - self._renewed < self.lease_s / 4:
             return
@@ -515,7 +515,7 @@ class Turn:
         self._renewed = time.monotonic()
 
     def close(self) -> None:
-        """Give the turn back, if it was kept."""
+        """Give the turn back if it was kept."""
         with self._lock:
             if not self._holders and self.lease is not None:
                 self._let_go()
@@ -524,11 +524,11 @@ class Turn:
         lease, self.lease = self.lease, None
         if lease is not None:
             telemetry.observe("store_turn_hold_seconds", time.monotonic() - self._since, shard=self._feed.shard)
-            # Where the endpoint is away, others wait until the lease is over, and this node knows its own.
+            # If the endpoint is away, other nodes wait until the lease is over; this node recognises its own lease.
             with suppress(GraphError):
                 self._feed.release(lease)
         if self.waiting and not self._is_lost:
-            time.sleep(random.uniform(*_POLL_S))  # those of other nodes have waited too, and look only now and then
+            time.sleep(random.uniform(*_POLL_S))  # writers of other nodes wait too, and poll only now and then
         self._is_lost = False
 
     def _wait_for_turn(self) -> None:
@@ -544,14 +544,14 @@ class Turn:
             if sign != seen:
                 seen, seen_at = sign, now
             if now > until:
-                if not head.lease and now - seen_at > self._patience_s / 2:  # nobody had it in between
+                if not head.lease and now - seen_at > self._patience_s / 2:  # no node had it meanwhile
                     raise GraphError("the endpoint takes updates and does not make them: check store.update_url")
                 raise LostTurn(f"the node {head.holder} has been writing for {self._patience_s:g} s: ask again")
             if not head.lease or head.lease.startswith(self._node) or now - seen_at >= self.lease_s:
                 taken = self._feed.take_turn(head, lease, self._name)
             if (
                 taken is None or taken.lease != lease
-            ):  # another node has it, was first, or the endpoint makes no updates
+            ):  # another node has it or was first, or the endpoint ignores updates
                 time.sleep(random.uniform(*_POLL_S))
                 head = self._feed.read_head()
         self._since = self._renewed = time.monotonic()
@@ -565,14 +565,14 @@ class Turn:
 
 class WriteLock:
     """
-    The lock of all writers of this process, and of all nodes: as a `threading.Lock`, but that whoever has it has the turn among the
-    nodes too, and the indexes have followed all that others wrote.
+    The lock of all writers of this process and of all nodes. Use it as a `threading.Lock`. Its holder also has the write turn, and
+    the indexes have followed all writes of other nodes.
     """
 
     def __init__(self, turn: Turn) -> None:
         self._turn = turn
         self.local = threading.Lock()
-        """That of the writers of this process, which who only reads what they keep may take alone."""
+        """The lock of this process's writers; take it alone to read data that only they change."""
         self._count = threading.Lock()
 
     def __enter__(self) -> None:
@@ -599,7 +599,7 @@ class WriteLock:
 
 
 def build_placements(rows: Iterable[Mapping[str, object]]) -> dict[str, Placement]:
-    """Return where tenants are, from the rows of `feed/placements`."""
+    """Return the places of tenants from the rows of `feed/placements`."""
     return {str(row["tenant"]): Placement(shard=str(row["shard"]), since=int(str(row["since"]))) for row in rows}
 
 
@@ -608,7 +608,7 @@ def _name_route(tenant: str) -> IRI:
 
 
 def _write_feed(said: Mapping[str, Value], node: str = f"<{FEED}>", graph: IRI = FEED) -> str:
-    """Write statements about a node of the feed, for a template or a pattern."""
+    """Write statements about a node of the feed, for use in a template or a pattern."""
     if not said:
         return ""
     return (
@@ -618,8 +618,8 @@ def _write_feed(said: Mapping[str, Value], node: str = f"<{FEED}>", graph: IRI =
 
 def _portion(quads: Iterable[ox.Quad]) -> list[str]:
     """
-    Write quads as templates of an update, each of so many quads and bytes that it is one operation; those with blank nodes are in
-    the first one, as a blank node is another one in each operation.
+    Write quads as templates of an update, each small enough, in quads and bytes, for one operation. Quads with blank nodes are all
+    in the first one, because a blank node has no identity across operations.
     """
     portions: list[str] = []
     lines: list[str] = []

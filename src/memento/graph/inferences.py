@@ -1,11 +1,10 @@
 """
-The graphs of inferences of all readers, brought up to date when somebody reads one: what is inferred, with proofs, as lines to
-write.
+Keeps a graph of inferences for each reader, updated when it is read: what is inferred, with proofs, as lines to write.
 
-A write only leaves a note of what it touched; one that leaves none is seen by the count of writes, and has all built again.
-Whoever is about to read a graph of inferences calls `refresh`, which looks at those nodes again and writes what is different into
-that graph, so that a query sees what follows from every write before it. Each inferred triple has a statement to point at, and an
-inference for each way in which it follows:
+A write only notes which nodes it touched; if it notes none, the count of writes reveals it, and everything is rebuilt. Before a
+graph of inferences is read, the reader calls `refresh`, which looks at those nodes again and writes the differences into that
+graph: a query sees what follows from every write before it. Each inferred triple has a statement node, and an inference for each
+way in which it follows:
 
     ex:lisbon ex:partOf ex:europe .
     <urn:memento:inference:…> a mem:Inference ; mem:rule "prp-trp" ;
@@ -13,20 +12,20 @@ inference for each way in which it follows:
     <urn:memento:statement:…> a rdf:Statement ; rdf:subject ex:lisbon ; rdf:predicate ex:partOf ; rdf:object ex:portugal ;
         mem:statedIn <urn:memento:data:local:places> .
 
-A memory speaks as long as it holds: one that is over or forgotten states nothing. What it says of a slot (`mem:slot`) counts as a
-fact of the properties that stand for the slot (`mem:ofSlot`), and what it says it by are the premises.
+A memory counts as long as it holds: one that has ended or is forgotten states nothing. What it says of a slot (`mem:slot`) counts
+as a fact of the properties that stand for the slot (`mem:ofSlot`); the triples that say it are the premises.
 
-*Flow:* `PremiseReader` takes axioms and facts out of the store, `closure` draws the conclusions, and `Inferences` puts them with
-their proofs into one graph for each reader and brings it up to date.
+*Flow:* `PremiseReader` reads axioms and facts from the store, `closure` derives the conclusions, and `Inferences` writes them with
+their proofs into one graph for each reader and updates it.
 
-*Guarantees:* what is brought up to date is what would be built from the beginning. When a memory is over, forgotten or erased, what
-rested on it alone goes, however many steps away; what has another proof stays. No blank nodes; the same triple and the same proof
-have the same IRI in every store.
+*Guarantees:* an updated graph equals one built from scratch. When a memory ends, is forgotten or erased, everything that rested on
+it alone is removed, however many steps away; what has another proof stays. There are no blank nodes; the same triple and the same
+proof have the same IRI in every store.
 
-What is stated is never inferred as well. A proof never rests on what it proves.
+A stated triple is never inferred as well. A proof never rests on what it proves.
 
-*But:* a subset of OWL 2 RL, and of the data only properties that an axiom names: see docs/inference.md. A blank node takes no part.
-After a start, and after a change of the axioms, the first reader waits until everything that takes part has been read.
+*But:* this is a subset of OWL 2 RL, and it reads only data properties that an axiom names: see docs/inference.md. Blank nodes are
+ignored. After a start, and after a change of the axioms, the first reader waits until all premises have been read.
 """
 
 from __future__ import annotations
@@ -79,7 +78,7 @@ _ENDS = (f"<{MEM.invalidAt}>", f"<{MEM.expiredAt}>")
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """Where a triple stands: the graph, and the memory that says it, if one does."""
+    """Where a triple is stated: the graph, and the memory that states it, if any."""
 
     graph: Term
     memory: Term | None = None
@@ -88,11 +87,11 @@ class Support:
 @dataclass(frozen=True, slots=True)
 class Contribution:
     """
-    What one node contributes.
+    What one node contributes to the facts.
 
-    `stated` are triples that are there. `from_slots` are those that a memory's slot amounts to, each with the axiom and the triples
-    that it rests on; `grounds` are these. When one of `names` changes, so may all this. `until` is when a memory stops to say it,
-    None for what does not end.
+    `stated` are triples in the store. `from_slots` are those that a memory's slot amounts to, each with the axiom and the triples
+    that it rests on; `grounds` are these triples. The contribution may change when one of `names` changes. `until` is when a memory
+    stops to state it, None if it does not end.
     """
 
     stated: tuple[tuple[Triple, Support], ...] = ()
@@ -103,7 +102,7 @@ class Contribution:
 
 
 class PremiseReader:
-    """Reads for one reader: their graphs, and among those the ones that have memories."""
+    """Reads premises for one reader: their graphs, and which of these have memories."""
 
     def __init__(self, store: ox.Store, graphs: Sequence[IRI], with_memories: Iterable[IRI]) -> None:
         self._store = store
@@ -111,7 +110,7 @@ class PremiseReader:
         self._with_memories = {ox.NamedNode(graph) for graph in with_memories}
 
     def axioms(self) -> dict[Axiom, list[Support]]:
-        """Return every axiom that the graphs state, and those that come with the rules, with where it stands."""
+        """Return every axiom that the graphs state, and the built-in ones, each with where it is stated."""
         supports: dict[Axiom, list[Support]] = {axiom: [Support(f"<{ONTOLOGY}>")] for axiom in load_builtin_axioms()}
         for graph in self.graphs:
             for axiom in _read_axioms(self._store, graph):
@@ -119,7 +118,7 @@ class PremiseReader:
         return supports
 
     def everything(self, rules: Rules, now: datetime) -> dict[Term, Contribution]:
-        """Return what each node contributes now; in a fraction of the time of `contribution_of` where there are no memories."""
+        """Return what each node contributes now; without memories, in a fraction of the time that `contribution_of` takes."""
         stated_by: dict[Term, list[tuple[Triple, Support]]] = {}
         remembered: set[Term] = set()
         for graph in self.graphs:
@@ -139,7 +138,7 @@ class PremiseReader:
         return {node: Contribution(tuple(stated)) for node, stated in stated_by.items() if node not in told} | told
 
     def states_axioms(self, node: Term) -> bool:
-        """Tell whether a node is the subject of an axiom, so that the rules may change with it."""
+        """Tell whether a node is the subject of an axiom, so that a change to it may change the rules."""
         subject = _to_node(node)
         return any(
             quad.predicate.value in _STATED_BY_PREDICATE
@@ -149,7 +148,7 @@ class PremiseReader:
         )
 
     def contribution_of(self, node: Term, rules: Rules, now: datetime) -> Contribution:
-        """Return what a node contributes now; nothing when it is not there, or is a memory that does not hold."""
+        """Return what a node contributes now; nothing if it does not exist, or is a memory that does not hold."""
         stated: list[tuple[Triple, Support]] = []
         told: list[tuple[Triple, tuple[Triple, ...]]] = []
         grounds: list[tuple[Triple, Support]] = []
@@ -180,11 +179,11 @@ class PremiseReader:
                     told.append((triple, because))
                     grounds += [(one, support if one[0] == node else Support(str(graph))) for one in because[1:]]
                     names += named
-        # A memory that is in two graphs says the same twice.
+        # A memory in two graphs states the same twice.
         return Contribution(tuple(stated), tuple(dict.fromkeys(told)), tuple(grounds), tuple(names), until)
 
     def names(self, node: Term) -> list[str]:
-        """Return what a node is called, by the usual properties for that."""
+        """Return the names of a node, by the usual naming properties."""
         names = {
             str(getattr(quad.object, "value", "")): None
             for graph in self.graphs
@@ -194,7 +193,7 @@ class PremiseReader:
         return [name for name in names if name]
 
     def _end_of(self, node: Term) -> datetime | None:
-        """Return when a memory is over or forgotten; None for what does not end."""
+        """Return when a memory ends or is forgotten; None if it does not."""
         subject = _to_node(node)
         return _earliest_end(
             _to_triple(quad)
@@ -206,7 +205,9 @@ class PremiseReader:
     def _read_slots(
         self, triples: Sequence[Triple], rules: Rules
     ) -> Iterator[tuple[Triple, tuple[Triple, ...], list[Term]]]:
-        """Yield what a memory's slot amounts to: the triple, the axiom and triples it rests on, and the entity it is read as."""
+        """
+        Yield what a memory's slot amounts to: the triple, the axiom and triples it rests on, and the entity its value is read as.
+        """
         own = {triple[1]: triple for triple in triples}
         subject, slot, value = (own.get(f"<{MEM[name]}>") for name in ("subject", "slot", "slotValue"))
         if not (subject and slot and value) or slot[2] not in rules.slots:
@@ -219,7 +220,9 @@ class PremiseReader:
                 yield (subject[2], term, value[2]), (axiom, subject, slot, value), []
 
     def _find_named(self, value: Term, about: Sequence[Triple]) -> Iterator[tuple[Triple, Triple]]:
-        """Yield the entities among what a memory is about that go by a value: that it is about each, and that this is called so."""
+        """
+        Yield the entities with this name that a memory is about: the triple that it is about each, and the triple that names it.
+        """
         wanted = _literal_text(value).casefold()
         for triple in about:
             names = (
@@ -237,7 +240,7 @@ class PremiseReader:
 
 
 def load_builtin_axioms() -> list[Axiom]:
-    """Return the axioms of `ontology/rules.ttl`, which need not be stated."""
+    """Return the axioms of `ontology/rules.ttl`, which apply without being stated."""
     store = ox.Store()
     store.load(read("ontology/rules.ttl"), format=ox.RdfFormat.TURTLE, to_graph=ox.NamedNode(ONTOLOGY))
     return list(_read_axioms(store, ox.NamedNode(ONTOLOGY)))
@@ -252,13 +255,13 @@ def _read_axioms(store: ox.Store, graph: ox.NamedNode) -> Iterator[Axiom]:
             if predicate != OWL.propertyChainAxiom:
                 yield Axiom(_to_triple(quad))
             elif members := _list_members(store, quad.object, graph):
-                # A list has no name to be pointed at by: its members as text stand for it.
+                # A list has no name to refer to: the text of its members stands for it.
                 shown = ox.Literal(" / ".join(members))
                 yield Axiom((str(quad.subject), str(quad.predicate), str(shown)), members)
 
 
 def _list_members(store: ox.Store, head: object, graph: ox.NamedNode) -> tuple[Term, ...]:
-    """Return the members of an RDF list; none when it is broken or too long."""
+    """Return the members of an RDF list; none if it is broken or too long."""
     members: list[Term] = []
     while isinstance(head, ox.NamedNode | ox.BlankNode) and head != ox.NamedNode(RDF.nil):
         first = next(store.quads_for_pattern(head, ox.NamedNode(RDF.first), None, graph), None)
@@ -276,7 +279,7 @@ def _list_members(store: ox.Store, head: object, graph: ox.NamedNode) -> tuple[T
 
 
 def _takes_part(triple: Triple, rules: Rules) -> bool:
-    """Tell whether rules use a triple; what has no name takes no part."""
+    """Tell whether rules use a triple; triples with blank nodes are ignored."""
     subject, predicate, value = triple
     if subject.startswith("_:") or value.startswith(("_:", "<<")):
         return False
@@ -297,7 +300,7 @@ def _to_term(term: Term) -> ox.NamedNode | ox.Literal:
 
 
 def _literal_text(term: Term) -> str:
-    """Return the text of a literal as N-Triples writes it."""
+    """Return the text of a literal given in N-Triples syntax."""
     [quad] = ox.parse(f"<urn:s> <urn:p> {term} .", ox.RdfFormat.N_TRIPLES)
     return str(getattr(quad.object, "value", ""))
 
@@ -317,14 +320,14 @@ def _time(term: Term) -> datetime:
 logger = logging.getLogger(__name__)
 
 _MOST_TOUCHED = 20_000
-"""Nodes touched since the last time from which on it is quicker to build all again."""
+"""From this number of touched nodes on, rebuilding everything is faster."""
 _MOST_READERS = 8
-"""Readers whose facts are kept in memory; a further one lets go of the one that was built first."""
+"""Readers whose facts are kept in memory; another one evicts the one built first."""
 
 
 @dataclass(slots=True)
 class _ReaderEntry:
-    """One reader's inferences, None until they are made, and what was touched since."""
+    """One reader's inferences, None until they are built, and the nodes touched since."""
 
     found: Materialisation | None
     graphs: tuple[IRI, ...]
@@ -333,12 +336,12 @@ class _ReaderEntry:
 
 
 class Inferences:
-    """What follows, for every scope; may be called from several threads."""
+    """What follows, for every scope. Thread-safe."""
 
     def __init__(self, graph: Oxigraph, most: int) -> None:
         """
         Args:
-            most: facts that may be derived for one reader; with more of them nothing is inferred for them.
+            most: facts that may be derived for one reader; if more follow, nothing is inferred for that reader.
         """
         self._graph = graph
         self._most = most
@@ -348,7 +351,7 @@ class Inferences:
         self._noted = graph.writes
 
     def note_write(self, nodes: Iterable[IRI] | None) -> None:
-        """Take note of what a write touched; None when that may be anything."""
+        """Note which nodes a write touched; None if it may be any."""
         with self._noting:
             self._noted += 1
             listed = None if nodes is None else list(nodes)
@@ -359,13 +362,13 @@ class Inferences:
                     entry.touched.update(listed)
 
     def current(self, scope: Scope, now: datetime) -> Inferred:
-        """Bring the graph of inferences of a scope up to date and return what is in it; raises `GraphError`."""
+        """Update the graph of inferences of a scope and return its content; raise `GraphError`."""
         with self._lock:
             self.refresh(scope, now)
             return _summarise(scope, self._kept[scope.inferred])
 
     def kin(self, scope: Scope, now: datetime) -> Kin:
-        """Return what is related to what in the graphs of a scope, by the properties that axioms name; raises `GraphError`."""
+        """Return the relations between nodes in the graphs of a scope, by the properties that axioms name; raise `GraphError`."""
         with self._lock:
             self.refresh(scope, now)
             inferences = self._kept[scope.inferred].found
@@ -373,7 +376,7 @@ class Inferences:
                 return inferences.kin() if inferences and inferences.is_complete else Kin()
 
     def refresh(self, scope: Scope, now: datetime) -> None:
-        """Bring the graph of inferences of a scope up to date; raises `GraphError`."""
+        """Update the graph of inferences of a scope; raise `GraphError`."""
         with self._lock:
             kept = self._kept.get(scope.inferred)
             with self._noting:
@@ -393,7 +396,7 @@ class Inferences:
                 raise
 
     def forget_tenant(self, tenant: str) -> None:
-        """Delete every graph of inferences of a tenant, as what they rest on is erased; the next reader has them made again."""
+        """Delete every graph of inferences of a tenant whose data is erased; the next read rebuilds them."""
         with self._lock:
             for graph in self._graph.graphs():
                 if graph.startswith(inferred_iri(tenant, "")):
@@ -401,7 +404,7 @@ class Inferences:
                     self._derive(graph, None, ())
 
     def close(self) -> None:
-        """Let go of the store; calling it twice is harmless."""
+        """Release the store; calling it twice is harmless."""
         with self._lock, self._noting:
             self._kept.clear()
 
@@ -423,12 +426,12 @@ class Inferences:
                 with self._graph.reading():
                     gone, come = kept.found.follow_changes(nodes, now)
             except Overflow:
-                self._build(scope, graphs, now)  # what was taken out may have made room: only a new beginning can tell
+                self._build(scope, graphs, now)  # removed facts may have made room: only a rebuild can tell
             else:
                 self._derive(scope.inferred, gone, come)
 
     def _build(self, scope: Scope, graphs: tuple[IRI, ...], now: datetime) -> None:
-        # Kept before it is read, so that a write in the meantime leaves its note.
+        # Stored before it is read, so that a concurrent write leaves its note.
         kept = _ReaderEntry(None, graphs)
         with self._noting:
             self._kept.pop(scope.inferred, None)
@@ -444,7 +447,7 @@ class Inferences:
         self._derive(scope.inferred, sorted(there - wanted), sorted(wanted - there))
 
     def _derive(self, graph: IRI, gone: Sequence[Line] | None, come: Sequence[Line]) -> None:
-        """Write what is derived, without taking it for a reason to look again; None lets all of the graph go."""
+        """Write derived lines without noting them as a write; None removes the whole graph."""
         if gone is None:
             self._graph.drop_graph(graph)
         elif gone or come:
@@ -459,7 +462,7 @@ class Inferences:
             return inferences.is_outdated(nodes)
 
     def _sources(self, scope: Scope) -> tuple[IRI, ...]:
-        """Return the graphs that premises are read from: the memories, the user, and the tenant's free graphs."""
+        """Return the graphs that premises are read from: memories, the user, and the tenant's free graphs."""
         free = [graph for graph in self._graph.graphs() if graph.startswith(data_iri(scope.tenant, ""))]
         return (*scope.memory_graphs, *scope.user_graphs, *free)
 
@@ -484,7 +487,7 @@ _NOTHING = Contribution()
 
 
 class Materialisation:
-    """The inferences of one reader; `is_complete` is False, and there are none, when more follows than is allowed."""
+    """The inferences of one reader; if more follow than allowed, there are none and `is_complete` is False."""
 
     def __init__(self, reader: PremiseReader, most: int, now: datetime) -> None:
         self.reader = reader
@@ -499,7 +502,7 @@ class Materialisation:
         self._from_slots: dict[Triple, dict[tuple[Triple, ...], None]] = {}
         self._grounds: dict[Triple, dict[Support, int]] = {}
         self._ends: list[tuple[datetime, Term]] = []
-        self._leaning: dict[Term, set[Term]] = {}  # an entity → the memories whose slot is read as it
+        self._leaning: dict[Term, set[Term]] = {}  # an entity → the memories with a slot whose value is read as it
         self.is_complete = True
         try:
             self._apply(reader.everything(self.rules, now) if self.rules.read else {})
@@ -508,7 +511,7 @@ class Materialisation:
 
     @property
     def triples(self) -> int:
-        """How many triples are inferred."""
+        """The number of inferred triples."""
         return len(self._page.proofs)
 
     @property
@@ -517,34 +520,34 @@ class Materialisation:
 
     @property
     def by_rule(self) -> dict[str, int]:
-        """Inferences by the name of their rule."""
+        """The number of inferences by the name of their rule."""
         return dict(Counter(proof[0] for proofs in self._page.proofs.values() for proof in proofs))
 
     def kin(self) -> Kin:
-        """Return what is related to what, kept until that changes."""
+        """Return the relations between nodes, cached until they change."""
         if self._kin is None:
             self._kin = kin_of(self._closure.facts, self.reader)
         return self._kin
 
     def is_outdated(self, nodes: Iterable[Term]) -> bool:
-        """Tell whether a change to some nodes may have changed the axioms, so that all must be built again."""
+        """Tell whether a change to some nodes may have changed the axioms, so that everything must be rebuilt."""
         known = {one.triple[0] for one in self._axioms}
         return any(node in known or node.startswith("_:") or self.reader.states_axioms(node) for node in nodes)
 
     def concerns(self, nodes: Iterable[Term], now: datetime) -> bool:
-        """Tell whether some nodes take part, or did."""
+        """Tell whether some nodes contribute, or did."""
         known = (node in self._said or self.reader.contribution_of(node, self.rules, now) != _NOTHING for node in nodes)
         return any(known)
 
     def follow_changes(self, nodes: Iterable[Term], now: datetime) -> tuple[list[Line], list[Line]]:
         """
-        Return the lines to remove and to add after some nodes have changed, or after time has gone by.
+        Return the lines to remove and to add after some nodes have changed, or time has passed.
 
         Args:
-            nodes: everything of which something may be stated now that was not before, or no longer.
+            nodes: all nodes of which statements may have come or gone.
 
         Raises:
-            Overflow: more follows than is allowed; this is of no use any more.
+            Overflow: more follows than allowed; do not use this object any more.
         """
         if self.rules.read:
             changed = set(nodes)
@@ -557,7 +560,7 @@ class Materialisation:
         return self._page.take_changes(self._supports)
 
     def due(self, now: datetime) -> bool:
-        """Tell whether a memory has ended since the last time."""
+        """Tell whether a memory has ended since the last update."""
         return bool(self._ends) and self._ends[0][0] <= now
 
     def _apply(self, said: dict[Term, Contribution]) -> None:
@@ -577,7 +580,7 @@ class Materialisation:
             shifted |= touched | {one[0] for one in (*before.grounds, *after.grounds)}
             for triple in touched:
                 if self._holds(triple) != (triple in held):
-                    # Several nodes of one change may take a triple away and give it again.
+                    # Nodes of one change may remove a triple and add it again.
                     (gone if triple in held else come).add(triple)
         gone = {triple for triple in gone if not self._holds(triple)}
         come = {triple for triple in come if self._holds(triple)}
@@ -626,7 +629,7 @@ class Materialisation:
             self._leaning.get(name, set()).discard(node)
 
     def _proofs(self, triple: Triple) -> tuple[Proof, ...]:
-        """Return every way in which a triple follows; none when it is stated, or is a statement about names."""
+        """Return every way in which a triple follows; none if it is stated, or says that two names mean the same."""
         if triple in self._stated or triple[1] == SAME_AS:
             return ()
         told = [("slot", because) for because in self._from_slots.get(triple, ())]
@@ -637,7 +640,7 @@ class Materialisation:
         return (*sorted(told), *derived)
 
     def _different(self, predicate: Term, subject: Term) -> list[Term]:
-        """Return the values of a property of a subject, one for each thing: of two names that mean the same, the first."""
+        """Return the distinct values of a property of a subject; of names that mean the same, only the first."""
         values: list[Term] = []
         known: set[Term] = set()
         for value in sorted(self._closure.values(predicate, subject)):
@@ -663,7 +666,7 @@ def _remove_from(table: dict[Triple, dict[K, V]], key: Triple, value: K) -> None
 
 
 Proof = tuple[str, tuple[Triple, ...]]
-"""The name of a rule, and the triples it was used on, its axiom first."""
+"""The name of a rule, and the triples it was applied to, its axiom first."""
 
 Line = Triple
 
@@ -674,7 +677,7 @@ _STATED_IN, _DERIVED_FROM = f"<{MEM.statedIn}>", f"<{PROV.wasDerivedFrom}>"
 
 
 def statement_iri(triple: Triple) -> Term:
-    """Return the IRI of a triple that is spoken of."""
+    """Return the IRI of the statement node of a triple."""
     return _mint_iri("statement", triple)
 
 
@@ -684,12 +687,12 @@ def inference_iri(triple: Triple, proof: Proof) -> Term:
 
 
 def contradiction_iri(subject: Term, predicate: Term, values: Collection[Term]) -> Term:
-    """Return the IRI of several values where there can be one."""
+    """Return the IRI of a contradiction: several values of a property that allows one."""
     return _mint_iri("contradiction", (subject, predicate, *sorted(values)))
 
 
 class ProofGraph:
-    """What is written of one reader's inferences, and what is to be changed about it."""
+    """What is written about one reader's inferences, and the changes that are not written yet."""
 
     def __init__(self) -> None:
         self.proofs: dict[Triple, tuple[Proof, ...]] = {}
@@ -700,7 +703,7 @@ class ProofGraph:
         self._net: Counter[Line] = Counter()
 
     def prove(self, triple: Triple, proofs: tuple[Proof, ...]) -> None:
-        """Write how a triple follows, in place of what was written; without a proof it does not."""
+        """Write how a triple follows, replacing what was written; without proofs, remove it."""
         before = self.proofs.pop(triple, ())
         if proofs:
             self.proofs[triple] = proofs
@@ -714,7 +717,9 @@ class ProofGraph:
                     self._speak_of(premise, sign)
 
     def contradict(self, subject: Term, predicate: Term, values: Collection[Term], axiom: Triple | None) -> None:
-        """Write that there are several values where there can be one, in place of what was written; nothing for fewer than two."""
+        """
+        Write that a property that allows one value has several, replacing what was written; nothing for fewer than two values.
+        """
         before = self.contradictions.pop((subject, predicate), None)
         if before:
             self._add_contradiction(subject, predicate, before, -1)
@@ -724,7 +729,7 @@ class ProofGraph:
             self._add_contradiction(subject, predicate, contradiction, 1)
 
     def restate(self, triples: Iterable[Triple]) -> None:
-        """Look at where some triples stand once more."""
+        """Check again where some triples are stated."""
         self._again.update(triples)
 
     def take_changes(self, supports: Callable[[Triple], Collection[Support]]) -> tuple[list[Line], list[Line]]:
@@ -788,14 +793,14 @@ def _mint_iri(kind: str, terms: Iterable[Term]) -> Term:
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Kin:
-    """`beside` has the neighbours of each node in both directions, `names` what a node is called, its labels in any language."""
+    """`beside` has the neighbours of each node in both directions; `names` its labels in any language."""
 
     beside: Mapping[IRI, frozenset[IRI]] = field(default_factory=dict)
     names: Mapping[IRI, tuple[str, ...]] = field(default_factory=dict)
 
 
 def kin_of(facts: Iterable[Fact], reader: PremiseReader) -> Kin:
-    """Collect who is related to whom by some facts; texts and classes are nobody's."""
+    """Collect the relations between nodes from some facts; literals and classes are left out."""
     beside: dict[IRI, set[IRI]] = {}
     for fact in facts:
         triple = triple_of(fact)

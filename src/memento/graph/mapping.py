@@ -1,8 +1,8 @@
 """
-Nouns as quads, and back: each field lies in the graph under the predicate that `model.py` names beside it.
+Maps nouns to quads and back: each field is in the graph under the predicate that `model.py` names beside it.
 
-*Guarantees:* `node(cls, iri, statements(quads(x))) == x` for every noun; a field that is None or empty is no quad. A value that is
-out of the range of its property is no value of a field; of several where one is allowed the first in the order of text is taken.
+*Guarantees:* `node(cls, iri, statements(quads(x))) == x` for every noun; a field that is None or empty has no quad. A value out of
+the range of its property is ignored; if a field takes one value and there are several, the first in text order is used.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def quads(node: Node, graph: IRI) -> list[Quad]:
 
 
 def statements(found: Iterable[Quad]) -> dict[IRI, dict[IRI, list[Value]]]:
-    """Subject → predicate → objects, in the order they came."""
+    """Group quads: subject → predicate → objects, in their order."""
     grouped: dict[IRI, dict[IRI, list[Value]]] = {}
     for subject, predicate, value, _ in found:
         grouped.setdefault(subject, {}).setdefault(predicate, []).append(value)
@@ -67,7 +67,7 @@ def node(cls: type[N], iri: IRI, said: Mapping[IRI, Sequence[Value]]) -> N:
 
 
 def node_or_none(cls: type[N], iri: IRI, said: Mapping[IRI, Sequence[Value]]) -> N | None:
-    """The same, or None where a field that must be there is missing: for readers of many, who go on with the others."""
+    """Return the same as `node`, or None if a required field is missing, for callers that read many and skip broken ones."""
     try:
         return node(cls, iri, said)
     except GraphError:
@@ -75,7 +75,7 @@ def node_or_none(cls: type[N], iri: IRI, said: Mapping[IRI, Sequence[Value]]) ->
 
 
 def tag_quads(subject: IRI, names: Iterable[str], graph: IRI) -> list[Quad]:
-    """Return every quad that tags a node, those of the tags among them, which are SKOS concepts; blank names are passed over."""
+    """Return every quad that tags a node, including those of the tags, which are SKOS concepts; blank names are ignored."""
     tags = {tag_iri(name): " ".join(name.split()).casefold() for name in names if name.strip()}
     return [
         quad
@@ -91,7 +91,7 @@ def tag_quads(subject: IRI, names: Iterable[str], graph: IRI) -> list[Quad]:
 
 
 def mark_quads(memory: IRI, marks: Marks, graph: IRI) -> list[Quad]:
-    """Return the quads of what stands beside a memory's text; a tag is written with it."""
+    """Return the quads of a memory's marks; tags are written with them."""
     values: dict[IRI, Value | None] = {
         MEM.memoryType: marks.type,
         MEM.importance: marks.importance,
@@ -102,12 +102,12 @@ def mark_quads(memory: IRI, marks: Marks, graph: IRI) -> list[Quad]:
 
 
 def invalidates(new: IRI, old: IRI, graph: IRI) -> Quad:
-    """Return the shortcut beside an Invalidation, so that a property path can walk a chain of beliefs."""
+    """Return the shortcut triple for an Invalidation, so that a property path can follow a chain of beliefs."""
     return (new, MEM.invalidates, old, graph)
 
 
 def attribute_note(note: IRI, user: IRI, graph: IRI) -> Quad:
-    """Return the quad that says that a note comes from the user."""
+    """Return the quad that attributes a note to the user."""
     return (note, PROV.wasAttributedTo, user, graph)
 
 

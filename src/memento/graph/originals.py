@@ -1,8 +1,8 @@
 """
-What no document and no update rewrites: a note's words, when, where and by whom they were said, what a memory was taken from and
-when it was written, whether an entity is commonly known, and the runs that made memories of notes.
+What no document and no update may change: a note's text, when, where and by whom it was said, the source of a memory and when it
+was written, whether an entity is common knowledge, and the runs that made memories from notes.
 
-All else that is said of a node is annotation, and may be changed. A note goes with `forget --erase`, or with all of its graph.
+Everything else about a node is annotation and may be changed. A note is removed by `forget --erase`, or with its whole graph.
 """
 
 from __future__ import annotations
@@ -40,26 +40,26 @@ NOTES = frozenset({MEM.Note, MEM.Turn})
 _RUNS = frozenset({MEM.Consolidation, MEM.Reversal, MEM.Agent})
 _OF_RUNS = frozenset({PROV.used, PROV.generated, PROV.wasAssociatedWith})
 MADE = frozenset({*_OF_RUNS, MEM.restored})
-"""By what a run says which notes and memories it is about, and who did it."""
+"""The predicates with which a run names its notes and memories, and its agent."""
 
 Said = frozenset[tuple[str, str]]
-"""Predicates with objects, as N-Triples writes the latter."""
+"""Predicates with objects, the latter in N-Triples syntax."""
 
 
 def types_of(quads: Iterable[ox.Quad]) -> set[str]:
-    """Return the types that some quads about one node give it."""
+    """Return the types that some quads give to one node."""
     return {
         quad.object.value for quad in quads if quad.predicate.value == TYPE and isinstance(quad.object, ox.NamedNode)
     }
 
 
 def fixed_predicates(types: Iterable[str]) -> frozenset[IRI]:
-    """Return the predicates that stay as they are for a node of some types."""
+    """Return the predicates that must not change for a node with these types."""
     return frozenset().union(*(_FIXED.get(name, ()) for name in types))
 
 
 def select_fixed(quads: Iterable[ox.Quad], types: Iterable[str]) -> Said:
-    """Return what of the quads about a node of some types stays as it is, those types that are ours among it."""
+    """Return those of the quads about a node with these types that must not change, including its types in our vocabulary."""
     ours, wanted = {name for name in types if name in _FIXED}, fixed_predicates(types)
     return frozenset(
         (quad.predicate.value, str(quad.object))
@@ -70,6 +70,6 @@ def select_fixed(quads: Iterable[ox.Quad], types: Iterable[str]) -> Said:
 
 
 def tells_of_a_run(quad: ox.Quad) -> bool:
-    """Tell whether a quad says what a run or an agent did, which belongs to the provenance graph alone."""
+    """Tell whether a quad states what a run or an agent did, which only the provenance graph may contain."""
     is_type = quad.predicate.value == TYPE and getattr(quad.object, "value", "") in _RUNS
     return is_type or quad.predicate.value in _OF_RUNS

@@ -1,14 +1,14 @@
 """
-The embedded store: one Oxigraph folder, owned by this process; what its failures mean, and what is done to its files while nobody
-has it open.
+The embedded store: one Oxigraph folder, owned by this process; the meaning of its failures, and maintenance of its files while no
+process has it open.
 
-*Guarantees:* `apply` is one atomic update: after a kill, all of a change is there or nothing of it. Reads see only the
-graphs they name.
+*Guarantees:* `apply` is one atomic update: after a kill, the store has all of a change or nothing of it. A read sees only the
+graphs it names.
 
-*But:* no query can be stopped once it runs: foreign SPARQL runs in a worker on a snapshot (`sparql/worker`), never here. Opening a
-store does not read its files to their end: `find_damage` does, in a child process, as damaged bytes may kill who reads them.
+*But:* a running query cannot be stopped: SPARQL of users runs in a worker on a snapshot (`sparql/worker`), never here. Opening a
+store does not read its files completely: `find_damage` does, in a child process, because damaged bytes may crash the reader.
 
-*Because:* the engine signals with Python's own exceptions; none of them leaves this file.
+*Because:* the engine signals errors with Python's built-in exceptions; none of them leaves this module.
 """
 
 from __future__ import annotations
@@ -57,22 +57,22 @@ _NO_DAMAGE = (
     "Too many open files",
     "Read-only file system",
 )
-"""What the engine says when the files themselves are as they were: another process has them, or the machine is in the way."""
+"""Messages of the engine when the files are intact: another process has them, or the system refuses."""
 
 _OF_FILES = "IO error"
-"""What the engine says when a file could not be written, as on a full disk."""
+"""Messages of the engine when a file could not be written, for example on a full disk."""
 
 MANY = 10_000
-"""Lines of what can be derived again from which on they are written as files."""
+"""From this number of derived lines on, they are written as files."""
 
 HELD = 5_000
 """
-Quads from which on what is written goes to the tables. Until then the engine holds it in memory, half a kilobyte for each, and in
-its log, .64 kilobytes for each; of logs it keeps the last two for as long as it is open, each as large as it became.
+After this number of written quads they are flushed to tables. Until then the engine holds them in memory, half a kilobyte each, and
+in its log, .64 kilobytes each; while open it keeps the last two logs at their full size.
 """
 
 Line = tuple[str, str, str]
-"""Subject, predicate and object as N-Triples writes them."""
+"""Subject, predicate and object in N-Triples syntax."""
 
 
 class Oxigraph:
@@ -81,31 +81,36 @@ class Oxigraph:
     def __init__(self, folder: Path | None = None) -> None:
         """
         Args:
-            folder: where the store is, made if it is not there; None keeps it in memory.
+            folder: of the store, created if needed; None keeps the store in memory.
 
         Raises:
-            Damaged: the files are not as they should be.
+            Damaged: the files are damaged.
             GraphError: the folder cannot be opened.
         """
         self._open: ox.Store | None = _open_store(folder) if folder else ox.Store()
         self.is_on_disk = folder is not None
-        """Whether it has files."""
+        """Whether the store has files."""
         self._one_writer = _WriteTurn()
         self._held = 0  # quads written since the last flush
         self.journal: Journal | None = None
-        """Where every write is noted before it is made, where the store's own files do not last."""
+        """The journal that records each write in advance, if the store's own files are not durable."""
         self.failure: str | None = None
-        """Why nothing can be written until the store is opened again, as the engine has it after a file that it could not write."""
+        """Why nothing can be written until the store is reopened, for example after the engine could not write a file."""
         self.on_failure: Callable[[], None] | None = None
-        """Called when that comes to be."""
+        """Called when `failure` is set."""
         self.before_write: Callable[[Iterable[IRI]], None] | None = None
-        """Told the subjects of each change, and where its links lead, before it is applied; when it raises, nothing is written."""
+        """
+        Called with the subjects of each change, and the targets of its links, before it is applied; if it raises, nothing is
+        written.
+        """
         self.after_write: Callable[[Iterable[IRI] | None], None] | None = None
-        """Told the subjects of each change once it is applied and before it is counted, or None when anything may have changed."""
+        """
+        Called with the subjects of each change after it is applied and before it is counted; None if anything may have changed.
+        """
 
     @classmethod
     def read_only(cls, folder: Path) -> Self:
-        """Open a store that nobody has open, to be read alone; raises `GraphError` when it cannot be opened."""
+        """Open a store that no process has open, for reading only; raise `GraphError` if it cannot be opened."""
         store = cls()
         with translate_failures():
             store._open, store.is_on_disk = ox.Store.read_only(str(folder)), True
@@ -127,7 +132,7 @@ class Oxigraph:
         with self._writing(lambda: (Delta(added=len(change.adds)) + change).pack()):
             if change.removes:
                 self._store.update(" ; ".join(_update_operations(change)))
-            else:  # as atomic, in less time: nothing is to be parsed
+            else:  # equally atomic and faster: nothing has to be parsed
                 is_bulk = len(change.adds) >= BULK
                 (self._store.bulk_extend if is_bulk else self._store.extend)(to_quads(change.adds))
             self._hold(len(change.adds) + len(change.removes))
@@ -142,7 +147,7 @@ class Oxigraph:
         predicates: dict[str, IRI] = {}
         with translate_failures():
             every: Iterable[ox.Quad] = self._store.quads_for_pattern(None, None, None, ox.NamedNode(graph))
-            if not self.is_on_disk:  # files are in the order of graph and subject, memory is in that of writing
+            if not self.is_on_disk:  # files are ordered by graph and subject, memory by time of writing
                 every = sorted(every, key=lambda found: str(found.subject))
             for found in every:
                 subject, predicate = found.subject, found.predicate.value
@@ -153,12 +158,12 @@ class Oxigraph:
                 yield (IRI(name), known, to_value(found.object), graph)
 
     def has_graph(self, graph: IRI) -> bool:
-        """Tell whether there is such a named graph, empty or not."""
+        """Tell whether a named graph exists, empty or not."""
         with translate_failures():
             return self._store.contains_named_graph(ox.NamedNode(graph))
 
     def minimise_delta(self, delta: Delta) -> Delta:
-        """Return a delta without the quads that are not there to go, or there already."""
+        """Return a delta without removals of missing quads and additions of existing ones."""
         with translate_failures():
             return minimise_delta(delta, self._store)
 
@@ -169,7 +174,7 @@ class Oxigraph:
         value: str | None = None,
         graph: str | None = None,
     ) -> Iterator[ox.Quad]:
-        # The engine is asked for each time: whoever keeps it keeps the folder from being let go of.
+        # Fetch the engine each time: keeping a reference would keep the folder open.
         with translate_failures():
             found = self._store.quads_for_pattern(
                 None if subject is None else to_node(subject),
@@ -192,11 +197,11 @@ class Oxigraph:
 
     def extend(self, quads: Iterable[ox.Quad], subjects: Sequence[IRI], *, many: bool = False) -> None:
         """
-        Add quads to the letter, all of them or nothing.
+        Add quads to the letter, atomically.
 
         Args:
-            subjects: whom they are about, for `before_write`.
-            many: more than fit into memory, so that new files are written at once.
+            subjects: of the quads, for `before_write`.
+            many: they do not fit into memory, so write new files at once.
         """
         if self.before_write is not None and subjects:
             self.before_write(subjects)
@@ -214,7 +219,7 @@ class Oxigraph:
                 self.after_write(None)
 
     def load(self, turtle: bytes, graph: IRI) -> None:
-        if self.journal is not None:  # to the letter, as what is written again must be what was written
+        if self.journal is not None:  # to the letter: a replayed write must equal the original
             triples = ox.parse(turtle, ox.RdfFormat.TURTLE, rename_blank_nodes=True)
             into = ox.NamedNode(graph)
             adds = [ox.Quad(quad.subject, quad.predicate, quad.object, into) for quad in triples]
@@ -230,19 +235,19 @@ class Oxigraph:
 
     @contextmanager
     def reading(self) -> Iterator[ox.Store]:
-        """Lend the store itself, for the rest of this room."""
+        """Lend the underlying store to other modules of this package."""
         with translate_failures():
             yield self._store
 
     def lines(self, graph: IRI) -> Iterator[Line]:
-        """Yield the triples of one named graph, each term as N-Triples writes it."""
+        """Yield the triples of one named graph, each term in N-Triples syntax."""
         with translate_failures():
             for quad in self._store.quads_for_pattern(None, None, None, ox.NamedNode(graph)):
                 yield (str(quad.subject), str(quad.predicate), str(quad.object))
 
     def derive(self, graph: IRI, gone: Sequence[Line], come: Sequence[Line]) -> None:
         """
-        Take lines out of one named graph and put others in: what can be derived again, and is nobody's statement.
+        Remove lines from one named graph and add others. Only for derived data, which can be derived again.
 
         Up to `MANY` lines are one atomic write; more come as files, several times faster.
         """
@@ -271,25 +276,25 @@ class Oxigraph:
             self._hold(len(gone) + (0 if is_bulk else len(come)))
 
     def drop_graph(self, graph: IRI) -> None:
-        """Let go of one named graph."""
+        """Remove one named graph."""
         with self._writing(Delta(dropped=(graph,)).pack):
             self._store.update(f"DROP SILENT GRAPH {to_term(graph)}")
 
     def count_from(self, writes: int) -> None:
-        """Count writes from where the store ended in whose place this one is: what was learned of that one holds no more."""
+        """Count writes from where the replaced store ended, so that what was cached for that store is outdated."""
         self._one_writer.turns = writes
 
     @property
     def writes(self) -> int:
-        """How many writes were made or tried: a snapshot that was taken after as many holds all there is."""
+        """The number of writes made or tried: a snapshot taken after this many is current."""
         return self._one_writer.turns
 
     def replay(self, journal: Journal) -> int:
         """
-        Make the writes that a journal has and the store lacks; return how many those were.
+        Make the writes that a journal has and the store lacks; return their number.
 
         Raises:
-            Damaged: the journal is not as it was written.
+            Damaged: the journal was changed or is damaged.
         """
         count = 0
         with translate_failures():
@@ -300,10 +305,10 @@ class Oxigraph:
 
     def end_segment(self, folder: Path) -> int:
         """
-        Copy the store to a folder as `backup` does, and let the journal begin a new file behind it.
+        Copy the store to a folder as `backup` does, and start a new file of the journal after it.
 
         Returns:
-            the number of the last write that the copy has.
+            the number of the last write in the copy.
         """
         with self._one_writer:
             self.backup(folder)
@@ -311,7 +316,7 @@ class Oxigraph:
 
     def backup(self, folder: Path, graphs: Collection[str] | None = None) -> None:
         """
-        Copy the whole store to a folder that is not there yet: by hard links, in milliseconds, on the same file system.
+        Copy the whole store to a new folder: by hard links, within milliseconds, if it is on the same file system.
 
         Raises:
             GraphError: the store is in memory or closed, or the disk has no room.
@@ -333,13 +338,13 @@ class Oxigraph:
             self._open = None
 
     def _hold(self, quads: int) -> None:
-        """Count what the engine holds in memory and in its log, and have it written to tables when it is much."""
+        """Count the quads that the engine holds in memory and in its log, and flush them to tables when there are many."""
         self._held += quads
         if self._held >= HELD and self.is_on_disk:
             self._flush()
 
     def _flush(self) -> None:
-        """Let the engine write what it holds; where it cannot, that is in its log, which the next start reads."""
+        """Let the engine flush; if it cannot, the data is in its log, which the next start reads."""
         try:
             with translate_failures():
                 self._store.flush()
@@ -350,10 +355,10 @@ class Oxigraph:
     @contextmanager
     def _writing(self, entry: Callable[[], bytes] | None) -> Iterator[Callable[[bytes], None] | None]:
         """
-        Take the turn to write, and note where the engine cannot go on.
+        Take the write lock, and note when the engine cannot continue.
 
         Args:
-            entry: returns what the journal is to have of the write; None where the block gives it, piece by piece.
+            entry: returns the journal's entry for the write; None if the block writes it piece by piece.
         """
         with self._one_writer:
             try:
@@ -374,7 +379,7 @@ class Oxigraph:
                 self.on_failure()
 
     def _query(self, text: str, readable: Sequence[IRI]) -> ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples:
-        # Both dataset arguments, always: they are the access control. An empty dataset must read nothing, not everything.
+        # Always pass both dataset arguments: they are the access control. An empty dataset must read nothing, not everything.
         names = [ox.NamedNode(iri) for iri in readable] or [ox.NamedNode("urn:memento:nothing")]
         return self._store.query(text, default_graph=list(names), named_graphs=list(names))
 
@@ -386,7 +391,7 @@ class Oxigraph:
 
 
 class _WriteTurn:
-    """The turn to write: one thread at a time, and counted."""
+    """The write lock of one thread at a time, which counts writes."""
 
     def __init__(self) -> None:
         self.turns = 0
@@ -401,7 +406,7 @@ class _WriteTurn:
 
 
 def finish_rewriting(folder: Path) -> None:
-    """Put a store back in its place that a kill has caught between two names, and let go of what is left of another."""
+    """Put a store back in place that a kill left between two names, and delete leftovers."""
     fresh, old = _names_beside(folder)
     with translate_failures():
         if not folder.exists() and old.exists():
@@ -412,13 +417,13 @@ def finish_rewriting(folder: Path) -> None:
 
 def rewrite(folder: Path) -> None:
     """
-    Write a closed store's files once more, with nothing in them but its quads: the engine never lets go of text it has once stored,
-    and packs what is written at once in half the room of what came by and by.
+    Rewrite the files of a closed store with nothing but its quads: the engine never frees text that it has stored, and data written
+    at once takes half the room of data written over time.
 
-    A kill at any point leaves the old store or the new one. Takes about ten seconds for a million quads.
+    A kill at any point leaves either the old store or the new one. Takes about ten seconds for a million quads.
 
     Raises:
-        GraphError: the store is open elsewhere, or the disk has no room.
+        GraphError: another process has the store open, or the disk is full.
     """
     finish_rewriting(folder)
     fresh, old = _names_beside(folder)
@@ -433,32 +438,32 @@ def rewrite(folder: Path) -> None:
 
 
 def _names_beside(folder: Path) -> tuple[Path, Path]:
-    """Return where a store is written anew, and where the one is meanwhile that it replaces."""
+    """Return where a rewritten store is built, and where the replaced one is kept meanwhile."""
     return folder.with_name(f"{folder.name}.new"), folder.with_name(f"{folder.name}.old")
 
 
 SMALL, LARGE = 4_000_000, 128_000_000
-"""Bytes of a store's files up to which they stay as they are, and above which to write them once more would take too long."""
+"""Bytes of a store's files up to which they are not rewritten, and above which rewriting would take too long."""
 
 
 def tidy(folder: Path, packed: int) -> int:
     """
-    Let a closed store's files take no more room than they need; harmless where it is still read.
+    Shrink the files of a closed store; harmless while it is still read.
 
-    The log goes, which the engine keeps until it opens the store again. Tables that have doubled are written once more.
+    Delete the log, which the engine keeps until it opens the store again. Rewrite the tables if they have doubled in size.
 
     Args:
-        packed: the bytes that this returned last, 0 if it never did.
+        packed: the result of the last call, 0 if there was none.
 
     Returns:
-        the bytes of the tables when they were last packed.
+        the bytes of the tables when they were last rewritten.
     """
     if _measure(folder, "*") < SMALL + packed:
         return packed
     try:
         ox.Store(folder)
     except (OSError, RuntimeError, ValueError):
-        return packed  # who opens it next is told
+        return packed  # the next process that opens it reports the error
     tables = _measure(folder, "*.sst")
     if not SMALL + 2 * packed < tables < LARGE:
         return packed
@@ -472,26 +477,26 @@ def _measure(folder: Path, pattern: str) -> int:
 
 
 def count_quads(folder: Path) -> int:
-    """Count the quads of a store that nobody has open; its files stay as they are."""
+    """Count the quads of a store that no process has open, without changing its files."""
     with translate_failures():
         return len(ox.Store.read_only(str(folder)))
 
 
 def wait_until_released(folder: Path, *, wait_s: float) -> None:
     """
-    Wait until this process has let go of a store that was closed: what is still read from it holds it open.
+    Wait until this process has released a closed store: pending reads keep it open.
 
     Raises:
-        GraphError: it took longer.
+        GraphError: it took too long.
     """
     last = time.monotonic() + wait_s
-    while (folder / "LOCK").exists():  # else the engine would begin a store there
+    while (folder / "LOCK").exists():  # without the file, the engine would create a store there
         try:
             ox.Store(folder)
             return
         except (OSError, RuntimeError) as error:
             if isinstance(_explain_open_failure(folder, error), Damaged):
-                return  # nobody holds it: whoever opens it next is told
+                return  # no process holds it; the next one that opens it reports the error
             if time.monotonic() > last:
                 raise GraphError(f"the store is still being read: {error}") from error
             time.sleep(0.02)
@@ -507,31 +512,31 @@ def _open_store(folder: Path) -> ox.Store:
 
 def _raise_if_incomplete(folder: Path) -> None:
     """
-    Look at a store before it is opened: where the file is gone by which the engine knows the others, it would begin an empty store
-    in their place.
+    Check a store before it is opened: if the file that lists the others is missing, the engine would create an empty store in
+    their place.
 
     Raises:
-        Damaged: there are files of a store, and that one is not among them.
+        Damaged: there are files of a store, but not that one.
     """
     if folder.is_dir() and any(folder.iterdir()) and not (folder / "CURRENT").is_file():
         raise Damaged(f"the store {folder} is damaged: its file CURRENT is missing")
 
 
 def _explain_open_failure(folder: Path, error: Exception) -> GraphError:
-    """Return what an exception of the engine means that came as it opened a store."""
+    """Translate an exception that the engine raised while opening a store."""
     said = f"the store {folder} cannot be opened: {error}"
     return GraphError(said) if any(words in str(error) for words in _NO_DAMAGE) else Damaged(said)
 
 
 def _explain_failure(error: Exception, where: str) -> GraphError:
-    """Return what an exception of the engine means that came as it read or wrote; `where` is the query, in words."""
+    """Translate an exception that the engine raised while reading or writing; `where` describes the query."""
     said = f"the store failed{where}: {error}"
     return Damaged(said) if str(error).startswith("Corruption") else GraphError(said)
 
 
 @contextmanager
 def translate_failures(query: str = "") -> Iterator[None]:
-    """Raise what the engine signals with Python's own exceptions as a `GraphError`."""
+    """Translate the engine's built-in exceptions to `GraphError`."""
     try:
         yield
     except (SyntaxError, OSError, RuntimeError, ValueError) as error:
@@ -544,7 +549,7 @@ def _iterate(quads: Iterator[ox.Quad]) -> Iterator[ox.Quad]:
 
 
 def _record_quads(quads: Iterable[ox.Quad], record: Callable[[bytes], None]) -> Iterator[ox.Quad]:
-    """Yield quads as they come, and write them down as a delta that adds them."""
+    """Yield quads as they come, and record them as a delta that adds them."""
     record(MARK)
     count, rest = 0, iter(quads)
     while some := list(islice(rest, MANY)):
@@ -555,7 +560,7 @@ def _record_quads(quads: Iterable[ox.Quad], record: Callable[[bytes], None]) -> 
 
 
 def _update_operations(change: Change) -> Iterator[str]:
-    """Yield a change as operations of an update: the one that removes, then the one that adds; none for what is empty."""
+    """Yield a change as operations of an update: first removals, then additions; none for empty parts."""
     for verb, found in (("DELETE", change.removes), ("INSERT", change.adds)):
         if found:
             yield f"{verb} DATA {{ {' '.join(_write_quad(quad) for quad in found)} }}"
@@ -573,18 +578,18 @@ _NICE = 10
 _PLACE = re.compile(r"(/[^\s:]*)?/")
 
 Pattern = tuple[Any, Any, Any, Any]
-"""Subject, predicate, object, graph; None is any."""
+"""Subject, predicate, object, graph; None matches any."""
 
 
 def find_damage(folder: Path) -> str | None:
     """
-    Read a store that nobody writes to, as a snapshot or a backup, to its end; return what is damaged, None when nothing is.
+    Read a store completely, such as a snapshot or backup that is not written to; return the damage, None if there is none.
 
-    Every index is read: the checksum of a block is looked at when the block is read, and a lookup reads only blocks of its own
+    This reads every index: the engine verifies the checksum of a block when it reads it, and a lookup reads only blocks of its own
     order. Each of the six orders is read quad by quad: 300,000 quads take some 20 s of a core and 250 MiB.
     """
     words = [sys.executable, "-I", "-S", "-c", _BOOT, "\n".join(sys.path), str(folder)]
-    # What the engine says when it dies might quote a text.
+    # The engine's last words may quote a text.
     done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     if done.returncode:
         return f"its files cannot be read to the end: the reader ended with {done.returncode}"
@@ -592,14 +597,14 @@ def find_damage(folder: Path) -> str | None:
 
 
 def main(folder: str) -> None:
-    """In the child: write what is damaged, or nothing."""
+    """Run in the child process: print the damage, or nothing."""
     with suppress(OSError):
         os.nice(_NICE)
     sys.stdout.write(_PLACE.sub("", " ".join(read_to_end(Path(folder)).split())))
 
 
 def read_to_end(folder: Path) -> str:
-    """Read the store to its end; returns what is damaged, in words, or an empty string."""
+    """Read the store completely; return the damage in words, or an empty string."""
     order = "the files as a whole"
     try:
         store = ox.Store.read_only(str(folder))
@@ -616,15 +621,15 @@ def read_to_end(folder: Path) -> str:
 
 def _fits(quad: ox.Quad, pattern: Pattern) -> bool:
     """
-    Tell whether a quad has the object that was looked up: of a store on disk a lookup of the number 255, and of any whose bytes end
-    like its, brings the next 255 numbers too (Oxigraph 0.5.13; queries do not).
+    Tell whether a quad has the object that was looked up. In a store on disk, a lookup of the number 255, or of any number whose
+    bytes end like its, also returns the next 255 numbers (Oxigraph 0.5.13; queries do not).
     """
     return pattern[2] is None or quad.object == pattern[2]
 
 
 def _plan_lookups(store: ox.Store) -> tuple[int, dict[str, Iterable[Pattern]]]:
-    """Count the quads in the order that holds each graph together, and list what is to be looked up in each of the others."""
-    terms: dict[Any, Any] = {}  # one object for each: a quad brings new ones
+    """Count the quads in the order that groups them by graph, and list the lookups to make in each of the other orders."""
+    terms: dict[Any, Any] = {}  # one object per term: each quad brings new ones
     subjects, by_predicate, by_object = set(), set(), set()
     count = 0
     for quad in store.quads_for_pattern(None, None, None, None):

@@ -1,13 +1,13 @@
 """
-Whether a memory can be kept in a SPARQL endpoint: what Memento needs of one, asked of it, each with the request that showed it.
+Tests whether a SPARQL endpoint can store a memory: it checks each requirement and reports the request that showed the result.
 
-*Guarantees:* only graphs below `urn:memento:probe:` and a random number are written to, and they are removed at the end, also
-after a failure or an interruption. No query asks for anything else.
+*Guarantees:* it writes only to graphs below `urn:memento:probe:` and a random number, and removes them at the end, also after a
+failure or an interruption. Its queries read nothing else.
 
-*But:* what races show is chance: no double winner in so many rounds is no proof. A probe that is killed leaves its graphs.
+*But:* races depend on chance: no double winner in some rounds is no proof. A killed probe leaves its graphs behind.
 
-*Because:* the requests stand in `probe.toml`, and go the way that the store's own go (`SparqlClient`), so that the probe meets
-what a memory would meet.
+*Because:* the requests are in `probe.toml`, and are sent by the same client as the store's own (`SparqlClient`), so the probe tests
+what a memory would experience.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ from memento.model import Probed, ProbeFinding
 from memento.text import tables
 
 PROBE = "urn:memento:probe:"
-"""What the names of all graphs begin with that a probe writes to."""
+"""The prefix of the names of all graphs that a probe writes to."""
 
 WRITERS = 4
 ROUNDS, QUICK_ROUNDS = 100, 40
 ROWS = 12_001
-"""More than any number of rows at which an engine stops by default."""
+"""More rows than any default limit of an engine."""
 _BATCH = 3_001
 _SUBJECTS = 200
 _PIECE = 250_000
@@ -64,7 +64,7 @@ Restart = Callable[[], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One question with its answer: a row of `probe.toml`, which says what the fields are."""
+    """One request and its expected answer: an entry of `probe.toml`, which explains the fields."""
 
     name: str
     why: str
@@ -84,7 +84,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Values:
-    """Terms that are written and read back, as Turtle writes them."""
+    """Terms to write and read back, in Turtle."""
 
     name: str
     why: str
@@ -96,29 +96,29 @@ class Values:
 
 
 class _Failed(Exception):
-    """The endpoint answered, and what it answered shows that it lacks what was looked for."""
+    """The endpoint answered, and the answer shows that it fails the check."""
 
 
 class _NotTried(Exception):
-    """Nothing can be said."""
+    """The check could not be made."""
 
 
 def probe_store(
     query_url: str, update_url: str, *, token: str = "", quick: bool = False, restart: Restart | None = None
 ) -> Probed:
     """
-    Ask an endpoint for everything that Memento needs or wishes, in about 20 s.
+    Test an endpoint for everything that Memento needs or wishes, in about 20 s.
 
     Args:
-        token: sent as bearer to both addresses.
-        quick: only what shows at once that memories would be lost or seen by others, in about a second.
-        restart: kills the endpoint while it writes and starts it again; without, that is not tried.
+        token: sent as bearer token to both addresses.
+        quick: test only what would lose memories or show them to others, in about a second.
+        restart: kills the endpoint while it writes and starts it again; without it, that is not tested.
 
     Returns:
-        Where it cannot be reached, an answer that says so, without findings.
+        If it cannot be reached, a result that says so, without findings.
 
     Raises:
-        InputError: an address that is none.
+        InputError: an address is invalid.
         MissingPart: the table of requests is not installed.
     """
     for url in (query_url, update_url):
@@ -133,7 +133,7 @@ def probe_store(
 
 
 def probe_quickly(client: SparqlClient) -> Probed:
-    """Ask an endpoint for what loses memories or shows them to others, in about a second; raises as `probe_store`."""
+    """Test an endpoint only for what loses memories or shows them to others, in about a second; raise as `probe_store`."""
     return _Probe(client, "", True, None).ask_all()
 
 
@@ -143,7 +143,7 @@ def raise_if_unfit(client: SparqlClient) -> None:
 
     Raises:
         GraphError: it cannot be reached.
-        SettingsError: names what it lacks.
+        SettingsError: it is unfit; the message names what it lacks.
     """
     found = probe_quickly(client)
     if not found.reachable:
@@ -168,7 +168,7 @@ def _read_values() -> tuple[Values, ...]:
 
 
 class _Probe:
-    """One probe: the endpoint, the graphs that it writes to, and what was found so far."""
+    """One probe: the endpoint, the graphs that it writes to, and the findings so far."""
 
     def __init__(self, client: SparqlClient, token: str, quick: bool, restart: Restart | None) -> None:
         self._client, self._token, self._quick, self._restart = client, token, quick, restart
@@ -179,7 +179,7 @@ class _Probe:
         self._rounds = QUICK_ROUNDS if quick else ROUNDS
 
     def ask_all(self) -> Probed:
-        """Ask everything, and remove what was written."""
+        """Make all checks, and remove what was written."""
         begin = time.monotonic()
         query_url, update_url = (
             self._client.mask_url(self._client.query_url),
@@ -244,17 +244,17 @@ class _Probe:
         self._measure_speed()
         self._kill_between()
 
-    # What a check is made of.
+    # The parts of a check.
 
     def _greet(self) -> None:
-        """Ask the smallest question; raises `GraphError` where nothing answers."""
+        """Send the smallest query; raise `GraphError` if nothing answers."""
         list(self._client.select(_read_request("greeting")))
 
     @contextmanager
     def _look_for(
         self, name: str, why: str, *, is_needed: bool = True, may_refuse: bool = False
     ) -> Iterator[Callable[[str], None]]:
-        """Record a finding: it holds unless the block says otherwise or fails; the block is given what notes the answer."""
+        """Record a finding: passed unless the block says otherwise or fails. The block gets a function that notes the answer."""
         outcome: Literal["ok", "failed", "unknown"] = "ok"
         answered = [""]
         self._asked = ""
@@ -289,7 +289,7 @@ class _Probe:
     def _select(
         self, text: str, default: Sequence[str] = (), named: Sequence[str] = (), pragma: str = ""
     ) -> list[Solution]:
-        """Ask in some graphs of the probe."""
+        """Send a query to some graphs of the probe."""
         graphs, others = [self._name_graph(one) for one in default], [self._name_graph(one) for one in named]
         request = f"{Template(pragma).substitute(hidden=self._name_graph('hidden'))}\n" if pragma else ""
         request += self._prologue + text
@@ -306,7 +306,7 @@ class _Probe:
         self._client.update(request, graphs, others)
 
     def _parse_term(self, text: str) -> Term | None:
-        """Read a term as Turtle writes it; None where there is none."""
+        """Read a term written in Turtle; None for an empty text."""
         if not text:
             return None
         document = f"{self._prologue}PREFIX xsd: <{PREFIXES['xsd']}>\n<urn:x> <urn:x> {text} ."
@@ -315,7 +315,7 @@ class _Probe:
         return term
 
     def _remove_graphs(self) -> None:
-        """Remove everything that was written, and say so where that cannot be done."""
+        """Remove everything that was written, and report if that fails."""
         graphs = _read_graphs()
         for graph in graphs:
             with suppress(GraphError):
@@ -390,7 +390,7 @@ class _Probe:
             raise _NotTried("no operation that should fail does")
 
     def _race_for_numbers(self) -> None:
-        """Let writers want the same number at the same time: one may have it."""
+        """Let several writers claim the same number at once: one may get it."""
         why = "two nodes would both believe that their change was the next one, and one would be lost"
         with self._look_for(f"compare-and-set has one winner, {WRITERS} writers", why) as answer:
             self._update(_read_request("begin_race"))
@@ -422,7 +422,7 @@ class _Probe:
             )
 
     def _race_for_count(self) -> None:
-        """Let writers raise one number: it must be as many as said that they did."""
+        """Let several writers increase one number: it must equal the number of acknowledged updates."""
         why = "a change that was acknowledged would be lost under another one"
         with self._look_for(f"no update is lost, {WRITERS} writers", why) as answer:
             each = 25
@@ -442,13 +442,13 @@ class _Probe:
             self._asked = _read_request("raise")
             counts = [int(_text_of(row["n"])) for row in rows if "n" in row]
             tokens, done = sum("token" in row for row in rows), WRITERS * each - failures
-            # One that was refused, or not answered, may be written all the same, but then with its token.
+            # A refused or unanswered update may still be written, but then with its token.
             if len(counts) != 1 or counts[0] != tokens or tokens < done:
                 raise _Failed(f"{done} were acknowledged, {tokens} are there, the number is {counts}")
             answer(f"{done} acknowledged, {tokens} there, the number is {counts[0]}{_count_failures(failures)}")
 
     def _look_while_writing(self) -> None:
-        """Read while one operation changes many statements: all of them are changed, or none."""
+        """Read while one operation changes many statements: a reader must see all of them changed, or none."""
         with self._look_for(
             "a reader never sees half an operation", "a memory would be read while it is half there"
         ) as answer:
@@ -520,7 +520,7 @@ class _Probe:
             answer(f"{len(rows):,} rows")
 
     def _ask_long(self) -> None:
-        """Ask what takes a second or longer: the answer is right, or says that it is none."""
+        """Send a query that takes a second or longer: the answer must be right, or an error."""
         why = "an answer that was cut off by a time limit would be taken for all there is"
         with self._look_for("a long query is answered whole or refused", why) as answer:
             begin = time.monotonic()
@@ -573,7 +573,7 @@ class _Probe:
             answer(said)
 
     def _kill_between(self) -> None:
-        """Kill the endpoint while requests of two operations come, and look what is there once it is back."""
+        """Kill the endpoint while it receives requests of two operations, and check its state after the restart."""
         why = "what was acknowledged would be lost, or a change half done"
         name = "nothing acknowledged is lost and nothing half when it is killed"
         with self._look_for(name, why, is_needed=self._restart is not None) as answer:
@@ -638,7 +638,7 @@ def _read_request(name: str) -> str:
 
 
 def _run_together(function: Callable[[int], None], many: int) -> int:
-    """Call a function at the same moment in so many threads, with their numbers; return how many were refused."""
+    """Call a function at the same moment in `many` threads, with their numbers; return how many calls were refused."""
     barrier = threading.Barrier(many)
 
     def call_together(number: int) -> bool:
@@ -652,7 +652,7 @@ def _run_together(function: Callable[[int], None], many: int) -> int:
     with ThreadPoolExecutor(many) as pool:
         try:
             return sum(pool.map(call_together, range(many)))
-        except BaseException:  # an interruption: some may wait for others that never begin
+        except BaseException:  # an interruption: some threads may wait for others that never start
             barrier.abort()
             raise
 
@@ -665,13 +665,13 @@ def _list_variables(query: str) -> list[str]:
     ['s', 'many']
     """
     head = re.split(r"\{|\bFROM\b", query, maxsplit=1)[0]
-    # What a function takes stands before a bracket.
+    # A function's argument is followed by a bracket and so does not match.
     return [named or plain for named, plain in re.findall(r"\bAS \?(\w+)\)|\?(\w+)(?=\s)", head)]
 
 
 def _is_same(one: Term | None, other: Term | None) -> bool:
     """
-    Tell whether two terms are the same value of the same type, however it is spelled.
+    Tell whether two terms are the same value of the same type, however it is written.
 
     >>> number = ox.NamedNode(XSD.integer)
     >>> _is_same(ox.Literal("01", datatype=number), ox.Literal("1", datatype=number))
@@ -700,7 +700,7 @@ def _text_of(term: Term) -> str:
 
 
 def _show(rows: Iterable[Solution]) -> str:
-    """Return rows as a line for people."""
+    """Write rows as a line for people."""
     lines = [" ".join(f"?{name}={term}" for name, term in row.items()) or "()" for row in rows]
     return f"{len(lines)} rows: {' | '.join(lines[:6])}{' | …' if len(lines) > 6 else ''}" if lines else "no rows"
 

@@ -1,12 +1,12 @@
 """
-Check values against what `ontology/values.ttl` says that our properties take: those that are written, and those that are read; and
-count what readers set aside.
+Checks values, when they are written and when they are read, against the ranges of our properties in `ontology/values.ttl`, and
+counts what readers ignore.
 
-*Guarantees:* what a reader is given under a property with a range is of the kind that the range says, whatever is in the graph.
+*Guarantees:* a reader gets only values within the range of a property, whatever is in the graph.
 
-*But:* readers take any literal for a text.
+*But:* readers accept any literal as a text.
 
-*Source:* SHACL, W3C Recommendation, https://www.w3.org/TR/shacl/; of it, this file has the value constraints that `values.ttl`
+*Source:* SHACL, W3C Recommendation, https://www.w3.org/TR/shacl/; this module implements the value constraints that `values.ttl`
 uses.
 """
 
@@ -40,23 +40,23 @@ _TYPES: Mapping[str, type[datetime] | type[int] | type[bool] | type[str]] = {
     XSD.boolean: bool,
     XSD.string: str,
 }
-"""What `to_value` makes of a literal of each datatype, where its text is one."""
+"""The type that `to_value` returns for a valid literal of each datatype."""
 
 Term = ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple
 Statements = Mapping[IRI, Sequence[Value]]
-"""What is said of one node: predicate → objects."""
+"""Statements about one node: predicate → objects."""
 
 
 _PATTERNS = {one.pattern: one for one in (re.compile(r"(Z|\+00:00)$"),)}
-"""The patterns of `values.ttl`: here, where a test tries each on texts that are meant to slow it."""
+"""The patterns of `values.ttl`; a test tries each on texts designed to slow it down."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Range:
     """
-    What values one property takes: those of a `datatype`, numbers within bounds, a word of a list, or names.
+    The values that one property takes: those of a `datatype`, numbers within bounds, a word of a list, or names.
 
-    `shape` is the node shape that says so, and `message` how a value is mended that is none of them.
+    `shape` is the node shape that states the range, and `message` says how to fix a value out of range.
     """
 
     shape: IRI
@@ -75,11 +75,11 @@ class Range:
 
     @property
     def is_text(self) -> bool:
-        """Whether it takes any text: what stands there may be what somebody said."""
+        """Whether it takes any text: its values may be somebody's words."""
         return self.type is str
 
     def fits(self, value: Value) -> bool:
-        """Whether a reader can take the value for one of the property."""
+        """Tell whether a reader accepts a value of the property."""
         if self.is_text:
             return True
         if self.is_name or self.words:
@@ -89,7 +89,7 @@ class Range:
         return self.least is self.above is self.most is None or self._is_within(value)
 
     def takes(self, term: Term) -> bool:
-        """Whether a term is one of its values to the letter, as a shape judges it."""
+        """Tell whether a term conforms to the range to the letter, as a shape judges it."""
         if not isinstance(term, ox.Literal):
             return isinstance(term, ox.NamedNode) and self.is_name and self.fits(IRI(term.value))
         if self.is_name or (self.datatype and term.datatype.value != self.datatype):
@@ -107,7 +107,7 @@ class Range:
 
 @cache
 def ranges() -> Mapping[IRI, Range]:
-    """The range of each property that has one, by its IRI."""
+    """Return the range of each property that has one, by its IRI."""
     found = document(_FILE)
     made: dict[IRI, Range] = {}
     for shape in dict.fromkeys(shape for shape, predicate, _ in found.triples() if predicate == SH.targetSubjectsOf):
@@ -118,12 +118,12 @@ def ranges() -> Mapping[IRI, Range]:
 
 @cache
 def read_ranges() -> Mapping[IRI, Range]:
-    """The ranges that readers are held to: of all but texts."""
+    """Return the ranges that apply to readers: all but those of texts."""
     return MappingProxyType({predicate: one for predicate, one in ranges().items() if not one.is_text})
 
 
 def drop_unreadable(said: Statements) -> Statements:
-    """What is said of a node without the values that no reader can take."""
+    """Return the statements about a node without the values that no reader accepts."""
     known = read_ranges()
     left: dict[IRI, list[Value]] = {}
     for predicate, values in said.items():
@@ -135,19 +135,19 @@ def drop_unreadable(said: Statements) -> Statements:
 
 
 def fits(predicate: IRI, value: Value) -> bool:
-    """Whether a reader can take the value for one of the property; any can be, where the property has no range."""
+    """Tell whether a reader accepts a value of the property; always if the property has no range."""
     one = read_ranges().get(predicate)
     return one is None or one.fits(value)
 
 
 def broken_range(predicate: str, term: Term) -> Range | None:
-    """The range that a statement breaks; None when it breaks none."""
+    """Return the range that a statement breaks; None if it breaks none."""
     one = ranges().get(IRI(predicate))
     return None if one is None or one.takes(term) else one
 
 
 def quote_value(term: Term, of: Range) -> str:
-    """A value that breaks a range, as an error may quote it: cut short, and not at all where a text is said."""
+    """Return a value out of range as an error may quote it: shortened, or empty if it may be somebody's words."""
     if of.is_text:
         return "…"
     text = str(term)
@@ -158,7 +158,7 @@ _SHOWN = 80
 
 
 def _paths(stated: str, found: Document) -> Iterable[IRI]:
-    """The properties that a property shape speaks of: one, or several alternatives."""
+    """Return the properties that a property shape applies to: one, or several alternatives."""
     [path] = found.objects(stated, SH.path)
     choices = found.objects(path, SH.alternativePath)
     return map(IRI, found.items(choices[0]) if choices else [path])
@@ -186,46 +186,46 @@ def _range(shape: IRI, stated: str, found: Document) -> Range:
 def _is_finite(value: float) -> bool:
     try:
         return isfinite(value)
-    except OverflowError:  # a whole number of more than 308 digits
+    except OverflowError:  # an integer of more than 308 digits
         return False
 
 
 OURS = tuple(f"urn:memento:{kind}:" for kind in ("graph", "self", "cases", "provenance", "audit"))
-"""How the names of the graphs begin that we write; in the others anything may stand."""
+"""Prefixes of the names of graphs that we write; the others may contain anything."""
 _LEAST, _MOST = 1e-300, 1e300
 _MANY = 1_000
-"""Nodes above which it is quicker to look through everything."""
+"""For more nodes than this, checking everything is faster."""
 
 
 class Aside:
     """
-    The nodes of one store of which something is set aside: statements out of the range of their property, from before it was looked
-    at or written by the owner without a check. Readers pass them over; here they are counted, so that every interface can say so.
+    The nodes of one store with ignored statements: values out of the range of their property, written before ranges were checked,
+    or by the owner without a check. Readers skip them; they are counted here so that every interface can report them.
 
-    *But:* a store whose files somebody else has written to is read once for it, which takes some seconds for 100,000 memories.
+    *But:* if somebody else has written to the store's files, it is read once to count, some seconds for 100,000 memories.
 
-    May be used from many threads; one writes at a time.
+    Thread-safe; one thread writes at a time.
     """
 
     def __init__(self, graph: Store, keep: Callable[[str], None] = lambda text: None) -> None:
         """
         Args:
-            keep: called with `text` whenever it has changed, to be given to `restore_counts` at the next start.
+            keep: called with the new `text` after each change; give it to `restore_counts` at the next start.
         """
         self._graph, self._keep = graph, keep
         self._found: dict[tuple[IRI, IRI], int] = {}
 
     def look(self) -> None:
-        """Look through all graphs."""
+        """Check all graphs."""
         self._found = _count_by_node(self._rows())
         self._keep(self.text())
 
     def look_at(self, nodes: Iterable[IRI], *, unchecked: bool = False) -> None:
         """
-        Look again at those of some nodes of which something is set aside.
+        Check some nodes again if they have ignored statements.
 
         Args:
-            unchecked: at all of them, as they were written without being held against the shapes.
+            unchecked: check all of them, because they were written without validation.
         """
         known = {node for _, node in self._found}
         again = [node for node in nodes if unchecked or node in known]
@@ -238,12 +238,12 @@ class Aside:
             self._keep(self.text())
 
     def within(self, is_seen: Callable[[IRI], bool]) -> tuple[int, tuple[IRI, ...]]:
-        """How many statements are set aside in the graphs that somebody sees, and of which nodes."""
+        """Return how many statements are ignored in the graphs that a caller can read, and their nodes."""
         seen = {place: count for place, count in self._found.items() if is_seen(place[0])}
         return sum(seen.values()), tuple(sorted({node for _, node in seen}))
 
     def restore_counts(self, text: str | None) -> bool:
-        """Take what an earlier process has found; False when it is not of these ranges, and nothing is taken."""
+        """Restore the counts of an earlier process; return False, and restore nothing, if they are for other ranges."""
         kept = json.loads(text) if text else {}
         if kept.get("ranges") != _mark():
             return False
@@ -251,7 +251,7 @@ class Aside:
         return True
 
     def text(self) -> str:
-        """What is known, as text."""
+        """The counts as text."""
         return json.dumps(
             {"ranges": _mark(), "found": [[graph, node, count] for (graph, node), count in self._found.items()]}
         )
@@ -278,7 +278,7 @@ def _count_by_node(rows: Iterable[Row]) -> dict[tuple[IRI, IRI], int]:
 
 
 def _slots() -> dict[str, Any]:
-    """The properties that have a range, by its kind, as the query takes them."""
+    """Return the properties that have a range, grouped by its kind, as slots of the query."""
     links, times, flags = list[Value](), list[Value](), list[Value]()
     numbers, words = list[tuple[Value, ...]](), list[tuple[Value, ...]]()
     for predicate, one in read_ranges().items():
@@ -297,5 +297,5 @@ def _slots() -> dict[str, Any]:
 
 
 def _mark() -> str:
-    """What tells these ranges from those of another version."""
+    """Return a mark that distinguishes these ranges from those of another version."""
     return sha256(assets.read("ontology/values.ttl")).hexdigest()[:16]

@@ -48,10 +48,10 @@ _FOREIGN = "endpoint-"
 
 _TRUSTED_S = 2.0
 """Seconds for which silent processes are assumed to have written nothing; one may have died before it told the others."""
-_AT_ONCE = 1_000  # quads that are looked for, or nodes that are read, by one request
+_AT_ONCE = 1_000  # quads or nodes that one request looks up
 _ROUNDS = 8
 """How often a replica tries to catch up with writers before it waits until they pause."""
-_PIECE = 50_000  # quads that are copied at once
+_PIECE = 50_000  # quads copied at once
 _MARK = (ox.NamedNode(FEED), ox.NamedNode(f"{FEED}:replica"))
 _ENDS = (MEM.to, MEM.invalidated)
 """Predicates whose objects a write affects too: the indexes of those nodes are outdated as well."""
@@ -110,10 +110,10 @@ class RemoteStore:
         self._writes_of = threading.local()
         self._one_writer = threading.Lock()
         self._following = threading.Lock()
-        self._names: frozenset[IRI] | None = None  # the graphs there are, until a write may have changed that
+        self._names: frozenset[IRI] | None = None  # the graphs that exist, until a write may have changed that
         self._is_closed = False
         self._replica: Replica | None = None
-        # Of what became of a write, or of the endpoint: the replica is not read until the feed was.
+        # After an unclear write or a failure of the endpoint, the replica is not read until the feed has been.
         self._is_unsure = False
         self.followed_at = time.monotonic()
         """When this node last knew all that the store had, by `time.monotonic`."""
@@ -126,7 +126,7 @@ class RemoteStore:
         self.placements = self.feed.read_placements()
         """The places of tenants that are elsewhere, or were moved here."""
         rows = client.select("SELECT ?g WHERE { GRAPH ?g {} } LIMIT 1")
-        # Some engines know no graph by its name alone.
+        # Some engines cannot tell whether a graph exists from its name alone.
         self._every = "GRAPH ?g {} FILTER EXISTS { GRAPH ?g { ?s ?p ?o } }" if any(rows) else "GRAPH ?g { ?s ?p ?o }"
 
     @property
@@ -210,11 +210,11 @@ class RemoteStore:
             GraphError: the endpoint failed; the next call continues where this one ended.
         """
         with self._following:
-            if self.turn.lease is not None or self._is_closed:  # a writer has followed, and nobody else writes now
+            if self.turn.lease is not None or self._is_closed:  # a writer has followed, and no other node writes now
                 return False
             try:
                 entries = self._list_new(self.feed.read_head())
-            except LostTurn:  # there is no feed any more: somebody has emptied the store
+            except LostTurn:  # the feed is gone: somebody has emptied the store
                 self._is_unsure = True
                 if self.id:
                     self._names = None
@@ -223,7 +223,7 @@ class RemoteStore:
                 raise
             if not any(entry.journal for entry in entries) and self._follow(entries):
                 return bool(entries)
-        with self.turn:  # which waits for who is applying it, and finishes what a dead one has left
+        with self.turn:  # which waits for the node that is applying it, or finishes what a dead one left
             return True
 
     def changes(self, after: int) -> list[Entry]:
@@ -282,7 +282,7 @@ class RemoteStore:
             raise GraphError(f"the store failed: {error}") from error
         into = ox.NamedNode(graph)
         adds = [ox.Quad(quad.subject, quad.predicate, quad.object, into) for quad in triples]
-        # Nobody takes a statement out of a document: its blank nodes may stay what they are, for queries that look at it.
+        # Nobody removes statements from a document, so its blank nodes can stay, for queries.
         self._commit([], adds, cleared=(graph,), name=lambda quad: quad)
 
     def graphs(self) -> list[IRI]:
@@ -293,7 +293,7 @@ class RemoteStore:
             known = frozenset(self.list_graphs())
         if sequence == self._sequence:
             self._names = known
-        if self.placements:  # nothing is done with what is not here any more, or not yet
+        if self.placements:  # ignore what is not here any more, or not yet
             return sorted(one for one in known if (owner := owner_of(one)) is None or self.has_tenant(owner))
         return sorted(known)
 
@@ -326,7 +326,7 @@ class RemoteStore:
             if self.placements.get(tenant) == placement:
                 return
             lease = self._require_lease()
-            # What is noted of tenants no replica has.
+            # No replica has the records about tenants.
             self._enter(Writing(), lambda: self.feed.write_placement(tenant, placement, self._sequence, lease))
             self._names, self.placements = None, {**self.placements, tenant: placement}
 
@@ -358,7 +358,7 @@ class RemoteStore:
             if part is not None
         }
         s, p, o, g = (str(known.get(name, f"?{name}")) for name in "spog")
-        # Engines give the triples of a subject together, but none says so.
+        # Engines return the triples of a subject together, but none guarantees it.
         order = "" if subject else "ORDER BY ?g ?s"
         text = f"SELECT * WHERE {{ GRAPH {g} {{ {s} {p} {o} }} }} {order}"
         return _yield_quads(self._select(text), known)
@@ -432,7 +432,7 @@ class RemoteStore:
         """Return which of some quads are there."""
         found: set[ox.Quad] = set()
         quads = [quad for quad in quads if graph_of(quad) != DEFAULT and not _is_feed(graph_of(quad))]
-        nested = [quad for quad in quads if isinstance(quad.object, ox.Triple)]  # which VALUES do not take
+        nested = [quad for quad in quads if isinstance(quad.object, ox.Triple)]  # VALUES does not accept these
         found.update(
             quad
             for quad in nested
@@ -612,9 +612,9 @@ class Replica:
         self.on_forget: Callable[[], None] = lambda: None
         """Called when texts are removed, because the engine still keeps them in its files."""
         self._local: Oxigraph | None = None
-        self._graphs: set[str] = set()  # that it has, where it is not whole
+        self._graphs: set[str] = set()  # its graphs, unless it has the whole store
         self._mark: ox.Quad | None = None
-        self._count = 0  # quads, or a few more
+        self._count = 0  # the number of quads, or a few more
         self._lock = threading.RLock()
 
     @property
@@ -741,7 +741,7 @@ class Replica:
     def drop(self, *, spare: bool = False) -> None:
         """Forget the copy; delete its files too, unless `spare` is set."""
         with self._lock:
-            self._local = self._mark = None  # whoever reads it has it open until then
+            self._local = self._mark = None  # open readers keep their files until they finish
             self.sequence, self._count, self._graphs = -1, 0, set()
             if not spare:
                 rmtree(self._folder, ignore_errors=True)
@@ -761,7 +761,7 @@ class Replica:
 
     def _open(self) -> None:
         self.drop()
-        path = self._folder / uuid4().hex  # whoever still reads an earlier one has that open
+        path = self._folder / uuid4().hex  # open readers keep an earlier one
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._local = Oxigraph(path)
@@ -895,7 +895,7 @@ class Replica:
         missing = {graph: self._store.count_graph(graph) for graph in wanted if graph not in self._graphs}
         needed = sum(missing.values())
         if missing and needed + self._count > self._some and self._graphs - set(wanted):
-            self.drop()  # somebody else's, of an earlier question
+            self.drop()  # the graphs of another caller, for an earlier query
             self._bring(graphs)
             return
         if needed + self._count > self._some:

@@ -1,11 +1,11 @@
 """
-Quads held against the SHACL shapes: what is wrong with them, and how each fault is mended.
+Validates quads against the SHACL shapes: what is wrong with them, and how to fix each violation.
 
-*Guarantees:* the quads are not changed and nothing is fetched; no exception of rdflib or pyshacl leaves this module.
+*Guarantees:* the quads are not changed, and nothing is fetched; no exception of rdflib or pyshacl leaves this module.
 
-*But:* references are judged within the quads that are given. A memory whose note is not among them has no provenance here, so
-give the described nodes too. Graph names do not matter: the union of the graphs is one set of statements. No inference beyond
-subclasses. What values a property takes is judged by `ranges`, statement by statement.
+*But:* references are resolved within the given quads: a memory without its note among them counts as having no provenance, so pass
+the described nodes too. Graph names are ignored: the union of the graphs is validated. There is no inference beyond subclasses.
+`ranges` validates the values of properties, statement by statement.
 
 *Source:* SHACL, W3C Recommendation, https://www.w3.org/TR/shacl/
 """
@@ -34,21 +34,20 @@ if TYPE_CHECKING:
     from rdflib import Graph
     from rdflib.term import Literal, Node, URIRef
 
-# While it runs, pyshacl patches rdflib's literals for every thread and writes into the shapes it is given.
+# While it runs, pyshacl patches rdflib's literals for all threads and modifies the shapes graph.
 _ALONE = Lock()
 
-# rdflib and pyshacl have no root of their own
+# rdflib and pyshacl share no base exception
 _FAILURES = (RuntimeError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, SyntaxError)
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Violation:
     """
-    One fault.
+    One violation.
 
-    `shape` is the node shape that is broken, `focus` the node that breaks it, `path` the predicate concerned ("" when it is
-    more than one), `message` what to do about it. `value` is the value that is wrong, as far as it may be shown; "" where it is
-    none.
+    `shape` is the violated node shape, `focus` the node that violates it, `path` the predicate ("" if there are several), `message`
+    how to fix it. `value` is the wrong value as far as it may be shown, or "".
     """
 
     shape: IRI
@@ -60,7 +59,7 @@ class Violation:
     @property
     def target(self) -> str:
         """
-        The node, or the triple, that is to be mended.
+        The node or the triple to fix.
 
         >>> Violation(IRI("urn:shape"), IRI("urn:x:note"), "http://purl.org/memento/position", "", '"abc"').target
         '<urn:x:note> mem:position "abc"'
@@ -71,17 +70,17 @@ class Violation:
 
     @property
     def line(self) -> str:
-        """What is broken and how it is mended, without the value, which may be somebody's words."""
+        """What is violated and how to fix it, without the value, which may be somebody's words."""
         of = f"{shorten(self.path)}: " if self.value else ""
         return f"{self.shape.rsplit('/', 1)[-1]}: {of}{self.message}"
 
 
 def violations(quads: Iterable[Quad]) -> list[Violation]:
     """
-    Every fault of the quads, sorted by shape and focus; empty when they conform.
+    Return every violation of the quads, sorted by shape and focus; empty if they conform.
 
     Raises:
-        GraphError: the quads could not be validated at all.
+        GraphError: the quads could not be validated.
         MissingPart: the shapes are not part of this installation.
     """
     found = [(subject, predicate, value) for subject, predicate, value, _ in quads]
@@ -91,7 +90,7 @@ def violations(quads: Iterable[Quad]) -> list[Violation]:
 
 
 def violations_of(statements: Iterable[ox.Quad]) -> list[Violation]:
-    """The same of quads to the letter: a text in a language, or a number that is none, is not what a string or a number is."""
+    """Validate quads to the letter: a language-tagged text is not a plain string, an ill-typed number not a number."""
     found = list(statements)
     wrong = _out_of_range((_iri(one.subject), IRI(one.predicate.value), one.object) for one in found)
     sound = (one for one in found if not (isinstance(one.object, ox.Literal) and _is_odd(one.object)))
@@ -100,7 +99,7 @@ def violations_of(statements: Iterable[ox.Quad]) -> list[Violation]:
 
 @cache
 def looked_back() -> frozenset[IRI]:
-    """The predicates along which the shapes go from an object to its subjects: those must be given with it to be judged."""
+    """Return the predicates that shapes follow from an object to its subjects; pass those subjects with it for validation."""
     from rdflib.namespace import SH
 
     shapes = _parse_graph("ontology/shapes.ttl")
@@ -108,7 +107,7 @@ def looked_back() -> frozenset[IRI]:
 
 
 def _check_triples(triples: Sequence[tuple[Node, Node, Node]], wrong: Iterable[Violation]) -> list[Violation]:
-    """The faults of some triples, with those of single statements of which no shape of a class speaks."""
+    """Return the violations of some triples, plus those of single statements that no class shape covers."""
     with _ALONE:
         report, shapes = _run_shapes(triples)
         found = _read_report(report, shapes)
@@ -122,7 +121,7 @@ def _check_triples(triples: Sequence[tuple[Node, Node, Node]], wrong: Iterable[V
 
 
 def _is_odd(term: ox.Literal) -> bool:
-    """Whether rdflib would tell its log the text of a literal, as it is none of its datatype, or pyshacl cannot compare it."""
+    """Tell whether rdflib would log the text of a literal because it is ill-typed, or pyshacl cannot compare it."""
     value = to_value(term)
     return is_ill_typed(term) or (isinstance(value, float) and not isfinite(value))
 
@@ -140,17 +139,17 @@ def _run_shapes(triples: Iterable[tuple[Node, Node, Node]]) -> tuple[Graph, Grap
     import pyshacl
     import rdflib
 
-    logging.getLogger("rdflib.term").disabled = True  # it quotes the text of a literal that is none of its datatype
+    logging.getLogger("rdflib.term").disabled = True  # it quotes the text of ill-typed literals
     shapes, ontology = _parse_graph("ontology/shapes.ttl"), _parse_graph("ontology/memento.ttl")
     try:
         data = rdflib.Graph()
-        data += ontology  # not `ont_graph`, which carries classes over but not individuals such as mem:Similar
+        data += ontology  # not `ont_graph`, which copies classes but not individuals such as mem:Similar
         for triple in triples:
             data.add(triple)
         _, report, text = pyshacl.validate(data, shacl_graph=shapes, inplace=True)
     except _FAILURES as error:
         raise GraphError(f"the quads could not be held against the shapes: {error}") from error
-    if not isinstance(report, rdflib.Graph):  # how pyshacl hands over a ValidationFailure
+    if not isinstance(report, rdflib.Graph):  # how pyshacl returns a ValidationFailure
         raise GraphError(f"the quads could not be held against the shapes: {text}")
     return report, shapes
 
@@ -166,7 +165,7 @@ def _parse_graph(name: str) -> Graph:
 
 
 def _read_report(report: Graph, shapes: Graph) -> set[Violation]:
-    # Only the report's own results: those below sh:detail say the same once more, without a message of ours.
+    # Only top-level results: those below sh:detail repeat them without our messages.
     from rdflib.namespace import SH
 
     return {
@@ -182,7 +181,7 @@ def _read_report(report: Graph, shapes: Graph) -> set[Violation]:
 
 
 def _node_shape(source: Node | None, shapes: Graph) -> str:
-    """The shape that has a name: property shapes are blank nodes of the shape they belong to."""
+    """Return the named shape: property shapes are blank nodes of the shape that has them."""
     from rdflib.namespace import SH
 
     return str(next(shapes.subjects(SH.property, source), source))
@@ -195,7 +194,7 @@ def _predicate(path: Node | None) -> str:
 
 
 def _value(path: Node | None, value: Node | None) -> str:
-    """A wrong value as it may be shown: where a range tells that it is no text."""
+    """Return a wrong value as far as it may be shown: only if its range shows that it is not free text."""
     from rdflib import URIRef
 
     of = ranges().get(IRI(str(path))) if isinstance(path, URIRef) else None
@@ -219,7 +218,8 @@ def _exact(term: ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple) -> Node:
 
     if isinstance(term, ox.Literal):
         datatype = URIRef(term.datatype.value)
-        typed = None if term.language or datatype == XSD.string else datatype  # rdflib tells "x" from "x"^^xsd:string
+        # rdflib distinguishes "x" from "x"^^xsd:string
+        typed = None if term.language or datatype == XSD.string else datatype
         return Literal(term.value, lang=term.language, datatype=typed, normalize=False)
     return URIRef(term.value) if isinstance(term, ox.NamedNode) else BNode(str(term))
 

@@ -1,10 +1,10 @@
 """
-How like a text every memory is, as a table that travels to a worker, and the function that looks it up there.
+How similar each memory is to a text: a table that is sent to a worker, and the function that searches it there.
 
-A table is sorted 64-bit digests of IRIs, then a cosine for each, in single precision: 12 bytes a memory, found by halving.
+A table is sorted 64-bit digests of IRIs, followed by one single-precision cosine for each: 12 bytes a memory, with binary search.
 
-*Because:* the cosines of all memories with one text are one product of a matrix and a vector, which takes the owner of the vectors
-ten milliseconds for 100,000; a worker has neither them nor numpy.
+*Because:* the cosines of all memories with a text are one matrix-vector product, which takes the process that has the vectors ten
+milliseconds for 100,000; a worker has neither vectors nor numpy.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _DIGITS = 6
 
 
 def digest_iri(iri: str) -> int:
-    """Return the number that stands for an IRI in a table."""
+    """Return the number of an IRI in a table."""
     return int.from_bytes(blake2b(iri.encode(), digest_size=_KEY_BYTES).digest(), "little")
 
 
 class SimilarityTable:
-    """One table, as it came."""
+    """One table, as received."""
 
     def __init__(self, data: bytes) -> None:
         count = len(data) // (_KEY_BYTES + _SCORE_BYTES)
@@ -38,7 +38,7 @@ class SimilarityTable:
         self._scores: Sequence[float] = view[count * _KEY_BYTES :].cast("f")
 
     def score(self, iri: str) -> float | None:
-        """Return the cosine of what an IRI names, −1 to 1; None for what is not in the table."""
+        """Return the cosine of the node with an IRI, −1 to 1; None if it is not in the table."""
         wanted = digest_iri(iri)
         place = bisect_left(self._keys, wanted)
         return self._scores[place] if place < len(self._keys) and self._keys[place] == wanted else None
@@ -46,10 +46,10 @@ class SimilarityTable:
 
 def similarity_functions(tables: Mapping[tuple[str, bool], bytes]) -> dict[ox.NamedNode, Function]:
     """
-    `mem:similarity`, of a memory or an entity and what the tables were made for.
+    Return `mem:similarity`, a function of a memory or an entity and something that a table was made for.
 
     Args:
-        tables: by a text, or an IRI, and whether it is one.
+        tables: by a text or an IRI, and whether it is an IRI.
     """
     read = {asked: SimilarityTable(data) for asked, data in tables.items()}
 
@@ -57,7 +57,7 @@ def similarity_functions(tables: Mapping[tuple[str, bool], bytes]) -> dict[ox.Na
         asked = (getattr(other, "value", ""), isinstance(other, ox.NamedNode))
         score = read[asked].score(node.value) if isinstance(node, ox.NamedNode) and asked in read else None
         if score is None:
-            raise ValueError  # which the engine takes for an unbound value
+            raise ValueError  # which the engine treats as unbound
         return ox.Literal(round(score, _DIGITS))
 
     return {ox.NamedNode(MEM.similarity): similarity}

@@ -1,13 +1,13 @@
 """
-Snapshots of a store: taken beside it by its owner, opened by the workers that evaluate foreign SPARQL, and gone when nobody needs
-them.
+Snapshots of a store: its owner takes them beside it, the workers that evaluate SPARQL of users open them, and they are deleted when
+no longer needed.
 
-*Guarantees:* a snapshot holds every write that was acknowledged before it was asked for. It is taken again only when the store has
-changed since. `drop` leaves none behind, so that none keeps what was erased; nor does the end of the process, nor the next start.
+*Guarantees:* a snapshot has every write that was acknowledged before it was requested. A new one is taken only after the store has
+changed. `drop` removes all of them, so that none keeps erased data; so do the end of the process and the next start.
 
-Where the store is behind an endpoint, they are of its replica here, which may have only the graphs that somebody wants to read.
+For a store behind an endpoint they are taken from its local replica, which may have only the requested graphs.
 
-*But:* a snapshot is hard links to the store's own files. It costs milliseconds, and shares with them the text that the engine
+*But:* a snapshot is hard links to the store's own files. It takes milliseconds, and shares with them the text that the engine
 keeps in its files until they are rewritten (`oxigraph.rewrite`). A store in memory has no files and so no snapshots.
 """
 
@@ -24,12 +24,12 @@ from memento.graph.store import Store
 
 
 class Snapshots:
-    """The snapshots of one store, owned by the process that owns the store. May be used from many threads."""
+    """The snapshots of one store, managed by the process that owns the store. Thread-safe."""
 
     def __init__(self, graph: Store, folder: Path) -> None:
         """
         Args:
-            folder: where they lie, on the file system of the store; what an earlier process left there is deleted.
+            folder: where snapshots are created, on the file system of the store; leftovers of an earlier process are deleted.
 
         Raises:
             GraphError: the folder cannot be emptied.
@@ -37,11 +37,11 @@ class Snapshots:
         self._graph, self._folder = graph, folder
         self._lock = threading.Lock()
         self.newest: Path | None = None
-        """The one that is read at present, which may be gone the next moment."""
+        """The current snapshot, which may be deleted at any time."""
         self.on_drop: Callable[[], None] = lambda: None
-        """Called after `drop`, for whoever still has one open."""
-        self._writes = -1  # how many the newest one holds
-        self._graphs: Collection[str] | None = None  # that it holds, where those are not all
+        """Called after `drop`, to end readers that still have one open."""
+        self._writes = -1  # the number of writes in the newest one
+        self._graphs: Collection[str] | None = None  # its graphs, unless it has all
         self._leases: dict[Path, int] = {}
         self._taken = 0
         delete_snapshots(folder)
@@ -49,11 +49,11 @@ class Snapshots:
     @contextmanager
     def lease(self, *, stale: bool = False, graphs: Collection[str] | None = None) -> Iterator[Path]:
         """
-        Lend a folder that holds all that was written before the call, until the end of the block.
+        Lend a folder with everything written before the call, until the end of the block.
 
         Args:
-            stale: whether one that was taken earlier will do, for whoever does not look at what it holds.
-            graphs: what is to be read, where that is not all; others may be there too.
+            stale: whether an older snapshot will do, for callers that do not look at its content.
+            graphs: the graphs to read, unless all; the snapshot may have others too.
 
         Raises:
             GraphError: the store is closed or in memory, or the disk has no room.
@@ -70,7 +70,7 @@ class Snapshots:
         Lend a path beside the snapshots for a copy of one that a worker may write to; it is deleted at the end of the block.
 
         Raises:
-            GraphError: the folder cannot be made.
+            GraphError: the folder cannot be created.
         """
         with self._lock:
             path = self._new_path()
@@ -80,26 +80,26 @@ class Snapshots:
             rmtree(path, ignore_errors=True)
 
     def drop(self) -> None:
-        """Let no snapshot be used again; each is deleted at once, or as soon as whoever reads it has ended."""
+        """Stop using all snapshots; each is deleted at once, or as soon as its last reader has finished."""
         with self._lock:
             self._writes = -1
             self._retire()
         self.on_drop()
 
     def switch_to(self, graph: Store) -> None:
-        """Be of another store from now on."""
+        """Take snapshots of another store from now on."""
         with self._lock:
             self._graph = graph
         self.drop()
 
     def close(self) -> None:
-        """Delete every snapshot; the workers have ended before. Calling it twice is harmless."""
+        """Delete every snapshot; call it after the workers have ended. Calling it twice is harmless."""
         self.drop()
         delete_snapshots(self._folder)
 
     def _acquire(self, stale: bool, graphs: frozenset[str] | None) -> Path:
         with self._lock:
-            writes = self._graph.writes  # before the backup: what is written meanwhile may or may not be in it
+            writes = self._graph.writes  # before the backup: concurrent writes may or may not be in it
             is_whole = self._graphs is None or (graphs is not None and graphs.issubset(self._graphs))
             if self.newest is None or ((self._writes != writes or not is_whole) and not stale):
                 path = self._new_path()
@@ -132,7 +132,7 @@ class Snapshots:
 
 
 def delete_snapshots(folder: Path) -> None:
-    """Delete the snapshots in a folder; raises `GraphError` when they cannot be."""
+    """Delete the snapshots in a folder; raise `GraphError` if that fails."""
     try:
         rmtree(folder)
     except FileNotFoundError:

@@ -1,9 +1,9 @@
 """
-The one seam to a store: what every room above asks of it, whichever engine holds the quads.
+The protocol of a store, which all modules above use whichever engine holds the quads.
 
-`select`, `apply`, `quads` and `load` speak in values; `match`, `holds` and `extend` in terms to the letter, with their languages,
-datatypes and blank nodes, for documents and for what others write by SPARQL. What an update would change travels between processes
-as a `Delta`, which is applied whole or not at all.
+`select`, `apply`, `quads` and `load` use our values; `match`, `holds` and `extend` use exact terms with languages, datatypes and
+blank nodes, for documents and for SPARQL of users. A `Delta` carries the changes of an update between processes, and is applied
+atomically.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from memento.iris import IRI
 from memento.model import Change, Quad, Value
 
 DEFAULT = ""
-"""How the default graph is called where a name is expected."""
+"""The name for the default graph."""
 
 MARK = b"#\n"
-"""Between what goes and what comes in a packed delta: no line of N-Quads begins so."""
+"""The separator between removals and additions in a packed delta: no line of N-Quads begins like this."""
 
 BULK = 5_000
-"""Quads from which on a delta that only adds is written as files, several times faster than as a transaction."""
+"""From this number of quads on, a delta that only adds is written as files, several times faster than a transaction."""
 
 _Functions = dict[ox.NamedNode, Callable[..., "ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple | None"]]
 
@@ -35,10 +35,10 @@ _Functions = dict[ox.NamedNode, Callable[..., "ox.NamedNode | ox.BlankNode | ox.
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delta:
     """
-    `removes` and `adds` are N-Quads without duplicates, of quads that are there and that are not. Graphs in `cleared` lose
-    everything before, however much it is; of those in `dropped` not even the name is left; `created` are empty.
+    `removes` and `adds` are N-Quads without duplicates, of existing and of new quads. Graphs in `cleared` lose everything first,
+    whatever its size; those in `dropped` also lose their names; those in `created` are empty.
 
-    `removed` counts what `cleared` takes too. `touched` are all graphs that the update names as written, changed or not.
+    `removed` also counts what `cleared` removes. `touched` are all graphs that the update names as targets, changed or not.
     """
 
     removes: bytes = b""
@@ -52,17 +52,17 @@ class Delta:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to be written."""
+        """Whether there is nothing to write."""
         return not (self.removed or self.added or self.cleared or self.dropped or self.created)
 
     def pack(self) -> bytes:
-        """Return the delta as bytes: what goes, a line with a mark, what comes, and the rest as JSON in a comment."""
+        """Serialise the delta: removals, a separator line, additions, and the rest as JSON in a comment."""
         rest = {name: value for name, value in asdict(self).items() if name not in ("removes", "adds")}
         return b"".join([self.removes, MARK, self.adds, pack_rest(rest)])
 
     @classmethod
     def unpack(cls, data: bytes) -> Delta:
-        """Read a delta from the bytes that `pack` made."""
+        """Read a delta from the output of `pack`."""
         begin, end = (0 if data.startswith(MARK) else data.index(b"\n" + MARK) + 1), data.rindex(b"#{")
         rest: dict[str, Any] = json.loads(data[end + 1 :])
         lists: dict[str, Any] = {
@@ -71,13 +71,13 @@ class Delta:
         return cls(removes=data[:begin], adds=data[begin + len(MARK) : end], **lists)
 
     def __add__(self, more: Change) -> Delta:
-        """Return the delta with some quads of our own, which are not counted: what is recorded about it, what it takes along."""
+        """Return the delta with further quads of our own, such as an audit record; they are not counted."""
         removes, adds = (serialise_quads(to_quads(found)) for found in (more.removes, more.adds))
         return replace(self, removes=self.removes + removes, adds=self.adds + adds)
 
 
 def pack_rest(rest: dict[str, Any]) -> bytes:
-    """Return the last line of a packed delta: all but its quads. No IRI has a brace, so that nothing else looks like it."""
+    """Return the last line of a packed delta: all but its quads. No IRI has a brace, so no other line looks like it."""
     return b"#" + json.dumps(rest).encode()
 
 
@@ -93,10 +93,10 @@ def serialise_quads(quads: Iterable[ox.Quad]) -> bytes:
 
 def rewrite_terms(quads: bytes, rewrite: Callable[[str, str, bool], str]) -> bytes:
     """
-    Return N-Quads with other literals and other IRIs in them; where a literal changes, it becomes plain text.
+    Return N-Quads with rewritten literals and IRIs; a changed literal becomes plain text.
 
     Args:
-        rewrite: is given the text of a subject or an object, what to call its place, and whether it is an IRI.
+        rewrite: gets the text of a subject or object, the name of its place, and whether it is an IRI.
     """
 
     def rewrite_term(term: Any, place: str) -> Any:
@@ -131,15 +131,15 @@ def select_quads(quads: bytes, graphs: Iterable[str]) -> list[ox.Quad]:
 
 
 def to_change(removes: Iterable[ox.Quad], adds: Iterable[ox.Quad]) -> Change:
-    """Return quads as a change of our own, for the indexes; the languages of literals and datatypes that we do not use are lost."""
+    """Return quads as a change in our values, for the indexes; language tags and unused datatypes are lost."""
     return Change(tuple(to_own_quad(quad) for quad in adds), tuple(to_own_quad(quad) for quad in removes))
 
 
 def apply_delta(delta: Delta, store: ox.Store) -> None:
     """
-    Write a delta, all of it or nothing.
+    Write a delta atomically.
 
-    Terms go in as terms, by functions that the update calls: an update's text can name no blank node that is in the store.
+    Terms are inserted by functions that the update calls, because the text of an update cannot name a blank node of the store.
 
     Raises:
         OSError: the store failed; nothing was written.
@@ -159,7 +159,7 @@ def apply_delta(delta: Delta, store: ox.Store) -> None:
 
 
 def minimise_delta(delta: Delta, store: ox.Store) -> Delta:
-    """Return a delta, made without a look at the store, without what is not there to go, or there already."""
+    """Return a delta that was made without reading the store, without removals of missing quads and additions of existing ones."""
     removes = [quad for quad in parse_quads(delta.removes) if quad in store]
     adds = [quad for quad in parse_quads(delta.adds) if quad not in store]
     created = tuple(graph for graph in delta.created if not store.contains_named_graph(ox.NamedNode(graph)))
@@ -174,7 +174,7 @@ def minimise_delta(delta: Delta, store: ox.Store) -> Delta:
 
 
 def _write_templates(verb: str, quads: Sequence[ox.Quad], begin: int) -> list[str]:
-    """Return the operations that take some quads, numbered from `begin`, out of the store or put them in."""
+    """Return the operations that remove or insert some quads, numbered from `begin`."""
     named = [number for number, quad in enumerate(quads, begin) if graph_of(quad) != DEFAULT]
     rest = [number for number, quad in enumerate(quads, begin) if graph_of(quad) == DEFAULT]
     bound = " ".join(f"BIND(<{_FUNCTION}{one}>(?i) AS ?{one})" for one in "spo")
@@ -190,7 +190,7 @@ def _write_templates(verb: str, quads: Sequence[ox.Quad], begin: int) -> list[st
 
 
 def _part_functions(quads: Sequence[ox.Quad]) -> _Functions:
-    """Return the functions that give the parts of a quad by its number."""
+    """Return the functions that return the parts of a quad by its number."""
 
     def part_of(part: Callable[[ox.Quad], object]) -> Callable[..., ox.NamedNode]:
         return lambda number: part(quads[int(number.value)])  # type: ignore[return-value]
@@ -218,8 +218,7 @@ class Store(Protocol):
     """
     The store of truth: named graphs of quads behind SPARQL 1.1.
 
-    `failure` says why nothing can be written until it is opened again, if anything does; `on_failure` is called when that comes
-    to be.
+    `failure` says why nothing can be written until the store is reopened, None if it can; `on_failure` is called when it is set.
     """
 
     failure: str | None
@@ -227,24 +226,24 @@ class Store(Protocol):
 
     @property
     def is_on_disk(self) -> bool:
-        """Whether it has files on this machine that can be backed up."""
+        """Whether it has local files that can be backed up."""
         ...
 
     @property
     def writes(self) -> int:
-        """How many writes were made or tried: what was learned after as many is still true."""
+        """The number of writes made or tried: what was cached after this many is still valid."""
         ...
 
     def select(self, query: str, readable: Sequence[IRI], /, **slots: Value | Sequence[Value]) -> list[Row]:
         """
-        Return the rows of `queries/{query}.rq`, read from the `readable` named graphs alone, without values out of their range.
+        Return the rows of `queries/{query}.rq`, read only from the `readable` named graphs, without values out of range.
 
         Args:
             query: path below `queries/` without the suffix, as `retrieval/trace`.
-            readable: the dataset; nothing outside it is visible. Their union is the default graph, so a triple that
-                stands in two of them may come back twice.
-            slots: terms for the query's `VALUES ?name { … }` blocks. Text never becomes syntax. A slot that is not
-                given keeps the sample that the file has; an empty sequence is an error.
+            readable: the dataset; nothing outside it is visible. Its union is the default graph, so a triple that is in two of
+                them may be returned twice.
+            slots: terms for the query's `VALUES ?name { … }` blocks. Text never becomes syntax. A slot that is not given keeps
+                the sample of the file; an empty sequence is an error.
 
         Raises:
             GraphError: the store failed, the file or a slot does not exist.
@@ -253,7 +252,7 @@ class Store(Protocol):
 
     def apply(self, change: Change) -> None:
         """
-        Write one change, all of it or nothing; removals come before additions.
+        Write one change atomically; removals come before additions.
 
         Raises:
             GraphError: the store refused; nothing was written.
@@ -262,10 +261,10 @@ class Store(Protocol):
 
     def apply_delta(self, delta: Delta, touched: Iterable[IRI] = ()) -> None:
         """
-        Write what an update would change, all of it or nothing.
+        Write the changes of an update atomically.
 
         Args:
-            touched: the nodes whose indexes it outdates.
+            touched: the nodes whose indexes are outdated by it.
 
         Raises:
             GraphError: the store refused; nothing was written.
@@ -273,33 +272,33 @@ class Store(Protocol):
         ...
 
     def minimise_delta(self, delta: Delta) -> Delta:
-        """Return a delta without the quads that are not there to go, or there already."""
+        """Return a delta without removals of missing quads and additions of existing ones."""
         ...
 
     def extend(self, quads: Iterable[ox.Quad], subjects: Sequence[IRI], *, many: bool = False) -> None:
         """
-        Add quads to the letter, all of them or nothing.
+        Add quads to the letter, atomically.
 
         Args:
-            subjects: whom they are about; their indexes are outdated.
-            many: more than fit into memory.
+            subjects: of the quads; their indexes are outdated.
+            many: they do not fit into memory.
         """
         ...
 
     def load(self, turtle: bytes, graph: IRI) -> None:
-        """Replace one named graph by a Turtle document, all of it or nothing."""
+        """Replace one named graph by a Turtle document, atomically."""
         ...
 
     def graphs(self) -> list[IRI]:
-        """List the named graphs that hold something, sorted."""
+        """List the named graphs that have quads, sorted."""
         ...
 
     def has_graph(self, graph: IRI) -> bool:
-        """Tell whether there is such a named graph, empty or not."""
+        """Tell whether a named graph exists, empty or not."""
         ...
 
     def quads(self, graph: IRI) -> Iterable[Quad]:
-        """Yield every quad of one named graph, those of one subject together."""
+        """Yield every quad of one named graph, grouped by subject."""
         ...
 
     def match(
@@ -310,9 +309,9 @@ class Store(Protocol):
         graph: str | None = None,
     ) -> Iterator[ox.Quad]:
         """
-        Yield the quads to the letter that have these parts, each the name of a node; None is any.
+        Yield the quads with these parts, to the letter; each part is the name of a node, None matches any.
 
-        Those of one subject in one graph come together. What is written after this call is not among them.
+        They are grouped by subject and graph. Quads written after this call are not among them.
         """
         ...
 
@@ -322,32 +321,32 @@ class Store(Protocol):
 
     def backup(self, folder: Path, graphs: Collection[str] | None = None) -> Collection[str] | None:
         """
-        Copy the store to a folder that is not there yet: by hard links, in milliseconds, on the same file system.
+        Copy the store to a new folder: by hard links, within milliseconds, if it is on the same file system.
 
         Args:
-            graphs: what is wanted, where that is not all; others may be there too.
+            graphs: the graphs to copy, unless all; the copy may have others too.
 
         Returns:
-            the graphs that the copy has; None for all.
+            the graphs in the copy; None for all.
 
         Raises:
-            GraphError: the store has no files, is closed, or the disk has no room.
+            GraphError: the store has no files or is closed, or the disk is full.
         """
         ...
 
     def end_segment(self, folder: Path) -> int:
         """
-        Copy the store as `backup` does, and let the journal of its writes begin a new file behind the copy.
+        Copy the store as `backup` does, and start a new file of its journal after the copy.
 
         Returns:
-            the number of the last write that the copy has; 0 where there is no journal.
+            the number of the last write in the copy; 0 if there is no journal.
         """
         ...
 
     def copy_files(self, folder: Path) -> None:
-        """Write the quads as they are now into a new store, with nothing else in its files; some ten seconds for a million."""
+        """Write the current quads to a new store whose files have nothing else; some ten seconds for a million."""
         ...
 
     def close(self) -> None:
-        """Let go of the store; calling it twice is harmless."""
+        """Release the store; calling it twice is harmless."""
         ...

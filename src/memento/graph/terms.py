@@ -1,4 +1,4 @@
-"""Our values and quads as terms and quads of the engine, and back."""
+"""Converts our values and quads to terms and quads of the engine, and back."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _NUMBERS: dict[str, type[int] | type[float]] = {
 
 def to_term(value: Value) -> Term:
     """
-    Return a value as the term that stands for it; text never becomes a name.
+    Return the term for a value; text never becomes an IRI.
 
     Raises:
-        GraphError: an IRI that is none, or text that RDF cannot hold.
+        GraphError: an invalid IRI, or text that RDF cannot hold.
 
     >>> str(to_term(IRI("urn:x")))
     '<urn:x>'
@@ -55,7 +55,7 @@ def to_term(value: Value) -> Term:
 
 def to_value(term: NamedNode | Literal | BlankNode | Triple) -> Value:
     """
-    Return the value that a term stands for; a literal of a type we do not use is its text.
+    Return the value of a term; for a literal with a datatype that we do not use, its text.
 
     >>> to_value(Literal(3)), to_value(NamedNode("urn:x")), to_value(Literal(True))
     (3, 'urn:x', True)
@@ -76,13 +76,13 @@ def _literal_value(term: Literal) -> Value:
     number = _NUMBERS.get(datatype)
     try:
         return number(text) if number else text
-    except ValueError:  # somebody's own RDF may call any text a number
+    except ValueError:  # RDF of users may declare any text a number
         return text
 
 
 def is_ill_typed(term: Literal) -> bool:
     """
-    Whether the text of a literal is none of its datatype, as far as we use that.
+    Tell whether the text of a literal is invalid for its datatype, among those that we use.
 
     >>> is_ill_typed(Literal("abc", datatype=NamedNode(XSD.integer))), is_ill_typed(Literal("abc"))
     (True, False)
@@ -93,7 +93,7 @@ def is_ill_typed(term: Literal) -> bool:
 
 
 def _instant(text: str) -> Value:
-    """An instant, or the text where it is none or lies outside of the years that can be counted in UTC."""
+    """Return a time; the text itself if it is not one, or is outside the years that UTC can count."""
     try:
         at = datetime.fromisoformat(text)
         if not at.tzinfo:
@@ -107,10 +107,10 @@ def _instant(text: str) -> Value:
 
 def resolve_iri(prologue: str, name: str, base: str | None) -> str:
     """
-    Return the IRI that an IRI or a prefixed name stands for, after the declarations of a prologue, as the engine resolves it.
+    Resolve an IRI or a prefixed name after the declarations of a prologue, as the engine does.
 
     Raises:
-        InputError: it stands for none: its prefix is not declared, or it is relative and there is no base.
+        InputError: its prefix is not declared, or it is relative and there is no base.
 
     >>> resolve_iri("PREFIX ex: <http://ex.org/a/>", "<../b>", "http://ex.org/a/c")
     'http://ex.org/b'
@@ -125,12 +125,12 @@ def resolve_iri(prologue: str, name: str, base: str | None) -> str:
 
 
 def to_node(name: str) -> ox.NamedNode | ox.BlankNode:
-    """Return the node of a name; that of a blank node begins with `_:`."""
+    """Return the node with a name; the name of a blank node begins with `_:`."""
     return ox.BlankNode(name[2:]) if name.startswith("_:") else ox.NamedNode(name)
 
 
 def to_quads(quads: Iterable[Quad]) -> list[ox.Quad]:
-    """Return our quads as the store's, in their order."""
+    """Return our quads as the engine's, in order."""
     made: dict[str, ox.NamedNode] = {}
 
     def to_name(iri: IRI) -> ox.NamedNode:
@@ -151,7 +151,7 @@ def to_quads(quads: Iterable[Quad]) -> list[ox.Quad]:
 
 
 def to_own_quad(quad: ox.Quad) -> Quad:
-    """Return the engine's quad in our own terms."""
+    """Return a quad of the engine as ours."""
     subject = quad.subject.value if isinstance(quad.subject, NamedNode) else str(quad.subject)
     graph = "" if isinstance(quad.graph_name, ox.DefaultGraph) else quad.graph_name.value
     return (IRI(subject), IRI(quad.predicate.value), to_value(quad.object), IRI(graph))

@@ -1,8 +1,8 @@
 """
-Parts of a dataset on their way in and out: a document held in a store apart until it is known to be right, and then poured into the
-real one; what one namespace needs to be whole; vectors beside what they are of.
+Import and export of parts of a dataset: a staging store for a document until it is validated and poured into the real store; what
+one namespace needs to be complete; vectors beside their nodes.
 
-*Guarantees:* nothing of the document is in the real store before `pour`; then all of it is, or nothing.
+*Guarantees:* `pour` is atomic; before it, nothing of the document is in the real store.
 """
 
 from __future__ import annotations
@@ -26,34 +26,34 @@ from memento.iris import CASES, IRI, MEM, PROV, TYPE, XSD
 from memento.model import Quad, Value
 
 VECTORS = IRI("urn:memento:vectors")
-"""The graph in the staging store that vectors go to: they never lie in the real one."""
+"""The graph of vectors in the staging store; the real store never has it."""
 
 _FREE = "urn:memento:data:"
 _OF_VECTORS = (MEM.embedding, MEM.hasStateEmbedding, MEM.embeddedBy, MEM.embeddedHash)
 _STAYS = (MEM.name, MEM.entityType, MEM.description, MEM.isWellKnown, MEM.updatedAt)
-"""What one anchor has once: where it is known already, what is known stays."""
+"""Predicates with one value per anchor: a known value stays."""
 _PROGRESS = frozenset(
     {
         *(MEM.state, MEM.attempts, MEM.error, MEM.reason, MEM.retryAt, MEM.tokens, MEM.isIsolated),
         *(PROV.startedAtTime, PROV.endedAtTime),
     }
 )
-"""What a note and a run say of how far they have come: of those that are here already, what is known stays."""
+"""Predicates for the progress of a note or a run: for existing ones the known value stays."""
 _RUNS = "urn:memento:provenance:"
 _MEMORIES = "urn:memento:graph:"
-_MANY = 500_000  # quads above which they are written as new files, which need no memory
+_MANY = 500_000  # more quads are written as new files, which needs no memory
 _BODIES = (MEM.Memory, MEM.Note)
-"""The types of what has a text."""
-_AT_ONCE = 10_000  # quads that are held against the shapes together, beside those of their neighbours
+"""The types of nodes with a text."""
+_AT_ONCE = 10_000  # quads validated together, besides those of their neighbours
 
 
 class StagingStore:
-    """The quads of a document, by the graphs they are meant for."""
+    """The quads of a document, by their target graphs."""
 
     def __init__(self, folder: Path | None = None) -> None:
         """
         Args:
-            folder: where they lie when they are many; None keeps them in memory.
+            folder: for many quads; None keeps them in memory.
         """
         with translate_failures():
             self._store = ox.Store(folder) if folder else ox.Store()
@@ -62,16 +62,16 @@ class StagingStore:
         self, quads: Iterable[ox.Quad], placed: Callable[[str], IRI | None], renamed: Mapping[str, IRI]
     ) -> Counter[str]:
         """
-        Take the quads in, each into the graph that its name is `placed` in ("" outside of any); None passes it over.
+        Read quads, each into the graph that `placed` returns for its graph name ("" outside of any); None skips it.
 
         Args:
-            renamed: nodes that go by another name here.
+            renamed: nodes that have another name here.
 
         Returns:
-            how many quads there were, by the name of their graph.
+            the number of quads by graph name.
 
         Raises:
-            InputError: of `quads` or `placed`; or a blank node where memories are.
+            InputError: from `quads` or `placed`, or a blank node in a graph of memories.
         """
         counted: Counter[str] = Counter()
         graphs: dict[str, ox.NamedNode | None] = {}
@@ -102,21 +102,21 @@ class StagingStore:
         return counted
 
     def add_own(self, quads: Iterable[Quad]) -> None:
-        """Put something of our own beside it, to be poured with it."""
+        """Add quads of our own, to be poured with the document."""
         for subject, predicate, value, graph in quads:
             self._store.add(ox.Quad(to_node(subject), ox.NamedNode(predicate), to_term(value), ox.NamedNode(graph)))
 
     def subjects(self, begin: str) -> list[tuple[IRI, IRI]]:
-        """Return (subject, graph) of all in graphs whose names begin so."""
+        """Return (subject, graph) of all subjects in graphs whose names begin with `begin`."""
         places = dict.fromkeys((_iri_of(quad.subject), _graph_of(quad)) for quad in self._quads())
         return [place for place in places if place[1].startswith(begin)]
 
     def list_quads(self) -> Iterator[ox.Quad]:
-        """Yield what is to be poured."""
+        """Yield the quads to pour."""
         return self._quads()
 
     def rename(self, names: Mapping[IRI, IRI]) -> None:
-        """Let nodes go by other names, wherever they stand."""
+        """Rename nodes wherever they occur."""
         for old, new in names.items():
             node, other = ox.NamedNode(old), {str(old): new}
             quads = [*self._store.quads_for_pattern(node, None, None), *self._store.quads_for_pattern(None, None, node)]
@@ -127,9 +127,9 @@ class StagingStore:
 
     def drop_settled(self, real: Store) -> int:
         """
-        Let go of what the real store has another value of, where what is known stays; how many quads that were.
+        Drop quads for which the real store has another value that takes precedence; return their number.
 
-        What is known of a case or of a look-up stays as it is: mean values, rewards and states of steps change with use.
+        Known values of cases and look-ups take precedence: mean values, rewards and the states of steps change with use.
         """
         gone, known = [], dict[tuple[str, str], bool]()
         for quad in self._quads():
@@ -154,14 +154,14 @@ class StagingStore:
 
     def raise_if_rewriting(self, real: Store, name: str) -> None:
         """
-        Raise unless what was said, and who made memories of it, stays as it is in the real store.
+        Raise if the document would change what was said in the real store, or who made memories of it.
 
         Args:
-            name: what errors call the document.
+            name: the document's name in errors.
 
         Raises:
-            Forbidden: a memory graph of the document tells of a run.
-            Conflict: a node that is here already would say otherwise what was said or made.
+            Forbidden: a memory graph of the document describes a run.
+            Conflict: an existing node would get other original words or another origin.
         """
         known = dict[tuple[IRI, IRI], frozenset[IRI]]()
         for quad in self._quads():
@@ -185,7 +185,7 @@ class StagingStore:
                 )
 
     def fresh(self, real: Store) -> Counter[tuple[IRI, IRI]]:
-        """Return (subject, graph) → how many quads the real store does not have yet."""
+        """Return (subject, graph) → the number of quads that the real store does not have yet."""
         counted: Counter[tuple[IRI, IRI]] = Counter()
         with translate_failures():
             for quad in self._quads():
@@ -194,7 +194,7 @@ class StagingStore:
         return counted
 
     def describe(self, subject: IRI) -> dict[IRI, list[Value]]:
-        """Return what the document says of a node: predicate → values."""
+        """Return what the document states about a node: predicate → values."""
         values: dict[IRI, list[Value]] = {}
         for quad in self._statements_about(subject):
             values.setdefault(IRI(quad.predicate.value), []).append(to_value(quad.object))
@@ -206,7 +206,9 @@ class StagingStore:
             yield _iri_of(quad.subject), _graph_of(quad)
 
     def vector(self, subject: IRI) -> dict[str, str]:
-        """Return what the document says of a node's vectors: `embedding` or `hasStateEmbedding`, `embeddedBy`, `embeddedHash`."""
+        """
+        Return what the document states about a node's vectors: `embedding` or `hasStateEmbedding`, `embeddedBy`, `embeddedHash`.
+        """
         quads = self._store.quads_for_pattern(ox.NamedNode(subject), None, None, ox.NamedNode(VECTORS))
         return {
             quad.predicate.value.removeprefix(MEM.base): quad.object.value
@@ -218,16 +220,16 @@ class StagingStore:
         self, subjects: Sequence[IRI], real: Store, graphs: Collection[IRI], progress: Callable[[int], None]
     ) -> list[Violation]:
         """
-        Return the faults that these nodes would have, were the document in the real store; some 10 ms for a memory and its note.
+        Return the violations of these nodes with the document in the real store; some 10 ms for a memory and its note.
 
         Args:
-            graphs: those of the real store that count.
-            progress: called with how many were judged, as the work goes on.
+            graphs: the graphs of the real store to include.
+            progress: called during the work with the number of validated nodes.
         """
         violations: list[Violation] = []
         batch: dict[IRI, set[ox.Quad]] = {}
         count = 0
-        by_age = sorted(subjects, key=lambda iri: iri.rsplit(":", 1)[-1])  # what belongs together is together
+        by_age = sorted(subjects, key=lambda iri: iri.rsplit(":", 1)[-1])  # related nodes come together
         for done, subject in enumerate(by_age):
             batch[subject] = set(self._merge_statements(subject, real, graphs))
             count += len(batch[subject])
@@ -238,13 +240,13 @@ class StagingStore:
         return sorted(violations + self._judge_batch(batch, real, graphs))
 
     def pour(self, real: Store, subjects: Sequence[IRI]) -> None:
-        """Put all of it into the real store, or nothing."""
+        """Write everything into the real store, atomically."""
         real.extend(self._quads(), subjects, many=len(self._store) > _MANY)
 
     def _judge_batch(self, batch: Mapping[IRI, set[ox.Quad]], real: Store, graphs: Collection[IRI]) -> list[Violation]:
         """
-        Return the faults of some nodes, judged beside what they point at, what points at them where shapes look back, and the types
-        of what these point at.
+        Return the violations of some nodes. They are validated with the nodes they refer to, those that refer to them if shapes
+        look back, and the types of what these refer to.
         """
         if not batch:
             return []
@@ -268,7 +270,7 @@ class StagingStore:
             yield from real.match(subject, graph=graph)
 
     def _statements_about(self, subject: IRI) -> Iterator[ox.Quad]:
-        """Yield what memories say of a node; somebody's own RDF may say of it what it likes."""
+        """Yield what memory graphs state about a node; RDF of users may state anything about it."""
         for quad in self._store.quads_for_pattern(to_node(subject), None, None):
             if not str(getattr(quad.graph_name, "value", "")).startswith((VECTORS, _FREE)):
                 yield quad
@@ -279,7 +281,7 @@ class StagingStore:
 
 
 class Without:
-    """A store as it is without some quads, as far as shapes look at it."""
+    """A store without some quads, with the methods that shapes need."""
 
     def __init__(self, store: Store, gone: Collection[ox.Quad]) -> None:
         self._store, self._gone = store, gone
@@ -291,12 +293,12 @@ class Without:
         value: str | None = None,
         graph: str | None = None,
     ) -> Iterator[ox.Quad]:
-        """Yield what `Store.match` does, and is not gone."""
+        """Yield what `Store.match` yields, without the removed quads."""
         return (quad for quad in self._store.match(subject, predicate, value, graph) if quad not in self._gone)
 
 
 def _is_about_known(quad: ox.Quad, graph: IRI, real: Store) -> bool:
-    """Tell whether a statement of provenance is about a run or an agent that is here already, or says who made what is."""
+    """Tell whether a provenance statement is about a known run or agent, or says who made a known node."""
     if any(True for _ in real.match(_iri_of(quad.subject), TYPE, graph=graph)):
         return True
     if quad.predicate.value not in (PROV.used, PROV.generated):
@@ -305,7 +307,7 @@ def _is_about_known(quad: ox.Quad, graph: IRI, real: Store) -> bool:
 
 
 def _has_another(store: Store, quad: ox.Quad) -> bool:
-    """Tell whether a store has a value for the quad's subject and predicate in its graph, and not this one."""
+    """Tell whether a store has other values for the quad's subject and predicate in its graph, but not this one."""
     known = store.match(_iri_of(quad.subject), quad.predicate.value, graph=_graph_of(quad))
     return any(True for _ in known) and not store.holds(quad)
 
@@ -329,14 +331,14 @@ def _graph_of(quad: ox.Quad) -> IRI:
 
 
 Statement = ox.Quad
-"""One quad to the letter."""
+"""One quad of the engine."""
 Statements = Iterable[ox.Quad]
-"""Quads to the letter, those of one subject together."""
+"""Quads of the engine, grouped by subject."""
 
 
 @dataclass(frozen=True, slots=True)
 class NodeVectors:
-    """The vectors of one node as float32 bytes, one window after the other; who made them, and of which text."""
+    """The vectors of one node as float32 bytes, one window after the other; their embedder, and a hash of the embedded text."""
 
     data: bytes
     fingerprint: str
@@ -344,7 +346,7 @@ class NodeVectors:
 
 
 def add_vectors(quads: Statements, vector_of: Callable[[IRI], NodeVectors | None]) -> Iterator[ox.Quad]:
-    """Yield the quads, and after those of each subject what it has in vectors; those of one subject must stand together."""
+    """Yield the quads, each subject's followed by its vectors; the quads of one subject must come together."""
     for subject, said in groupby(quads, key=lambda quad: quad.subject):
         graph: ox.NamedNode | ox.BlankNode | ox.DefaultGraph = ox.DefaultGraph()
         for quad in said:
@@ -361,8 +363,8 @@ def add_vectors(quads: Statements, vector_of: Callable[[IRI], NodeVectors | None
 
 def excerpt(real: Store, own: Sequence[IRI], provenance: IRI, beside: IRI | None) -> list[Statements]:
     """
-    Return what some memory graphs need to be whole: themselves; the runs that made what is in them, and the agents of those; and of
-    the graph `beside` them what they point at, as entities that all namespaces share, and what that points at.
+    Return what some memory graphs need to be complete: the graphs themselves; the runs that made their content, with their agents;
+    and from the graph `beside` the nodes they refer to, such as entities shared by all namespaces, and what those refer to.
     """
     known = {_to_iri(quad.subject) for graph in own for quad in real.match(graph=graph) if is_iri(quad.subject)}
     made, agents = _find_runs(real, known, provenance)
@@ -377,8 +379,8 @@ def excerpt_memories(
     real: Store, own: Sequence[IRI], provenance: IRI, beside: IRI | None, memories: Collection[IRI]
 ) -> list[Statements]:
     """
-    Return what some memories need to be whole: they and their notes, without what these say of other memories and notes; what is
-    said of them alone, as links and invalidations; the runs that made them; and what all of that points at, also `beside`.
+    Return what some memories need to be complete: the memories and their notes, without references to other memories and notes;
+    links and invalidations only among them; the runs that made them; and what all of that refers to, also in `beside`.
     """
     bodies, pointing, notes = set[IRI](), dict[IRI, set[IRI]](), set[IRI]()
     for graph in own:
@@ -415,7 +417,7 @@ def excerpt_memories(
 
 
 def _find_runs(real: Store, known: set[IRI], provenance: IRI) -> tuple[set[IRI], set[IRI]]:
-    """Return the runs that are about something known, and who did them."""
+    """Return the runs about known nodes, and their agents."""
     made, agents = set(), set()
     for run, said in groupby(real.match(graph=provenance), key=lambda quad: quad.subject):
         quads = [quad for quad in said if is_iri(quad.object)]

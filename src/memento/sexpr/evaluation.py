@@ -1,10 +1,10 @@
 """
-Values from forms: each list calls the verb that it begins with, its inner lists first.
+Evaluates forms: each list calls the verb at its head, after its inner lists.
 
-*Guarantees:* total. Nothing is called but the verbs of the table; every call costs fuel, and when it is spent, or calls are nested
-too deeply, that is an error. All forms are checked against the table before the first of them runs.
+*Guarantees:* evaluation always ends. Only verbs of the table are called; every call costs fuel, and running out of fuel or nesting
+too deeply is an error. All forms are checked against the table before the first one runs.
 
-*But:* verbs that write do so one by one: when a later one fails at run time, what the earlier ones wrote stays.
+*But:* writing verbs write one by one: if a later one fails at run time, earlier writes stay.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from memento.operations import Operation
 from memento.sexpr.forms import DEEPEST, MOST_CHARS, Form, Symbol, read_forms
 
 FUEL = 500
-"""Calls of verbs in one evaluation, those inside policies included, unless a setting says otherwise."""
+"""The default limit of verb calls in one evaluation, including those inside policies."""
 
 Kind = Literal["text", "whole", "number", "truth", "texts", "any"]
 
@@ -40,7 +40,7 @@ _KINDS: Mapping[Kind, tuple[str, Callable[[Any], bool]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """What a verb takes; without a default it must be given."""
+    """A parameter of a verb; required if it has no default."""
 
     name: str
     kind: Kind
@@ -53,23 +53,23 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verb:
-    """A verb of the language: `run` is given the evaluation, then a value for each parameter."""
+    """A verb of the language: `run` gets the evaluation, then a value for each parameter."""
 
     name: str
     does: str
     parameters: tuple[Parameter, ...]
     run: Callable[..., Any]
     asks: tuple[type[Operation[Any]], ...] = ()
-    """The operations that it asks, beside those of what it evaluates."""
+    """The operations that it calls, besides those of the forms it evaluates."""
     writes: bool = False
     takes_more: bool = False
-    """Whether any number of values may follow."""
+    """Whether it takes any number of further values."""
     takes_forms: bool = False
-    """Whether it is given what stands there, unevaluated."""
+    """Whether it gets its arguments unevaluated."""
 
     @property
     def signature(self) -> str:
-        """As `(recall query [limit=10])`."""
+        """The signature, such as `(recall query [limit=10])`."""
         parameters = [p.name if p.is_required else f"[{p.name}={_spell_default(p.default)}]" for p in self.parameters]
         return f"({' '.join([self.name, *parameters, *(['…'] if self.takes_more else [])])})"
 
@@ -79,7 +79,7 @@ Table = Mapping[str, Verb]
 
 @dataclass(slots=True)
 class Evaluation:
-    """One evaluation under way: at most `most` calls, nested at most `deepest`; `within` is what the verbs work on."""
+    """An evaluation in progress: at most `most` calls, nested at most `deepest`; `within` is what the verbs work on."""
 
     verbs: Table
     most: int = FUEL
@@ -91,16 +91,16 @@ class Evaluation:
 
     def evaluate_text(self, text: str) -> list[Any]:
         """
-        Return the value of each form of a text, in their order.
+        Return the value of each form of a text, in order.
 
         Raises:
-            InputError: no form, an unknown verb, too few or too many values or one of the wrong kind, too many calls; each with
-                line, column and the signature of the verb. Errors of a verb keep their class and are told with their place.
+            InputError: no form, an unknown verb, a wrong number or kind of values, or too many calls; each with line, column and
+                the signature of the verb. Errors of a verb keep their class, with the place added.
         """
         return [self._evaluate(form) for form in self.check_forms(text)]
 
     def check_forms(self, text: str) -> tuple[Form, ...]:
-        """Return the forms of a text, held against the table; none of them is run. Raises as `evaluate_text`."""
+        """Return the forms of a text, checked against the table but not run; raise as `evaluate_text`."""
         forms = read_forms(text, self.most_chars)
         if not forms:
             raise InputError('there is no expression: write one, as (recall "tea")')
@@ -109,7 +109,7 @@ class Evaluation:
         return forms
 
     def may_write(self, forms: Sequence[Form]) -> bool:
-        """Tell whether a verb among these checked forms changes the memory."""
+        """Tell whether some checked forms call a verb that changes the memory."""
         return any(
             self._verb(form).writes or (not self._verb(form).takes_forms and self.may_write(form.value[1:]))
             for form in forms
@@ -117,11 +117,11 @@ class Evaluation:
         )
 
     def evaluate_forms(self, forms: Sequence[Form]) -> list[Any]:
-        """Return the value of each of some checked forms, in their order."""
+        """Return the value of each of some checked forms, in order."""
         return [self._evaluate(form) for form in forms]
 
     def _check(self, form: Form) -> None:
-        """Check that every list calls a verb of the table, with as many values as it takes, and literals of the right kind."""
+        """Check that every list calls a verb of the table, with the right number of values and the right kinds of literals."""
         if not isinstance(form.value, tuple):
             return
         verb = self._verb(form)
@@ -180,7 +180,7 @@ class Evaluation:
             return verb.run(self, *values)
         except MementoError as error:
             if not getattr(error, "is_placed", False):
-                is_told = str(error).startswith("line ")  # of a form that the verb was given as it stands
+                is_told = str(error).startswith("line ")  # of a form that the verb got unevaluated
                 place = "" if is_told else f"{form.position}: {verb.name}: "
                 error.args = (f"{place}{error}: {verb.signature}", *error.args[1:])
                 error.is_placed = True  # type: ignore[attr-defined]
@@ -259,4 +259,4 @@ VALUES = (
         run=_get_field,
     ),
 )
-"""The verbs that take values apart; they touch no memory."""
+"""Verbs on values alone; they do not access the memory."""

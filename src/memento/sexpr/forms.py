@@ -1,25 +1,25 @@
 """
-Forms from text, and text from forms and values: lists, symbols, strings, numbers and nil, each with its line and column;
-and a dataset, as N-Quads, as one form and back.
+Parses and prints forms: lists, symbols, strings, numbers and nil, each with line and column; also converts a dataset, as N-Quads,
+to a form and back.
 
     form := '(' form* ')' | "string" | number | symbol | nil          ; a comment ends with its line
 
-*Guarantees:* linear in the length of the text, no recursion, no exception but `InputError`; what `print_form` writes reads
-back as the same.
+*Guarantees:* linear in the length of the text, no recursion, no exception but `InputError`; the output of `print_form` parses to
+the same form.
 
-As a form a dataset is `(load (graph "…" ("subject" (predicate object …) …) …) …)`:
+The form of a dataset is `(load (graph "…" ("subject" (predicate object …) …) …) …)`:
 
     (load
      (graph "urn:memento:graph:local:main"
       ("urn:memento:memory:0192" (a mem:Memory) (mem:content "USER likes tea.")
        (mem:validAt (typed "2025-01-08T09:00:00Z" xsd:dateTime)))))
 
-A subject is the text of its IRI; a predicate is one, or a name with a prefix. As an object text is a literal; a name with a prefix
+A subject is the text of its IRI; a predicate is an IRI or a prefixed name. For an object, a text is a literal; a prefixed name
 and `(iri "…")` are IRIs; `(typed "…" datatype)` and `(lang "…" "en")` are the other literals, `(blank "b0")` is a blank node.
 
-*Guarantees:* what is written reads back as the same quads, to the letter.
+*Guarantees:* a written dataset reads back as the same quads, to the letter.
 
-*But:* a triple inside a triple has no form here: `memento export` takes it.
+*But:* nested triples have no form; `memento export` supports them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from typing import Any, TypeAlias
 from memento.errors import InputError, TooLong
 
 MOST_CHARS = 4_000_000
-"""Unless a setting says otherwise."""
+"""The default limit."""
 DEEPEST = 64
 
 
@@ -46,7 +46,7 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What was read, and where it begins; two forms are equal when they say the same, wherever they stand."""
+    """A parsed value and its place; two forms are equal if their values are, wherever they are."""
 
     value: str | int | float | Symbol | tuple[Form, ...] | None
     line: int = field(compare=False, default=1)
@@ -77,12 +77,12 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\"}
 
 def read_forms(text: str, most_chars: int = MOST_CHARS) -> tuple[Form, ...]:
     """
-    Return the forms of a text, in their order.
+    Return the forms of a text, in order.
 
     Raises:
-        TooLong: more characters than there may be.
-        InputError: a bracket or a string that does not end, a bracket too many, lists deeper than 64, or what is no form; each
-            with its place.
+        TooLong: the text has more characters than allowed.
+        InputError: an unclosed bracket or string, a bracket too many, lists deeper than 64, or anything else that is not a form;
+            each with its place.
 
     >>> [form.value for form in read_forms('(recall "tea" 3)')[0].value]
     [Symbol(name='recall'), 'tea', 3]
@@ -95,7 +95,7 @@ def read_forms(text: str, most_chars: int = MOST_CHARS) -> tuple[Form, ...]:
     while at < len(text):
         found = _TOKEN.match(text, at)
         column = at - begins + 1
-        if found is None:  # nothing but a quote can stand where no token begins
+        if found is None:  # only a quote can be where no token begins
             raise InputError(f'line {line}, column {column}: the string that begins here does not end: close it with "')
         kind, token = str(found.lastgroup), found.group()
         into = opened[-1][2] if opened else done
@@ -159,7 +159,7 @@ _ESCAPED = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 def print_form(value: Any) -> str:
     """
-    Return a form or a value on as few lines as fit; a record is a list of lists, each of a name and a value.
+    Return a form or a value on as few lines as fit; a record becomes a list of lists, each of a name and a value.
 
     >>> print_form({"id": "urn:m", "score": 0.5, "tags": ["a", 'b"']})
     '((id "urn:m") (score 0.5) (tags ("a" "b\\\\"")))'
@@ -168,7 +168,7 @@ def print_form(value: Any) -> str:
 
 
 def _simplify(value: Any) -> Any:
-    """Return the same of lists, symbols and atoms alone."""
+    """Return a value made only of lists, symbols and atoms."""
     match value:
         case Form(value=inside):
             return _simplify(inside)
@@ -235,7 +235,7 @@ def build_form(lines: Iterable[str]) -> Form:
     Return the expression that loads the quads of N-Quads lines.
 
     Raises:
-        InputError: a line is none of N-Quads, or has a triple inside a triple.
+        InputError: a line is not N-Quads, or has a nested triple.
     """
     graphs: dict[str, dict[Value, dict[Value, list[Form]]]] = {}
     for line in lines:
@@ -266,10 +266,10 @@ def build_form(lines: Iterable[str]) -> Form:
 
 def write_lines(forms: Iterable[Form]) -> Iterator[str]:
     """
-    Yield the N-Quads lines of what `load` is given.
+    Yield the N-Quads lines for the arguments of `load`.
 
     Raises:
-        InputError: a form that says no graph, subject, predicate or object; with its place.
+        InputError: a form is not a graph, subject, predicate or object; with its place.
     """
     for graph in forms:
         head, name, *nodes = _take_items(graph, 2, '(graph "IRI" …)')

@@ -1,8 +1,8 @@
 """
-The verbs of expressions: what they are called, what they take, and what each does, by operations with the rights of whoever sent
-the expression.
+The verbs of expressions: their names, their parameters, and the operations that each calls with the rights of the sender of the
+expression.
 
-*Guarantees:* what a verb is given is a value, never part of a query's text.
+*Guarantees:* arguments of a verb are values, never part of a query's text.
 """
 
 from __future__ import annotations
@@ -32,33 +32,33 @@ _TTL = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)")
 
 
 class Call(Protocol):
-    """Answers operations."""
+    """Executes operations."""
 
     def __call__(self, operation: Operation[A], /) -> A:
-        """Answer one, as the sender of the expression."""
+        """Execute an operation as the sender of the expression."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Host:
-    """What an expression works on."""
+    """The context of an expression."""
 
     call: Call
     namespace: str
     options: SexprSettings
     count_current: Callable[[], int]
-    """Counts the memories of the namespace that are current."""
+    """Counts the current memories of the namespace."""
     export: Callable[[bool], Iterable[bytes]]
-    """Gives the N-Quads of the namespace alone, or of all that the sender sees."""
+    """Returns the N-Quads of the namespace alone, or of everything that the sender can read."""
     load: Callable[[IO[bytes]], Merged]
-    """Takes N-Quads in."""
+    """Imports N-Quads."""
 
 
 def seconds(ttl: str) -> float:
     """
-    A time to live in seconds.
+    Return a time to live in seconds.
 
     Raises:
-        InputError: it is none.
+        InputError: it is not a duration.
 
     >>> seconds("30d"), seconds("90 s")
     (2592000.0, 90.0)
@@ -76,7 +76,7 @@ def _host(evaluation: Evaluation) -> Host:
 def remember(
     of: Evaluation, text: str, kind: str, importance: float, ttl: str | None, tags: list[str] | None
 ) -> dict[str, Any]:
-    """Keep a text; its id, and whether it was known."""
+    """Store a text; return its id, and whether it was known."""
     host = _host(of)
     done = host.call(
         keys.Remember(
@@ -94,14 +94,14 @@ def remember(
 
 
 def recall_memories(of: Evaluation, query: str, limit: int) -> Any:
-    """Items, best first."""
+    """Return items, best first."""
     host = _host(of)
     items = host.call(expressions.RecallItems(query, limit, namespace=host.namespace))
     return [_record_of(item) for item in items]
 
 
 def search(of: Evaluation, question: str, limit: int, mode: str, tags: list[str] | None, *only: str | None) -> Any:
-    """Memories, best first."""
+    """Return memories, best first."""
     host = _host(of)
     filters: dict[str, Any] = {name: value for name, value in zip(_ONLY, only, strict=True) if value}
     recollection = host.call(
@@ -117,7 +117,7 @@ _ONLY = tuple(name for name in FILTERS if name != "tags")
 
 
 def item(of: Evaluation, iri: str) -> Any:
-    """A memory with its numbers."""
+    """Return a memory with its numbers."""
     host = _host(of)
     one = host.call(expressions.GetItem(iri, namespace=host.namespace))
     strength = plain(host.call(strengths.Strength(iri, namespace=host.namespace)))
@@ -125,14 +125,14 @@ def item(of: Evaluation, iri: str) -> Any:
 
 
 def associate(of: Evaluation, source: str, target: str, relation: str, weight: float) -> Any:
-    """The link and its weight afterwards."""
+    """Return the link and its new weight."""
     host = _host(of)
     link = host.call(strengths.Associate(source, target, relation, weight, namespace=host.namespace))
     return {"id": link.iri, "weight": link.weight}
 
 
 def feedback(of: Evaluation, iri: str, outcome: str) -> Any:
-    """The memory's numbers afterwards."""
+    """Return the memory's new numbers."""
     if outcome not in ("success", "fail"):
         raise InputError(f'outcome is "success" or "fail", not {outcome[:40]!r}')
     host = _host(of)
@@ -148,28 +148,28 @@ def feedback(of: Evaluation, iri: str, outcome: str) -> Any:
 
 
 def trace(of: Evaluation, start: str, depth: int) -> Any:
-    """Paths with their relations and weights."""
+    """Return paths with their relations and weights."""
     host = _host(of)
     paths = host.call(strengths.Trace(start, depth, namespace=host.namespace))
     return [{"path": one.memories, "relations": one.relations, "weights": one.weights} for one in paths]
 
 
 def activate(of: Evaluation, seeds: Any, steps: int, decay: float, threshold: float) -> Any:
-    """Memories and their activation."""
+    """Return memories and their activation."""
     host = _host(of)
     active = host.call(strengths.Activate(seeds, steps, decay, threshold, namespace=host.namespace))
     return [{"id": one.memory, "activation": one.activation} for one in active]
 
 
 def decay(of: Evaluation, half_life_days: float | None) -> Any:
-    """Until when, by which half-life, and how many memories it concerns."""
+    """Return until when decay is computed, with which half-life, and for how many memories."""
     host = _host(of)
     done = host.call(strengths.Decay(half_life_days, namespace=host.namespace))
     return {"until": done.until, "half_life_days": done.half_life, "memories": host.count_current()}
 
 
 def consolidate(of: Evaluation, dry_run: bool) -> Any:
-    """How many memories were archived, and which."""
+    """Return how many memories were archived, and which."""
     host = _host(of)
     gone = host.call(strengths.Archive(bool(dry_run), namespace=host.namespace))
     if not dry_run:
@@ -178,7 +178,7 @@ def consolidate(of: Evaluation, dry_run: bool) -> Any:
 
 
 def compact(of: Evaluation, dry_run: bool, undo: bool) -> Any:
-    """What went, or would go, by reason, and how many are left."""
+    """Return what was hidden, or would be, by reason, and how many memories are left."""
     host = _host(of)
     done = host.call(care.Compact(dry_run=bool(dry_run), undo=bool(undo), namespace=host.namespace))
     counts = {name: getattr(done, name) for name in ("expired", "merged", "evicted", "remaining")}
@@ -186,20 +186,20 @@ def compact(of: Evaluation, dry_run: bool, undo: bool) -> Any:
 
 
 def list_archived(of: Evaluation, limit: int) -> Any:
-    """What is archived, the latest first."""
+    """Return the archived memories, the latest first."""
     host = _host(of)
     listed = host.call(strengths.ListArchived(limit=limit, namespace=host.namespace))
     return [{"id": one.iri, "content": one.content, "archived_at": one.archived_at} for one in listed]
 
 
 def unarchive(of: Evaluation, iri: str) -> Any:
-    """The memory and its energy."""
+    """Return the memory and its energy."""
     host = _host(of)
     return {"id": iri, "energy": host.call(strengths.Unarchive(iri, namespace=host.namespace)).energy}
 
 
 def stats(of: Evaluation) -> Any:
-    """The memory in numbers."""
+    """Return statistics of the memory."""
     host = _host(of)
     manifest = host.call(recalls.Manifest(namespace=host.namespace))
     counts = host.call(keys.MemoryStats(namespace=host.namespace))
@@ -220,11 +220,11 @@ def stats(of: Evaluation) -> Any:
 
 
 def sparql(of: Evaluation, query: str) -> Any:
-    """A list of records, a truth, or Turtle."""
+    """Return a list of records, a truth value, or Turtle."""
     host = _host(of)
     try:
         body, _ = host.call(graphs.Query(query, "application/sparql-results+json", namespace=host.namespace))
-    except NotAcceptable:  # the query makes a graph
+    except NotAcceptable:  # the query is a CONSTRUCT or DESCRIBE
         body, _ = host.call(graphs.Query(query, "text/turtle", namespace=host.namespace))
         return body.decode()
     answer = json.loads(body)
@@ -235,34 +235,34 @@ def sparql(of: Evaluation, query: str) -> Any:
 
 
 def snapshot(of: Evaluation, only: bool) -> Form:
-    """The expression that loads the memory."""
+    """Return the expression that loads the memory."""
     host = _host(of)
     most, size, pieces = host.options.chars, 0, []
     for piece in host.export(only):
         size += len(piece)
-        if size > 4 * most:  # an expression is shorter, but not by so much
+        if size > 4 * most:  # an expression is shorter, but not by that much
             raise TooLong(f"the memory makes more than {most:,} characters: raise sexpr.chars, or use `memento export`")
         pieces.append(piece)
     form = build_form(b"".join(pieces).decode().splitlines())
-    if len(print_form(form)) > most:  # `load` would not read it
+    if len(print_form(form)) > most:  # `load` would refuse it
         raise TooLong(f"the memory makes more than {most:,} characters: raise sexpr.chars, or use `memento export`")
     return form
 
 
 def load_dataset(of: Evaluation, *documents: Form) -> Any:
-    """What became of the statements."""
+    """Return what happened to the statements."""
     merged = _host(of).load(io.BytesIO("".join(write_lines(documents)).encode()))
     return {"statements": merged.statements, "added": merged.added, "memories": merged.memories, "notes": merged.notes}
 
 
 def policies(of: Evaluation) -> Any:
-    """Every policy by name."""
+    """Return every policy by name."""
     host = _host(of)
     return host.call(expressions.Policies(namespace=host.namespace))
 
 
 def policy(of: Evaluation, name: str) -> Any:
-    """The expression of one."""
+    """Return the expression of a policy."""
     kept = policies(of)
     if name not in kept:
         known = ", ".join(kept) or "none yet"
@@ -271,7 +271,7 @@ def policy(of: Evaluation, name: str) -> Any:
 
 
 def set_policy(of: Evaluation, name: Form, *rest: Form) -> Any:
-    """The policy as it is kept."""
+    """Return the policy as stored."""
     host = _host(of)
     if not isinstance(name.value, str) or len(rest) != 1:
         raise InputError("a policy has a name in quotes, and one expression")
@@ -281,12 +281,12 @@ def set_policy(of: Evaluation, name: Form, *rest: Form) -> Any:
 
 
 def run(of: Evaluation, name: str) -> Any:
-    """The value of a policy's last expression."""
+    """Return the value of a policy's last expression."""
     return of.evaluate_text(policy(of, name))[-1]
 
 
 def _record_of(noun: object) -> Any:
-    """Return a noun as a record: what is not there is left out."""
+    """Return a noun as a record, without missing values."""
     record = {("id" if name == "iri" else name): value for name, value in plain(noun).items()}
     return {name: value for name, value in record.items() if value is not None}
 
@@ -476,7 +476,7 @@ VERBS: Table = {verb.name: verb for verb in (*READING, *WRITING, *VALUES)}
 
 
 def table() -> str:
-    """The verbs as the table of docs/sexpr.md."""
+    """Return the verbs as the table of docs/sexpr.md."""
     lines = ["| expression | what it does |", "| --- | --- |"]
     for kind, verbs in (("reading", READING), ("changing the memory", WRITING), ("taking values apart", VALUES)):
         lines.append(f"| *{kind}* | |")

@@ -1,8 +1,8 @@
 """
-What the endpoint says about itself: languages, features, formats and functions (SPARQL Service Description), how much the graphs
-that the caller sees hold (VoID), and the example queries that a page offers.
+What the endpoint says about itself: languages, features, formats and functions (SPARQL Service Description), statistics of the
+graphs that the caller can read (VoID), and the example queries for the query page.
 
-*But:* to count takes as long as it takes. What a worker cannot count in `COUNT_S` is left out, and a count may be a minute old.
+*But:* counting may take long. What a worker cannot count within `COUNT_S` is left out, and a count may be a minute old.
 
 *Source:* SPARQL 1.1 Service Description, https://www.w3.org/TR/sparql11-service-description/; Describing Linked Datasets with the
 VoID Vocabulary, https://www.w3.org/TR/void/
@@ -37,12 +37,12 @@ FORMATS = Namespace("http://www.w3.org/ns/formats/")
 REGIMES = Namespace("http://www.w3.org/ns/entailment/")
 
 FUNCTIONS = (MEM.similarity,)
-"""The functions that expressions over memories may call beyond those of the standard."""
+"""Custom functions for queries over memories."""
 
 COUNT_S = 3.0
 """Seconds that counting may take."""
 FRESH_S = 60.0
-"""Seconds for which counts are good enough, although something was written since."""
+"""Seconds for which counts are reused despite later writes."""
 _RESULTS = ("SPARQL_Results_JSON", "SPARQL_Results_XML", "SPARQL_Results_CSV", "SPARQL_Results_TSV")
 _RDF = ("Turtle", "N-Triples", "N-Quads", "TriG", "RDF_XML", "JSON-LD")
 _COUNTED = {
@@ -54,12 +54,12 @@ _COUNTED = {
 _PREFIXES = {"sd": SD.base, "void": VOID.base, "format": FORMATS.base}
 
 Counts = Mapping[str, Mapping[str, int]]
-"""By graph: how many triples, subjects, properties and classes it has."""
+"""The numbers of triples, subjects, properties and classes of each graph."""
 
 
 @dataclass(slots=True)
 class Statistics:
-    """How much graphs hold, counted once in a while. May be used from many threads."""
+    """Statistics of graphs, cached for a while. Thread-safe."""
 
     pool: Pool
     _kept: dict[tuple[IRI, ...] | None, tuple[int, float, Counts]] = field(default_factory=dict)
@@ -67,10 +67,10 @@ class Statistics:
 
     def count_statements(self, dataset: Dataset, writes: int, caller: str) -> Counts:
         """
-        Count what the named graphs of a dataset hold; those that take too long are left out.
+        Count the contents of the named graphs of a dataset; graphs that take too long are left out.
 
         Args:
-            writes: how many writes there were, as `Oxigraph.writes` says.
+            writes: the current `Oxigraph.writes`.
         """
         with self._lock:
             kept = self._kept.get(dataset.named)
@@ -91,14 +91,14 @@ def describe_service(
     endpoint: str, dataset: Dataset, counts: Counts, accept: str, *, may_write: bool
 ) -> tuple[bytes, str]:
     """
-    Describe the service, and return that serialised with its media type.
+    Describe the service; return the serialised description and its media type.
 
     Args:
-        endpoint: the address of the query operation; that of updates and of the graph store lie below it.
+        endpoint: the address of the query operation; those of updates and of the graph store are below it.
         may_write: whether the caller may update.
 
     Raises:
-        NotAcceptable: no offered media type fits.
+        NotAcceptable: no offered media type is accepted.
     """
     media = negotiate(accept, GRAPH_MEDIA)
     here, data = IRI(endpoint), IRI(f"{endpoint}#dataset")
@@ -130,7 +130,7 @@ def describe_service(
 
 
 def describe_dataset(endpoint: str, counts: Counts, accept: str) -> tuple[bytes, str]:
-    """Describe what the dataset holds, and return that serialised with its media type; raises `NotAcceptable`."""
+    """Describe the content of the dataset; return the serialised description and its media type; raise `NotAcceptable`."""
     media = negotiate(accept, GRAPH_MEDIA)
     said = _describe_counts(endpoint, IRI(f"{endpoint}#dataset"), counts)
     return _serialise_triples(_group_by_subject(said), media), media
@@ -157,7 +157,7 @@ def _describe_graphs(endpoint: str, data: IRI, dataset: Dataset, counts: Counts)
 
 
 def _describe_counts(endpoint: str, data: IRI, counts: Counts) -> Sequence[tuple[IRI, IRI, Value]]:
-    """Return the whole with its endpoint, and each graph as a part of it."""
+    """Return the statements about the dataset with its endpoint, and about each graph as a part of it."""
     said: list[tuple[IRI, IRI, Value]] = [(data, TYPE, VOID.Dataset), (data, VOID.sparqlEndpoint, IRI(endpoint))]
     if counts:
         said.append((data, VOID.triples, sum(one.get("triples", 0) for one in counts.values())))
@@ -173,7 +173,7 @@ def _fragment(endpoint: str, graph: str) -> IRI:
 
 
 def _group_by_subject(said: Sequence[tuple[IRI, IRI, Value]]) -> list[Quad]:
-    """Statements with those of one subject together, which is how they are read."""
+    """Group statements by subject, which makes them easier to read."""
     subjects = list(dict.fromkeys(subject for subject, _, _ in said))
     place = {subject: number for number, subject in enumerate(subjects)}
     return [(*one, IRI("")) for one in sorted(said, key=lambda one: place[one[0]])]
@@ -216,14 +216,14 @@ EXAMPLES = (
     "library/code_index",
     "library/code_memories",
 )
-"""In the order in which they are best read."""
+"""In a good reading order."""
 
 _HEADER = re.compile(r"\A(?:#[^\n]*\n)+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """A query: the name of its file, its first sentence, its text without the header."""
+    """An example query: its file name, its first sentence, and its text without the header."""
 
     name: str
     title: str

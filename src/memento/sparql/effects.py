@@ -1,10 +1,11 @@
 """
-What an update does to memories: whether it may, whether what is left conforms, and which nodes the indexes must look at again.
+Determines what an update does to memories: whether it is allowed, whether the result conforms to the shapes, and which nodes the
+indexes must read again.
 
-*Guarantees:* nothing is written here. A node of ours is described in one graph, as the indexes know it by its IRI alone.
+*Guarantees:* nothing is written here. A node of ours is described in one graph only, because the indexes know it by its IRI alone.
 
-*But:* only faults that the update makes are held against it; those that were there before stay. It looks at single nodes and at
-what points at them, never at a whole graph.
+*But:* only violations that the update causes count; existing ones stay. The check reads single nodes and what refers to them, never
+a whole graph.
 """
 
 from __future__ import annotations
@@ -32,14 +33,14 @@ from memento.time import now
 _TEXTS = (MEM.content, MEM.title, MEM.name, MEM.description)
 _OF_TURNS = (TYPE, MEM.session, MEM.position, MEM.saidBy)
 _INVERSE = (MEM.invalidator, MEM.invalidated, MEM.invalidates, MEM.supersedes, MEM.contradicts)
-"""What shapes look at from its object."""
+"""Predicates that shapes follow from the object."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
     """
-    What an update does to memories: `delta` with what goes along, the nodes that the indexes must look at again, in `graphs`,
-    and the texts that are gone.
+    The effect of an update on memories: the `delta` with the changes that come with it, the nodes in `graphs` that the indexes must
+    read again, and the removed texts.
     """
 
     delta: Delta
@@ -50,17 +51,17 @@ class Effect:
 
 def judge_effect(delta: Delta, dataset: Dataset, parts: Backends, most: int) -> Effect:
     """
-    Judge what a delta does to the memories of its tenant; what it adds to them is embedded when this returns.
+    Validate what a delta does to the memories of its tenant, and embed the texts that it adds.
 
     Args:
-        most: nodes that may be touched.
+        most: nodes that it may touch.
 
     Raises:
-        ShapeViolation: what would be left does not conform; the report says how to mend it.
-        Forbidden: it describes the user, whose graph is written by notes alone, or changes what was said (`graph/originals.py`).
+        ShapeViolation: the result does not conform; the report says how to fix it.
+        Forbidden: it describes the user, whose graph only notes write, or changes what was said (`graph/originals.py`).
         Conflict: a node would be described in two graphs.
         TooLong: it touches too many nodes.
-        EmbeddingError: what it adds cannot be embedded.
+        EmbeddingError: the added texts cannot be embedded.
     """
     assert dataset.tenant is not None
     if not any(map(dataset.holds_memories, delta.touched)):
@@ -82,7 +83,7 @@ def judge_effect(delta: Delta, dataset: Dataset, parts: Backends, most: int) -> 
     described = {subject: graph for subject, _, _, graph in said}
     records = [Record(iri, described[iri], one) for iri, one in statements(said).items()]
     parts.indexes.bring(readable, iris=nodes)
-    parts.indexes.embed(records)  # before anything is written, which must not fail when half of it is done
+    parts.indexes.embed(records)  # before anything is written, because a write must not fail half-way
     less = _trim_description(after, dataset.tenant, parts)
     told = list(dict.fromkeys(quad[0] for quad in less.removes))
     telling = parts.indexes.read(told, readable) if told else []
@@ -121,7 +122,7 @@ def _raise_if_not_ours(touched: Sequence[IRI], after: GraphsAfter) -> None:
 
 
 def _raise_if_invalid(touched: Sequence[IRI], after: GraphsAfter, now: GraphsAfter) -> None:
-    """Hold what the update touches, and what it leaves without a footing, against the shapes."""
+    """Validate the nodes that the update touches, and those that refer to removed nodes, against the shapes."""
     changed = [*after.removes, *after.adds]
     lost = subjects(after.removes, [TYPE])
     judged = list(dict.fromkeys([*touched, *targets(changed, _INVERSE), *after.sample_pointing(lost)]))
@@ -136,7 +137,7 @@ def _raise_if_invalid(touched: Sequence[IRI], after: GraphsAfter, now: GraphsAft
 
 
 def _raise_if_rewritten(touched: Sequence[IRI], after: GraphsAfter) -> None:
-    """Raise `Forbidden` where something would not be as it was said any more, or a run be told of beside the provenance graph."""
+    """Raise `Forbidden` if original statements would change, or a run be described outside the provenance graph."""
     if run := next(filter(originals.tells_of_a_run, (*after.adds, *after.removes)), None):
         raise Forbidden(f"{run.subject} {run.predicate}: who made which memory of what is written by Memento alone")
     for iri in touched:
@@ -155,7 +156,7 @@ def _raise_if_rewritten(touched: Sequence[IRI], after: GraphsAfter) -> None:
 
 
 def _find_violations(judged: Sequence[IRI], view: GraphsAfter) -> list[Violation]:
-    """Find what is wrong with some nodes, each with all that is said of it and the types of all that it refers to."""
+    """Return the violations of some nodes, each validated with its statements and the types of the nodes it refers to."""
     data = view.quads_about([*judged, *view.sample_pointing(judged, _INVERSE)])
     footing = [quad for quad in view.quads_about(targets(data)) if quad.predicate.value == TYPE]
     wanted = set(judged)
@@ -172,7 +173,7 @@ def _describe_violation(violation: Violation) -> str:
 
 
 def _find_affected(touched: Sequence[IRI], after: GraphsAfter, most: int) -> list[IRI]:
-    """Find the nodes whose place in the indexes depends on what the update touches."""
+    """Return the nodes whose index entries depend on what the update touches."""
     changed = [*after.removes, *after.adds]
     named = subjects(changed, [TYPE, MEM.name])
     turns = subjects(changed, _OF_TURNS)
@@ -188,7 +189,7 @@ def _find_affected(touched: Sequence[IRI], after: GraphsAfter, most: int) -> lis
 
 
 def _find_traces(touched: Sequence[IRI], after: GraphsAfter, tenant: str, parts: Backends) -> tuple[Quad, ...]:
-    """Find what is known of the making of nodes of which nothing is left."""
+    """Return the provenance of nodes of which nothing is left."""
     left = {quad[0] for quad in after.values(touched)}
     vanished = [iri for iri in touched if iri not in left]
     rows = parts.graph.select("library/traces", [provenance_iri(tenant)], node=vanished) if vanished else []
@@ -197,14 +198,14 @@ def _find_traces(touched: Sequence[IRI], after: GraphsAfter, tenant: str, parts:
 
 
 def _trim_description(after: GraphsAfter, tenant: str, parts: Backends) -> Change:
-    """Return the user's description without what only memories have told that say something else now, or nothing."""
+    """Return the change of the user's description that removes what only removed or reworded memories have told."""
     reworded = subjects(after.removes, [MEM.content])
     said = [str(value) for value in values_of(after.removes, MEM.content)]
     return remove_from_description(reworded, said, Scope(tenant=tenant), now(), parts) if reworded else Change()
 
 
 def _list_removed_texts(after: GraphsAfter, graphs: Sequence[IRI], parts: Backends) -> tuple[str, ...]:
-    """Return the texts that are not said any more, as they are written and as they were embedded."""
+    """Return the texts that are removed, as written and as embedded."""
     poorer = subjects(after.removes, _TEXTS)
     if not poorer:
         return ()
@@ -214,13 +215,13 @@ def _list_removed_texts(after: GraphsAfter, graphs: Sequence[IRI], parts: Backen
 
 
 _MOST_POINTING = 10_000
-"""Statements that point at one node which are looked through."""
+"""Most statements read that refer to one node."""
 _OF_EACH = 20
-"""Subjects that are taken for each way to point at a node: where one is wrong, so are the others."""
+"""Subjects sampled for each predicate that refers to a node: if one is wrong, so are the others."""
 
 
 class GraphsAfter:
-    """Some graphs of a store after a delta that is not applied; `removes` and `adds` are what it does to them."""
+    """Some graphs of a store as a delta would leave them; `removes` and `adds` are its quads for these graphs."""
 
     def __init__(self, store: Store, delta: Delta, graphs: Sequence[IRI]) -> None:
         self._store = store
@@ -237,30 +238,30 @@ class GraphsAfter:
 
     @property
     def has_nested(self) -> bool:
-        """Whether it adds triples within triples."""
+        """Whether the delta adds nested triples."""
         return any(isinstance(quad.object, ox.Triple) for quad in self.adds)
 
     def is_emptied(self, graph: str) -> bool:
-        """Tell whether nothing would be left in a graph."""
+        """Tell whether a graph would be empty."""
         is_refilled = any(graph_of(quad) == graph for quad in self.adds)
         return not is_refilled and all(quad in self._gone for quad in self._store.match(graph=graph))
 
     def quads_now(self, nodes: Iterable[str]) -> list[ox.Quad]:
-        """Return what the graphs say of some nodes now."""
+        """Return the current statements about some nodes."""
         return [quad for iri in nodes for quad in self._match(subject=iri)]
 
     def quads_about(self, nodes: Iterable[str]) -> list[ox.Quad]:
-        """Return what the graphs would say of some nodes."""
+        """Return the statements about some nodes after the delta."""
         listed = list(nodes)
         kept = [quad for quad in self.quads_now(listed) if quad not in self._gone]
         return [*kept, *(quad for iri in listed for quad in self._new.get(iri, ()))]
 
     def values(self, nodes: Iterable[str]) -> list[Quad]:
-        """Return what the graphs would say of some nodes in our own terms."""
+        """Return the statements about some nodes after the delta, as our quads."""
         return list(to_change((), self.quads_about(nodes)).adds)
 
     def types_of(self, nodes: Iterable[str]) -> dict[IRI, set[str]]:
-        """Return what some nodes would be; one that would be nothing is left out."""
+        """Return the types of some nodes after the delta; nodes without any are left out."""
         types: dict[IRI, set[str]] = {}
         for quad in self.quads_about(nodes):
             if quad.predicate.value == TYPE:
@@ -276,7 +277,7 @@ class GraphsAfter:
         return [IRI(iri) for iri, graphs in typed_in.items() if len(graphs) > 1]
 
     def list_described_elsewhere(self, nodes: Iterable[str], kinds: tuple[str, ...]) -> list[IRI]:
-        """List the nodes that another graph describes, one whose name begins as one of `kinds`."""
+        """List the nodes that another graph describes whose name begins with one of `kinds`."""
         return [
             IRI(iri)
             for iri in nodes
@@ -285,11 +286,11 @@ class GraphsAfter:
         ]
 
     def sample_pointing(self, nodes: Iterable[str], predicates: Sequence[IRI] = ()) -> list[IRI]:
-        """List subjects that would point at some nodes, by some predicates or by any: a sample where there are many."""
+        """List subjects that would refer to some nodes, by some predicates or by any; only a sample if there are many."""
         return subjects(quad for iri in nodes for quad in self._sample(iri, predicates))
 
     def list_pointing(self, nodes: Iterable[str], predicates: Sequence[IRI], most: int) -> list[IRI]:
-        """List every subject that points at some nodes now or would, until there are more than `most` at one."""
+        """List all subjects that refer to some nodes, before or after the delta, but stop after more than `most` for one node."""
         pointing: dict[IRI, None] = {}
         for iri in nodes:
             old = [
@@ -320,7 +321,7 @@ class GraphsAfter:
 
 
 def targets(quads: Iterable[ox.Quad], predicates: Sequence[IRI] = ()) -> list[IRI]:
-    """Return the nodes that some quads point at, by some predicates or by any."""
+    """Return the objects of some quads that are nodes, for some predicates or for any."""
     return list(
         dict.fromkeys(
             IRI(quad.object.value)
@@ -331,7 +332,7 @@ def targets(quads: Iterable[ox.Quad], predicates: Sequence[IRI] = ()) -> list[IR
 
 
 def subjects(quads: Iterable[ox.Quad], predicates: Sequence[IRI] = ()) -> list[IRI]:
-    """Return the subjects of some quads, of those with some predicates or with any; each once."""
+    """Return the subjects of some quads, for some predicates or for any; each once."""
     return list(
         dict.fromkeys(
             IRI(_term_name(quad.subject)) for quad in quads if not predicates or quad.predicate.value in predicates
@@ -340,7 +341,7 @@ def subjects(quads: Iterable[ox.Quad], predicates: Sequence[IRI] = ()) -> list[I
 
 
 def values_of(quads: Iterable[ox.Quad], predicate: IRI) -> list[Value]:
-    """Return what some quads state by a predicate."""
+    """Return the values of a predicate in some quads."""
     return [to_value(quad.object) for quad in quads if quad.predicate.value == predicate]
 
 

@@ -1,9 +1,9 @@
 """
-A query evaluated on a snapshot, in the process that may be killed: what the engine says, as answers and errors of ours, and how
-many rows a serialised answer has so far.
+Evaluates a query on a snapshot, in a process that may be killed: turns the engine's results into answers and errors of ours, and
+counts the rows of a serialised answer.
 
-*Guarantees:* a function that the engine does not know is an error of the expression that calls it, as the standard has it, not of
-the query. The place of a syntax error is where the text cannot be read on.
+*Guarantees:* a function that the engine does not know is an error of the expression that calls it, as the standard requires, not of
+the query. A syntax error is located where the text cannot be parsed further.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from memento.graph.similarity import Function
 
 Snapshot = ox.Store
-"""A snapshot that is open."""
+"""An open snapshot."""
 ROW_FORMATS = {
     "application/sparql-results+json": ox.QueryResultsFormat.JSON,
     "application/json": ox.QueryResultsFormat.JSON,
@@ -44,11 +44,11 @@ _SYNTAX_ERROR = re.compile(r"error at (\d+):(\d+): expected (.*)", re.DOTALL)
 _NOWHERE = ox.Variable("memento_is_not_in_this_query")
 _KEYWORD = re.compile(r"[A-Za-z_]{2,}")
 _PADDING = "\n" + 32 * " "
-"""Longer than any keyword: the engine reads as many characters as a keyword has before it sees that it is none."""
+"""Longer than any keyword: the engine reads as many characters as a keyword has before it notices a mismatch."""
 
 
 class QuerySyntaxError(Exception):
-    """The engine cannot read a query from this place on; `line` and `column` count from 1."""
+    """The engine cannot parse a query further from this place; `line` and `column` count from 1."""
 
     def __init__(self, line: int, column: int) -> None:
         super().__init__(line, column)
@@ -56,7 +56,7 @@ class QuerySyntaxError(Exception):
 
 
 def open_snapshot(folder: Path | str) -> Snapshot:
-    """Open a snapshot to read from, or an empty store for the folder ""; raises `GraphError`."""
+    """Open a snapshot for reading, or an empty store for the folder ""; raise `GraphError`."""
     try:
         return ox.Store.read_only(str(folder)) if folder else ox.Store()
     except OSError as error:
@@ -75,17 +75,18 @@ def write_answer(
     functions: Mapping[ox.NamedNode, Function] | None = None,
 ) -> None:
     """
-    Answer a query, handing the serialised answer to `write` as it comes, some kilobytes at a time.
+    Answer a query; pass the serialised answer to `write` in pieces of some kilobytes.
 
-    A function that the engine does not know is an error of the expression that calls it, as the standard has it, not of the query.
+    A function that the engine does not know is an error of the expression that calls it, as the standard requires, not of the
+    query.
 
     Args:
-        media: a media type of `ROW_FORMATS` or `GRAPH_FORMATS`, after the form of the query.
+        media: a media type of `ROW_FORMATS` or `GRAPH_FORMATS`, whichever fits the form of the query.
         default_graphs, named_graphs: the dataset; None leaves it to the query.
-        functions: what the query may call beside what the engine has.
+        functions: custom functions that the query may call.
 
     Raises:
-        Misread: this is no query.
+        Misread: this is not a query.
         InputError: a function is called with too many or too few arguments.
         GraphError: the store failed.
         whatever `write` raises.
@@ -106,10 +107,10 @@ def write_answer(
 
 def read_query(store: Snapshot, sparql: str, base: str | None) -> None:
     """
-    Read a query, and do not evaluate it: the engine refuses a value for a variable that is not there as soon as it has read all.
+    Parse a query without evaluating it: the engine refuses a value for an unknown variable as soon as it has parsed the text.
 
     Raises:
-        QuerySyntaxError: this is no query.
+        QuerySyntaxError: this is not a query.
     """
     try:
         store.query(sparql, base_iri=base, substitutions={_NOWHERE: ox.Literal("")})
@@ -146,13 +147,13 @@ def evaluate(
 
 
 def _fail(*terms: object) -> NoReturn:
-    raise ValueError  # which the engine takes for an unbound value
+    raise ValueError  # which the engine treats as unbound
 
 
 def _locate_syntax_error(
     store: Snapshot, sparql: str, base: str | None, error: SyntaxError
 ) -> QuerySyntaxError | GraphError:
-    """Find where the engine could not read on: what it says is the end of the longest keyword that it tried there."""
+    """Find where the engine could not parse further: the place it reports is the end of the longest keyword it tried there."""
     try:
         store.query(sparql + _PADDING, base_iri=base)
     except SyntaxError as again:
@@ -171,7 +172,7 @@ def _locate_syntax_error(
 
 
 class _Sink:
-    """A file that the engine writes to; what `write` raises ends the evaluation and is raised again by whoever started it."""
+    """A file for the engine to write to; an exception of `write` stops the evaluation, and the caller raises it again."""
 
     def __init__(self, write: Callable[[bytes], None]) -> None:
         self._write = write
@@ -186,7 +187,7 @@ class _Sink:
         return len(data)
 
     def flush(self) -> None:
-        """Do nothing: nothing is kept back here."""
+        """Do nothing: there is no buffer."""
 
 
 _JSON = ("application/sparql-results+json", "application/json")
@@ -201,7 +202,7 @@ _MARKS = {
 
 def row_counter(media: str) -> Callable[[bytes], int]:
     """
-    Takes the next bytes and returns the rows so far; always 0 for the media types of graphs, but those of one triple a line.
+    Return a function that takes the next bytes and returns the rows so far; 0 for media types of graphs, except one triple a line.
 
     >>> rows = row_counter("text/csv")
     >>> rows(b'x\\r\\n"a\\r'), rows(b'\\nb"\\r\\n')
@@ -216,7 +217,7 @@ def row_counter(media: str) -> Callable[[bytes], int]:
 
 
 class _MarkCounter:
-    """Counts a mark that may be cut by the border of two pieces, but for those of a header."""
+    """Counts a separator that may be split across two pieces, without those of a header."""
 
     def __init__(self, mark: bytes, headers: int) -> None:
         self._mark = mark
@@ -232,7 +233,7 @@ class _MarkCounter:
 
 
 class _CsvCounter:
-    """Counts ends of lines outside quotes, but for the header's; a doubled quote leaves the quotes and enters them again."""
+    """Counts line ends outside quotes, without the header's; a doubled quote leaves the quotes and enters them again."""
 
     def __init__(self) -> None:
         self._quoted = False
@@ -243,17 +244,17 @@ class _CsvCounter:
             if not self._quoted:
                 self._count += part.count(b"\n")
             self._quoted = not self._quoted
-        self._quoted = not self._quoted  # as many changes as quotes, one less than parts
+        self._quoted = not self._quoted  # as many changes as quotes, which is one less than the parts
         return max(self._count, 0)
 
 
 class _JsonCounter:
-    """Counts rows by what stands outside of strings: `[{` before the first, `},{` between two."""
+    """Counts rows by what is outside of strings: `[{` before the first one, `},{` between two."""
 
     def __init__(self) -> None:
         self._quoted = False
-        self._escape = b""  # a backslash that waits for what it escapes
-        self._rest = b""  # the last bytes outside of strings, a quote in the place of each string
+        self._escape = b""  # a backslash whose escaped character has not arrived
+        self._rest = b""  # the last bytes outside of strings, with a quote for each string
         self._count = 0
 
     def count_in(self, data: bytes) -> int:

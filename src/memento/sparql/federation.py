@@ -1,15 +1,15 @@
 """
-SERVICE to endpoints that the settings allow: asked from here, before the query leaves for its worker, which has no network.
+SERVICE for endpoints that the settings allow: called from here before the query goes to its worker, which has no network.
 
     SERVICE <https://query.wikidata.org/sparql> { ?city wdt:P31 wd:Q515 ; rdfs:label ?name }
     →  VALUES (?city ?name) { (<http://www.wikidata.org/entity/Q90> "Paris"@en) … }
 
-*Guarantees:* only endpoints that stand in `sparql.services` are asked, letter by letter. A name is resolved once, every address
-that it has must be a public one, and the connection goes to the one that was looked at: what it means afterwards does not matter.
-An endpoint that is listed by its address, or as localhost, is taken at its word. Redirects are not followed, proxies of the
-environment not used. Nothing but the text of the block is sent: no value of the memory, no token.
+*Guarantees:* only endpoints that are in `sparql.services` are called, compared letter by letter. A host name is resolved once, all
+its addresses must be public, and the connection goes to a checked address: a later change in DNS has no effect. An endpoint that
+is listed by IP address, or as localhost, is not checked. Redirects are not followed, and proxies of the environment not used. Only
+the text of the block is sent: no value of the memory, no token.
 
-*But:* the block is asked on its own, without what is bound outside of it, so it should be narrow enough by itself; an answer over
+*But:* the block is evaluated alone, without the bindings outside of it, so it should be selective enough by itself; an answer over
 `sparql.service_bytes` is an error. `SERVICE ?endpoint` is refused.
 
 *Source:* SPARQL 1.1 Federated Query, https://www.w3.org/TR/sparql11-federated-query/, sections 2.2 (SILENT: one empty row) and 4.
@@ -34,16 +34,16 @@ from memento.settings import LimitsSettings, SparqlSettings
 from memento.sparql.guard import Reading, Service, read_sparql
 
 MOST_ENDPOINTS = 4
-"""Endpoints that one query may ask."""
+"""Endpoints that one query may call."""
 AT_ONCE = 8
-"""Endpoints that are asked at the same time, whoever wants it."""
+"""Endpoints called at the same time, over all callers."""
 ROWS = "application/sparql-results+json"
 _IRI_TEXT = re.compile(r"""[^<>"{}|^`\\\x00-\x20]+""")
 
 
 @dataclass(slots=True)
 class Endpoints:
-    """The endpoints that may be asked, and how. May be used from many threads."""
+    """The endpoints that may be called, and how. Thread-safe."""
 
     allowed: frozenset[str]
     most_bytes: int
@@ -60,16 +60,16 @@ class Endpoints:
         self, sparql: str, limits: LimitsSettings, others: Sequence[str] = ()
     ) -> tuple[str, LimitsSettings]:
         """
-        Put what the endpoints of a query answer in their place; return it with the limits for it, which is longer then.
+        Replace the SERVICE blocks of a query by the answers of their endpoints; return it with limits for the longer text.
 
         Args:
-            others: IRIs that SERVICE may name too, which stay as they are.
+            others: IRIs that SERVICE may name too, whose blocks stay as they are.
 
         Raises:
             Forbidden: SERVICE with an endpoint that is not allowed.
-            InputError: more than `MOST_ENDPOINTS` of them, one within another, or no SPARQL at all.
-            GraphError: an endpoint cannot be reached, or does not answer as it should; not from a block that says SILENT.
-            TimedOut, TooMuch: it took too long or sent too much; not from a block that says SILENT.
+            InputError: more than `MOST_ENDPOINTS` of them, nested ones, or invalid SPARQL.
+            GraphError: an endpoint cannot be reached, or its response is wrong; not for a block that says SILENT.
+            TimedOut, TooMuch: it took too long or sent too much; not for a block that says SILENT.
         """
         if not self.allowed or "service" not in sparql.lower():
             return sparql, limits
@@ -85,7 +85,7 @@ class Endpoints:
         until, at, parts = time.monotonic() + self.seconds, 0, []
         for service in services:
             parts += [sparql[at : service.start], self._write_values(service, reading, until)]
-            # Every line keeps its number, for whatever is said of what comes after.
+            # Every line keeps its number, for error messages about the text after it.
             parts.append("\n" * sparql[service.start : service.end].count("\n"))
             at = service.end
         parts.append(sparql[at:])
@@ -137,7 +137,7 @@ class Endpoints:
                         f"the endpoint <{endpoint}> sent more than {self.most_bytes} bytes (sparql.service_bytes): "
                         "narrow the block, or add a LIMIT in a subquery"
                     )
-                left = remaining_s(until)  # where the endpoint closes the connection, nothing else looks at the clock
+                left = remaining_s(until)  # if the endpoint closes the connection, nothing else checks the time
                 if connection.sock is not None:
                     connection.sock.settimeout(left)
             return body
@@ -146,17 +146,18 @@ class Endpoints:
 
 
 Rows = list[list[str | None]]
-"""Rows of terms as SPARQL writes them; None where a variable is unbound."""
+"""Rows of terms in SPARQL syntax; None for an unbound variable."""
 
 
 def parse_rows(body: bytes) -> tuple[list[str], Rows]:
     """
-    Read the variables and the rows of SPARQL results in JSON.
+    Parse the variables and the rows of SPARQL results in JSON.
 
-    A blank node becomes an IRI of its own, `urn:memento:blank:…`, the same one within the answer: a query can hold no other.
+    A blank node becomes an IRI, `urn:memento:blank:…`, the same within one answer: a query cannot contain a blank node of the
+    answer.
 
     Raises:
-        GraphError: this is no such document, or the answer to an ASK.
+        GraphError: this is not such a document, or the answer to an ASK.
     """
     try:
         solutions = ox.parse_query_results(body, format=ox.QueryResultsFormat.JSON)

@@ -1,22 +1,22 @@
 """
-Reads somebody else's SPARQL before the engine does: what it is, what it names, and whether it would reach out of the store.
+Reads SPARQL from users before the engine does: what it is, what it names, and whether it would access anything outside the store.
 
-*Guarantees:* linear in the length of the text, no recursion, and no exception but `InputError` and its kin. A text that passes
+*Guarantees:* linear in the length of the text, no recursion, and no exception but `InputError` and its subclasses. An accepted text
 calls no SERVICE but those that the caller of `read_sparql` allowed.
 
-A token ends where the engine would end it, so that nothing that the engine reads as a keyword stands inside a name, a string, an
-IRI or a comment here.
+A token ends where the engine would end it, so nothing that the engine reads as a keyword is hidden inside a name, a string, an IRI
+or a comment here.
 
-*But:* it is a lexer, not a parser. What it passes may still be wrong (the engine says so), slow or bottomless: a worker that can
-be killed evaluates it. An update that comes as a query is not looked for inside: the engine takes none for a query.
+*But:* this is a lexer, not a parser. An accepted text may still be invalid (the engine reports that), slow, or endless: a worker
+that can be killed evaluates it. An update sent as a query is not inspected: the engine does not run it as a query.
 
 *Because:* the engine's grammar has no word boundaries: `SERVICEex:x`, `1SERVICE<x>` and `true.SERVICE:x` all call out of the store.
-So the word is refused inside every bare word, every tag and every prefix, not only where a reader would see it. And `<` is read by
-context: in `FILTER(?a<?b#>` the engine sees a comparison and a comment where a lexer sees an IRI. Where both readings are possible
-and the text has the word SERVICE anywhere, it is refused; a text without it has nothing to hide, as the engine decodes `\\u0053`
-nowhere but in strings and IRIs. It takes one group of dots in a local name: `ex:a.b.c` is `ex:a.b`, a dot, and `c`; a tokenizer
-that follows the standard to the letter would hide `ex:a.b.SERVICE<x>{}` in a name. Inside strings, comments, IRIs, variables and
-local names every word is free.
+So the word is refused inside every bare word, every tag and every prefix, not only where a reader would see it. And `<` is read in
+its context: in `FILTER(?a<?b#>` the engine sees a comparison and a comment where a lexer sees an IRI. If both readings are possible
+and the text has the word SERVICE anywhere, it is refused; a text without it cannot hide one, because the engine decodes `\\u0053`
+only in strings and IRIs. The engine accepts one group of dots in a local name: `ex:a.b.c` is `ex:a.b`, a dot, and `c`; a tokenizer
+that follows the standard exactly would hide `ex:a.b.SERVICE<x>{}` in a name. Inside strings, comments, IRIs, variables and local
+names every word is allowed.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ class Token(NamedTuple):
 
     @property
     def position(self) -> str:
-        """Where it stands, for a message."""
+        """Its place, for a message."""
         return f"line {self.line}, column {self.column} of the query"
 
 
 _ESCAPE = r"""\\[tbnrf"'\\]|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}"""
 _PLX = r"%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?\#@%]"
-_MARKS = "·\u0300-\u036f\u203f\u2040"  # of which \w knows nothing
+_MARKS = "·\u0300-\u036f\u203f\u2040"  # which \w does not include
 _IN_NAME = rf"[\w\-{_MARKS}]"
 _IN_LOCAL = rf"[\w:\-{_MARKS}] | {_PLX}"
 _TOKEN = re.compile(
@@ -79,10 +79,10 @@ _TOKEN = re.compile(
 
 def tokenise(sparql: str) -> Iterator[Token]:
     """
-    Yield the tokens in their order, without space and comments.
+    Yield the tokens in order, without white space and comments.
 
     Raises:
-        InputError: a string that does not end, or a character that SPARQL does not know; names line and column.
+        InputError: an unterminated string, or a character that SPARQL does not allow; names line and column.
 
     >>> [token.text for token in tokenise("ASK { ?s a ex:a.b.c } # all")]
     ['ASK', '{', '?s', 'a', 'ex:a.b', '.', 'c', '}']
@@ -112,11 +112,11 @@ def _describe_stray(text: str) -> str:
 
 
 LOOK_AHEAD = 50
-"""Tokens after the place in which a prefix is looked up too: the engine goes back to where a pattern begins that it cannot read."""
+"""Tokens after the place whose prefixes are checked too: the engine reports the start of a pattern that it cannot parse."""
 
 
 def _undeclared_prefix(token: Token) -> InputError:
-    """Return the error for a name whose prefix is not declared, with what to write where the prefix is a usual one."""
+    """Return the error for a name with an undeclared prefix; for a common prefix, with the declaration to add."""
     prefix = token.text.partition(":")[0]
     meant = PREFIXES.get(prefix, "…")
     return InputError(
@@ -126,7 +126,8 @@ def _undeclared_prefix(token: Token) -> InputError:
 
 def syntax_error_at(sparql: str, line: int, column: int) -> InputError:
     """
-    Return the error for a text that the engine cannot read on from this place. Strings are not repeated: they may be anybody's.
+    Return the error for a text that the engine cannot parse further from this place. It does not quote strings, which may be
+    private.
 
     >>> syntax_error_at("SELECT * { ?s ex:p 1 }", 1, 12)
     InputError('line 1, column 15 of the query: the prefix ex: is not declared; write PREFIX ex: <…> before the query')
@@ -172,10 +173,10 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
     """
-    A SERVICE block: what it calls, and where it stands.
+    A SERVICE block: the endpoint it calls, and its place.
 
-    `sparql[start:end]` is the whole block from the word to the closing brace, `sparql[inside:end - 1]` what its braces hold;
-    `first` and `last` are the places of its first and last token in `Reading.tokens`, `opening` that of its opening brace.
+    `sparql[start:end]` is the whole block from the word to the closing brace, `sparql[inside:end - 1]` the content of its braces;
+    `first` and `last` are the positions of its first and last token in `Reading.tokens`, `opening` that of its opening brace.
     """
 
     iri: str
@@ -191,10 +192,10 @@ class Service:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """
-    What a text is and names, read from its tokens; `sparql` is the text with `true` and `false` as the engine writes them.
+    What a text is and names, as read from its tokens; `sparql` is the text with `true` and `false` as the engine writes them.
 
-    `functions` are the IRIs that a parenthesis follows, most of which are function calls. `default_graphs` and `named_graphs` are
-    those of FROM and FROM NAMED, None where it has neither clause. `prefixes` are the declarations in force at the end.
+    `functions` are the IRIs followed by a parenthesis, most of which are function calls. `default_graphs` and `named_graphs` are
+    those of FROM and FROM NAMED, None if it has neither clause. `prefixes` are the declarations in force at the end.
     """
 
     sparql: str
@@ -208,20 +209,20 @@ class Reading:
     named_graphs: tuple[str, ...] | None
 
     def resolve(self, token: Token) -> str | None:
-        """Return the IRI that an IRI or a prefixed name stands for; None where its prefix is not declared, or it is none."""
+        """Resolve an IRI or a prefixed name; return None if it is neither, or its prefix is not declared."""
         return _resolve_iri(token, self.prefixes, self.base)
 
 
 @dataclass(slots=True)
 class _State:
-    """What has been seen so far."""
+    """What was seen so far."""
 
     depth: int
     has_service: bool
     is_ambiguous: bool = False
     tokens: list[Token] = field(default_factory=list)
     nesting: list[str] = field(default_factory=list)
-    expressions: list[tuple[int, str]] = field(default_factory=list)  # parentheses after a word: how deep, and the word
+    expressions: list[tuple[int, str]] = field(default_factory=list)  # parentheses after a word: depth and word
     booleans: list[Token] = field(default_factory=list)
     prefixes: dict[str, str] = field(default_factory=dict)
     base: str = ""
@@ -236,16 +237,16 @@ def read_sparql(
     sparql: str, limits: LimitsSettings, *, services: Collection[str] = (), is_update: bool = False
 ) -> Reading:
     """
-    Read a query or an update, and refuse what no worker may see.
+    Read a query or an update, and refuse what no worker may get.
 
     Args:
-        services: IRIs that a SERVICE may name; whoever allows them rewrites them before a worker sees the text.
-        is_update: whether it came as an update, which may be longer, or empty.
+        services: IRIs that a SERVICE may name; the caller must rewrite these before a worker gets the text.
+        is_update: whether it was sent as an update, which may be longer, or empty.
 
     Raises:
-        TooLong: longer than `limits.query_bytes`, or as an update than `limits.update_bytes`.
+        TooLong: longer than `limits.query_bytes`, or for an update than `limits.update_bytes`.
         Forbidden: a SERVICE that is not among `services`; names its line.
-        InputError: empty, nested deeper than `limits.query_depth`, unbalanced, or no SPARQL at all; names line and column.
+        InputError: empty, nested deeper than `limits.query_depth`, unbalanced, or not SPARQL; names line and column.
     """
     size = len(sparql.encode("utf-8", errors="surrogatepass"))
     most = limits.update_bytes if is_update else limits.query_bytes
@@ -306,7 +307,7 @@ def _read_word(token: Token, seen: _State) -> None:
 
 
 def _read_iri(token: Token, before: Token | None, seen: _State) -> None:
-    """Take note of what an IRI declares or names: a base, a prefix, a graph of the dataset."""
+    """Record what an IRI declares or names: a base, a prefix, a graph of the dataset."""
     last = before.text.upper() if before else ""
     earlier = seen.tokens[-2].text.upper() if len(seen.tokens) > 1 else ""
     if token.kind == "iri" and last == "BASE":
@@ -315,7 +316,7 @@ def _read_iri(token: Token, before: Token | None, seen: _State) -> None:
         seen.prefixes[before.text.partition(":")[0]] = _resolve_iri(token, seen.prefixes, seen.base) or ""
     elif before and before.kind == "word" and (last == "FROM" or (last == "NAMED" and earlier == "FROM")):
         graphs = seen.default_graphs if last == "FROM" else seen.named_graphs
-        if iri := _resolve_iri(token, seen.prefixes, seen.base):  # else the engine says what is wrong with it
+        if iri := _resolve_iri(token, seen.prefixes, seen.base):  # otherwise the engine reports what is wrong with it
             graphs.append(iri)
 
 
@@ -343,18 +344,18 @@ def _read_sign(token: Token, before: Token | None, seen: _State) -> None:
             if seen.expressions and seen.expressions[-1][0] == len(seen.nesting):
                 seen.expressions.pop()
             seen.nesting.pop()
-        elif not seen.is_ambiguous:  # else what it closes may have been read as a part of an IRI
+        elif not seen.is_ambiguous:  # otherwise what it closes may have been read as a part of an IRI
             raise InputError(f"{token.position}: {sign!r} closes nothing")
 
 
 def _words_around(seen: _State) -> set[str]:
-    """Return the words before the parentheses that are open in this group: none where patterns stand."""
+    """Return the words before the open parentheses in this group; none where patterns are expected."""
     group = len(seen.nesting) - seen.nesting[::-1].index("{") if "{" in seen.nesting else 0
     return {word for depth, word in seen.expressions if depth > group}
 
 
 def _raise_if_no_subject(token: Token) -> None:
-    """Raise `InputError` for what the engine takes as the subject of a triple term in an expression, and RDF 1.2 does not."""
+    """Raise `InputError` for a subject of a triple term in an expression that the engine accepts and RDF 1.2 forbids."""
     is_value = token.kind in ("string", "number") or token.text in ("<<(", "+", "-")
     if is_value or (token.kind == "word" and token.text.lower() in _BOOLEANS):
         raise InputError(
@@ -364,12 +365,12 @@ def _raise_if_no_subject(token: Token) -> None:
 
 def _is_ambiguous(token: Token, before: Token | None, seen: _State) -> bool:
     """
-    Tell whether an IRI could also be a comparison with what follows: after an operand, within parentheses.
+    Tell whether an IRI could also be a comparison and what follows it: after an operand, within parentheses.
 
-    `<scheme://` cannot be one, as nothing may follow the second slash.
+    `<scheme://` cannot be a comparison, because nothing may follow the second slash.
 
     Raises:
-        InputError: it could, in a text that says SERVICE.
+        InputError: it could, in a text with the word SERVICE.
     """
     follows_operand = before is not None and (
         before.kind != "sign" or before.text in (")", "]", "}", ">>", ")>>", "*", "+", "?")
@@ -385,7 +386,7 @@ def _is_ambiguous(token: Token, before: Token | None, seen: _State) -> bool:
 
 
 def _read_service(place: int, tokens: Sequence[Token], seen: _State, allowed: Collection[str]) -> Service:
-    """Return the block of the SERVICE at this place; raises `Forbidden` when it may not be called."""
+    """Return the block of the SERVICE at this place; raise `Forbidden` if it may not be called."""
     word = tokens[place]
     after = place + 1
     is_silent = tokens[after].text.upper() == "SILENT" if after < len(tokens) else False

@@ -1,6 +1,6 @@
 """
-What a worker is asked to do and what comes back: queries, the operations of an update, documents; nouns that travel as JSON, so
-that the child that reads them imports nothing else.
+What a worker can be told to do and what it returns: queries, the operations of an update, documents. These nouns travel as JSON,
+and the child process that reads them imports nothing else.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from typing import Any, Literal, NamedTuple, TypeVar
 from memento.graph.store import DEFAULT
 
 CHEAP, LIKELY, UNKNOWN = 0, 1, 2
-"""Cost classes: what answers at once, what most likely does, what may take as long as it likes."""
+"""Cost classes: immediate, probably immediate, unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimilarityData:
-    """How like a text, or what an IRI names, everything is that the reader may see; see `graph.similarity`."""
+    """How similar everything that the reader can see is to a text, or to the node with an IRI; see `graph.similarity`."""
 
     asked: str
     is_iri: bool
@@ -32,10 +32,10 @@ class SimilarityData:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job(ABC):
     """
-    Anything that a worker does on a snapshot.
+    A task of a worker on a snapshot.
 
-    `media` is the media type of what comes back, `cost` the cost class. Where `sparql` is not what was asked, `edited` says how it
-    came to be. `tables` are what `mem:similarity` looks up. With `is_data` the job does not look at what the store holds, and any
+    `media` is the media type of the result, `cost` the cost class. If `sparql` differs from the text that was sent, `edited` says
+    how. `tables` are those that `mem:similarity` reads. With `is_data` the job does not depend on the content of the store, and any
     snapshot will do.
     """
 
@@ -48,22 +48,22 @@ class Job(ABC):
 
     @property
     def reads(self) -> tuple[str, ...] | None:
-        """The graphs that it may look at; None is any."""
+        """The graphs that it may read; None is any."""
         return None
 
     @abstractmethod
     def to_plain(self) -> dict[str, object]:
-        """Return the job as a worker reads it; the data of the tables comes apart."""
+        """Return the job in the form that a worker reads; the data of the tables is sent separately."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query(Job):
     """
-    A query that passed the guard, to be answered on a snapshot.
+    A query accepted by the guard, to be answered on a snapshot.
 
     `default_graphs` and `named_graphs` are the dataset, both or neither: they are the access control, and an empty one reads
     nothing. None leaves the dataset to the query and the store (bare mode). `digest` is that of the text without its strings and
-    numbers, to tell which queries are alike.
+    numbers, which groups similar queries.
     """
 
     default_graphs: tuple[str, ...] | None
@@ -92,10 +92,10 @@ class Query(Job):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Update(Job):
     """
-    The operations of an update that passed the guard, to be tried on a snapshot; what comes back is a `graph.store.Delta`, packed.
+    The operations of an update accepted by the guard, to be tried on a snapshot; the result is a packed `graph.store.Delta`.
 
-    Where one operation reads what another has changed, the worker makes a copy of the snapshot at `scratch`. With `is_data` what is
-    said to go and to come is given back, whatever the store holds.
+    If an operation reads what another has changed, the worker copies the snapshot to `scratch`. With `is_data` the result is the
+    given data to remove and to add, whatever the store contains.
     """
 
     operations: tuple[Operation, ...]
@@ -115,9 +115,9 @@ class Update(Job):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upload(Job):
     """
-    Documents for one graph ("" is the default graph), in the place of what is there or beside it; comes back as an update.
+    Documents for one graph ("" is the default graph), to replace its content or add to it; the result is like that of an update.
 
-    With `is_data` all that they say is given back, whatever the store holds.
+    With `is_data` the result is everything in the documents, whatever the store contains.
     """
 
     documents: tuple[Document, ...]
@@ -140,9 +140,9 @@ class Upload(Job):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewrite(Job):
     """
-    A document of any format to be written as N-Quads into the file `target`; comes back as how many quads they are, in JSON.
+    A document of any format, to be written as N-Quads to the file `target`; the result is the number of quads, in JSON.
 
-    It may take `seconds`, as a long one takes longer than a query may, and make at most `most_bytes`.
+    It may take `seconds`, because long documents take longer than a query may, and write at most `most_bytes`.
     """
 
     media: str = "application/json"
@@ -167,34 +167,34 @@ class Rewrite(Job):
 
 
 class WaitingClient:
-    """Whoever waits for an answer and may leave, and the socket that the answer comes from."""
+    """A client that waits for an answer and may disconnect, and the socket on which the answer arrives."""
 
     def __init__(self) -> None:
         self.has_left = False
         self.is_broken = False
         self.on_leave: Callable[[], object] | None = None
-        """Called when the caller leaves, by whoever notes it."""
+        """Called when the client disconnects, by the thread that notices it."""
         self._socket: socket.socket | None = None
         self._lock = threading.Lock()
 
     def hold(self, answering: socket.socket) -> bool:
-        """Have this socket shut down when the caller leaves; False when that has happened already."""
+        """Register a socket to be shut down if the client disconnects; return False if it already has."""
         with self._lock:
             self._socket = None if self.has_left else answering
             return not self.has_left
 
     def release(self) -> None:
-        """The socket may be used for somebody else from now on."""
+        """Unregister the socket, because another client may use it from now on."""
         with self._lock:
             self._socket = None
 
     def leave(self) -> None:
-        """Wake whoever waits on the socket; a thread that is blocked in a read can be woken in no other way."""
+        """Wake the thread that waits on the socket; nothing else wakes a thread that is blocked in a read."""
         with self._lock:
             self.has_left = True
             if self._socket:
                 with suppress(OSError):
-                    # Not the method of a TLS socket, which would take the session away under the reader.
+                    # Not the method of a TLS socket, which would remove the session under the reader.
                     socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
                 self._socket = None
         if self.on_leave is not None:
@@ -204,21 +204,21 @@ class WaitingClient:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """
-    What a worker answers: its media type, and the bytes as they come.
+    The answer of a worker: its media type, and its bytes as they arrive.
 
-    Whoever takes one reads `chunks` to the end or calls `close`: either frees the worker. An answer that cannot be finished
-    raises from `chunks` (`TimedOut`, `TooMuch`, `GraphError`); what came before is then not the whole.
+    Read `chunks` to the end or call `close`: either frees the worker. An answer that cannot be finished raises from `chunks`
+    (`TimedOut`, `TooMuch`, `GraphError`); what came before is then incomplete.
     """
 
     media: str
     chunks: Iterator[bytes]
     close: Callable[[], None]
     whole: bytes | None = None
-    """All of it, where it came at once; `chunks` has it too."""
+    """The whole answer if it arrived at once; `chunks` has it too."""
 
 
 NAMED, ALL = "NAMED", "ALL"
-"""Every named graph, and these with the default graph: no IRI is called so."""
+"""Every named graph, and all graphs with the default graph; neither is a valid IRI."""
 
 T = TypeVar("T")
 
@@ -226,12 +226,12 @@ T = TypeVar("T")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Modify:
     """
-    INSERT, DELETE or both; of given data when `where` is empty.
+    INSERT, DELETE or both; for given data, `where` is empty.
 
-    `deletes` and `inserts` are what the braces of the templates hold, with the IRI `marker` + name in the place of each variable;
-    `variables` are those names. `where` is a group in its braces. `default` and `named` are the graphs that it reads, None for
-    those of the store; with `free_default` and `free_named` also the free graphs that there are by then, those of the same request
-    among them. Quads that name no graph are written `into` one.
+    `deletes` and `inserts` are the content of the templates' braces, with the IRI `marker` + name in place of each variable;
+    `variables` are those names. `where` is a group with its braces. `default` and `named` are the graphs that it reads, None for
+    those of the store; `free_default` and `free_named` add the free graphs that exist by then, including those created in the same
+    request. Quads that name no graph are written `into` one.
     """
 
     deletes: str = ""
@@ -268,7 +268,7 @@ class Create:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transfer:
-    """ADD of one graph to another; `replaces` what is there, for COPY and MOVE; MOVE also `drops` the source."""
+    """ADD of one graph to another; COPY and MOVE also `replaces` the target, and MOVE `drops` the source."""
 
     source: str
     target: str
@@ -280,7 +280,7 @@ class Transfer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """One operation of a request: what it does, the prefixes and the base before it, and its own text with its place."""
+    """One operation of a request: what it does, the prefixes and the base before it, its text and its place."""
 
     act: Modify | Clear | Create | Transfer
     prologue: str
@@ -294,9 +294,9 @@ class TrialOptions:
     """
     How a trial treats terms and graphs.
 
-    With `no_blanks`, an IRI stands in the place of what would be a new blank node. A graph whose name begins with `listed`, when it
-    is emptied, comes back quad by quad; others are only named. The names of free graphs begin with `free`. `most` quads may go and
-    come.
+    With `no_blanks`, IRIs replace new blank nodes. If a graph is emptied whose name begins with `listed`, its quads are returned
+    one by one; other graphs are only named. The names of free graphs begin with `free`. At most `most` quads may be removed and
+    added.
     """
 
     base: str | None = None
@@ -308,7 +308,7 @@ class TrialOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """An RDF document in a file, and what its relative IRIs are relative to."""
+    """An RDF document in a file, and the base of its relative IRIs."""
 
     path: str
     media: str
@@ -316,20 +316,20 @@ class Document:
 
 
 def operation_from_plain(plain: Mapping[str, Any]) -> Operation:
-    """Build an operation that `dataclasses.asdict` made plain and that has been JSON since."""
+    """Build an operation from the output of `dataclasses.asdict` after a round trip through JSON."""
     acts = {"modify": Modify, "clear": Clear, "create": Create, "transfer": Transfer}
     act: Any = acts[plain["act"]["kind"]]
     return Operation(**{**plain, "act": from_plain(act, plain["act"])})
 
 
 def from_plain(cls: type[T], plain: Mapping[str, Any]) -> T:
-    """Build a noun of this module that was made plain: what JSON has as a list was a tuple."""
+    """Build a noun of this module from plain data; JSON lists become tuples."""
     names = {field.name for field in fields(cls)}  # type: ignore[arg-type]
     return cls(**{name: tuple(v) if isinstance(v, list) else v for name, v in plain.items() if name in names})
 
 
 class Edit(NamedTuple):
-    """`text` in the place of `original[start:end]`; `cause` is where to look when something is wrong with it."""
+    """`text` in place of `original[start:end]`; `cause` is the place to report for errors in it."""
 
     start: int
     end: int
@@ -340,7 +340,7 @@ class Edit(NamedTuple):
 @dataclass(frozen=True)
 class Edited:
     """
-    A text with pieces replaced, and the way back: which place of the original a place of the new text comes from.
+    A text with replaced pieces, which can map places of the new text back to the original.
 
     Edits do not overlap.
 
@@ -356,7 +356,7 @@ class Edited:
 
     @cached_property
     def text(self) -> str:
-        """The text as it is now."""
+        """The new text."""
         pieces, at = [], 0
         for edit in self._in_order:
             pieces += [self.source[at : edit.start], edit.text]
@@ -364,7 +364,7 @@ class Edited:
         return "".join([*pieces, self.source[at:]])
 
     def original_place(self, line: int, column: int) -> tuple[int, int]:
-        """Return the line and column of the original that those of the text come from; both count from 1."""
+        """Return the line and column in the original for those in the new text; both count from 1."""
         lines = self.text.split("\n")
         offset = sum(len(one) + 1 for one in lines[: line - 1]) + column - 1
         shift = 0

@@ -1,32 +1,32 @@
 """
-The processes that evaluate foreign SPARQL: who gets one, for how long, and what becomes of one that is killed or dies.
+The pool of processes that evaluate SPARQL from users: who gets a worker, for how long, and what happens when one is killed or dies.
 
-*Flow:* `PriorityQueue` gives a place, `graph.snapshot` a folder that holds all that was written; `Process` is the child as its
-owner sees it; `Run` takes one job through the three, until its first byte may go out and from there to the end.
+*Flow:* `PriorityQueue` assigns a place, `graph.snapshot` a folder with everything written so far; `Process` is the child process as
+its owner sees it; `Run` takes one job through all three, first until its first byte may be sent, then to the end.
 
-*Guarantees:* a job ends within its time, whatever it does; one that takes more memory, rows or bytes than it may, or whose caller
-leaves, ends too. Its worker is killed, another takes its place, and the caller is told; a worker that dies is an error, never a
-job without an answer. A mistake in a text is told even when no worker was free to read it, or one died before it had. An
-answer that has begun and cannot be finished raises where it is read, so that no part passes for the whole. A job sees every write
-that was acknowledged before it came. Whatever happens, `Run.finish` gives back worker, snapshot and place. No caller takes every
-worker, and nobody's long queries keep a short one waiting, not even their own.
+*Guarantees:* a job ends within its time limit, whatever it does; so does one that takes more memory, rows or bytes than allowed, or
+whose client disconnects. Its worker is killed and replaced, and the caller gets an error; if a worker dies, that is an error too,
+and never a job without an answer. A syntax error is reported even if no worker was free to parse the text, or one died first. If an
+answer has begun and cannot be finished, reading it raises, so no part can be taken for the whole. A job sees every write that was
+acknowledged before it came. Whatever happens, `Run.finish` returns worker, snapshot and place. No caller takes all workers, and
+long queries never keep a short one waiting, not even of the same caller.
 
-*But:* the clock of a job stands still while its reader does not read, for `sparql.stall_s` altogether: a slow client is not a slow
-query, and does not hold a worker for ever either.
+*But:* the clock of a job stops while its reader does not read, for at most `sparql.stall_s` in all: a slow client is not a slow
+query, but does not keep a worker forever either.
 
-*Because:* that a query is short cannot be known before it has run; that it is likely to be can. So of N workers N - 1 are the
-*open* lane, of which a caller has at most a share. One is *reserved*, and a query leaves it within a slice of time: what has ended
-by then was short, and what has not goes over to a free place of the open lane, or is stopped and begun again there later. Nothing
-of it was sent by then, so its caller sees nothing but the wait. Queries that find no place in the open lane use it like this:
+*Because:* whether a query is short is unknown before it has run, but can be guessed. So N - 1 of N workers are the *open* lane, of
+which a caller has at most a share. One is *reserved*: a query may use it for a slice of time. A query that ends within the slice
+was short; any other moves to a free place of the open lane, or is stopped and restarted there later. Nothing of its answer has been
+sent by then, so its caller only waits longer. Queries that find no place in the open lane use the reserved lane in this order:
 
-1. Those whose shape promises an answer at once, by their cost class: the lighter ones come first, and a heavier one that is
-   in the reserved lane gives way to them at once.
-2. Any other, once: most queries are answered within the slice although their shape does not say so. As one that is not takes its
-   worker with it, it is let in only while another worker is ready to take over.
+1. Those whose shape promises an immediate answer, by their cost class: lighter ones come first, and a heavier one in the reserved
+   lane yields to them at once.
+2. Any other, once: most queries finish within the slice although their shape does not show it. Since one that does not costs its
+   worker, it is admitted only while another worker is ready to take over.
 3. A query that was stopped is known to be long, and waits for the open lane.
 
-In either lane the caller who uses the fewest workers is next, then whoever waits longest. In the queue a caller has at most half of
-the places, so that another one still finds some.
+In either lane the caller who uses the fewest workers is next, then the one that has waited longest. A caller has at most half of
+the places in the queue, so that others still find some.
 """
 
 from __future__ import annotations
@@ -52,16 +52,16 @@ from memento.sparql.guard import syntax_error_at
 from memento.sparql.jobs import CHEAP, Answer, Job, Query, Rewrite, Update, Upload, WaitingClient
 
 SLICES_S = (1.0, 0.25, 0.1)
-"""How long a query may use the reserved worker when others wait for it, by its weight: the lighter, the surer is its end."""
+"""Seconds for which a query may use the reserved worker while others wait, by cost class: light queries end more surely."""
 LOOK_S = 0.05
-"""How often one who waits looks whether its caller has left, and whether a slice has ended."""
+"""Seconds between checks of a waiting query whether its client has disconnected or a slice has ended."""
 
 Lane = Literal["open", "reserved"]
 
 
 @dataclass(eq=False, slots=True)
 class Ticket:
-    """A query's place in a lane, or its wait for one. `stop` is called, by another thread, when it has to give way."""
+    """A query's place in a lane, or its wait for one. Another thread calls `stop` when it must yield."""
 
     caller: str
     cost: int
@@ -75,18 +75,18 @@ class Ticket:
 
     @property
     def slice_s(self) -> float:
-        """How long it may use the reserved worker when others wait."""
+        """How long it may use the reserved worker while others wait."""
         return SLICES_S[self.cost]
 
 
 class PriorityQueue:
-    """The places of one pool. May be used from many threads."""
+    """The places of one pool. Thread-safe."""
 
     def __init__(self, limits: SparqlSettings, may_try: Callable[[], bool] = lambda: True) -> None:
         """
         Args:
-            may_try: whether a worker is left for a sure query when an unsure one gets the reserved lane, from where it may have
-                to be killed with its worker.
+            may_try: whether a worker is left for a light query if an unknown one gets the reserved lane, where it may have to be
+                killed together with its worker.
         """
         self._limits = limits
         self._may_try = may_try
@@ -101,7 +101,7 @@ class PriorityQueue:
         Wait for a place in a lane.
 
         Args:
-            is_gone: whether whoever asked has left; ends the wait.
+            is_gone: whether the client has disconnected; ends the wait.
 
         Raises:
             Busy: the queue is full, or the wait took longer than `sparql.wait_s`.
@@ -112,7 +112,7 @@ class PriorityQueue:
                 self._order += 1
                 ticket.order = self._order
             ticket.is_stopped = False
-            if not self._waiting and self._has_open(ticket.caller):  # as nearly always
+            if not self._waiting and self._has_open(ticket.caller):  # the usual case
                 ticket.lane = "open"
                 self._open.append(ticket)
                 return
@@ -134,9 +134,9 @@ class PriorityQueue:
 
     def may_continue(self, ticket: Ticket) -> bool:
         """
-        Tell whether a query in the reserved lane that has used its slice, or has more to say than can be held back, may go on.
+        Tell whether a query in the reserved lane may continue after its slice, or with more output than can be held back.
 
-        It goes on in the open lane when there is a place for it.
+        It continues in the open lane if that has a place.
         """
         with self._lock:
             if ticket.lane == "reserved" and not ticket.is_stopped and self._has_open(ticket.caller):
@@ -147,7 +147,7 @@ class PriorityQueue:
             return ticket.lane == "open"
 
     def leave(self, ticket: Ticket) -> None:
-        """Give the place to whoever is next; harmless for one who has none."""
+        """Give the place to the next query; do nothing if it has none."""
         with self._lock:
             if self._reserved is ticket:
                 self._reserved = None
@@ -173,7 +173,7 @@ class PriorityQueue:
                     )
 
     def _assign(self) -> None:
-        """Give every free place to whoever is next for it."""
+        """Give every free place to the next query for it."""
         while ticket := self._take_next(lambda one: self._has_open(one.caller)):
             self._open.append(ticket)
             self._assign_lane(ticket, "open")
@@ -200,7 +200,9 @@ class PriorityQueue:
             ticket.called.set()
 
     def _must_yield(self, reserved: Ticket) -> bool:
-        """Tell whether the one in the reserved lane must go: to a lighter one, or because its slice is over and others wait."""
+        """
+        Tell whether the query in the reserved lane must leave: for a lighter one, or because its slice is over and others wait.
+        """
         others = [one.cost for one in self._waiting if not one.is_long]
         return bool(others) and (min(others) < reserved.cost or time.monotonic() - reserved.since > reserved.slice_s)
 
@@ -221,14 +223,14 @@ class PriorityQueue:
 _BOOT = (
     "import sys; sys.path[:] = sys.argv[1].split(chr(10)); from memento.sparql.worker import main; main(*sys.argv[2:])"
 )
-"""What the interpreter runs, without site packages: the path of the owner is the first argument."""
+"""The code that the interpreter runs, without site packages; the first argument is the owner's path."""
 
 SPARE = 1
-"""Workers beyond those that may work at once, so that one that is killed has been replaced already."""
+"""Spare workers beyond the concurrency limit, so that a killed one is replaced at once."""
 
 
 class Pool:
-    """Killable workers on snapshots of one store. May be used from many threads."""
+    """Killable workers on snapshots of one store. Thread-safe."""
 
     def __init__(self, snapshots: Snapshots, limits: SparqlSettings) -> None:
         self.limits = limits
@@ -245,9 +247,9 @@ class Pool:
 
     def start(self) -> None:
         """
-        Have workers ready from now on, as a service does: a few at once, all with the first job.
+        Keep workers ready from now on, as a service does: start a few now, the rest with the first job.
 
-        Otherwise each is started when a job wants it.
+        Otherwise each is started when a job needs it.
         """
         self._least = 1 + SPARE
         self._fill()
@@ -256,21 +258,21 @@ class Pool:
         self, job: Job, *, caller: str, timeout_s: float | None = None, waiting: WaitingClient | None = None
     ) -> Answer:
         """
-        Have a job done on a snapshot that holds every write that was acknowledged before this call.
+        Do a job on a snapshot with every write that was acknowledged before this call.
 
         Args:
             caller: whose share of the workers it uses: the name of a token, or one name for all programs of this machine.
-            timeout_s: seconds of evaluation, at most `sparql.query_s`, which is the default.
-            waiting: who may leave before the answer is there; the job ends then.
+            timeout_s: seconds of evaluation, at most `sparql.query_s`, the default.
+            waiting: the client, which may disconnect before the answer is there; the job ends then.
 
         Raises:
-            InputError: the engine takes it for no SPARQL; names line and column. A document is not well formed, or nested too deep.
+            InputError: the engine cannot parse it; names line and column. Or a document is not well formed, or nested too deep.
             TooLong: a document took more memory than a worker has.
             Busy: the queue is full, or the wait was too long.
             TimedOut: the time ran out before the first byte.
             TooMuch: memory, rows or bytes ran out before the first byte; names the limit.
             GraphError: the store failed.
-            Gone: whoever asked has left.
+            Gone: the client has disconnected.
         """
         most = job.seconds if isinstance(job, Rewrite) else self.limits.query_s
         run = Run(self, job, caller, min(timeout_s or most, most), waiting)
@@ -292,12 +294,12 @@ class Pool:
             telemetry.count("sparql.begun_again")
 
     def close(self) -> None:
-        """End every worker, whatever it does; calling it twice is harmless."""
+        """End every worker, even a busy one; calling it twice is harmless."""
         with self._lock:
             self.is_closed = True
             idle, self._idle = self._idle, []
             for process in self._busy:
-                process.kill()  # whoever reads from it sees it die, and lets go of it
+                process.kill()  # its reader sees it die, and releases it
         for process in idle:
             process.end()
         with self._reading:
@@ -307,28 +309,28 @@ class Pool:
 
     @property
     def processes(self) -> list[int]:
-        """The process ids of all workers; those that work are the first."""
+        """The process ids of all workers; busy ones come first."""
         with self._lock:
             return [process.pid for process in (*self._busy, *self._idle)]
 
     @property
     def is_busy(self) -> bool:
-        """Whether some worker works."""
+        """Whether a worker is busy."""
         with self._lock:
             return bool(self._busy)
 
     @property
     def is_crowded(self) -> bool:
-        """Whether several workers work."""
+        """Whether several workers are busy."""
         return len(self._busy) > 1
 
     def take_process(self) -> Process:
-        """Take the worker that worked last, as it has the snapshot open, else a new one; raises `GraphError` when closed."""
+        """Take the worker that was used last, because it has the snapshot open, or a new one; raise `GraphError` if closed."""
         with self._lock:
             if self.is_closed:
                 raise GraphError("the store is closed")
             process = self._idle.pop() if self._idle else self._new()
-            while not process.is_alive:  # somebody else has killed it, as a system that runs out of memory does
+            while not process.is_alive:  # it was killed from outside, for example by the OOM killer
                 process.end()
                 process = self._idle.pop() if self._idle else self._new()
             self._busy.add(process)
@@ -338,7 +340,7 @@ class Pool:
         return process
 
     def return_process(self, process: Process) -> None:
-        """Take back a worker that waits for its next job."""
+        """Take back a worker that is ready for its next job."""
         with self._lock:
             self._busy.discard(process)
             if not self.is_closed and len(self._idle) < self.limits.workers + SPARE:
@@ -347,7 +349,7 @@ class Pool:
         process.end()
 
     def end_process(self, process: Process) -> None:
-        """End a worker that waits for nothing; where a service runs, another one takes its place."""
+        """End a worker that is not ready for another job; a running service starts a replacement."""
         with self._lock:
             self._busy.discard(process)
         process.end()
@@ -355,9 +357,9 @@ class Pool:
 
     def _find_mistake(self, run: Run) -> MementoError | None:
         """
-        Tell what is wrong with a text that no worker has read to its end: one apart reads each, and evaluates none.
+        Find the syntax error of a text that no worker has parsed: a separate process parses it without evaluating it.
 
-        None when nothing is, or it cannot be said within `READ_S`.
+        Return None if there is none, or it takes longer than `READ_S`.
         """
         if not isinstance(run.job, Query | Update) or not self._reading.acquire(timeout=READ_S):
             return None
@@ -376,7 +378,7 @@ class Pool:
             self._reading.release()
 
     def _may_try(self) -> bool:
-        """Tell whether two workers wait that have started; always where none are started ahead, as nobody is served there."""
+        """Tell whether two started workers are idle; always True if none are started ahead, because then no service runs."""
         with self._lock:
             return not self._least or sum(process.is_ready for process in self._idle) > 1
 
@@ -384,7 +386,7 @@ class Pool:
         return Process(self.limits.memory_mb, self.snapshots.newest)
 
     def _end_idle(self) -> None:
-        """End the workers that wait, as they have open what was erased."""
+        """End the idle workers, because they have erased data open."""
         with self._lock:
             idle, self._idle = self._idle, []
         for process in idle:
@@ -398,12 +400,12 @@ class Pool:
 
 
 READ_S = 2.0
-"""How long a text may be read for a mistake when no worker has read it."""
+"""Seconds for parsing a text for syntax errors if no worker has parsed it."""
 BUFFERED_BYTES = 262_144
-"""How much of an answer is kept back in the reserved lane, where nothing may go out before it is over."""
+"""Bytes of an answer held back in the reserved lane, where nothing may be sent before the end."""
 
 LONG_S = 1.0
-"""From when on one of several jobs lets all others go first: two long ones would halve the pace of everything on two cores."""
+"""Seconds after which one of several jobs gets the lowest priority: two long ones would halve all other speed on two cores."""
 
 
 _ERRORS: Mapping[str, type[InputError]] = {
@@ -412,17 +414,17 @@ _ERRORS: Mapping[str, type[InputError]] = {
     "conflict": Conflict,
     "too_long": TooLong,
 }
-"""What is the caller's fault, as a worker calls it."""
+"""Errors of the caller, by the worker's names."""
 
 
 class ClientGone(MementoError):
-    """Whoever asked has left; nobody reads this."""
+    """The client has disconnected; nobody reads this."""
 
     status = 499
 
 
 class Run:
-    """One job, which may need several workers one after the other when it has to give way."""
+    """One job, which may need several workers one after the other if it must yield."""
 
     def __init__(self, pool: Pool, job: Job, caller: str, seconds: float, waiting: WaitingClient | None) -> None:
         self.ticket = Ticket(caller, job.cost, self._stop)
@@ -431,15 +433,15 @@ class Run:
         self._process: Process | None = None
         self._lease: AbstractContextManager[Path] | None = None
         self._stopping = threading.Lock()
-        self._is_over = False  # its worker waits for the next job
+        self._is_over = False  # its worker is ready for the next job
         self._until = 0.0
 
     def is_gone(self) -> bool:
-        """Tell whether whoever asked has left."""
+        """Tell whether the client has disconnected."""
         return self._waiting is not None and self._waiting.has_left
 
     def start(self) -> Answer | None:
-        """Begin, and return the answer as far as it is there; None when the job had to give way and is to begin again."""
+        """Start, and return the answer as far as it is there; None if the job had to yield and must be restarted."""
         process = self._send_job()
         pieces: list[bytes] = []
         while process is not None:
@@ -459,15 +461,15 @@ class Run:
         return None
 
     def finish(self) -> None:
-        """Let go of worker, snapshot and place; harmless when done before."""
+        """Release worker, snapshot and place; calling it twice is harmless."""
         if self._waiting is not None:
-            self._waiting.release()  # before another job gets the worker, whose socket it would shut
+            self._waiting.release()  # before another job gets the worker: its socket would be shut down
         with self._stopping:
             process, self._process = self._process, None
         lease, self._lease = self._lease, None
         is_usable = self._is_over and not self.is_gone() and not self.ticket.is_stopped
         if process is not None and is_usable and not process.is_put_back:
-            self._pool.return_process(process)  # before the place is anybody's, who would start another one
+            self._pool.return_process(process)  # before the place is free, or its next owner would start another worker
             self._pool.queue.leave(self.ticket)
         else:
             self._pool.queue.leave(self.ticket)  # before the worker ends, which takes a moment
@@ -478,11 +480,11 @@ class Run:
 
     def read_with(self, process: Process) -> MementoError | None:
         """
-        Have the text of the job read and not done; what is wrong with it, None for nothing.
+        Have the text of the job parsed but not evaluated; return the error in it, None if there is none.
 
         Raises:
             TimeoutError: it took longer than `READ_S`.
-            OSError: the worker died of it.
+            OSError: the worker died.
         """
         plain = self.job.to_plain()
         job = {**plain, "kind": f"read {plain['kind']}", "tables": [], "folder": "", "rows": 0, "bytes": 0}
@@ -495,7 +497,7 @@ class Run:
         raise ConnectionError("the worker has died")
 
     def _send_job(self) -> Process | None:
-        """Hand the job to a worker and return it; None when the place is lost already."""
+        """Send the job to a worker and return the worker; None if the place is lost already."""
         lease = self._pool.snapshots.lease(stale=self.job.is_data, graphs=self.job.reads)
         folder, self._lease = lease.__enter__(), lease
         process = self._process = self._pool.take_process()
@@ -506,7 +508,7 @@ class Run:
             raise ClientGone("whoever asked has left")
         self._until = time.monotonic() + self._seconds
         limits = self._pool.limits
-        with suppress(OSError):  # a dead one is seen when it does not answer
+        with suppress(OSError):  # a dead one is noticed when it does not answer
             job = {**self.job.to_plain(), "folder": str(folder), "rows": limits.rows, "bytes": limits.bytes}
             process.send(json.dumps(job).encode(), [table.data for table in self.job.tables])
         return process
@@ -516,7 +518,7 @@ class Run:
 
         def close() -> None:
             chunks.close()
-            self.finish()  # a generator that never began runs nothing when it is closed
+            self.finish()  # a generator that was never started runs nothing when it is closed
 
         return Answer(media=self.job.media, chunks=chunks, close=close)
 
@@ -538,10 +540,10 @@ class Run:
 
     def _receive(self, process: Process) -> Frame | None:
         """
-        Receive the next frame of bytes or the end; None when the job must give way, or its slice of the reserved lane is over.
+        Receive the next frame with bytes or the end; None if the job must yield, or its slice of the reserved lane is over.
 
         Raises:
-            MementoError: it is no SPARQL, failed, took too much, or its worker has died.
+            MementoError: it is not SPARQL, failed, took too much, or its worker has died.
         """
         now = time.monotonic()
         if now > self._until - self._seconds + LONG_S and not process.is_put_back and self._pool.is_crowded:
@@ -564,7 +566,7 @@ class Run:
             if self.ticket.is_stopped:
                 return None
             raise self._explain_death(process)
-        if frame.letter == b"R":  # it has just started, which is no fault of the query
+        if frame.letter == b"R":  # it has just started, which does not count against the query
             self.ticket.since = time.monotonic()
             self._until = self.ticket.since + self._seconds
             return None
@@ -574,7 +576,7 @@ class Run:
         return frame
 
     def _end(self, frame: Frame) -> None:
-        self._is_over = not frame.body  # with a body it is the last thing that this worker said
+        self._is_over = not frame.body  # with a body, it is this worker's last frame
         self.finish()
 
     def _explain_death(self, process: Process) -> MementoError:
@@ -612,14 +614,14 @@ class Run:
         return "document" if isinstance(self.job, Upload | Rewrite) else "query"
 
     def _memory_ran_out(self) -> MementoError:
-        """Return the error for the end of a worker by its memory or its stack: a document is to blame for it itself."""
+        """Return the error for a worker that ran out of memory or stack; for a document, the document is the cause."""
         message = (
             f"the {self._what} took more memory than a worker has: {self._pool.limits.memory_mb} MiB (sparql.memory_mb)"
         )
         return TooLong(f"{message}: send it in parts, or as N-Quads") if self._what == "document" else TooMuch(message)
 
     def _stop(self) -> None:
-        with self._stopping:  # a worker that is somebody else's by now must live
+        with self._stopping:  # a worker that another job uses by now must live
             if self._process is not None:
                 self._process.kill()
 
@@ -627,7 +629,7 @@ class Run:
 _HEAD = 5
 _READ = 262_144
 _AT_ONCE = 65_536
-"""What the system takes without a wait, as the worker has read all that came before."""
+"""Bytes that the socket accepts without blocking, because the worker has read everything before."""
 _REAP_S = 10.0
 _LAST_NICE = 15
 
@@ -640,14 +642,14 @@ class Frame(NamedTuple):
 
 
 class Process:
-    """One child process and the socket to it. Used by one thread at a time, but for `kill`."""
+    """One child process and the socket to it. For one thread at a time, except `kill`."""
 
     def __init__(self, memory_mb: int, folder: Path | None = None) -> None:
         """
-        Start it; it takes jobs at once, and reads them some tens of milliseconds later.
+        Start the process; you can send jobs at once, and it reads them some tens of milliseconds later.
 
         Args:
-            folder: the snapshot that its first job will most likely be about.
+            folder: the snapshot that its first job will most likely use.
         """
         ours, theirs = socket.socketpair()
         self.channel = ours
@@ -663,18 +665,18 @@ class Process:
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,  # what the engine says when it dies might quote the query
-                start_new_session=True,  # a Ctrl-C is meant for its owner, who then ends it
+                stderr=subprocess.DEVNULL,  # the engine's last words might quote the query
+                start_new_session=True,  # Ctrl-C is meant for its owner, which then ends it
             )
 
     @property
     def is_alive(self) -> bool:
-        """Whether it has not ended."""
+        """Whether it is still running."""
         return self._child.poll() is None
 
     @property
     def is_ready(self) -> bool:
-        """Whether it has started; for one that has no job."""
+        """Whether it has started; only for a process without a job."""
         if not self._is_ready:
             self.channel.settimeout(0)
             with suppress(OSError):
@@ -685,19 +687,19 @@ class Process:
         return self._is_ready
 
     def send(self, job: bytes, tables: Sequence[bytes] = ()) -> None:
-        """Hand it a job, as JSON, and the tables that it names; raises `OSError` when it is dead."""
+        """Send it a job, as JSON, and the tables that it names; raise `OSError` if it is dead."""
         if tables or len(job) > _AT_ONCE:
-            self.channel.settimeout(_REAP_S)  # else what is left of that of the last job would do
+            self.channel.settimeout(_REAP_S)  # otherwise the rest of the last job's timeout would apply
         self.channel.sendall(len(job).to_bytes(4, "big") + job)
         for table in tables:
             self.channel.sendall(table)
 
     def receive(self, timeout_s: float) -> Frame | None:
         """
-        Receive the next frame; None when it has died.
+        Receive the next frame; None if the process has died.
 
         Raises:
-            TimeoutError: none came in time.
+            TimeoutError: no frame arrived in time.
         """
         while (frame := self.next_frame()) is None:
             if timeout_s <= 0:
@@ -713,7 +715,7 @@ class Process:
         return frame
 
     def next_frame(self) -> Frame | None:
-        """Return the next frame, if it is here already."""
+        """Return the next frame if it has arrived already."""
         buffer = self._buffer
         if len(buffer) < _HEAD or len(buffer) < (end := _HEAD + int.from_bytes(buffer[1:_HEAD], "big")):
             return None
@@ -722,14 +724,14 @@ class Process:
         return frame
 
     def put_back(self) -> None:
-        """Let every other process go before it; as it cannot be undone, this job is its last."""
+        """Lower its priority below all other processes; this cannot be undone, so this job is its last."""
         self.is_put_back = True
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, self._child.pid, _LAST_NICE)
 
     @property
     def has_end(self) -> bool:
-        """Whether the next frame is here, and is the last."""
+        """Whether the next frame has arrived and is the last one."""
         return len(self._buffer) >= _HEAD and self._buffer[:1] == b"E"
 
     @property
@@ -737,17 +739,17 @@ class Process:
         return self._child.pid
 
     def kill(self) -> None:
-        """End it at once, whatever it does; may be called by any thread, and twice."""
+        """Kill it at once; may be called by any thread, and twice."""
         self._child.kill()
 
     def end(self) -> int:
-        """Kill it, let go of it and return how it ended: minus the signal, when by one."""
+        """Kill it, release it and return its exit status: negative for a signal."""
         self._child.kill()
         self.channel.close()
         return self._child.wait(_REAP_S)
 
     def wait_for_end(self) -> int:
-        """Wait for one that closed its socket, and return how it ended."""
+        """Wait for a process that closed its socket, and return its exit status."""
         try:
             return self._child.wait(1.0)
         except subprocess.TimeoutExpired:

@@ -1,9 +1,9 @@
 """
-From a query as somebody asks it to the job that a worker does: the guard, the dataset, the media type of the answer, the cost
-class.
+Turns a query of a user into the job of a worker: applies the guard, and determines the dataset, the media type of the answer and
+the cost class.
 
-*But:* the cost class is a guess by the shape of the query, which decides only who goes first where all workers are busy
-(`worker.priority_queue`). One that is wrong costs a slice of time.
+*But:* the cost class is a guess by the shape of the query. It only decides which query goes first when all workers are busy
+(`pool.PriorityQueue`); a wrong guess costs a slice of time.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from memento.sparql.rewrite import SERVICES, MemoryAccess, is_without_memory, re
 from memento.sparql.trial import FORMATS
 
 CACHED, CACHED_CHARS = 512, 4_096
-"""How many short queries are not read again when they come again, as those of programs do."""
+"""The number of short queries whose parsed form is cached, because programs repeat theirs."""
 RDFLIB_DEFAULT = "urn:x-rdflib:default"
-"""What rdflib calls the default graph of a `Dataset`, wherever it sends one: no choice of any graph."""
+"""The name that rdflib sends for the default graph of a `Dataset`; it does not choose a graph."""
 _one_long = threading.Lock()
-"""Long ones are read one after the other: many at once would share the interpreter with everybody else, and win."""
+"""Long queries are parsed one at a time: many at once would take the interpreter from all other threads."""
 _NOT_IN_IRI = frozenset(' <>"{}|\\^`') | {chr(code) for code in range(0x20)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VisibleGraphs:
-    """The graphs that a reader may see: `default` where a pattern names no graph, `named` where it names one."""
+    """The graphs that a reader may see: `default` for patterns that name no graph, `named` for those that name one."""
 
     default: tuple[IRI, ...]
     named: tuple[IRI, ...]
@@ -45,7 +45,7 @@ class VisibleGraphs:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryRequest:
     """
-    A query and what comes with it over the SPARQL protocol.
+    A query and its parameters in the SPARQL protocol.
 
     `default_graphs` and `named_graphs` are the dataset that the request chooses; None for both leaves it to the query.
     """
@@ -61,16 +61,16 @@ def prepare_query(
     request: QueryRequest, visible: VisibleGraphs | None, limits: LimitsSettings, memory: MemoryAccess | None = None
 ) -> Query:
     """
-    Prepare what a worker is to do.
+    Prepare the job for a worker.
 
     Args:
-        visible: what the reader may see; None for a plain dataset, all of which anybody may.
-        memory: answers `SERVICE mem:search` and its like; None where there is no memory, and SERVICE is refused.
+        visible: the graphs that the reader may see; None for a plain dataset, which anybody may read completely.
+        memory: answers `SERVICE mem:search` and the like; None if there is no memory: SERVICE is refused then.
 
     Raises:
-        InputError: no SPARQL, or a graph of the dataset that is no IRI.
+        InputError: not SPARQL, or a graph of the dataset is not an IRI.
         Forbidden: an update, SERVICE, or FROM with a graph that the reader may not see.
-        NotAcceptable: no offered media type is wanted.
+        NotAcceptable: no offered media type is accepted.
         TooLong: longer than `limits.query_bytes`.
     """
     if len(request.sparql) <= CACHED_CHARS:
@@ -87,7 +87,7 @@ def prepare_query(
 def _prepare(
     request: QueryRequest, visible: VisibleGraphs | None, limits: LimitsSettings, *, has_memory: bool
 ) -> tuple[Query, Reading | None]:
-    """Return the job, and where memory is asked for inside the query, what was read, to be rewritten each time."""
+    """Return the job, and, for a query that asks for memory, the reading, because it must be rewritten each time."""
     reading = read_sparql(request.sparql, limits, services=SERVICES if has_memory else ())
     if reading.form == "update":
         raise Forbidden("this is an update, and only queries are answered here: send it to /sparql/update")
@@ -129,12 +129,12 @@ def choose_dataset(
     """
     Return the default graphs and the named graphs that a query reads; None for both leaves them to the query itself.
 
-    What the request chooses wins over FROM and FROM NAMED, as the protocol has it, and is cut down to what the reader may see:
-    whoever asks for invisible graphs alone reads an empty dataset. FROM with an invisible graph is refused, whether it is there or
-    not. `RDFLIB_DEFAULT` chooses nothing.
+    The dataset of the request takes precedence over FROM and FROM NAMED, as the protocol requires, and is reduced to the graphs
+    that the reader may see: a request for invisible graphs only reads an empty dataset. FROM with an invisible graph is refused,
+    whether it exists or not. `RDFLIB_DEFAULT` counts as no choice.
 
     Raises:
-        InputError: a graph that is no IRI.
+        InputError: a graph is not an IRI.
         Forbidden: FROM or FROM NAMED with a graph that the reader may not see.
     """
     if default_graphs and RDFLIB_DEFAULT in default_graphs:
@@ -183,7 +183,7 @@ _SEPARATORS = frozenset((".", ";", ","))
 
 
 def cost_class(reading: Reading) -> int:
-    """Return the cost class of a query that the guard has read."""
+    """Return the cost class of a query, from what the guard has read."""
     tokens = reading.tokens
     if reading.form == "update" or len(tokens) > MOST_TOKENS:
         return UNKNOWN
@@ -208,7 +208,7 @@ def cost_class(reading: Reading) -> int:
 
 
 def _count_patterns(inside: Sequence[Token]) -> int:
-    """Count the triple patterns by what separates them."""
+    """Count the triple patterns by their separators."""
     terms = sum(token.kind in ("iri", "name", "variable", "string", "number", "blank") for token in inside)
     separators = sum(token.text in _SEPARATORS and after.text != "}" for token, after in pairwise(inside))
     return separators + 1 if terms else 0
@@ -222,13 +222,13 @@ def _read_limit(tokens: Sequence[Token]) -> int:
 
 
 ROW_MEDIA: tuple[str, ...] = tuple(ROW_FORMATS)
-"""Of SELECT and ASK, the usual one first."""
+"""For SELECT and ASK, the default first."""
 GRAPH_MEDIA: tuple[str, ...] = tuple(GRAPH_FORMATS)
-"""Of CONSTRUCT and DESCRIBE, the usual one first."""
+"""For CONSTRUCT and DESCRIBE, the default first."""
 
 
 DOCUMENT_MEDIA: tuple[str, ...] = tuple(FORMATS)
-"""Of a document that is read, the usual one first."""
+"""For documents that are read, the default first."""
 SUFFIXES = {
     ".ttl": "text/turtle",
     ".nt": "application/n-triples",
@@ -239,7 +239,7 @@ SUFFIXES = {
     ".nq": "application/n-quads",
     ".n3": "text/n3",
 }
-"""How the names of such documents end."""
+"""The file suffixes of such documents."""
 
 
 class _MediaRange(NamedTuple):
@@ -248,7 +248,7 @@ class _MediaRange(NamedTuple):
     quality: float
 
     def fits(self, media: str) -> int:
-        """Return how closely: 0 not at all, 1 as any, 2 by its kind, 3 by its name."""
+        """Return how specific the match is: 0 none, 1 any type, 2 by type, 3 by type and subtype."""
         kind, _, subtype = media.partition("/")
         if self.kind == "*":
             return 1
@@ -269,12 +269,12 @@ def choose_media_type(accept: str, form: Form) -> str:
 
 def negotiate(accept: str, offered: Sequence[str]) -> str:
     """
-    Choose the offered media type that an Accept header likes best; the range that names one most closely decides how much.
+    Choose the offered media type that an Accept header prefers; for each, the most specific matching range gives the quality.
 
-    Of those liked alike it is the one that the header names first, and without a header the first of all.
+    Of equally preferred types, choose the one that the header names first; without a header, the first offered one.
 
     Raises:
-        NotAcceptable: none of them; lists them.
+        NotAcceptable: none is accepted; lists the offered ones.
 
     >>> negotiate("text/*;q=0.9, text/csv;q=0, */*;q=0.1", ["text/csv", "image/png", "text/turtle"])
     'text/turtle'

@@ -1,28 +1,28 @@
 """
-Memory inside a query: `SERVICE mem:search` becomes rows of memories, `SERVICE mem:asOf` plain patterns, and what `mem:similarity`
-compares with is compared, all before the query leaves for its worker.
+Memory inside a query: before the query goes to its worker, `SERVICE mem:search` becomes rows of memories, `SERVICE mem:asOf`
+becomes plain patterns, and the comparisons of `mem:similarity` are computed.
 
     SERVICE mem:search { ?memory mem:matches "Where do I live?" ; mem:score ?score }
     →  VALUES (?memory ?score) { (<urn:memento:memory:…> 0.71) (<urn:memento:memory:…> 0.42) }
 
-A constant in a block is a string, a number, true or false, or an IRI, written out, or a variable that `BIND` or `VALUES` of the
-same group binds to such.
+A constant in a block is a string, a number, true or false, or an IRI: either written out, or a variable that `BIND` or `VALUES` of
+the same group binds to one.
 
-*Guarantees:* whatever is wrong with a block is an `InputError` that names line and column, and what would be right. Text never
-becomes syntax: what is put in are terms as the store writes them. No SERVICE is left. Where no memory answers, there are no rows.
-The patterns of a time bind nothing that the answer would show, and keep what a recall with the same two times looks at.
+*Guarantees:* every fault in a block is an `InputError` with line, column and the correct form. Text never becomes syntax: what is
+inserted are terms as the store writes them. No SERVICE is left. If no memory matches, there are no rows. The patterns of a time
+bind nothing that the answer would show, and keep the memories that a recall with the same two times considers.
 
-*But:* groups know braces, parentheses and a few words, and no more of the grammar: of a text that is no SPARQL they say something,
-and the engine says what is wrong with it.
+*But:* groups know braces, parentheses and a few words, not the rest of the grammar: for a text that is not SPARQL they return
+something, and the engine reports what is wrong with it.
 
-*Because:* the engine joins rows quickly wherever they stand, but for two places: behind an OPTIONAL it first works that out for
-every memory there is, and beside a UNION of paths too. So the rows go in front of what does not share a variable with them, and
-the memories once more into each branch of a UNION that is about them; neither changes the answer. At 100,000 memories this is
-1 to 5 ms instead of 10 and 80 s.
+*Because:* the engine joins rows quickly wherever they are, with two exceptions: after an OPTIONAL, which it first evaluates for
+every memory, and beside a UNION of paths. So the rows go in front of everything that shares no variable with them, and the memories
+are repeated in each branch of a UNION about them; neither changes the answer. At 100,000 memories this takes 1 to 5 ms instead of
+10 and 80 s.
 
-What has ended is a small part, and taken away as one set (MINUS) it costs 40 ms among 100,000 memories, where a look at each
-(NOT EXISTS) costs 4 s; but a set cannot depend on a time that another pattern binds. At the end of its group it leaves the engine
-free to begin with whatever is the fewest.
+Few memories have ended. Removing them as one set (MINUS) costs 40 ms among 100,000 memories, checking each memory (NOT EXISTS) 4 s;
+but a set cannot depend on a time that another pattern binds. At the end of its group it leaves the engine free to start with the
+smallest set.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class SearchBlock:
     """
     A block that asks for the memories that answer a question.
 
-    `memory`, `score` and `rank` are names of variables, the last two "" where they are not asked for. Of `questions` there are
-    several where VALUES binds the variable `question` to several texts; it is "" otherwise.
+    `memory`, `score` and `rank` are names of variables, the last two "" if they are not requested. There are several `questions` if
+    VALUES binds the variable `question` to several texts; otherwise it is "".
     """
 
     memory: str
@@ -70,13 +70,13 @@ class SearchBlock:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The variables that it binds."""
+        """The variables that the block binds."""
         return tuple(name for name in (self.question, self.memory, self.score, self.rank) if name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AsOfBlock:
-    """A block that keeps the memories of one time: `memory`, `valid_on` and `believed_on` as SPARQL writes them, None for now."""
+    """A block that keeps the memories of one time: `memory`, and `valid_on` and `believed_on` in SPARQL syntax, None for now."""
 
     memory: str
     valid_on: str | None
@@ -85,7 +85,7 @@ class AsOfBlock:
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """One predicate and its object: the object's first token, and what it is."""
+    """One predicate and its object: the object's first token, and its kind."""
 
     iri: str
     token: Token
@@ -99,7 +99,7 @@ class _Block:
     """The triples of a block, all of one subject."""
 
     form: str
-    first: int  # the place of the word SERVICE
+    first: int  # the position of the word SERVICE
     reading: Reading
     groups: Groups
     subject: Token | None = None
@@ -108,10 +108,10 @@ class _Block:
 
 def parse_search(service: Service, reading: Reading, groups: Groups, zone: tzinfo) -> SearchBlock:
     """
-    Read what a block of `mem:search` asks for.
+    Read the parameters of a `mem:search` block.
 
     Args:
-        zone: where a time without an offset is meant.
+        zone: the time zone of times without an offset.
     """
     block = _parse_block(service, reading, groups, SEARCH_FORM)
     memory = _variable_of(block)
@@ -144,7 +144,7 @@ def parse_search(service: Service, reading: Reading, groups: Groups, zone: tzinf
 
 
 def parse_as_of(service: Service, reading: Reading, groups: Groups, zone: tzinfo) -> AsOfBlock:
-    """Read what a block of `mem:asOf` keeps; arguments as those of `parse_search`."""
+    """Read the parameters of a `mem:asOf` block; arguments as for `parse_search`."""
     block = _parse_block(service, reading, groups, AS_OF_FORM)
     assert block.subject is not None
     _raise_if_unknown(block, "validOn", "believedOn")
@@ -161,7 +161,7 @@ def parse_as_of(service: Service, reading: Reading, groups: Groups, zone: tzinfo
 
 
 def _parse_block(service: Service, reading: Reading, groups: Groups, form: str) -> _Block:
-    """Read the triples of a block; BIND and VALUES in it are passed over, and looked at when a variable is."""
+    """Read the triples of a block; skip its BIND and VALUES, which are read when a variable is looked up."""
     block = _Block(form, service.first, reading, groups)
     tokens = reading.tokens
     place = service.opening + 1
@@ -184,7 +184,7 @@ def _parse_block(service: Service, reading: Reading, groups: Groups, form: str) 
 
 
 def _parse_statements(place: int, service: Service, block: _Block) -> int:
-    """Read `predicate object ; predicate object …`; the place behind it."""
+    """Read `predicate object ; predicate object …`; return the position after it."""
     tokens, reading = block.reading.tokens, block.reading
     while place < service.last and tokens[place].text not in (".", "}"):
         iri = reading.resolve(tokens[place])
@@ -209,7 +209,7 @@ def _parse_statements(place: int, service: Service, block: _Block) -> int:
 
 
 def _skip_clause(place: int, service: Service, groups: Groups) -> int:
-    """Return the place behind a BIND or VALUES."""
+    """Return the position after a BIND or VALUES."""
     depth, is_open = 0, False
     for at in range(place, service.last):
         text = groups.tokens[at].text
@@ -227,7 +227,7 @@ def _variable_of(block: _Block) -> str:
 
 
 def _read_constants(statement: _Statement, block: _Block) -> list[Constant]:
-    """Return the values of a property that takes constants: one that is written there, or all that its variable is bound to."""
+    """Return the values of a property that takes constants: the one written there, or all that its variable is bound to."""
     if statement.value is not None:
         return [statement.value]
     places = (statement.place, block.first)
@@ -309,7 +309,9 @@ def _read_time(statement: _Statement | None, block: _Block, zone: tzinfo) -> dat
 
 
 def _write_time(statement: _Statement | None, block: _Block, zone: tzinfo) -> str | None:
-    """Return a time as SPARQL compares it: a constant in UTC; a variable is cast, so that a date is its first instant."""
+    """
+    Return a time in a form that SPARQL can compare: a constant in UTC; a variable is cast, so that a date is its first instant.
+    """
     if statement is None:
         return None
     if statement.variable:
@@ -340,7 +342,7 @@ class Constant:
     """
     A literal's text and the IRI of its datatype, or an IRI, which has none.
 
-    `source_text` is how it stands in the text, `token` the first one of it.
+    `source_text` is its form in the query, `token` its first token.
     """
 
     value: str
@@ -350,7 +352,7 @@ class Constant:
 
     @property
     def suffix(self) -> str:
-        """What stands behind the text of a string: its language or its datatype."""
+        """The language or datatype that follows the text of a string."""
         return self.source_text[len(self.token.text) :].strip()
 
     @property
@@ -364,7 +366,7 @@ class Constant:
 
 
 def parse_constant(reading: Reading, place: int) -> tuple[Constant, int] | None:
-    """Read the constant that begins with a token, and the place of the token after it; None where there is none."""
+    """Read the constant that begins with a token; return it and the position after it, None if there is no constant."""
     tokens = reading.tokens
     if place >= len(tokens):
         return None
@@ -393,7 +395,7 @@ def parse_constant(reading: Reading, place: int) -> tuple[Constant, int] | None:
 
 def unescape(text: str) -> str:
     r"""
-    Return what a string token stands for.
+    Return the text of a string token.
 
     >>> unescape(r"'''it\'s \u00e9'''")
     "it's é"
@@ -404,10 +406,10 @@ def unescape(text: str) -> str:
 
 def find_binding(name: str, place: int, reading: Reading, groups: Groups) -> list[Constant] | None:
     """
-    Return what the group of a token binds a variable to by BIND or VALUES, in order; None unless it binds it to constants alone.
+    Return the constants that BIND or VALUES in the group of a token bind a variable to, in order; None if it is bound otherwise.
 
     Args:
-        name: that of the variable, without its mark.
+        name: of the variable, without its mark.
     """
     for around in groups.scope(place):
         if (constants := _find_binding_in(name, around, reading)) is not None:
@@ -430,7 +432,7 @@ def _find_binding_in(name: str, places: Sequence[int], reading: Reading) -> list
 
 
 def _read_column(name: str, at: int, reading: Reading) -> list[Constant] | None:
-    """Return the constants of one column of the VALUES at a place; None when it has no such column or holds UNDEF there."""
+    """Return the constants of one column of the VALUES at a place; None if it has no such column, or UNDEF in it."""
     tokens = reading.tokens
     opening = next((place for place in range(at, len(tokens)) if tokens[place].text == "{"), len(tokens))
     columns = [token.text[1:] for token in tokens[at + 1 : opening] if token.kind == "variable"]
@@ -460,7 +462,7 @@ def _parse_string(reading: Reading, place: int) -> tuple[str, str]:
 
 
 def _count_string_tokens(reading: Reading, place: int) -> int:
-    """Return how many tokens a string takes with its language or datatype."""
+    """Return the number of tokens of a string with its language or datatype."""
     after = reading.tokens[place + 1] if place + 1 < len(reading.tokens) else None
     if after is not None and after.text == "^^":
         return 3
@@ -476,17 +478,17 @@ def _decode_escape(escape: re.Match[str]) -> str:
 
 _BEFORE = ("OPTIONAL", "MINUS", "UNION", "WHERE", "EXISTS", "LATERAL", "CONSTRUCT")
 BLOCKERS = ("OPTIONAL", "MINUS", "LATERAL", "BIND")
-"""What does not commute with a join as it stands."""
+"""Elements that do not commute with a join."""
 
 
 @dataclass(slots=True)
 class Group:
     """
-    One pair of braces: the places of both, the group around it (−1 for none), and what it is.
+    One pair of braces: the positions of both, the group around it (−1 for none), and its kind.
 
-    `role` is a word of SPARQL in front of it: OPTIONAL, MINUS, UNION, WHERE, EXISTS, LATERAL, GRAPH, SERVICE, VALUES for rows of
-    data, CONSTRUCT for a template, or "" for a plain group. `own` are the places of the tokens that stand in it and in no group
-    inside it, `inner` the groups inside it.
+    `role` is the word of SPARQL in front of it: OPTIONAL, MINUS, UNION, WHERE, EXISTS, LATERAL, GRAPH, SERVICE, VALUES for rows of
+    data, CONSTRUCT for a template, or "" for a plain group. `own` are the positions of its tokens without those of inner groups,
+    `inner` the groups inside it.
     """
 
     opening: int
@@ -498,7 +500,7 @@ class Group:
 
 
 class Groups:
-    """The groups of one text. Group −1 stands for what is outside all braces."""
+    """The groups of one text. Group −1 is everything outside of braces."""
 
     def __init__(self, tokens: Sequence[Token]) -> None:
         self.tokens = tokens
@@ -526,14 +528,14 @@ class Groups:
         return self.outside if number < 0 else self.all[number]
 
     def group_of(self, place: int) -> int:
-        """Return the number of the group that a token stands in; for a brace, of the group around it."""
+        """Return the number of the group of a token; for a brace, of the group around it."""
         return self._owner[place]
 
     def scope(self, place: int) -> Iterator[list[int]]:
         """
-        Yield the tokens whose BIND and VALUES are in force at a place: those of its group, and those behind the group around it.
+        Yield the tokens whose BIND and VALUES apply at a place: those of its group, and those after it in the group around it.
 
-        What stands beside a WHERE, as the expressions of SELECT and ORDER BY, belongs to it.
+        Whatever is beside a WHERE, such as the expressions of SELECT and ORDER BY, belongs to it.
         """
         number = self.group_of(place)
         group = self[number]
@@ -547,7 +549,7 @@ class Groups:
             yield [one for one in self[group.around].own if one > group.closing]
 
     def _where(self, number: int) -> int | None:
-        """Return the WHERE group of the query that a group is, or that all is; None for a group that is no query."""
+        """Return the WHERE group of a subquery, or of the whole query; None for a group that is not a query."""
         group = self[number]
         if number >= 0 and not (group.own and self.tokens[group.own[0]].text.upper() == "SELECT"):
             return None
@@ -569,23 +571,23 @@ def _role(tokens: Sequence[Token], place: int) -> str:
 
 
 SERVICES = (MEM.search, MEM.asOf)
-"""What SERVICE may name."""
+"""The IRIs that SERVICE may name."""
 
 MOST_TEXTS = 20
 """Questions and texts to compare with in one query: each takes a recall, or a comparison with every memory."""
 
 MOST_BYTES = 64 << 20
-"""All tables of one query: five of a million memories."""
+"""Bytes of all tables of one query: five tables of a million memories."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryAccess:
     """
-    What answers the questions inside a query, for one reader.
+    Answers the questions inside a query, for one reader.
 
-    `zone` is where a time without an offset is meant. `recall` gives memories with their scores, best first, and raises
-    `InputError` for what recall does not take. `compare` gives the table that `graph.similarity` reads: how like a text, or a
-    memory where the second argument is True, everything is that the reader may see.
+    `zone` is the time zone of times without an offset. `recall` returns memories with their scores, best first, and raises
+    `InputError` for parameters that recall does not accept. `compare` returns the table that `graph.similarity` reads: how similar
+    everything that the reader can see is to a text, or, if the second argument is True, to a memory.
     """
 
     zone: tzinfo
@@ -594,17 +596,17 @@ class MemoryAccess:
 
 
 def is_without_memory(reading: Reading) -> bool:
-    """Tell whether there is nothing of memory in a query."""
+    """Tell whether a query does not use memory."""
     return not reading.services and MEM.similarity not in reading.functions
 
 
 def rewrite_query(reading: Reading, memory: MemoryAccess) -> tuple[Edited, tuple[SimilarityData, ...]]:
     """
-    Rewrite a query as a worker may see it, without SERVICE; return it with the tables of its comparisons.
+    Rewrite a query into one without SERVICE, which a worker may get; return it with the tables of its comparisons.
 
     Raises:
-        InputError: a block or a call is not as it must be; names line, column and the right form.
-        BackendError: recall failed; not from a block that says SILENT, which then gives one empty row, as the standard has it.
+        InputError: a block or a call is wrong; names line, column and the correct form.
+        BackendError: recall failed; for a block that says SILENT, the result is one empty row instead, as the standard requires.
     """
     groups = Groups(reading.tokens)
     texts = find_compared(reading, groups)
@@ -664,7 +666,7 @@ def _replace_search(
 
 
 def _replace_as_of(service: Service, asked: AsOfBlock, reading: Reading, groups: Groups) -> list[Edit]:
-    """Return the patterns of a time in the place of its block, and what they take away at the end of its group."""
+    """Return the patterns that replace the block of a time, and the removal at the end of its group."""
     held = as_of_patterns(asked, reading)
     end = groups.tokens[_enclosing_group(service, groups).closing].start
     edits = [_replace_block(service, held.here, reading)]
@@ -676,7 +678,7 @@ def _recall(
 ) -> Sequence[tuple[IRI, float]]:
     try:
         return memory.recall(question.value, asked)
-    except (InputError, SettingsError) as error:  # the latter is a profile or an engine that there is not
+    except (InputError, SettingsError) as error:  # the latter for an unknown profile or engine
         kind = type(error) if isinstance(error, InputError) else InputError
         raise kind(f"{reading.tokens[service.first].position}: {error}") from error
 
@@ -692,7 +694,7 @@ def _write_row(question: Constant, rank: int, iri: IRI, score: float, asked: Sea
 
 
 def _replace_block(service: Service, text: str, reading: Reading) -> Edit:
-    """Put some text where a block stands: patterns before and after it stay apart, and every line keeps its number."""
+    """Replace a block by a text; keep the patterns before and after it separate, and the number of every line."""
     tokens, last = reading.tokens, service.last
     before = tokens[service.first - 1].text if service.first else "{"
     end = service.end
@@ -705,9 +707,9 @@ def _replace_block(service: Service, text: str, reading: Reading) -> Edit:
 
 def _find_place_of_rows(service: Service, asked: SearchBlock, groups: Groups) -> int:
     """
-    Find where the rows go: as far to the front of the block's group as the answer stays the same.
+    Find where the rows go: as far to the front of the block's group as possible without changing the answer.
 
-    They pass by an OPTIONAL, a MINUS and a BIND when each variable that both have is bound in front of it in any case.
+    They may move before an OPTIONAL, a MINUS or a BIND if each shared variable is certainly bound before it.
     """
     group = _enclosing_group(service, groups)
     best = groups.tokens[group.opening].end
@@ -730,7 +732,7 @@ def _enclosing_group(service: Service, groups: Groups) -> Group:
 
 
 def _list_elements(opening: int, until: int, groups: Groups) -> list[tuple[int, int]]:
-    """List what a group consists of, up to a place: OPTIONAL, MINUS, BIND, FILTER, VALUES and all between, as (first, behind)."""
+    """List the elements of a group up to a place: OPTIONAL, MINUS, BIND, FILTER, VALUES and what is between, as (first, end)."""
     tokens = groups.tokens
     elements: list[tuple[int, int]] = []
     begin = at = opening + 1
@@ -750,7 +752,7 @@ def _list_elements(opening: int, until: int, groups: Groups) -> list[tuple[int, 
 
 
 def _skip_brackets(at: int, until: int, tokens: Sequence[Token]) -> int:
-    """Return the place behind the brackets that follow a place; of VALUES behind its braces."""
+    """Return the position after the brackets that follow a place; for VALUES, after its braces."""
     is_data, depth = tokens[at].text.upper() == "VALUES", 0
     for place in range(at, until):
         text = tokens[place].text
@@ -761,7 +763,7 @@ def _skip_brackets(at: int, until: int, tokens: Sequence[Token]) -> int:
 
 
 def _certain_variables(begin: int, end: int, groups: Groups) -> set[str]:
-    """Return the variables of the triples among some tokens of a group: each is bound in every answer."""
+    """Return the variables of the triples among some tokens of a group: each is bound in every solution."""
     owner = groups.group_of(begin)
     depth = 0
     variables: set[str] = set()
@@ -774,7 +776,7 @@ def _certain_variables(begin: int, end: int, groups: Groups) -> set[str]:
 
 
 def _find_branches(service: Service, memory: str, place: int, groups: Groups) -> list[int]:
-    """Find where the memories are put once more: at the head of each branch of a UNION beside the rows that is about them."""
+    """Find where the memories are repeated: at the head of each branch of a UNION about them beside the rows."""
     places: list[int] = []
     left = [groups.group_of(service.first)]
     while left:
@@ -807,10 +809,10 @@ FORM = 'mem:similarity(?memory, "text")'
 
 def find_compared(reading: Reading, groups: Groups) -> list[Constant]:
     """
-    Find what memories are compared with in a query, each once: texts, and the IRIs of memories or entities.
+    Find what a query compares memories with, each once: texts, and the IRIs of memories or entities.
 
     Raises:
-        InputError: a call with too many or too few arguments, or whose second one is no constant; names line and column.
+        InputError: a call with too many or too few arguments, or with a second one that is not constant; names line and column.
     """
     if MEM.similarity not in reading.functions:
         return []
@@ -868,7 +870,7 @@ _NOW = f"<{XSD.dateTime}>(NOW())"
 
 
 class Patterns(NamedTuple):
-    """What stands in the place of the block, and what at the end of its group."""
+    """The patterns that replace the block, and those at the end of its group."""
 
     here: str
     at_end: str
@@ -906,7 +908,7 @@ def _ended_pattern(memory: str, predicate: str, at: str, new_variable: Callable[
 def _known_patterns(
     memory: str, valid_on: str, believed_on: str, new_variable: Callable[[], str], *, is_set: bool
 ) -> list[str]:
-    """Return the patterns of what was over, and known to be by then: an act that ended it had been written, or none is known."""
+    """Return the patterns of what had ended, and was known to have: an act that ended it was written by then, or none is known."""
     act, learned = new_variable(), new_variable()
     acts = f"{act} <{MEM.invalidated}> {memory}"
     none = f"MINUS {{ {acts} }}" if is_set else f"FILTER NOT EXISTS {{ {acts} }}"
@@ -924,7 +926,7 @@ def _shows_all(reading: Reading) -> bool:
 
 
 def _unused_variables(reading: Reading) -> Callable[[], str]:
-    """Return a function that gives variables that the query does not have."""
+    """Return a function that returns variables that the query does not use."""
     taken = {token.text[1:] for token in reading.tokens if token.kind == "variable"}
     numbers = iter(range(1_000_000))
 

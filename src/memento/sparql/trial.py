@@ -1,18 +1,18 @@
 """
-An update, or a document, tried on a snapshot: what it would remove and add, and nothing is changed.
+Tries an update or a document on a snapshot: determines what it would remove and add, without changing anything.
 
-The pattern of an operation runs as a query, with the dataset as arguments, as those of readers do: the engine's own update can be
-kept from no graph. What it finds is put into the templates here. A change log keeps the balance of the request: what comes and goes
-within it leaves no trace, but in a graph that was emptied. As soon as an operation reads what an earlier one of the same request
-has changed, it reads a writable copy of the snapshot.
+The pattern of an operation runs as a query, with the dataset as arguments like those of readers, because the engine's own update
+cannot be restricted to graphs. Its solutions fill the templates here. A change log keeps the net change of the request: what is
+added and removed again leaves no trace, except in a graph that was emptied. As soon as an operation reads what an earlier one of
+the same request has changed, it reads a writable copy of the snapshot.
 
-*Guarantees:* a pattern reads its dataset and nothing else; the snapshot stays as it is. Nothing is fetched, whatever
-a document refers to; its blank nodes are none of the store's.
+*Guarantees:* a pattern reads only its dataset; the snapshot does not change. Nothing is fetched, whatever a document refers to; the
+blank nodes of a document are not those of the store.
 
-*But:* nothing here can be stopped: it runs in a worker that can be killed.
+*But:* nothing here can be interrupted: it runs in a worker that can be killed.
 
-*Source:* SPARQL 1.1 Update, https://www.w3.org/TR/sparql11-update/, sections 3.1 and 3.2: the pattern is evaluated once, before
-anything of the operation is written, and what it deletes goes before what it inserts.
+*Source:* SPARQL 1.1 Update, https://www.w3.org/TR/sparql11-update/, sections 3.1 and 3.2: the pattern is evaluated once, before the
+operation writes anything, and its deletions come before its insertions.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ def try_operations(
     operations: Sequence[Operation], snapshot: ox.Store, copy: Callable[[], ox.Store], options: TrialOptions
 ) -> Delta:
     """
-    Try some operations, one after the other, and return what they would change.
+    Try operations one after the other; return what they would change.
 
     Args:
         copy: makes a writable copy of the snapshot; called at most once.
 
     Raises:
-        InputError: the engine takes an operation for no SPARQL; names line and column.
-        NotFound: an operation that is not SILENT names a graph that is not there.
-        Conflict: it creates one that is.
-        TooLong: more than `options.most` quads go and come.
+        InputError: the engine cannot parse an operation; names line and column.
+        NotFound: an operation without SILENT names a graph that does not exist.
+        Conflict: it creates a graph that exists.
+        TooLong: more than `options.most` quads would be removed and added.
         GraphError: the engine failed.
     """
     trial = _Trial(snapshot, copy, options)
@@ -63,7 +63,7 @@ def try_operations(
 
 def collect_data(operations: Sequence[Operation], options: TrialOptions) -> Delta:
     """
-    Return what operations on given data would change, whatever the store holds: the last word on each quad.
+    Return the changes of operations on given data, whatever the store contains: the last operation on each quad counts.
 
     Raises:
         InputError, TooLong: as `try_operations`.
@@ -86,13 +86,13 @@ def collect_data(operations: Sequence[Operation], options: TrialOptions) -> Delt
 
 
 def copy_snapshot(snapshot: ox.Store, folder: Path | str) -> ox.Store:
-    """Copy a snapshot to a store that can be written, in a folder that is not there yet on the same file system."""
+    """Copy a snapshot to a writable store in a new folder on the same file system."""
     snapshot.backup(str(folder))
     return ox.Store(str(folder))
 
 
 def raise_if_unreadable(operation: Operation, base: str | None) -> None:
-    """Raise `InputError` unless the engine can read an operation: it reads all of a text before it does the first, which fails."""
+    """Raise `InputError` if the engine cannot parse an operation; `_FAILS` before it fails at run time, so nothing is executed."""
     ahead = f"{operation.prologue}\n{_FAILS} ;\n"
     try:
         ox.Store().update(ahead + operation.text, base_iri=base)
@@ -103,7 +103,7 @@ def raise_if_unreadable(operation: Operation, base: str | None) -> None:
 
 
 def _locate_error(message: str, lines_ahead: int, operation: Operation) -> str:
-    """Return what the engine says, with the place counted in the whole request."""
+    """Return the engine's message with the position in the whole request."""
     place = re.match(r"error at (\d+):(\d+): ", message)
     if not place or int(place.group(1)) <= lines_ahead:
         return f"line {operation.line}, column {operation.column} of the update: {message}"
@@ -114,7 +114,7 @@ def _locate_error(message: str, lines_ahead: int, operation: Operation) -> str:
 
 
 class _Trial:
-    """One request in the making."""
+    """One request being tried."""
 
     def __init__(self, snapshot: ox.Store, copy: Callable[[], ox.Store], options: TrialOptions) -> None:
         self.changes = ChangeLog(snapshot, options.listed, options.most)
@@ -184,7 +184,7 @@ class _Trial:
             raise NotFound(f"there is no graph <{graph}>: add SILENT to go on without it")
 
     def _current_store(self) -> ox.Store:
-        """Return the store as it is after all that the request has done so far."""
+        """Return a store with all changes of the request so far."""
         if not self.changes.is_replayed and self._copy is not None:
             self._store, self._copy = self._copy(), None
         if not self.changes.is_replayed:
@@ -211,7 +211,7 @@ class _Trial:
         return [name for name in names if self._options.free and name.startswith(self._options.free)]
 
     def parse_template(self, prologue: str, text: str) -> list[ox.Quad]:
-        """Return the quads of a template as the engine reads them."""
+        """Return the quads of a template, parsed by the engine."""
         if not text.strip():
             return []
         scratch = ox.Store()
@@ -221,7 +221,7 @@ class _Trial:
     def fill_template(
         self, template: Iterable[ox.Quad], bound: _Bound, act: Modify, *, is_new: bool
     ) -> Iterator[ox.Quad]:
-        """Yield a template's quads for one solution, those left out that are no RDF; a blank node is another one each time."""
+        """Yield a template's quads for one solution, without invalid ones; blank nodes are new for each solution."""
         blanks: dict[ox.BlankNode, ox.BlankNode | ox.NamedNode] = {}
 
         def fill(term: _Term) -> _Term | None:
@@ -244,7 +244,7 @@ class _Trial:
                 yield ox.Quad(made.subject, made.predicate, made.object, graph)
 
     def _name_blank(self, blank: ox.BlankNode) -> ox.BlankNode | ox.NamedNode:
-        """Return a blank node, or the IRI that stands for it from now on."""
+        """Return a blank node, or the IRI that replaces it from now on."""
         if not self._options.no_blanks:
             return blank
         if blank not in self._named:
@@ -253,7 +253,7 @@ class _Trial:
 
 
 def _make_triple(subject: _Term | None, predicate: _Term | None, value: _Term | None) -> ox.Triple | None:
-    """Return the triple of three terms, None when one is missing or cannot stand where it does."""
+    """Return the triple of three terms; None if one is missing or not allowed in its position."""
     if not isinstance(subject, ox.NamedNode | ox.BlankNode) or not isinstance(predicate, ox.NamedNode):
         return None
     if value is None:
@@ -272,35 +272,35 @@ _Step = Callable[[ox.Store], None]
 
 
 class ChangeLog:
-    """One request's balance."""
+    """The net change of one request."""
 
     def __init__(self, snapshot: ox.Store, listed: str, most: int) -> None:
         """
         Args:
-            listed: how the names of graphs begin whose quads come back one by one when they are emptied; "" is none.
-            most: quads that may go and come together; those of graphs that are emptied as a whole do not count.
+            listed: prefix of the names of graphs whose quads are returned one by one when they are emptied; "" is none.
+            most: quads that may be removed and added together, without those of graphs that are emptied as a whole.
         """
         self._snapshot, self._listed, self._most = snapshot, listed, most
         self._adds: dict[ox.Quad, None] = {}
         self._removes: dict[ox.Quad, None] = {}
         self._cleared: dict[str, None] = {}
-        self._graphs: dict[str, bool] = {}  # those that came or went: whether they are there
+        self._graphs: dict[str, bool] = {}  # those created or removed: whether they exist
         self._touched: dict[str, None] = {}
         self._steps: list[_Step] = []
 
     def touch(self, graph: str) -> None:
-        """Note that the request names a graph as one to be written."""
+        """Record that the request names a graph as a target."""
         self._touched[graph] = None
 
     def has_graph(self, graph: str) -> bool:
-        """Tell whether there is such a graph; the default graph always is."""
+        """Tell whether a graph exists; the default graph always does."""
         known = self._graphs.get(graph)
         if known is None:
             return graph == DEFAULT or self._snapshot.contains_named_graph(ox.NamedNode(graph))
         return known
 
     def list_graphs(self) -> list[str]:
-        """List every named graph there is."""
+        """List the existing named graphs."""
         here = dict.fromkeys(name.value for name in self._snapshot.named_graphs() if isinstance(name, ox.NamedNode))
         return [graph for graph in {**here, **self._graphs} if graph != DEFAULT and self.has_graph(graph)]
 
@@ -334,7 +334,7 @@ class ChangeLog:
         self._steps.append(step)
 
     def clear_graph(self, graph: str) -> None:
-        """Take everything out of a graph."""
+        """Remove everything from a graph."""
         self._touched[graph] = None
         if self._listed and graph.startswith(self._listed):
             new = [quad for quad in self._adds if graph_of(quad) == graph]
@@ -348,19 +348,19 @@ class ChangeLog:
         self._steps.append(lambda store: store.clear_graph(graph_term(graph)))
 
     def create(self, graph: str) -> None:
-        """Let there be a graph, empty or not."""
+        """Create a graph if it does not exist."""
         self._graphs[graph] = True
         self._steps.append(lambda store: store.add_graph(graph_term(graph)))
 
     def drop(self, graph: str) -> None:
-        """Take a graph away with everything in it."""
+        """Remove a graph with its content."""
         self.clear_graph(graph)
         if graph != DEFAULT:
             self._graphs[graph] = False
             self._steps.append(lambda store: store.remove_graph(graph_term(graph)))
 
     def raise_if_too_many(self, more: int) -> None:
-        """Raises `TooLong` when more quads would go and come than may."""
+        """Raise `TooLong` if too many quads would be removed and added."""
         if len(self._adds) + len(self._removes) + more > self._most:
             raise TooLong(
                 f"an update may remove and add at most {self._most} quads (limits.update_quads): split it, "
@@ -368,18 +368,18 @@ class ChangeLog:
             )
 
     def replay_on(self, store: ox.Store) -> None:
-        """Do to a copy of the snapshot what was done since the last time."""
+        """Repeat on a copy of the snapshot what was done since the last call."""
         for step in self._steps:
             step(store)
         self._steps.clear()
 
     @property
     def is_replayed(self) -> bool:
-        """Whether nothing was done since the last time."""
+        """Whether nothing was done since the last replay."""
         return not self._steps
 
     def delta(self) -> Delta:
-        """Return what the request changes as a whole."""
+        """Return the changes of the whole request."""
         was = {graph: self._snapshot.contains_named_graph(ox.NamedNode(graph)) for graph in self._graphs if graph}
         filled = {graph_of(quad) for quad in self._adds}
         return Delta(
@@ -403,7 +403,7 @@ class ChangeLog:
 
 
 def graph_term(graph: str) -> GraphName:
-    """Return a graph's name as a term."""
+    """Return the name of a graph as a term."""
     return ox.NamedNode(graph) if graph else ox.DefaultGraph()
 
 
@@ -420,22 +420,22 @@ FORMATS: Mapping[str, ox.RdfFormat] = {
     "application/n-quads": ox.RdfFormat.N_QUADS,
     "text/n3": ox.RdfFormat.N3,
 }
-"""The media types that are read."""
+"""The supported media types."""
 
 
 def try_upload(
     documents: Sequence[Document], graph: str, replaces: bool, snapshot: ox.Store | None, terms: TrialOptions
 ) -> Delta:
     """
-    What some documents would change in a graph; "" is the default graph.
+    Return what documents would change in a graph; "" is the default graph.
 
     Args:
-        replaces: whether all goes that is there and that no document says.
-        snapshot: None gives back all that the documents say, as if nothing were there.
+        replaces: whether to remove everything else in the graph.
+        snapshot: None returns everything in the documents, as if the graph were empty.
 
     Raises:
         InputError: a document is not well formed, or names another graph.
-        TooLong: more than `options.most` quads go and come.
+        TooLong: more than `options.most` quads would be removed and added.
     """
     snapshot = ox.Store() if snapshot is None else snapshot
     ledger = ChangeLog(snapshot, terms.listed, terms.most)

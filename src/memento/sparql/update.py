@@ -1,15 +1,15 @@
 """
-Changes to the graphs by somebody else: tried by a worker, held against what the caller may write, and written in one piece.
+Updates of users: a worker tries them, the result is checked against what the caller may write, and is written atomically.
 
-*Flow:* `guard` reads an update, `parse_operations` cuts it and `plan_operations` names its graphs, a worker tries it on a snapshot
-(`trial`), and what comes back is looked at here, graph by graph, before whoever owns the store commits it.
+*Flow:* `guard` reads an update, `parse_operations` splits it, `plan_operations` determines its graphs, and a worker tries it on a
+snapshot (`trial`). The resulting delta is checked here, graph by graph, before the owner of the store commits it.
 
-*Guarantees:* a pattern reads graphs of the caller alone; a graph that is named and is not the caller's is refused, whether it is
-there or not, so that nobody learns which are. What is committed was tried on the store as it is: when something else was written
-meanwhile, it is tried again. Nothing is written of a change that is refused.
+*Guarantees:* a pattern reads only graphs of the caller; naming any other graph is refused, whether it exists or not, so that nobody
+learns which exist. A committed change was tried on the current store: if something else was written meanwhile, it is tried again.
+Nothing is written of a refused change.
 
-*But:* the outline of an update is known here and nothing of what is inside the braces: the engine says whether that is SPARQL. A
-graph that a template takes from a variable shows only in what would be written, so that is looked at too.
+*But:* this module parses the outline of an update, not what is inside the braces: the engine tells whether that is SPARQL. If a
+template takes a graph from a variable, only the result shows which graph it is, so the result is checked too.
 
 *Source:* SPARQL 1.1 Query Language, https://www.w3.org/TR/sparql11-query/#sparqlGrammar, productions 3 and 29 to 52.
 """
@@ -62,11 +62,12 @@ _GRAPH_VERBS = ("CLEAR", "DROP", "CREATE", "COPY", "MOVE", "ADD")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenOperation:
     """
-    One operation as it is written, from `line` and `column` on.
+    One operation as written, starting at `line` and `column`.
 
-    `verb` is LOAD, one of those that manage graphs, or INSERT for all that has templates. `graphs` are the names that follow the
-    verb, as tokens: of graphs, or the words DEFAULT, NAMED and ALL. In the templates the IRI `marker` + name stands for a variable;
-    `variables` are the names. `using` and `using_named` are None where there is neither clause.
+    `verb` is LOAD, a verb of graph management, or INSERT for all that have templates. `graphs` are the names after the verb, as
+    tokens: of graphs, or the words DEFAULT, NAMED and ALL. In templates, the IRI `marker` + name replaces each variable;
+        `variables`
+    are the names. `using` and `using_named` are None if it has neither clause.
     """
 
     verb: str
@@ -87,16 +88,16 @@ class WrittenOperation:
 
     @property
     def position(self) -> str:
-        """Where it stands, for a message."""
+        """Its place, for a message."""
         return f"line {self.line}, column {self.column} of the update"
 
 
 def parse_operations(sparql: str, tokens: Sequence[Token]) -> list[WrittenOperation]:
     """
-    Cut an update into its operations, in their order; none for an empty one.
+    Split an update into its operations, in order; none for an empty one.
 
     Raises:
-        InputError: something stands where no operation can; names line and column.
+        InputError: there is something where no operation can be; names line and column.
     """
     reader = _Reader(sparql, tokens)
     operations: list[WrittenOperation] = []
@@ -111,7 +112,7 @@ def parse_operations(sparql: str, tokens: Sequence[Token]) -> list[WrittenOperat
 
 def unwrap_default(sparql: str, tokens: Sequence[Token]) -> tuple[str, Sequence[Token]]:
     """
-    Unwrap what `GRAPH <urn:x-rdflib:default>` stands around in a group that holds nothing else, as rdflib has it in a `Dataset`.
+    Unwrap `GRAPH <urn:x-rdflib:default>` in a group that contains nothing else, which rdflib writes for a `Dataset`.
 
     >>> from memento.sparql.guard import tokenise
     >>> text = "INSERT DATA { GRAPH <urn:x-rdflib:default> {<urn:a> <urn:b> 3} }"
@@ -135,13 +136,13 @@ def unwrap_default(sparql: str, tokens: Sequence[Token]) -> tuple[str, Sequence[
     out = [tokens[place] for place in dropped]
     blanked = Edited(
         sparql, tuple(Edit(one.start, one.end, " " * len(one.text)) for one in out)
-    )  # places stay as they are
+    )  # positions stay the same
     return blanked.text, [token for place, token in enumerate(tokens) if place not in dropped]
 
 
 @dataclass(slots=True)
 class _Parts:
-    """What has been read of one operation."""
+    """The parts of one operation that were read so far."""
 
     deletes: str = ""
     inserts: str = ""
@@ -154,12 +155,12 @@ class _Parts:
 
 
 class _Reader:
-    """A place among the tokens, and what was declared before it."""
+    """A position among the tokens, and the declarations before it."""
 
     def __init__(self, sparql: str, tokens: Sequence[Token]) -> None:
         self._sparql, self._tokens, self._at = sparql, tokens, 0
         self._prologue: list[str] = []
-        self._labels: set[str] = set()  # of the blank nodes of earlier INSERT DATA
+        self._labels: set[str] = set()  # of blank nodes of earlier INSERT DATA
         self._marker = f"urn:memento:variable:{secrets.token_hex(8)}:"
         self._variables: dict[str, None] = {}
 
@@ -169,7 +170,7 @@ class _Reader:
         return self._tokens[self._at] if self._at < len(self._tokens) else None
 
     def read_prologue(self) -> bool:
-        """Read the declarations before an operation; whether there is one."""
+        """Read the declarations before an operation; return whether there were any."""
         while (word := self._next_word()) in ("BASE", "PREFIX"):
             begin = self._at
             self._at += 1
@@ -209,7 +210,7 @@ class _Reader:
         )
 
     def skip(self, kind: str, text: str) -> bool:
-        """Step over a token if it is the next one."""
+        """Skip a token if it is the next one."""
         token = self.token
         is_next = token is not None and token.kind == kind and token.text.upper() == text
         self._at += is_next
@@ -301,7 +302,7 @@ class _Reader:
         return token
 
     def _read_template(self) -> str:
-        """Read what the braces hold, with IRIs in the place of its variables."""
+        """Read the content of the braces, with IRIs in place of its variables."""
         begin = self._at
         self._skip_block()
         inside = self._tokens[begin + 1 : self._at - 1]
@@ -314,7 +315,7 @@ class _Reader:
         return "".join([*pieces, self._sparql[at : self._tokens[self._at - 1].start]])
 
     def _skip_block(self) -> None:
-        """Step over a group in its braces; the guard has seen to it that they are balanced."""
+        """Skip a group in braces; the guard has checked that they are balanced."""
         if self.token is None or self.token.text != "{":
             raise self.error_for_next("{")
         depth = 0
@@ -349,7 +350,7 @@ class _Reader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Using:
-    """The graphs that a request chooses outside of its text, by `using-graph-uri` and `using-named-graph-uri`."""
+    """The graphs that a request chooses outside its text, by `using-graph-uri` and `using-named-graph-uri`."""
 
     default: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
@@ -362,11 +363,11 @@ def plan_operations(
     written: Collection[WrittenOperation], dataset: Dataset, using: Using, base: str | None
 ) -> list[Operation]:
     """
-    Plan the operations of an update for a worker; a LOAD that is SILENT is none, as it fails without a word.
+    Plan the operations of an update for a worker; a SILENT LOAD is skipped, because it fails silently.
 
     Raises:
-        Forbidden: LOAD, a graph that is not the caller's, or an operation on all graphs at once where they are memories.
-        InputError: a name stands for no IRI, or the request chooses graphs beside USING or WITH.
+        Forbidden: LOAD, a graph that is not the caller's, or an operation on all graphs at once where they hold memories.
+        InputError: a name cannot be resolved, or the request chooses graphs and the text has USING or WITH.
     """
     planner = _Planner(dataset, using, base)
     operations = []
@@ -386,7 +387,7 @@ def plan_operations(
 
 
 def refuse_write(graph: str, dataset: Dataset) -> Forbidden:
-    """Return the error for a graph that cannot be written."""
+    """Return the error for a graph that the caller may not write."""
     own = data_iri(dataset.tenant or "", "NAME")
     return Forbidden(
         f"the graph <{graph}> is not yours to write: name the graph of a namespace, or a free one as <{own}>"
@@ -442,7 +443,7 @@ class _Planner:
         )
 
     def _choose_dataset(self, operation: WrittenOperation) -> Dataset | None:
-        """Return the graphs that the request wants a pattern to read, as far as the caller may; None where it names none."""
+        """Return the graphs that a request chooses for a pattern, as far as the caller may read them; None if it chooses none."""
         if self.using and (operation.using is not None or operation.with_graph):
             raise InputError(
                 "choose graphs by the address or by parameters, as using-graph-uri, or by USING and WITH, not by both"
@@ -513,22 +514,21 @@ def _keyword(token: Token) -> str:
 
 
 MEMORIES = "urn:memento:graph:"
-"""How the names of the graphs begin that hold memories: what goes from one is known quad by quad, for the indexes."""
+"""The prefix of the names of memory graphs, whose removals are listed quad by quad for the indexes."""
 _TRIES = 3
-"""How often a change is tried again because something else was written meanwhile; then everybody else waits."""
+"""How often a change is retried after concurrent writes; then it is tried with the write lock held."""
 _SMALL_BYTES = 1_000_000
-"""Documents of which it is looked up here what is there already; of larger ones a worker does it, on a fresh snapshot."""
+"""Bytes of a document up to which existing quads are looked up here; for larger ones a worker does it on a new snapshot."""
 _FEW = 8
-"""Operations on given data that most likely end at once."""
+"""Most operations on given data that probably end at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteRequest:
     """
-    Who wants a change: what they may write, whose share of the workers it takes, and how it is committed.
+    Whose change it is: what the caller may write, whose share of the workers it uses, and how it is committed.
 
-    Before anybody waits for the lock, `redact` takes out of a change that was tried what is not to be written, and `prepare`
-    is shown the rest.
+    Before the lock is taken, `redact` removes from the tried change what must not be written, and `prepare` gets the rest.
     """
 
     dataset: Dataset
@@ -543,39 +543,39 @@ class WriteRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentDocument:
-    """A document as somebody sent it."""
+    """A document as received."""
 
     content: IO[bytes]
     media: str
 
 
 class GraphStore:
-    """The graphs of one store, for whoever may read and write them. May be used from many threads."""
+    """The graphs of one store, with access control for reading and writing. Thread-safe."""
 
     def __init__(
         self, graph: Store, pool: Pool, limits: LimitsSettings, writing: AbstractContextManager[object]
     ) -> None:
         """
         Args:
-            writing: held by whoever writes to the store.
+            writing: the lock of all writers of the store.
         """
         self._graph, self._pool, self._limits, self._writing = graph, pool, limits, writing
 
     @property
     def writes(self) -> int:
-        """How many writes there were: what was learned after as many is still true."""
+        """The number of writes: what was cached after this many is still valid."""
         return self._graph.writes
 
     def commit_update(self, sparql: str, request: WriteRequest, using: Using) -> Changed:
         """
-        Do what an update says, all of it or nothing.
+        Execute an update atomically.
 
         Raises:
-            InputError: no SPARQL; names line and column.
+            InputError: not SPARQL; names line and column.
             Forbidden: LOAD, SERVICE, or a graph that is not the caller's; names it.
-            NotFound, Conflict: it takes for granted that there is a graph, or that there is none.
-            TooLong: its text, or what it changes, is over a limit; names it.
-            Busy, TimedOut, TooMuch: as a query.
+            NotFound, Conflict: it requires that a graph exists, or that it does not.
+            TooLong: its text or its change exceeds a limit; names it.
+            Busy, TimedOut, TooMuch: as for a query.
             whatever `request.commit` raises.
         """
         reading = read_sparql(sparql, self._limits, is_update=True)
@@ -603,10 +603,10 @@ class GraphStore:
         Answer with all triples of a graph, as they come; None is the default graph.
 
         Raises:
-            NotFound: there is no such graph.
-            Forbidden: it is not the caller's, whether it is there or not.
-            NotAcceptable: no offered media type fits.
-            Busy, TimedOut, TooMuch: as a query.
+            NotFound: the graph does not exist.
+            Forbidden: it is not the caller's, whether it exists or not.
+            NotAcceptable: no offered media type is accepted.
+            Busy, TimedOut, TooMuch: as for a query.
         """
         name = resolve_target(graph, dataset)
         if not dataset.may_read(name):
@@ -621,7 +621,7 @@ class GraphStore:
         self, documents: Sequence[SentDocument], graph: str, request: WriteRequest, *, replaces: bool
     ) -> Changed:
         """
-        Put documents into a graph, in the place of what is there or beside it; "" is the default graph. Raises as `update`.
+        Write documents to a graph, replacing its content or adding to it; "" is the default graph. Raise as `commit_update`.
         """
         if not request.dataset.may_write(graph):
             raise refuse_write(graph, request.dataset)
@@ -645,11 +645,11 @@ class GraphStore:
 
     def patch(self, sparql: str, graph: str | None, request: WriteRequest) -> Changed:
         """
-        Do an update that reads and writes one graph alone; None is the default graph. Raises as `commit_update`, and:
+        Execute an update that reads and writes only one graph; None is the default graph. Raise as `commit_update`, and:
 
         Raises:
-            NotFound: there is no such graph.
-            WrongGraph: it would change another one.
+            NotFound: the graph does not exist.
+            WrongGraph: it would change another graph.
         """
         dataset, name = request.dataset, resolve_target(graph, request.dataset)
         if not dataset.may_write(name):
@@ -671,7 +671,7 @@ class GraphStore:
         return self.commit_update(sparql, into, Using(default=(name,), named=(name,)) if name else Using())
 
     def drop(self, graph: str, request: WriteRequest) -> Changed:
-        """Take a graph away with all that is in it, or empty the default graph; raises as `update`."""
+        """Remove a graph with its content, or empty the default graph; raise as `commit_update`."""
         if not request.dataset.may_write(graph):
             raise refuse_write(graph, request.dataset)
         if graph != DEFAULT and not self._graph.has_graph(IRI(graph)):
@@ -686,7 +686,7 @@ class GraphStore:
             )
 
     def _limit_commit(self, commit: Callable[[Delta], None]) -> Callable[[Delta], None]:
-        """Limit a commit to what is written in one transaction: only what is new alone may be more."""
+        """Wrap a commit so that it refuses more than fits into one transaction; only a change that just adds may be larger."""
 
         def few(delta: Delta) -> None:
             most = self._limits.update_quads
@@ -729,7 +729,7 @@ class GraphStore:
             return delta
 
     def _commit_data(self, job: Job, request: WriteRequest) -> Delta:
-        """Given data, of which it only matters when they are written what is there already."""
+        """Commit given data; what exists already is determined only when it is written."""
         delta = self._try_job(job, request)
         request.prepare(delta)
         with self._writing:
@@ -756,7 +756,7 @@ class GraphStore:
         return delta
 
     def _raise_if_too_many_graphs(self, graphs: Collection[str], dataset: Dataset) -> None:
-        """Raises `TooLong` when a tenant would have more graphs than it may."""
+        """Raise `TooLong` if a tenant would have more graphs than allowed."""
         fresh = [graph for graph in graphs if not self._graph.has_graph(IRI(graph))]
         if fresh and len(fresh) + sum(map(dataset.may_write, self._graph.graphs())) > self._limits.graphs:
             raise TooLong(f"a tenant may have at most {self._limits.graphs} graphs (limits.graphs): DROP some")
@@ -764,11 +764,11 @@ class GraphStore:
 
 def resolve_target(graph: str | None, dataset: Dataset, *, empties: bool = False) -> str:
     """
-    Return the name of the graph that somebody means; None is the default graph.
+    Return the name of the target graph; None is the default graph.
 
     Raises:
-        Forbidden: the default graph would be emptied, and holds memories.
-        InputError: a name that is no IRI.
+        Forbidden: the default graph would be emptied, and it holds memories.
+        InputError: the name is not an IRI.
     """
     if graph is None:
         if empties and not dataset.is_plain:
@@ -784,7 +784,7 @@ def resolve_target(graph: str | None, dataset: Dataset, *, empties: bool = False
 
 
 def is_absolute(name: str) -> bool:
-    """Tell whether a name begins as an absolute IRI does."""
+    """Tell whether a name begins like an absolute IRI."""
     return re.match(r"[A-Za-z][A-Za-z0-9+.\-]*:", name) is not None
 
 

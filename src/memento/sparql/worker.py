@@ -1,17 +1,16 @@
 """
 The child process that evaluates foreign SPARQL: reads jobs from a socket, answers in frames, and may be killed at any time.
 
-A job comes as its length in four bytes and JSON, and behind it the tables that it names (`graph.similarity`). What goes back is
-frames of a letter, a length and a body: once `R` (it has started); then for each job `D` some bytes of the answer, and `E` (that
-was all; with a body, of this worker too) or `X` (it failed; JSON says how). A frame may follow at once or never, as the query has
-it.
+A job arrives as its length in four bytes and JSON, followed by the tables that it names (`graph.similarity`). The worker sends
+frames of a letter, a length and a body: once `R` (it has started); then for each job `D` with bytes of the answer, and `E` (end;
+with a body, this worker ends too) or `X` (failed; JSON says how). How soon a frame follows depends on the query.
 
-*Guarantees:* it opens snapshots only, and those that are read for reading only. Its memory is bounded, its stack is deep, it has no
-network where the system lets a process give it up, dumps no core, and ends when its owner does.
+*Guarantees:* it opens only snapshots, those for reading in read-only mode. Its memory is limited, its stack is deep, it has no
+network if the system lets a process give it up, it dumps no core, and it ends when its owner does.
 
-*But:* what is over its memory or its stack ends it by a signal: its owner sees the end of the socket, and answers for it.
+*But:* if it exceeds its memory or stack, a signal ends it: its owner sees the closed socket and reports the error.
 
-*Because:* it must start in some tens of milliseconds, so it imports the engine and hardly anything else.
+*Because:* it must start within some tens of milliseconds, so it imports hardly anything but the engine.
 """
 
 from __future__ import annotations
@@ -31,15 +30,15 @@ from memento.errors import MementoError
 from memento.sparql.evaluate import QuerySyntaxError, Snapshot, open_snapshot, read_query, row_counter, write_answer
 
 STACK_MB = 256
-"""Enough for some ten thousand links of a chain such as `1+1+1`, and taken only as far as it is used."""
+"""Enough for some ten thousand operators of a chain such as `1+1+1`; memory is allocated only as it is used."""
 OWN_MB = 128
-"""What an idle worker maps of data, most of it for the stacks of the engine's threads."""
+"""Data memory that an idle worker maps, mostly for the stacks of the engine's threads."""
 SEND_BYTES, SEND_S, PIECE_BYTES = 262_144, 0.05, 4_096
 _NEW_USER, _NEW_NET = 0x10000000, 0x40000000
 
 
 class Overrun(Exception):
-    """The answer has more `what`, rows or bytes, than it may."""
+    """The answer exceeds its limit of `what`, rows or bytes."""
 
     def __init__(self, what: str) -> None:
         super().__init__(what)
@@ -47,7 +46,7 @@ class Overrun(Exception):
 
 
 class AnswerWriter:
-    """The frames of one answer: the first piece goes out at once, later ones in larger portions, the last with the end."""
+    """Writes the frames of one answer: the first piece at once, later ones in larger portions, the last with the end."""
 
     def __init__(self, channel: socket.socket, media: str, most_rows: int, most_bytes: int) -> None:
         self._channel = channel
@@ -57,16 +56,16 @@ class AnswerWriter:
         self._size, self._sent = 0, 0.0
 
     def write(self, data: bytes) -> None:
-        """Take some bytes of the answer, which may be one text of megabytes; no frame is. Raises `Overrun`."""
+        """Add bytes of the answer; split long ones, such as a text of megabytes, into frames. Raise `Overrun`."""
         for at in range(0, len(data), SEND_BYTES):
             self._add(data[at : at + SEND_BYTES])
 
     def end(self, is_last: bool) -> None:
-        """End the answer; with `is_last` this worker ends too."""
+        """End the answer; with `is_last`, this worker ends too."""
         self._channel.sendall(self._take_pending() + frame(b"E", b"1" if is_last else b""))
 
     def fail(self, **told: object) -> None:
-        """It ends here, and is not whole."""
+        """End the answer as incomplete."""
         self._channel.sendall(frame(b"X", json.dumps(told).encode()))
 
     def _add(self, data: bytes) -> None:
@@ -78,7 +77,7 @@ class AnswerWriter:
         self._pending.append(data)
         self._size += len(data)
         if len(data) < PIECE_BYTES and self._size < SEND_BYTES:
-            return  # the last piece, most likely
+            return  # probably the last piece
         now = time.monotonic()
         if self._size >= SEND_BYTES or now - self._sent > SEND_S:
             self._channel.sendall(self._take_pending())
@@ -96,23 +95,23 @@ def frame(letter: bytes, body: bytes = b"") -> bytes:
 
 
 def main(channel: str, memory_mb: str, folder: str) -> None:
-    """Serve the socket of that file descriptor until its other end is closed; a `folder` is opened ahead, if it still can be."""
-    import resource  # neither is there on every system where the rest runs
+    """Serve the socket with this file descriptor until its other end is closed; open `folder` ahead if it still exists."""
+    import resource  # not available on every system that Memento supports
     import select
 
     _leave_network()
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # it would hold what somebody remembers
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # it would contain memories
     most = (int(memory_mb) + STACK_MB + OWN_MB) << 20
     resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     threading.stack_size(STACK_MB << 20)
     with socket.socket(fileno=int(channel)) as owner:
-        # With half of it taken: what was taken is seldom given back.
+        # Leave with half of the memory in use: used memory is seldom returned to the system.
         leaves_at_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss + (int(memory_mb) << 9)
         threading.Thread(target=_serve_jobs, args=(owner, leaves_at_kb, folder), daemon=True).start()
         ended = select.poll()
         ended.register(owner, select.POLLHUP | select.POLLERR)
         ended.poll()
-        os._exit(0)  # whatever is being evaluated
+        os._exit(0)  # even during an evaluation
 
 
 def _serve_jobs(owner: socket.socket, leaves_at_kb: int, folder: str) -> None:
@@ -127,7 +126,7 @@ def _serve_jobs(owner: socket.socket, leaves_at_kb: int, folder: str) -> None:
             out = AnswerWriter(owner, job["media"], job["rows"], job["bytes"])
             try:
                 if store is None or job["folder"] != folder:
-                    store = None  # before the next one takes its memory
+                    store = None  # frees its memory before the next one is opened
                     folder, store = job["folder"], open_snapshot(job["folder"])
                 WORK[job["kind"]](job, store, out.write)
                 is_last = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > leaves_at_kb
@@ -186,7 +185,7 @@ def _try_update(job: dict[str, Any], store: Snapshot, write: Callable[[bytes], N
 
     def copy() -> Snapshot:
         scratch = Path(job["scratch"])
-        scratch.mkdir(exist_ok=True)  # an earlier worker may have been stopped in the midst of it
+        scratch.mkdir(exist_ok=True)  # an earlier worker may have been killed while it copied
         return copy_snapshot(store, scratch / str(os.getpid()))
 
     operations = [operation_from_plain(one) for one in job["operations"]]
@@ -223,7 +222,7 @@ def _rewrite_document(job: dict[str, Any], store: Snapshot, write: Callable[[byt
 
 
 def _similarity_functions(tables: list[dict[str, Any]]) -> dict[Any, Any]:
-    """Return what the query may call beside what the engine has."""
+    """Return the custom functions that the query may call."""
     if not tables:
         return {}
     from memento.graph.similarity import similarity_functions
@@ -244,7 +243,7 @@ WORK: dict[str, Callable[[dict[str, Any], Snapshot, Callable[[bytes], None]], No
 
 
 def _receive_job(owner: socket.socket) -> dict[str, Any] | None:
-    """Receive the next job; None when there will be none."""
+    """Receive the next job; None if no more will come."""
     head = _receive_exactly(owner, 4)
     body = head and _receive_exactly(owner, int.from_bytes(head, "big"))
     if not body:
@@ -267,7 +266,7 @@ def _receive_exactly(owner: socket.socket, size: int) -> bytes | None:
 
 
 def _leave_network() -> None:
-    """Leave the network where the system allows it to anybody; the guard has refused SERVICE in any case."""
+    """Leave the network, if the system allows it without privileges; the guard has refused SERVICE in any case."""
     if sys.platform == "linux":
         import ctypes
 
