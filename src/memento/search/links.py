@@ -47,7 +47,7 @@ from memento.search.subjects import OPENERS
 UNIT = 10_000
 """The stored value of weight 1: whole numbers, so that sums do not depend on their order."""
 OTHERWISE, PARTLY = 0.8, 0.5
-"""The weight of another name of the subject; and of a part of such a name, or of any other name where a title states the subject."""
+"""The weight of another name of the subject; and of a part of such a name, or of any other name where there is a title."""
 
 Nodes = NDArray[np.int32]
 Weights = NDArray[np.float32]
