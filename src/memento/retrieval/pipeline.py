@@ -402,7 +402,7 @@ def _view_in_time(query: Query, stores: Backends) -> View:
 
 
 def _correct_and_strip(query: Query, stores: Backends, settings: Settings) -> tuple[str, str]:
-    """Return the question spell-corrected, and the same without the participants' names; both as typed for engines in `AS_ASKED`."""
+    """Return the question spell-corrected, and also without the participants' names; as typed for engines in `AS_ASKED`."""
     if settings.land.engine in AS_ASKED:
         return query.question, query.question
     indexes, graphs = stores.indexes, query.scope.memory_graphs

@@ -502,7 +502,7 @@ def _find_lacking(question: str, nodes: NDArray[np.int32], read: Texts) -> Value
 
 
 def _fills(text: str, row: Property, filled: re.Pattern[str]) -> bool:
-    """Tell whether a memory fills a property of the user; "USER's aunt has a van" does not, because it is about somebody else."""
+    """Tell whether a memory fills a property; "USER's aunt has a van" does not fill one of the user."""
     match = filled.search(text)
     if match is None or not row.opens:
         return match is not None
