@@ -214,7 +214,7 @@ class ReadLog:
         Note that somebody ran a query over some graphs of cases, or received them as a document.
 
         Args:
-            digest: of the query without its strings and numbers; left out of the access if there were several.
+            digest: of the query without its strings and numbers; left out while very many reads wait to be written.
         """
         if self._parts.degraded:
             return

@@ -110,7 +110,7 @@ class Log:
         if self._used + count > len(self._flat):
             more = max(self._used + count, 2 * len(self._flat), 256) - len(self._flat)
             self._flat = np.concatenate([self._flat, np.zeros(more, dtype=self._flat.dtype)])
-        if count:  # an array mapped from a file may have no spare room, and is read-only
+        if count:  # else an array from a file is not written to
             self._flat[self._used : self._used + count] = values
         self._first[node], self._count[node] = self._used, count
         self._used += count

@@ -87,7 +87,7 @@ def save(folder: Path, indexes: Indexes) -> None:
 
 
 def save_if_late(folder: Path, indexes: Indexes) -> None:
-    """Write the folder when there is none or when much has changed; not for few nodes."""
+    """Write the folder when there is none or when much has changed; with few nodes, discard it."""
     nodes = len(indexes.nodes)
     if nodes < FEWEST:
         discard(folder, indexes)

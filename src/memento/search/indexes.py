@@ -84,7 +84,8 @@ class Indexes(Context):
         self, graph: Store, embedder: Embedder, file: VectorFile, flat: int = FLAT, above: Above = "ivf"
     ) -> None:
         """
-        flat: number of vectors of a kind up to which a search compares every one.
+        Args:
+            flat: number of vectors of a kind up to which a search compares every one.
             above: the index structure that a search uses above that number.
         """
         self._graph = graph
