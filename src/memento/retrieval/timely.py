@@ -309,7 +309,7 @@ def _shares(values: NDArray[np.floating]) -> NDArray[np.float64]:
 
 def find_successions(chosen: Sequence[IRI], graph: Store, readable: Sequence[IRI], question: str) -> list[IRI]:
     """
-    Return the memories, beyond those chosen, of everybody who ever filled the slot asked for, and of those by whom the question
+    Return the memories, beyond those chosen, of everybody who ever filled the slot asked for, or the slot by which the question
     names a time.
 
     *Because:* of twenty holders of an office, few are similar enough to the question to be found by its words.
