@@ -47,14 +47,12 @@ SEED = 0
 MOST_BRIDGES = 10
 MOST_COMMUNITIES = 50
 MOST_KEYS = 20
-_MANY = (
-    100_000  # nodes above which ranks are let be half a percent off: nobody sees it, and it takes a third of the time
-)
+_MANY = 100_000  # number of nodes above which ranks may be half a percent off: nobody sees it, and it takes a third of the time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Community:
-    """Nodes that have more links among each other than chance; `nodes` are the highest ranked first."""
+    """Nodes with more links among each other than by chance; `nodes` are the highest ranked first."""
 
     nodes: Nodes
     importance: float
@@ -65,7 +63,7 @@ class Community:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bridge:
-    """A link between two communities, which are numbered as they are listed."""
+    """A link between two communities, given by their numbers in the list."""
 
     nodes: tuple[int, int]
     communities: tuple[int, int]
@@ -75,8 +73,8 @@ class Bridge:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topology:
     """
-    The graph in numbers. `density`, `clustering` (mean over nodes with two neighbours) and `largest` (its share of nodes) are in
-    0..1, `modularity` in −½..1.
+    Figures of the graph. `density`, `clustering` (mean over nodes with at least two neighbours) and `largest` (share of the largest
+    component) are in 0..1, `modularity` is in −½..1.
     """
 
     nodes: int
@@ -91,8 +89,8 @@ class Topology:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Structure:
     """
-    What was found: `rank` (n,) sums to 1, `community` (n,) is a place among all communities, the largest first, of which
-    `communities` lists the first fifty that have more than one node.
+    The result: `rank` (n,) sums to 1; `community` (n,) is the number of a node's community, the largest community first.
+    `communities` lists the first fifty with more than one node.
     """
 
     rank: Numbers
@@ -100,16 +98,18 @@ class Structure:
     communities: tuple[Community, ...]
     bridges: tuple[Bridge, ...]
     keys: tuple[tuple[int, float], ...]
-    """The nodes that it turns on, and their scores in 0..1, the highest first."""
+    """The key nodes and their scores in 0..1, the highest first."""
     topology: Topology
 
 
 def analyse_graph(csr: Csr, energy: Numbers, importance: Numbers, touched: NDArray[np.bool_]) -> Structure:
     """
+    Find the ranks, communities and key nodes of a graph.
+
     Args:
         csr: the links, without loops.
         energy, importance: (n,) 0..1.
-        touched: (n,) made, used or changed within a week.
+        touched: (n,) created, used or changed within a week.
 
     Sources: Blondel et al. 2008, J. Stat. Mech. (communities, resolution 1); Page et al. 1999 (ranks, damping .85);
     Watts and Strogatz 1998, Nature 393 (clustering).
@@ -155,19 +155,19 @@ def _page_ranks(adjacency: Sparse) -> Numbers:
         return np.full(n, 1 / n)
     ranking = PageRank(damping_factor=0.85, n_iter=100 if n <= _MANY else 30, tol=1e-9)
     ranks = np.asarray(ranking.fit_predict(adjacency), dtype=np.float64)
-    # What has no link is where a walker comes by chance alone, and from where it goes on by chance.
+    # A node without links is reached and left only by random jumps.
     alone = np.diff(adjacency.indptr) == 0
     each = 0.15 / (n - 0.85 * alone.sum())
     return np.asarray(np.where(alone, each, ranks * (1 - each * alone.sum()) / ranks[~alone].sum()))
 
 
 def _detect_communities(adjacency: Sparse) -> tuple[NDArray[np.int32], float]:
-    """Return (n,) the community of each node, the largest first, and how much better than chance they are."""
+    """Return (n,) the community of each node, the largest first, and the modularity."""
     from sknetwork.clustering import Louvain, get_modularity
 
     if not adjacency.nnz:
         return np.arange(adjacency.shape[0], dtype=np.int32), 0.0
-    # Soft membership and the graph between clusters are not needed, and would take most of the time.
+    # Soft membership and the graph between clusters are not needed and would take most of the time.
     louvain = Louvain(resolution=1.0, random_state=SEED, return_probs=False, return_aggregate=False)
     labels = np.asarray(louvain.fit_predict(adjacency), dtype=np.int32)
     return labels, float(get_modularity(adjacency, labels))
@@ -205,7 +205,10 @@ def _find_bridges(csr: Csr, community: NDArray[np.int32]) -> tuple[Bridge, ...]:
 
 
 def _rank_keys(rank: Numbers, energy: Numbers, importance: Numbers) -> tuple[tuple[int, float], ...]:
-    """Choose of the highest ranked the best by rank (as a share of the highest, else it would not count), energy and importance."""
+    """
+    Choose the key nodes among the highest ranked, by rank (as a share of the highest, else it would not count), energy and
+    importance.
+    """
     highest = np.argsort(-rank, kind="stable")[:MOST_KEYS]
     scores = 0.4 * rank[highest] / rank.max() + 0.3 * energy[highest] + 0.3 * importance[highest]
     order = np.argsort(-scores, kind="stable")
@@ -230,9 +233,9 @@ def _measure_topology(adjacency: Sparse, modularity: float) -> Topology:
 
 def _measure_clustering(adjacency: Sparse) -> float:
     """
-    Return the mean, over the nodes with two neighbours or more, of the share of their neighbours that are neighbours of each other.
+    Return the mean, over the nodes with at least two neighbours, of the share of pairs of neighbours that are linked.
 
-    Links point from the node with fewer to the one with more of them, so that no row is long: each triangle is then found once.
+    Links point from the node with fewer links to the one with more, so that no row is long: each triangle is then found once.
     """
     from scipy.sparse import csr_matrix
 
@@ -252,15 +255,15 @@ def _measure_clustering(adjacency: Sparse) -> float:
 
 
 WEEK_DAYS = 7.0
-_MOST_ANCHORS = 8  # of a memory that are linked with each other: a list of names is no web
+_MOST_ANCHORS = 8  # anchors of a memory that are linked with each other: a list of names is not a network
 _SHOWN = 5
 PORTION = 4096
-"""Memories that are looked at before others get their turn at the indexes."""
+"""Memories that are read before the lock of the indexes is released for others."""
 
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """What is on the map: `nodes` (n,) by id, the first `memories` of them memories, their links, and the numbers of each."""
+    """The content of the map: `nodes` (n,) by id, the first `memories` of which are memories, their links, and their numbers."""
 
     nodes: Ids
     memories: int
@@ -270,12 +273,12 @@ class World:
     season: NDArray[np.int8]
     touched: NDArray[np.bool_]
     last: tuple[str, int, float]
-    """What happened last, in a word, to which node, and when."""
+    """The last event: a word for it, the node, and the time."""
 
 
 @dataclass(frozen=True, slots=True)
 class MapData:
-    """What the indexes say of `memories` (m,): arcs to anchors, associations, and numbers (m,); ids are below `size`."""
+    """The data of `memories` (m,) from the indexes: arcs to anchors, associations, and numbers (m,); ids are below `size`."""
 
     memories: Ids
     size: int
@@ -291,7 +294,7 @@ class MapData:
 
 @dataclass(frozen=True, slots=True)
 class Happening:
-    """Something that was done to a memory as a whole or to some memories: when, in a word or two, and to which."""
+    """An operation on the whole memory or on some memories: when, in a word or two, and on which."""
 
     at: datetime
     what: str
@@ -300,12 +303,12 @@ class Happening:
 
 def draw_manifest(scope: Scope, at: datetime, parts: Backends, happened: Happening | None = None) -> Manifest:
     """
-    Draw the map of what is current in the namespace's graphs.
+    Draw the map of the current memories in the namespace's graphs.
 
     Args:
-        happened: what was done last that the numbers of memories do not tell.
+        happened: the last operation that the numbers of memories do not show.
 
-    Holds the lock of the indexes only while it reads them, a portion at a time, never while it computes.
+    Holds the lock of the indexes only while it reads them, one batch at a time, never while it computes.
     """
     graphs, indexes, drawn = scope.memory_graphs, parts.indexes, list[IRI]()
     if is_part := not indexes.has_whole(graphs):
@@ -332,8 +335,10 @@ def _describe_happening(happened: Happening, scope: Scope, parts: Backends) -> s
 
 def read_map_data(scope: Scope, at: datetime, parts: Backends, only: Sequence[IRI] | None = None) -> MapData:
     """
+    Read the data of some memories from the indexes.
+
     Args:
-        only: the memories that are drawn; None for all that hold.
+        only: the memories to draw; None for all that hold.
     """
     indexes = parts.indexes
     visible = indexes.nodes.current(scope.memory_graphs, now=at)
@@ -374,7 +379,7 @@ def read_key_links(memories: Ids, parts: Backends) -> list[tuple[int, int, float
 
 def build_world(data: MapData, keyed: list[tuple[int, int, float]], at: datetime) -> World:
     source, target = data.arcs
-    # A key that was made since the rest was read has no place.
+    # A key created since the other data was read has no place.
     links = np.array([(key, memory, weight) for memory, key, weight in keyed if key < data.size]).reshape(-1, 3)
     keys, keyed_memories = links[:, 0].astype(np.int64), links[:, 1].astype(np.int64)
     memories = data.memories
@@ -406,7 +411,7 @@ def build_world(data: MapData, keyed: list[tuple[int, int, float]], at: datetime
 
 
 def _link_anchors(source: Ids, target: Ids) -> tuple[tuple[Ids, Ids], NDArray[np.float64]]:
-    """Pair the anchors that memories are about together, and count these memories."""
+    """Pair the anchors that occur in the same memory, and count these memories."""
     order = np.argsort(source, kind="stable")
     source, target = source[order], target[order]
     pairs = []
@@ -420,7 +425,8 @@ def _link_anchors(source: Ids, target: Ids) -> tuple[tuple[Ids, Ids], NDArray[np
 
 def _find_last_event(times: dict[str, NDArray[np.float64]]) -> tuple[str, int, float]:
     """
-    Find what happened last, to which memory and when, of several at once the latest made; times are (n,), none is not a number.
+    Find the last event, its memory and its time; of simultaneous events, the one of the newest memory. Times are (n,); NaN means
+    none.
     """
     count = len(times["told"])
     if not count:
@@ -431,7 +437,7 @@ def _find_last_event(times: dict[str, NDArray[np.float64]]) -> tuple[str, int, f
 
 
 def _describe_world(world: World, found: Structure, scope: Scope, at: datetime, parts: Backends) -> Manifest:
-    """Describe the structure with names and texts, of those places alone that are shown."""
+    """Describe the structure with names and texts, only for the places that are shown."""
     shown: list[int] = [node for node, _ in found.keys[:_SHOWN]]
     seasons = {name: _choose_of_season(world, found, code) for code, name in enumerate(rank.Season) if name != "other"}
     shown += [node for some in seasons.values() for node in some]
@@ -491,9 +497,9 @@ def _describe_region(one: Community, world: World, places: tuple[Place, ...]) ->
     label = "/".join(names[:2]) or (places[0].text if places else "")
     keywords = (*(key for key in keys if key not in names[:2]), *(name for name in anchors if name not in names[:2]))
     shown = places[:_SHOWN]
-    if deeds and deeds[0] not in shown:  # a region is what was done as well as who did it
+    if deeds and deeds[0] not in shown:  # a region shows what was done, besides who did it
         shown = (*shown[:-1], deeds[0])
-    memories = one.nodes[one.nodes < world.memories]  # nobody touches an anchor by itself
+    memories = one.nodes[one.nodes < world.memories]  # an anchor is never touched alone
     return Region(
         label=label,
         size=len(memories),
@@ -512,14 +518,14 @@ def _choose_of_season(world: World, found: Structure, code: int) -> list[int]:
 
 
 def _recent(world: World) -> list[int]:
-    """Return the memory that something happened to last."""
+    """Return the memory of the last event."""
     return [world.last[1]] if world.memories else []
 
 
 def _load_place_texts(
     shown: Sequence[int] | dict[int, None], world: World, scope: Scope, parts: Backends
 ) -> dict[int, tuple[IRI, str]]:
-    """Load the IRI and the text or name of some places; one that went in the meantime has none."""
+    """Load the IRI and the text or name of some places; one removed meanwhile has none."""
     indexes, texts = parts.indexes, {}
     with indexes.lock:
         iris: dict[int, IRI] = {}
@@ -542,17 +548,17 @@ def _load_place_texts(
 MOST_CHARS = 2_000
 EMPTY = "Memory: nothing yet. Tell it something to remember."
 
-_SAID = 400  # characters that a place on the map says; its memory has the rest
+_SAID = 400  # characters of text that the map shows for a place; its memory has the rest
 _TEXT, _NAME = 40, 24
 _WIDTHS = (160, 120, 90, 70, 55, _TEXT)
-"""Characters of a text: as many as leave room for all."""
+"""Characters of a text, chosen so that there is room for all."""
 
 
 def write_text(manifest: Manifest) -> str:
     """
-    Write the map in at most 2,000 characters; what does not fit goes from the end: seasons that are over, key nodes, communities.
+    Write the map in at most 2,000 characters; if it does not fit, cut from the end: past seasons, key nodes, communities.
 
-    *Because:* it stands in the description of a tool, where a model reads it before it asks.
+    *Because:* it is part of a tool's description, which a model reads before it calls the tool.
     """
     if not manifest.layout.memories:
         return EMPTY
@@ -621,6 +627,8 @@ def _topology_line(manifest: Manifest) -> str:
 
 def name_density(value: float) -> str:
     """
+    Name the range of a density.
+
     >>> name_density(0.09), name_density(0.1), name_density(0.3)
     ('sparse', 'medium', 'dense')
     """
@@ -629,6 +637,8 @@ def name_density(value: float) -> str:
 
 def name_clustering(value: float) -> str:
     """
+    Name the range of a clustering coefficient.
+
     >>> name_clustering(0.19), name_clustering(0.2), name_clustering(0.6)
     ('low', 'medium', 'high')
     """
@@ -638,9 +648,9 @@ def name_clustering(value: float) -> str:
 logger = logging.getLogger(__name__)
 
 MOST_DRAWN = 2_000
-"""Memories, the latest, that are on the map of a namespace which is not in the indexes as a whole."""
+"""Number of memories, the latest, on the map of a namespace that is not loaded into the indexes as a whole."""
 MOST_MAPS = 64
-"""Maps that are kept, of as many readers' shares of the memory."""
+"""Maximum number of cached maps, one for each scope."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -651,7 +661,7 @@ class _CachedMap:
 
 
 class Maps:
-    """The maps of one memory, by what their readers see. May be used from many threads."""
+    """The maps of one memory, by what their readers may see. Many threads may use it."""
 
     def __init__(self, parts: Backends, knobs: ManifestSettings) -> None:
         self._parts, self._knobs = parts, knobs
@@ -664,19 +674,19 @@ class Maps:
         self._drawing = threading.Lock()
         self._worker = Worker(self._work, "manifest")
         self.redrawn: list[Callable[[], None]] = []
-        """Called, on another thread, when a map was drawn again in the background."""
+        """Called on another thread when a map was redrawn in the background."""
         parts.forget_listeners.append(self.drop_maps)
 
     def get(self, scope: Scope) -> Manifest:
-        """Return the map as it is cached, or drawn now where none is."""
+        """Return the cached map, or draw it now if there is none."""
         return self.peek(scope) or self.draw(scope)
 
     def peek(self, scope: Scope, *, want: bool = False) -> Manifest | None:
         """
-        Return the map as it is cached, without waiting.
+        Return the cached map without waiting; None if there is none.
 
         Args:
-            want: have it drawn in the background where there is none.
+            want: draw it in the background if there is none.
         """
         with self._lock:
             cached = self._kept.get(scope)
@@ -690,7 +700,7 @@ class Maps:
         return cached.manifest
 
     def draw(self, scope: Scope) -> Manifest:
-        """Draw the map now, after the one that is being drawn."""
+        """Draw the map now; if another one is being drawn, wait for it first."""
         with self._drawing:
             writes, forgettings = self._parts.graph.writes, self._forgettings
             with self._lock:
@@ -706,7 +716,7 @@ class Maps:
         return manifest
 
     def count_write(self, scope: Scope) -> None:
-        """Count a write to the scope's graph; the maps that show it are drawn again after enough of them."""
+        """Count a write to the scope's graph; after enough writes its maps are redrawn."""
         with self._lock:
             showing = [one for one in self._kept if scope.graph in one.readable]
             if not showing:
@@ -718,18 +728,18 @@ class Maps:
         self._want(showing)
 
     def record(self, scope: Scope, what: str, *memories: IRI) -> None:
-        """Say what was done last in the scope's graph, where the numbers of memories do not tell it."""
+        """Record the last operation in the scope's graph, if the numbers of memories do not show it."""
         with self._lock:
             self._happened[scope.graph] = Happening(now(), what, memories)
 
     def drop_maps(self) -> None:
-        """Keep none: they may name what is forgotten."""
+        """Drop all cached maps: they may contain names that were forgotten."""
         with self._lock:
             self._forgettings += 1
             self._kept.clear()
 
     def close(self, wait_s: float) -> None:
-        """Draw nothing more."""
+        """Stop drawing."""
         self._worker.stop(wait_s)
 
     def _want(self, scopes: list[Scope]) -> None:

@@ -1,8 +1,8 @@
 """
-The cases of one domain as arrays: their vectors, rewards and times, what they concern, and what came of showing them.
+The cases of one domain as arrays: their vectors, rewards and times, the entities they concern, and the results of showing them.
 
-Read from the graph at first use, and brought up to date with every write; the vectors come from the vector file, and a text that
-it has not is embedded.
+The bank is read from the graph on first use and updated with every write. Vectors come from the vector file; a text that is missing
+there is embedded.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _BATCH = 256
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A case as the bank takes it in."""
+    """A case in the form that the bank takes."""
 
     iri: IRI
     task: str
@@ -45,10 +45,10 @@ class Entry:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
     """
-    A case that was shown for a task, and what the task earned.
+    A case that was shown for a task, and the reward of the task.
 
-    `state` (d,) is the vector of the task and `form` how it is written, `at_ms` when it was asked for; `q` is what Q said
-    before the reward.
+    `state` (d,) is the vector of the task, `form` describes how it is written, `at_ms` is the time of the retrieval; `q` is the Q
+    value before the reward.
     """
 
     use: IRI
@@ -63,7 +63,7 @@ class Pair:
 
 
 class Bank:
-    """Rows only grow; a case that goes leaves its row empty. `reward` is NaN where nobody has judged."""
+    """Rows are only appended; a removed case leaves its row empty. `reward` is NaN where there is none."""
 
     def __init__(self, graph: IRI, dimensions: int) -> None:
         self.graph = graph
@@ -71,11 +71,11 @@ class Bank:
         self.iris: list[IRI] = []
         self.about: list[tuple[IRI, ...]] = []
         self.retrievals: deque[IRI] = deque()
-        """The look-ups that the graph keeps, the oldest first."""
+        """The retrievals that the graph stores, the oldest first."""
         self._row: dict[IRI, int] = {}
         self._concerning: dict[IRI, set[int]] = defaultdict(set)
         self._vectors: Vectors = np.zeros((0, dimensions), dtype=np.float32)
-        # at in ms since 1970, reward, mean Q, rankings that mean is over, rewarded uses, sum of their rewards
+        # at in ms since 1970, reward, mean Q, number of rankings in that mean, rewarded uses, sum of their rewards
         self._numbers = np.zeros((6, 0))
         self._alive = np.zeros(0, dtype=np.bool_)
         self._form = np.zeros((0, FORM_WIDTH), dtype=np.float32)
@@ -85,7 +85,7 @@ class Bank:
 
     @property
     def size(self) -> int:
-        """Rows in use, those of cases that went among them."""
+        """Number of rows in use, including those of removed cases."""
         return len(self.iris)
 
     @property
@@ -95,7 +95,7 @@ class Bank:
 
     @property
     def form(self) -> NDArray[np.float32]:
-        """(size, 6) how each task is written."""
+        """(size, 6) how each task is written; see `measure_form`."""
         return self._form[: self.size]
 
     @property
@@ -105,7 +105,7 @@ class Bank:
 
     @property
     def reward(self) -> NDArray[np.float64]:
-        """(size,) what each task earned; NaN where nobody has judged."""
+        """(size,) the reward of each task; NaN where there is none."""
         return self._numbers[1, : self.size]
 
     @property
@@ -115,12 +115,12 @@ class Bank:
 
     @property
     def rankings(self) -> NDArray[np.float64]:
-        """(size,) how many rankings that mean is over."""
+        """(size,) the number of rankings in that mean."""
         return self._numbers[3, : self.size]
 
     @property
     def uses(self) -> NDArray[np.float64]:
-        """(size,) how often each case was shown for a task whose reward is known."""
+        """(size,) how often each case was shown for a task with a known reward."""
         return self._numbers[4, : self.size]
 
     @property
@@ -134,11 +134,11 @@ class Bank:
         return self._alive[: self.size]
 
     def row(self, iri: IRI) -> int | None:
-        """Return where a case is, or None."""
+        """Return the row of a case, or None."""
         return self._row.get(iri)
 
     def put(self, entries: Sequence[Entry], vectors: Vectors) -> None:
-        """Take cases in, or replace what is known of them."""
+        """Add or replace cases."""
         self._grow(self.size + len(entries))
         for entry, vector in zip(entries, vectors, strict=True):
             row = self._row.get(entry.iri)
@@ -158,7 +158,7 @@ class Bank:
             self._numbers[:4, row] = (_to_ms(entry.at), _or_nan(entry.reward), _or_nan(entry.q), entry.uses)
 
     def drop(self, iri: IRI) -> None:
-        """Show a case no more; harmless when it is not there."""
+        """Remove a case, so that it is no longer shown; harmless when it is missing."""
         row = self._row.pop(iri, None)
         if row is not None:
             self._alive[row] = False
@@ -166,19 +166,19 @@ class Bank:
                 self._concerning[entity].discard(row)
 
     def credit(self, row: int, reward: float) -> None:
-        """Count a reward that a task has earned for which the case was shown."""
+        """Count the reward of a task for which the case was shown."""
         self._numbers[4, row] += 1
         self._numbers[5, row] += reward
 
     def add_q(self, row: int, q: float) -> tuple[float, int]:
-        """Take a Q value into the running mean; returns the mean and how many it is over."""
+        """Add a Q value to the running mean; return the mean and the number of values in it."""
         count = int(self._numbers[3, row]) + 1
         before = 0.0 if count == 1 else float(self._numbers[2, row])
         self._numbers[2:4, row] = (before + (q - before) / count, count)
         return float(self._numbers[2, row]), count
 
     def count_shared(self, entities: Iterable[IRI]) -> dict[int, int]:
-        """Count, for the rows of the cases about any of some entities, how many of them they are about."""
+        """Count, for each row of a case about any of some entities, how many of these entities it is about."""
         shared: dict[int, int] = defaultdict(int)
         for entity in entities:
             for row in self._concerning.get(entity, ()):
@@ -186,7 +186,7 @@ class Bank:
         return shared
 
     def mask_finished(self, since: datetime | None, until: datetime | None) -> NDArray[np.bool_]:
-        """Return (size,) True for cases that may be shown and were finished in since ≤ at < until."""
+        """Return (size,) True for cases that may be shown and were finished at since ≤ at < until."""
         mask = self.alive.copy()
         if since is not None:
             mask &= self.at >= _to_ms(since)
@@ -200,7 +200,7 @@ class Bank:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the arrays."""
+        """The size of the arrays in bytes."""
         return self._vectors.nbytes + self._numbers.nbytes + self._alive.nbytes + self._form.nbytes
 
     def _grow(self, size: int) -> None:
@@ -213,18 +213,18 @@ class Bank:
 
 
 def load_tasks(graph: IRI, parts: Backends) -> dict[IRI, str]:
-    """Load the task of every case of a domain, and of every retrieval: what has a vector in the file. A blank one has none."""
+    """Load the tasks of all cases and retrievals of a domain, which have vectors in the file. A blank task has none."""
     rows = parts.graph.select("cases/states", [graph])
     return {cast(IRI, row["node"]): task for row in rows if (task := str(row["task"])).strip()}
 
 
 def load_bank(graph: IRI, parts: Backends) -> tuple[Bank, list[Pair], int]:
     """
-    Read the bank of a domain as the graph has it, the pairs with a reward, oldest first, and how many vectors there are.
+    Read the bank of a domain from the graph, the pairs with a reward, oldest first, and the number of vectors.
 
     Raises:
         GraphError: the store failed.
-        EmbeddingError: a task whose vector is not in the file cannot be embedded.
+        EmbeddingError: a task without a vector in the file cannot be embedded.
     """
     about: dict[Any, list[IRI]] = defaultdict(list)
     for row in parts.graph.select("cases/about", [graph]):
@@ -265,7 +265,7 @@ def load_bank(graph: IRI, parts: Backends) -> tuple[Bank, list[Pair], int]:
 
 
 def load_vectors(texts: Mapping[IRI, str], parts: Backends) -> dict[IRI, Vector]:
-    """Load the vector of each task, by what it belongs to, from the vector file; one that it has not is embedded and put there."""
+    """Load the vector of each task, by its case or retrieval, from the vector file; missing ones are embedded and stored there."""
     file = parts.indexes.file
     vectors = {
         iri: vector for iri, (mark, vector) in file.find_states(list(texts)).items() if mark == digest(texts[iri])
@@ -280,7 +280,7 @@ def load_vectors(texts: Mapping[IRI, str], parts: Backends) -> dict[IRI, Vector]
 
 
 def embed_tasks(texts: Sequence[str], embedder: Embedder) -> Vectors:
-    """Embed tasks as (len(texts), d) unit rows: one for each, the mean of its windows where it is longer than the model sees."""
+    """Embed tasks as (len(texts), d) unit rows; a task longer than the model's window gets the mean of its windows."""
     windows = [embedder.windows(text) for text in texts]
     flat = embedder.embed([window for some in windows for window in some])
     if len(flat) == len(texts):
@@ -299,7 +299,7 @@ def _or_nan(value: float | None) -> float:
 
 
 FORM_WIDTH = 6
-"""How many numbers."""
+"""The length of a form."""
 _DIGIT = re.compile(r"\d")
 
 
@@ -307,11 +307,11 @@ def measure_form(text: str) -> NDArray[np.float32]:
     """
     Measure how a text is written as (6,), each from 0 to about 1.
 
-    Its length, the share of words with a capital, whether it ends with a question mark, begins with a capital, has a digit; and
-    the length of its words.
+    The numbers are: its length, the share of capitalised words, whether it ends with a question mark, begins with a capital, and
+    has a digit; and the length of its words.
 
-    *Because:* a sentence embedder reads small letters and drops how a text is written. How long a task is, how it is capitalised
-    and whether it asks with a question mark tells kinds of tasks apart that the same words do not.
+    *Because:* a sentence embedder lower-cases a text and ignores how it is written. Length, capitals and question marks distinguish
+    kinds of tasks with the same words.
 
     >>> measure_form("who won the cup").tolist()[1:5]
     [0.0, 0.0, 0.0, 0.0]

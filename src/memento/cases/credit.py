@@ -1,11 +1,11 @@
 """
-What a task earned as one number, and the credit of it: keep which cases were shown for a task, and give them its reward equally.
+Compute the reward of a task as one number, store which cases were shown for it, and credit all of them with the reward equally.
 
-The reward is 1 for success, 0.5 for part of it, −0.2 for failure; a bonus for what it did not cost is added, up to 1, and a judge's
-score counts in the mean.
+The reward is 1 for success, 0.5 for partial success, −0.2 for failure. A bonus for efficiency is added, up to 1, and a judge's
+score is averaged in.
 
-*Guarantees:* a reward is always in −0.2…1; what is not known counts neither for nor against. A look-up is one atomic write, and so
-is its reward; giving a reward again replaces what was given before.
+*Guarantees:* a reward is always in −0.2…1; unknown figures count neither for nor against. A retrieval is one atomic write, and so
+is its reward; giving a reward again replaces the earlier one.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ from memento.model import (
 from memento.search.vectors import digest
 from memento.settings import CasesSettings
 
-_AT_ONCE = 20  # look-ups that go together
+_AT_ONCE = 20  # retrievals that are deleted in one batch
 
 
 def save_retrieval(
     found: CasesFound, vector: Vector, about: Sequence[IRI], domain: Domain, writer: Writer, most: int
 ) -> CasesFound:
     """
-    Keep a look-up in the graph: what was shown, by which values, and why; return the same with its IRI.
+    Store a retrieval in the graph: the cases shown, their values, and the reasons; return it with its IRI.
 
     Args:
-        most: look-ups to keep; over that the oldest go, some at a time.
+        most: number of retrievals to keep; above it the oldest are deleted, several at a time.
     """
     state = State(iri=mint("state"), content=found.task)
     retrieval = CaseRetrieval(
@@ -95,7 +95,7 @@ def save_retrieval(
 
 
 def _select_oldest(domain: Domain, writer: Writer, most: int) -> tuple[list[IRI], tuple[Quad, ...]]:
-    """Select the look-ups that are over the number kept, when they are worth a write, and their quads."""
+    """Return the retrievals beyond the number to keep, if there are enough of them for a write, and their quads."""
     retrievals = domain.bank.retrievals
     if len(retrievals) < most + _AT_ONCE:
         return [], ()
@@ -106,25 +106,25 @@ def _select_oldest(domain: Domain, writer: Writer, most: int) -> tuple[list[IRI]
 
 
 def has_retrieval(retrieval: str, domain: Domain, parts: Backends) -> bool:
-    """Tell whether the domain still has a look-up; the oldest go."""
+    """Tell whether the domain still has a retrieval; the oldest are deleted."""
     return any("task" in row for row in _load_retrieval(retrieval, domain, parts))
 
 
 def require_retrieval(retrieval: str, domain: Domain, parts: Backends) -> None:
-    """Raise `NotFound` when the domain has no such look-up."""
+    """Raise `NotFound` if the domain has no such retrieval."""
     if not has_retrieval(retrieval, domain, parts):
         raise NotFound(f"there is no retrieval <{retrieval}> in this domain: `retrieve_cases` names the one it made")
 
 
 def _load_retrieval(retrieval: str, domain: Domain, parts: Backends) -> list[Row]:
-    """Load what is known of a look-up, and then the cases it showed; nothing when there is no such."""
+    """Load a retrieval and then the cases it showed; nothing if there is none."""
     rows = parts.graph.select("cases/retrieval", [domain.graph], retrieval=parse_iri(retrieval))
     return sorted(rows, key=lambda row: "task" not in row)
 
 
 @dataclass(frozen=True, slots=True)
 class PendingCredit:
-    """A reward on its way to the cases that were shown: what it changes in the graph, and the pairs that it labels."""
+    """A reward that is not applied yet: its change of the graph, and the pairs that it labels."""
 
     retrieval: IRI
     reward: float
@@ -137,14 +137,14 @@ def assign_credit(
     retrieval: str, reward: float | None, single: Mapping[IRI, float], domain: Domain, writer: Writer
 ) -> PendingCredit:
     """
-    Work out what it takes to give a task's reward to the cases that were shown for it.
+    Compute the change that gives a task's reward to the cases that were shown for it.
 
     Args:
-        reward: the task's; None when only `single` is known: it is then their mean, and the other cases get nothing.
-        single: rewards of single cases, where those are known; the others have the task's.
+        reward: the task's; None if only `single` is known: it is then their mean, and the other cases get nothing.
+        single: rewards of single cases, where known; the others get the task's.
 
     Raises:
-        NotFound: no such retrieval in this domain, or it did not show one of the single cases.
+        NotFound: the domain has no such retrieval, or it did not show one of the single cases.
     """
     graph, parts = domain.graph, writer.parts
     rows = _load_retrieval(retrieval, domain, parts)
@@ -185,8 +185,8 @@ def assign_credit(
 
 
 def apply_credit(debt: PendingCredit, domain: Domain, writer: Writer) -> Credited:
-    """Let the arrays have the reward after it was written, and the Q function learn from it."""
-    if debt.again:  # what was told before has been learned from
+    """Update the arrays with a reward after it was written, and let the Q function learn from it."""
+    if debt.again:  # the Q function has already learned from the earlier reward
         writer.domains.invalidate(domain.graph)
         domain = writer.domains.open(domain.graph)
     else:
@@ -204,7 +204,7 @@ def apply_credit(debt: PendingCredit, domain: Domain, writer: Writer) -> Credite
 
 
 def _update_means(values: dict[IRI, float], domain: Domain) -> Change:
-    """Update the running means of Q that some rankings change."""
+    """Build the change that updates the running means of Q after some rankings."""
     adds: list[Quad] = []
     removes: list[Quad] = []
     bank, graph = domain.bank, domain.graph
@@ -221,7 +221,7 @@ def _update_means(values: dict[IRI, float], domain: Domain) -> Change:
 
 
 REWARD_OF_OUTCOME: Mapping[Outcome, float] = {"success": 1.0, "partial": 0.5, "failure": -0.2}
-"""What an outcome alone is worth."""
+"""The reward for an outcome alone."""
 
 
 def compute_reward(
@@ -232,16 +232,16 @@ def compute_reward(
     score: float | None = None,
 ) -> float:
     """
-    Compute the reward of a verdict: the outcome's with a bonus for efficiency, and the weighted mean of that and a judge's score.
+    Compute the reward of a verdict: the weighted mean of the outcome's reward with an efficiency bonus, and a judge's score.
 
     Args:
-        outcome: how it ended; without it the judge's score alone decides.
-        efficiency: the share of what it might have cost that it did not cost, in 0..1: so much of the bonus is added, and the
-            sum is 1 at most; a failure earns none.
-        score: how good a judge found it, in 0..1.
+        outcome: how the task ended; without it the judge's score alone decides.
+        efficiency: the share of the possible cost that was saved, in 0..1: this share of the bonus is added, and the sum is at most
+            1; a failure gets no bonus.
+        score: a judge's rating, in 0..1.
 
     Raises:
-        InputError: an outcome that is none, a share out of range, or nothing to go by.
+        InputError: an unknown outcome, a share out of range, or neither outcome nor score.
 
     >>> knobs = CasesSettings()
     >>> [compute_reward(outcome, knobs) for outcome in OUTCOMES]
@@ -270,7 +270,7 @@ def compute_reward(
 
 
 def check_reward(reward: float) -> float:
-    """Check a reward that a caller gives as a number; raises `InputError` when it is out of range."""
+    """Check a reward that a caller gives as a number; raise `InputError` if it is out of range."""
     if not LEAST_REWARD <= reward <= MOST_REWARD:
         raise InputError(f"reward must be from {LEAST_REWARD} to {MOST_REWARD:g}, not {reward}")
     return float(reward)
@@ -278,10 +278,11 @@ def check_reward(reward: float) -> float:
 
 def reconcile_reward(reward: float, outcome: Outcome | None) -> float:
     """
-    Check a reward against the outcome that may stand beside it; the reward counts.
+    Check a reward against the outcome that may accompany it; the reward is what counts.
 
     Raises:
-        InputError: out of range, an outcome that is none, or a failure that earns something, or anything else that does not.
+        InputError: the reward is out of range, the outcome is unknown, or they disagree: a failure with a positive reward, or any
+        other outcome without one.
 
     >>> reconcile_reward(0.7, "success"), reconcile_reward(-0.2, "failure"), reconcile_reward(0, None)
     (0.7, -0.2, 0.0)

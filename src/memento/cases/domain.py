@@ -1,12 +1,12 @@
 """
-The domains of all tenants, each with its bank and its learner, read when it is first asked for; how they are written,
-and how well case memory does in one.
+The domains of all tenants, each with its bank and its learner, loaded on first use; how they are written, and how well case memory
+works in one.
 
-*Guarantees:* what somebody else writes into a domain's graph is seen at the next use, as the domain is read again. Every write has
-one `mem:Access` beside it in the tenant's audit graph, which names nodes and has no text.
+*Guarantees:* if another program writes to a domain's graph, the next use reads the domain again. Every write adds one `mem:Access`
+to the tenant's audit graph, which names nodes and contains no text.
 
-*But:* a query in SPARQL is an access to all the cases of its dataset, whatever it reads of them. Of a call that concerns many
-nodes the access names the first hundred.
+*But:* a SPARQL query counts as an access to all cases of its dataset, whatever it reads of them. The access of a call that concerns
+many nodes names the first hundred.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Domain:
-    """One domain: its graph, its cases as arrays, and what ranks them."""
+    """One domain: its graph, its cases as arrays, and the learner that ranks them."""
 
     graph: IRI
     bank: Bank
@@ -46,7 +46,7 @@ class Domain:
 
 
 class Domains:
-    """Hold the lock of writers while using a domain: its arrays follow its writes."""
+    """The domains of all tenants. Hold the writers' lock while using one: its arrays follow its writes."""
 
     def __init__(self, parts: Backends, knobs: CasesSettings) -> None:
         self._parts = parts
@@ -57,7 +57,7 @@ class Domains:
         parts.change_listeners.append(self._follow_change)
 
     def open(self, graph: IRI) -> Domain:
-        """Return the domain of a graph, read when it is not open yet; raises `GraphError`, `EmbeddingError`."""
+        """Return the domain of a graph, loading it if necessary; raise `GraphError` or `EmbeddingError`."""
         with self._lock:
             domain = self._open.get(graph)
             if domain is None:
@@ -67,28 +67,28 @@ class Domains:
             return domain
 
     def graphs_of(self, tenant: str) -> list[IRI]:
-        """List the graphs of a tenant's cases, sorted."""
+        """Return the graphs of a tenant's cases, sorted."""
         return [graph for graph in self._parts.graph.graphs() if graph.startswith(cases_iri(tenant, ""))]
 
     def invalidate(self, graph: IRI) -> None:
-        """Read a domain again at its next use."""
+        """Have a domain read again at its next use."""
         with self._lock:
             self._open.pop(graph, None)
 
     def save(self) -> None:
-        """Keep what the Q functions learned for the next start."""
+        """Save what the Q functions learned for the next start."""
         with self._lock:
             for domain in self._open.values():
                 domain.learner.save()
 
     def embed_again(self) -> int:
-        """Embed every case's state again; returns how many there are."""
+        """Embed every case's state again; return their number."""
         with self._lock:
             self._open.clear()
             return sum(load_bank(graph, self._parts)[2] for graph in self._graphs())
 
     def differences(self) -> list[Difference]:
-        """List where the vectors of states are not what the graph says; changes nothing."""
+        """Return the differences between the vectors of states and the graph; change nothing."""
         known = self._parts.indexes.file.read_state_digests()
         wanted = {iri: digest(text) for graph in self._graphs() for iri, text in load_tasks(graph, self._parts).items()}
         differences = [
@@ -111,7 +111,7 @@ class Domains:
 
     @contextmanager
     def follow_own_writes(self) -> Iterator[None]:
-        """Let whoever writes within the block bring the arrays up to date."""
+        """Let the caller update the arrays itself for writes within the block."""
         self._own.writes = True
         try:
             yield
@@ -127,14 +127,14 @@ class Domains:
             return
         for graph in {quad[3] for quad in (*change.adds, *change.removes) if quad[3].startswith(CASES)}:
             self.invalidate(graph)
-        # What was learned from a case that somebody erased goes with it.
+        # What was learned from an erased case is erased with it.
         for graph in {quad[3] for quad in change.removes if quad[1] == TYPE and quad[2] == MEM.Case}:
             weights_path(graph, self._parts.datadir).unlink(missing_ok=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """Who writes where: the caller's name and tenant, the time, and the parts."""
+    """The context of a write: the caller's name and tenant, the time, and the stores."""
 
     actor: str
     tenant: str
@@ -143,27 +143,27 @@ class Writer:
     parts: Backends
 
     def write_change(self, change: Change, operation: str, nodes: Sequence[IRI] = (), asked: str | None = None) -> None:
-        """Write a change into a domain, with the access it was; the arrays are brought up to date by whoever calls."""
+        """Write a change to a domain, with its access record; the caller updates the arrays."""
         logged = access_quads(operation, self.actor, self.tenant, self.at, nodes, asked)
         with self.domains.follow_own_writes():
             self.parts.apply(change + Change(logged))
 
 
 MOST_NODES = 100
-"""Nodes that one access names."""
+"""Maximum number of nodes that one access names."""
 
 
 def access_quads(
     operation: str, actor: str, tenant: str, at: datetime, nodes: Iterable[IRI] = (), asked: str | None = None
 ) -> tuple[Quad, ...]:
     """
-    Return the quads that say that somebody called something.
+    Return the quads that record a call.
 
     Args:
-        operation: the call, as `cases.retrieve`.
+        operation: the call, such as `cases.retrieve`.
         actor: the name of the token.
         nodes: what was returned or written.
-        asked: a text of the caller's, of which only the digest is kept.
+        asked: a text of the caller, of which only the digest is stored.
     """
     iri, graph = mint("access"), audit_iri(tenant)
     quads: list[Quad] = [
@@ -179,20 +179,21 @@ def access_quads(
 
 
 READS_S = 5.0
-"""Seconds in which alike queries of one caller are one access."""
+"""Seconds within which similar queries of one caller count as one access."""
 
 
 class ReadLog:
     """
-    Who could read the cases by SPARQL or in an export; written together every `READS_S` seconds, so that nobody waits for a write.
+    Records who could read the cases by SPARQL or in an export; written in batches every `READS_S` seconds, so that no reader waits
+    for a write.
 
-    *But:* what was noted since the last write is lost when the process is killed.
+    *But:* records since the last write are lost when the process is killed.
     """
 
     def __init__(self, parts: Backends, writing: AbstractContextManager[object]) -> None:
         """
         Args:
-            writing: the lock of all writers; never held by who calls `note_read`.
+            writing: the lock of all writers; the caller of `note_read` must not hold it.
         """
         self._parts, self._writing = parts, writing
         self._lock = threading.Lock()
@@ -210,10 +211,10 @@ class ReadLog:
         operation: str = "cases.sparql",
     ) -> None:
         """
-        Note that somebody asked a query whose dataset has some graphs of cases, or was given them as a document.
+        Note that somebody ran a query over some graphs of cases, or received them as a document.
 
         Args:
-            digest: of the query without its strings and numbers; left out of the access where there were many.
+            digest: of the query without its strings and numbers; left out while very many reads wait to be written.
         """
         if self._parts.degraded:
             return
@@ -225,7 +226,7 @@ class ReadLog:
             self._worker.wake()
 
     def write_reads(self) -> None:
-        """Write what is noted now; raises `GraphError`, and keeps it then."""
+        """Write the noted records now; if that raises `GraphError`, they are kept."""
         with self._writing:
             with self._lock:
                 reads = {key: at for key, at in self._waiting.items() if self._parts.has_tenant(key[2])}
@@ -243,7 +244,7 @@ class ReadLog:
                 raise
 
     def close(self, wait_s: float) -> None:
-        """Write the rest and begin nothing more; call it before the store is closed."""
+        """Write the remaining records and stop; call it before the store is closed."""
         self._worker.stop(wait_s)
         self.write_reads()
 
@@ -260,13 +261,13 @@ class ReadLog:
 
 
 STRETCHES = 20
-"""Points of a learning curve at most."""
+"""Maximum number of points of a learning curve."""
 _GOOD = 0.5
 
 
 def reciprocal_rank(relevances: Sequence[float]) -> float:
     """
-    Return 1 / the rank of the first relevant one, 0 when none is; a relevance from one half on counts.
+    Return 1 / the rank of the first relevant item, 0 if there is none; a relevance of at least one half counts.
 
     >>> round(reciprocal_rank([0, 0, 1, 0]), 5)
     0.33333
@@ -281,7 +282,7 @@ def dcg(relevances: Sequence[float]) -> float:
 
 def ndcg(relevances: Sequence[float], k: int) -> float:
     """
-    Return the DCG of the first k against that of the best order of all of them; 0 where nothing is relevant.
+    Return the DCG of the first k, divided by that of the best order of all of them; 0 if nothing is relevant.
 
     >>> round(ndcg([0, 1, 0, 1], 4), 5)
     0.65092
@@ -292,7 +293,7 @@ def ndcg(relevances: Sequence[float], k: int) -> float:
 
 def learning_curve(rewards: Sequence[float], stretches: int = STRETCHES) -> tuple[CurvePoint, ...]:
     """
-    Return the mean reward of equal stretches, the first first.
+    Return the mean reward of equal stretches, in order.
 
     >>> learning_curve([0, 0, 1, 1], 2)
     (CurvePoint(until=2, reward=0.0), CurvePoint(until=4, reward=1.0))
@@ -303,9 +304,9 @@ def learning_curve(rewards: Sequence[float], stretches: int = STRETCHES) -> tupl
 
 def measure_domain(domain: Domain, name: str, parts: Backends, knobs: CasesSettings) -> CaseMetrics:
     """
-    Measure one domain; a figure is None where there is nothing yet to tell it from.
+    Measure one domain; a figure is None if there is no data for it yet.
 
-    A shown case is as relevant as what showing it earned, from 0 to 1.
+    The relevance of a shown case is the reward of the task it was shown for, clamped to 0..1.
     """
     rows = parts.graph.select("cases/earned", [domain.graph])
     rewards, rankings = [], []

@@ -1,4 +1,4 @@
-"""What a model fills in when it plans and when it acts; apart from the rest, as pydantic is needed only where there is a model."""
+"""The forms that a model fills in when it plans and acts; a separate module, because pydantic is needed only with a model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Form(BaseModel):
-    """What is beyond the fields is passed over."""
+    """A form that ignores unknown fields."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -19,7 +19,7 @@ class PlanStep(Form):
 
 
 class Plan(Form):
-    """The steps that are to be taken, or the answer when there is nothing left to do."""
+    """The steps to take, or the answer if nothing is left to do."""
 
     plan: list[PlanStep]
     finalAnswer: str | None = None
@@ -27,7 +27,7 @@ class Plan(Form):
 
 
 class Move(Form):
-    """What to do next within a step; `arguments` is a JSON object as text."""
+    """The next action within a step; `arguments` is a JSON object as text."""
 
     action: Literal["call", "done", "failed"]
     tool: str | None = None

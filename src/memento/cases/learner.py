@@ -1,22 +1,22 @@
 """
-What a case is worth for a task, as learned from rewards, and how much that counts beside likeness.
+Learn from rewards how valuable a case is for a task, and decide how much that counts beside similarity.
 
-Every so many rewarded pairs of a task and a case the network learns from the latest thousand. β, the weight of its value against
-the cosine, is 0 until enough pairs of both kinds are known, and then grows from one half to 1 with them.
+After a fixed number of new rewarded pairs of task and case, the network learns from the latest thousand. β, the weight of its value
+against the cosine, is 0 until enough pairs of both kinds are known, and then grows from one half to 1 with their number.
 
-*Guarantees:* never worse than likeness for long: each pair is judged by the network before the network learns from it, and where
-that told the latest pairs' rewards worse than the cosine did, β is 0 until it tells them better. Weights that do not fit the
-embedder or the features, or are not there, are learned again from the graph. The same seed, pairs and order give the same weights
-on one machine; torch is not imported before the first learning, and without it likeness alone decides. Weights are read as they
-were written, or not at all, and no array of objects is ever read, so nothing in their file is run.
+*Guarantees:* never worse than similarity for long: the network judges each pair before it learns from it, and if it predicted the
+latest rewards worse than the cosine did, β is 0 until it predicts them better. Weights that are missing, or do not match the
+embedder or the features, are learned again from the graph. The same seed, pairs and order give the same weights on one machine.
+Torch is imported only for the first learning; without it similarity alone decides. A weight file is read completely or not at all,
+and never as an array of objects, so nothing in it is executed.
 
-The network behind Q has two layers over frozen embeddings, Q = σ(W₂ᵀ·relu(W₁ᵀx + b₁) + b₂), in numpy; it learns in torch. The loss
-is the binary cross-entropy with the reward clipped to 0..1, −r·log Q − (1 − r)·log(1 − Q). What answers is a running mean of the
-weights, which is steadier than the last of them. It sees both embeddings, how alike they are, what the case has earned, and the
-form of both texts.
+The network behind Q has two layers over frozen embeddings, Q = σ(W₂ᵀ·relu(W₁ᵀx + b₁) + b₂), evaluated in numpy and trained in
+torch. The loss is the binary cross-entropy with the reward clipped to 0..1, −r·log Q − (1 − r)·log(1 − Q). Predictions use a
+running mean of the weights, which is more stable than the latest ones. The input is both embeddings, their similarity, the past
+rewards of the case, and the form of both texts.
 
-*Because:* the embeddings are many numbers and the other features few, so the rows of W₁ that read embeddings begin smaller and
-learn more slowly; otherwise a thousand pairs are learned by heart.
+*Because:* the embeddings are many numbers and the other features few, so the rows of W₁ that read embeddings start smaller and
+learn more slowly; otherwise the network memorises a thousand pairs.
 
 *Source:* Zhou et al. 2025, arXiv 2508.16153, §4.
 """
@@ -53,22 +53,22 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 REPLAY = 1_000
-"""Pairs that an update learns from: the latest."""
+"""Number of pairs that an update learns from: the latest."""
 STEPS = 20
-"""Batches of one update."""
-_FULL = 500  # pairs from which on Q alone decides
-_GOOD = 0.5  # reward from which a pair is a success
-_EPOCHS, _LEAST_STEPS, _MOST_STEPS = 8, 400, 3_000  # of learning from nothing
-_MOST_PAIRS = 10_000  # pairs that it is done from
-_WINDOW = 200  # latest pairs that Q and the cosine are compared on
-_ENOUGH = 50  # of them, before they are
-_MARGIN = 0.05  # by which Q must be worse: about one standard error of the difference on that many pairs
-_SAVED_EVERY = 10  # updates
+"""Number of batches per update."""
+_FULL = 500  # number of pairs from which on Q alone decides
+_GOOD = 0.5  # reward from which on a pair is a success
+_EPOCHS, _LEAST_STEPS, _MOST_STEPS = 8, 400, 3_000  # for learning from scratch
+_MOST_PAIRS = 10_000  # maximum number of pairs for it
+_WINDOW = 200  # latest pairs on which Q and the cosine are compared
+_ENOUGH = 50  # minimum number of them for the comparison
+_MARGIN = 0.05  # by which Q must be worse: about one standard error of the difference on this many pairs
+_SAVED_EVERY = 10  # in updates
 
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """How much Q counts, in 0..1, and why; `auc_q` and `auc_cosine` are how well either told the latest rewards."""
+    """The weight of Q, in 0..1, and the reason; `auc_q` and `auc_cosine` are the accuracies of both on the latest rewards."""
 
     beta: float
     reason: str
@@ -78,7 +78,7 @@ class Weight:
 
 
 def weights_path(graph: IRI, home: DataFolder) -> Path:
-    """Return the file of what a domain's Q function has learned."""
+    """Return the file with the weights of a domain's Q function."""
     return home.weights / f"{sha256(graph.encode()).hexdigest()[:32]}.npz"
 
 
@@ -88,7 +88,7 @@ class Learner:
     def __init__(self, bank: Bank, pairs: Sequence[Pair], parts: Backends, knobs: CasesSettings) -> None:
         """
         Args:
-            bank: has no use credited yet.
+            bank: without any credited use.
             pairs: those with a reward, oldest first.
         """
         self._bank, self._knobs = bank, knobs
@@ -100,19 +100,19 @@ class Learner:
         self._rewards = np.zeros(REPLAY, dtype=np.float32)
         self._window: deque[tuple[float, float, bool]] = deque(maxlen=_WINDOW)
         self._good = self._bad = self._learned = self._saved = 0
-        self._places = 0  # pairs ever put into the replay
+        self._places = 0  # pairs ever added to the replay
         self._newest = self._last = IRI("")  # the latest use with a reward, and the latest that was learned from
         self.updates = self.retrievals = 0
         self._restore(pairs)
 
     @property
     def label_counts(self) -> tuple[int, int]:
-        """Count the pairs with a reward: those from one half on, and the others."""
+        """Return the numbers of pairs with a reward of at least one half, and of the others."""
         return self._good, self._bad
 
     @property
     def weight(self) -> Weight:
-        """Return how much Q counts in the next ranking, and why."""
+        """Return the weight of Q in the next ranking, and the reason."""
         needed, count = self._knobs.pairs_needed, self._good + self._bad
         if self._knobs.ranking == "cosine":
             return Weight(0.0, "by likeness alone, as the settings say")
@@ -132,13 +132,13 @@ class Learner:
         return Weight(beta, f"learned from {count} pairs with a reward in {self.updates} updates", False, *(aucs or ()))
 
     def q(self, state: Vector, form: NDArray[np.float32], rows: Rows, now_ms: float) -> NDArray[np.float32] | None:
-        """Return (len(rows),) the chance that a task succeeds when each case is shown for it; None before anything was learned."""
+        """Return (len(rows),) the probability of success when each case is shown for a task; None before anything was learned."""
         if self._trainer is None:
             return None
         return self._trainer.mean.q(self._features(state, form, rows, now_ms))
 
     def learn(self, pairs: Sequence[Pair]) -> None:
-        """Take the pairs of a retrieval in, oldest retrieval first, and learn when it is time."""
+        """Add the pairs of some retrievals, oldest retrieval first, and learn when due."""
         for pair in pairs:
             if pair.q is not None:
                 self._window.append((pair.q, pair.cosine, pair.reward >= _GOOD))
@@ -146,7 +146,7 @@ class Learner:
         self._update()
 
     def save(self) -> None:
-        """Keep the weights, when they have changed; without them the next start learns from the graph."""
+        """Save the weights if they have changed; without them the next start learns from the graph."""
         if self._trainer is None or self._saved == self.updates:
             return
         arrays = {"centre": self._centre, **self._trainer.last.pack("last"), **self._trainer.mean.pack("mean")}
@@ -158,12 +158,12 @@ class Learner:
             logger.warning("cases.weights-not-kept", extra={"file": str(self._path), "error": error.strerror})
 
     def discard(self) -> None:
-        """Keep nothing of what was learned; whoever asks next learns from the graph."""
+        """Delete the saved weights; the next use learns from the graph."""
         self._trainer = None
         self._path.unlink(missing_ok=True)
 
     def fit(self, pairs: Sequence[Pair]) -> None:
-        """Learn from pairs alone, forgetting what was learned before; their cases must have no use credited after them."""
+        """Learn from these pairs alone, discarding earlier weights; no later use of their cases may be credited yet."""
         self._begin_network()
         assert self._trainer is not None
         rows = [self._add_to_replay(list(some)) for _, some in groupby(pairs, key=lambda pair: pair.retrieval)]
@@ -176,7 +176,7 @@ class Learner:
             self._learned, self._last = self._good + self._bad, self._newest
 
     def _restore(self, pairs: Sequence[Pair]) -> None:
-        """Go on where an earlier process left off: credit what was earned, and have the weights, or learn them."""
+        """Continue after an earlier process: credit the rewards, and load the weights, or learn them."""
         for pair in pairs:
             if pair.q is not None:
                 self._window.append((pair.q, pair.cosine, pair.reward >= _GOOD))
@@ -196,7 +196,7 @@ class Learner:
             self.save()
 
     def _load_weights(self, uses: Sequence[IRI]) -> int | None:
-        """Load the weights that an earlier process kept; return how many uses they learned from, or None when they do not fit."""
+        """Load the weights that an earlier process saved; return how many uses they learned from, or None if they do not match."""
         stored = read_weights(self._path)
         if stored is None or any(stored[1].get(key) != value for key, value in self._describe_maker().items()):
             return None
@@ -212,7 +212,7 @@ class Learner:
         return learned
 
     def _describe_maker(self) -> dict[str, object]:
-        """Describe what weights must have been made by to be used."""
+        """Return the properties that must match for saved weights to be used."""
         return {
             "graph": self._bank.graph,
             "embedder": self._fingerprint,
@@ -230,7 +230,7 @@ class Learner:
         self._trainer = Trainer(fresh, fresh, 0)
 
     def _add_to_replay(self, pairs: Sequence[Pair]) -> tuple[Features, NDArray[np.float32]]:
-        """Put the pairs of one retrieval into the replay, as they were before their reward, and then credit it."""
+        """Add the pairs of one retrieval to the replay, in their state before the reward, and then credit the reward."""
         there = [(pair, row) for pair in pairs if (row := self._bank.row(pair.case)) is not None]
         seen = np.zeros((0, feature_width(self._bank.dimensions)), dtype=np.float32)
         if there:
@@ -255,7 +255,7 @@ class Learner:
         self.retrievals += len({pair.retrieval for pair in pairs})
 
     def _update(self) -> None:
-        """Learn as often as there were so many new pairs, as soon as there is a difference to learn."""
+        """Learn once for every so many new pairs, provided that both successes and failures are known."""
         due = (self._good + self._bad - self._learned) // self._knobs.update_every
         if due < 1 or not (self._good and self._bad) or not self._places or find_spec("torch") is None:
             return
@@ -272,7 +272,9 @@ class Learner:
             self.save()
 
     def _compare_aucs(self) -> tuple[float, float] | None:
-        """Compute the AUC of Q and of the cosine on the latest pairs, as judged before learning from them; None without enough."""
+        """
+        Return the AUC of Q and of the cosine on the latest pairs, judged before learning from them; None without enough pairs.
+        """
         if len(self._window) < _ENOUGH:
             return None
         q, cosine, good = (np.array(column) for column in zip(*self._window, strict=True))
@@ -286,7 +288,7 @@ class Learner:
 
 def auc(values: NDArray[np.float64], good: NDArray[np.bool_]) -> float:
     """
-    Return the chance that a good one has the larger value, ties counting half; ½ is chance. Both kinds must be there.
+    Return the probability that a good item has the larger value, ties counting half; ½ is chance. Both kinds must occur.
 
     >>> auc(np.array([0.1, 0.4, 0.35, 0.8]), np.array([False, False, True, True]))
     0.75
@@ -300,26 +302,26 @@ def auc(values: NDArray[np.float64], good: NDArray[np.bool_]) -> float:
 Features = NDArray[np.float32]
 
 FEATURES_VERSION = 2
-"""Raise it with every change in what the network sees: weights of another version are not used."""
+"""Version of the network's input; raise it with every change: weights of another version are not used."""
 
 _PRIOR, _PRIOR_USES = 0.3, 5.0
-"""What a case that was never shown is held to have earned, in how many uses: few rewards make it neither the best nor the worst."""
+"""The prior reward of a case that was never shown, and its number of uses: it keeps a few rewards from deciding too much."""
 
 
 def feature_width(dimensions: int) -> int:
-    """Count the numbers of a pair, the two embeddings first."""
+    """Return the number of features of a pair, the two embeddings first."""
     return 2 * dimensions + 5 + 3 * FORM_WIDTH
 
 
 def compute_features(state: Vector, form: Vector, rows: Rows, bank: Bank, now_ms: float, centre: Vector) -> Features:
     """
-    Compute (len(rows), width), one row for each case.
+    Return (len(rows), width) features, one row for each case.
 
     Args:
         state: (d,) the task's vector.
         form: (6,) its form.
-        now_ms: when it is asked, in milliseconds since 1970.
-        centre: (d,) what is taken off every embedding, so that it says how a text differs from the others.
+        now_ms: the time of the retrieval, in milliseconds since 1970.
+        centre: (d,) subtracted from every embedding, so that it describes how a text differs from the others.
     """
     d, count = bank.dimensions, len(rows)
     features = np.empty((count, feature_width(d)), dtype=np.float32)
@@ -327,7 +329,7 @@ def compute_features(state: Vector, form: Vector, rows: Rows, bank: Bank, now_ms
     features[:, :d] = state - centre
     np.subtract(vectors, centre, out=features[:, d : 2 * d])
     own = bank.reward[rows]
-    # Whole days: how fast a machine is must not decide what is learned.
+    # Whole days: the speed of a machine must not affect what is learned.
     uses, age_days = bank.uses[rows], np.floor(np.maximum(now_ms - bank.at[rows], 0) / 86_400_000)
     features[:, 2 * d] = vectors @ state
     features[:, 2 * d + 1] = np.where(np.isnan(own), 0.5, np.clip(own, 0, 1))
@@ -347,9 +349,9 @@ Arrays = dict[str, NDArray[Any]]
 HIDDEN = 32
 BATCH = 32
 _RATE, _DECAY = 3e-3, 1e-2  # of AdamW
-_SLOWER = 0.1  # the embeddings' share of the rate
-_SMALLER = 0.3  # and of the size that weights begin with
-_MEAN = 0.99  # what is left of the mean of the weights after a step
+_SLOWER = 0.1  # learning rate of the embeddings' rows, relative to the others
+_SMALLER = 0.3  # and their initial size
+_MEAN = 0.99  # share of the running mean that is kept in each step
 
 PARTS = ("embedded", "other", "bias", "out", "last")
 
@@ -368,7 +370,7 @@ class Network:
 
     @classmethod
     def fresh(cls, width: int, embedded: int, seed: int) -> Self:
-        """A network that has learned nothing; of `width` features the first `embedded` are embeddings."""
+        """Return an untrained network; of `width` features the first `embedded` are embeddings."""
         draw, rest = np.random.default_rng(seed), width - embedded
         return cls(
             embedded=(draw.normal(size=(embedded, HIDDEN)) * _SMALLER / embedded**0.5).astype(np.float32),
@@ -379,7 +381,7 @@ class Network:
         )
 
     def q(self, features: Features) -> Numbers:
-        """Return (n,) the chance of success for (n, F) features, in 0..1."""
+        """Return (n,) the probability of success for (n, F) features, in 0..1."""
         split = len(self.embedded)
         hidden = features[:, :split] @ self.embedded + features[:, split:] @ self.other + self.bias
         logit = np.maximum(hidden, 0) @ self.out[:, 0] + self.last[0]
@@ -391,18 +393,18 @@ class Network:
 
     @classmethod
     def unpack(cls, arrays: Arrays, prefix: str) -> Self:
-        """Return the network that `pack` was asked of; raises `KeyError` where one is missing."""
+        """Return the network that `pack` packed; raise `KeyError` if an array is missing."""
         return cls(**{name: np.array(arrays[f"{prefix}/{name}"], dtype=np.float32) for name in PARTS})
 
 
 class Trainer:
-    """Takes a network further; `mean` is what answers."""
+    """Trains a network further; `mean` is the running mean used for predictions."""
 
     def __init__(self, last: Network, mean: Network, steps: int) -> None:
         """
         Args:
             last: the weights after the latest step.
-            steps: how many there were.
+            steps: number of steps so far.
         """
         self.last, self.mean, self.steps = last, mean, steps
         self._weights: list[torch.Tensor] = []
@@ -410,9 +412,9 @@ class Trainer:
 
     def train(self, features: Features, rewards: Numbers, steps: int, draw: np.random.Generator) -> float:
         """
-        Learn from random batches of (n, F) features and (n,) rewards; returns the mean loss.
+        Learn from random batches of (n, F) features and (n,) rewards; return the mean loss.
 
-        Successes weigh as much as failures together, where they are fewer.
+        If there are fewer successes than failures, they are weighted so that both count equally in sum.
         """
         import torch
         from torch.nn.functional import binary_cross_entropy_with_logits
@@ -476,10 +478,10 @@ _ABOUT, _DIGEST = "about", "sha256"
 
 def write_weights(path: Path, arrays: Arrays, about: Mapping[str, object]) -> None:
     """
-    Keep arrays, and what is said about them as JSON, in place of what the file had.
+    Write arrays and their metadata (as JSON) to a file, replacing its content.
 
     Raises:
-        OSError: no room, or no right to write.
+        OSError: there is no room, or no permission to write.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     text = json.dumps(dict(about), sort_keys=True).encode("utf-8")
@@ -495,7 +497,7 @@ def write_weights(path: Path, arrays: Arrays, about: Mapping[str, object]) -> No
 
 
 def read_weights(path: Path) -> tuple[Arrays, dict[str, Any]] | None:
-    """Read what `write_weights` was given; None when there is no file, when it is damaged, or when it is something else."""
+    """Read what `write_weights` wrote; None if the file is missing, damaged, or of another kind."""
     try:
         with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}

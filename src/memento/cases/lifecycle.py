@@ -1,7 +1,10 @@
-"""Cases from first to last: make them of finished tasks, show them, hide or erase them, and let the least valuable go.
+"""
+The life of a case: make it from a finished task, show it, hide or erase it, and prune the least valuable ones.
 
-*Guarantees:* cases, their vectors and their places in the bank come in one atomic write. Forgotten cases are hidden and stay in the
-graph; erased and pruned ones are gone with all that is theirs. A domain never loses its only case to pruning."""
+*Guarantees:* cases, their vectors and their rows in the bank are added together, with one atomic write to the graph. Forgotten
+cases are hidden and stay in the graph; erased and pruned ones are deleted with everything that belongs to them. Pruning never
+removes a domain's only case.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ from memento.settings import CasesSettings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewCase:
-    """A case with its quads, not yet written."""
+    """A case with its quads, not written yet."""
 
     case: Case
     task: str
@@ -39,7 +42,9 @@ class NewCase:
 
 
 def make_case(row: CaseRow, about: Sequence[IRI], graph: IRI, now: datetime, knobs: CasesSettings) -> NewCase:
-    """Make a case of a row; raises `InputError` when its outcome is none, or its reward out of range or against its outcome."""
+    """
+    Build a case from a row; raise `InputError` if its outcome is unknown, or its reward out of range or contrary to the outcome.
+    """
     reward = reconcile_reward(row.reward, row.outcome) if row.reward is not None else None
     if reward is None and row.outcome is not None:
         reward = compute_reward(row.outcome, knobs)
@@ -64,7 +69,7 @@ def make_case(row: CaseRow, about: Sequence[IRI], graph: IRI, now: datetime, kno
 
 
 def make_case_of_run(kept: StoredRun, plan: str, verdict: Verdict, tags: Sequence[str], graph: IRI) -> NewCase:
-    """Make the case of a run that ends, with its verdict and tags."""
+    """Build the case of a finished run, with its verdict and tags."""
     way = kept.trajectory
     action = way.action if way.action and plan == kept.plan else mint("action")
     case = Case(
@@ -99,7 +104,7 @@ def save_cases(
     cases: Sequence[NewCase], more: Change, domain: Domain, writer: Writer, operation: str = "cases.add"
 ) -> None:
     """
-    Write cases, and with them whatever else belongs into the same write.
+    Write cases, together with other changes that belong to the same write.
 
     Raises:
         EmbeddingError: a task cannot be embedded; nothing was written.
@@ -128,7 +133,7 @@ def save_cases(
 
 
 def describe_case(case: str, domain: Domain, name: str, parts: Backends) -> CaseShown:
-    """Describe one case in full, a forgotten one too; raises `NotFound`."""
+    """Describe one case in full, also if it is forgotten; raise `NotFound`."""
     cases = _load_cases([parse_iri(case)], domain, name, parts, steps=True)
     if not cases:
         raise NotFound(f"there is no case <{case}> in this domain")
@@ -138,7 +143,7 @@ def describe_case(case: str, domain: Domain, name: str, parts: Backends) -> Case
 def list_cases(
     limit: int, offset: int, domain: Domain, name: str, parts: Backends, task: str | None = None
 ) -> tuple[CaseShown, ...]:
-    """List a page of the cases of a domain, the latest finished first, or those that are most like a task."""
+    """Return a page of a domain's cases, the latest finished first, or those most similar to a task."""
     bank = domain.bank
     rows = np.flatnonzero(bank.alive)
     keys = [-rows, -bank.at[rows]]
@@ -166,7 +171,7 @@ def _to_case(row: Row, links: Sequence[Row], domain: Domain, name: str, parts: B
     uses = int(domain.bank.uses[place]) if place is not None else 0
     steps_taken: tuple[TaskStep, ...] = ()
     if way and steps:
-        with suppress(NotFound):  # the way alone cannot be read
+        with suppress(NotFound):  # only its trajectory cannot be read
             steps_taken = runs.load_run(way, domain, parts).to_task_run("").steps
     return CaseShown(
         iri=iri,
@@ -199,11 +204,11 @@ def _to_verdict(row: Row) -> Verdict:
     )
 
 
-_AT_ONCE = 200  # cases whose quads are read together
+_AT_ONCE = 200  # cases whose quads are read in one batch
 
 
 def hide_case(case: str, domain: Domain, writer: Writer) -> IRI:
-    """Hide a case from every retrieval from now on; raises `NotFound`. Doing it twice changes nothing."""
+    """Hide a case from all further retrievals; raise `NotFound`. Hiding it twice changes nothing."""
     iri = parse_iri(case)
     rows = writer.parts.graph.select("cases/listed", [domain.graph], case=iri)
     if not rows:
@@ -215,7 +220,7 @@ def hide_case(case: str, domain: Domain, writer: Writer) -> IRI:
 
 
 def load_quads(cases: Sequence[IRI], domain: IRI, parts: Backends) -> tuple[Quad, ...]:
-    """Load every quad of some cases, or trajectories of runs, and of all that is theirs alone."""
+    """Load all quads of some cases, or trajectories of runs, including everything that belongs to them alone."""
     quads: dict[Quad, None] = {}
     for begin in range(0, len(cases), _AT_ONCE):
         rows = parts.graph.select("cases/traces", [domain], case=cases[begin : begin + _AT_ONCE])
@@ -225,7 +230,7 @@ def load_quads(cases: Sequence[IRI], domain: IRI, parts: Backends) -> tuple[Quad
 
 
 def erase_cases(cases: Sequence[IRI], domain: Domain, writer: Writer) -> None:
-    """Delete cases with every copy of their texts, and learn again without them; those that are not there are passed over."""
+    """Delete cases with every copy of their texts, and learn again without them; missing cases are skipped."""
     gone = load_quads(cases, domain.graph, writer.parts)
     if not gone:
         return
@@ -239,7 +244,7 @@ def erase_cases(cases: Sequence[IRI], domain: Domain, writer: Writer) -> None:
 
 
 def drop_traces(gone: Sequence[Quad], parts: Backends) -> None:
-    """Remove what is kept elsewhere of erased cases: their vectors, those of their texts, and snapshots of the store."""
+    """Remove other data of erased cases: their vectors, those of their texts, and snapshots of the store."""
     parts.snapshots.drop()
     parts.indexes.file.write_states([], sorted({quad[0] for quad in gone}))
     parts.embedder.discard([str(value) for _, predicate, value, _ in gone if predicate == MEM.content])
@@ -247,9 +252,10 @@ def drop_traces(gone: Sequence[Quad], parts: Backends) -> None:
 
 def find_derived_cases(nodes: Sequence[IRI], tenant: str, parts: Backends) -> tuple[tuple[IRI, ...], tuple[Quad, ...]]:
     """
-    Find the cases of a tenant that were made with some memories or notes, and every quad of them and of such runs under way.
+    Return the cases of a tenant that were derived from some memories or notes, and all quads of these cases and of such unfinished
+    runs.
 
-    *Because:* a plan or a result may tell what a memory said, and nobody can say whether it does.
+    *Because:* a plan or a result may repeat what a memory said, and this cannot be detected.
     """
     graphs = [graph for graph in parts.graph.graphs() if graph.startswith(cases_iri(tenant, ""))]
     rows = parts.graph.select("cases/derived", graphs, node=nodes) if graphs and nodes else []
@@ -261,7 +267,7 @@ def find_derived_cases(nodes: Sequence[IRI], tenant: str, parts: Backends) -> tu
 
 
 def find_look_ups(names: Sequence[str], tenant: str, parts: Backends) -> tuple[Quad, ...]:
-    """Find the look-ups of a tenant whose tasks have one of some names in them: every quad of theirs."""
+    """Return all quads of a tenant's retrievals whose tasks contain one of some names."""
     graphs = [graph for graph in parts.graph.graphs() if graph.startswith(cases_iri(tenant, ""))]
     wanted = [f" {' '.join(tokens(name))} " for name in names if tokens(name)]
     gone: list[Quad] = []
@@ -275,11 +281,11 @@ def find_look_ups(names: Sequence[str], tenant: str, parts: Backends) -> tuple[Q
 
 def find_least_valuable(domain: Domain, knobs: CasesSettings, now_ms: float) -> list[IRI]:
     """
-    Find the cases over the limit, those to go first by the strategy of the settings.
+    Return the cases beyond the limit, in the order of the strategy that the settings name.
 
-    `value` is mean Q times what is left of it after so many half-lives: a case that was never ranked counts by its own reward, one
-    that nobody has judged by one half. `oldest` is when they were finished, `unused` how often they were shown, `reward` what they
-    earned; of equal ones the oldest go.
+    `value` is mean Q, reduced by half for each half-life; a case that was never ranked counts by its reward, one without a reward
+    by one half. `oldest` is the finishing time, `unused` the number of times shown, `reward` the reward; ties by age, the oldest
+    first.
     """
     bank = domain.bank
     over = len(bank) - max(knobs.limit, 1)
@@ -299,7 +305,7 @@ def find_least_valuable(domain: Domain, knobs: CasesSettings, now_ms: float) -> 
 
 
 def prune_cases(domain: Domain, knobs: CasesSettings, writer: Writer) -> tuple[IRI, ...]:
-    """Let the least valuable cases go until the domain keeps its limit; returns them."""
+    """Delete the least valuable cases until the domain is within its limit; return them."""
     going = find_least_valuable(domain, knobs, writer.at.timestamp() * 1000)
     if going:
         gone = load_quads(going, domain.graph, writer.parts)

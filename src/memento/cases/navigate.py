@@ -1,10 +1,10 @@
 """
-Cases looked at from a point of view: zoom is what is looked at, pan what it must concern, tilt what puts it in order.
+View cases from a viewpoint: zoom is what is shown, pan what it must concern, tilt what orders it.
 
-Each look is kept as a `zpt:NavigationView`, the latest few hundred of a domain. What was seen in the view that a look follows
-comes a little earlier, and so do cases that the latest views have seen often and cases that have earned more; in an order by time
-only the first does. A community is cases that concern the same entities more than chance: cases and entities are the
-nodes of one graph, a link for each "concerns", so that an entity that many cases share costs as many links, not their square.
+Each view is stored as a `zpt:NavigationView`, the latest few hundred of a domain. Cases seen in the preceding view rank a little
+higher, and so do cases that the latest views showed often and cases with larger rewards; with the order by time only the first
+applies. A community is a group of cases that concern the same entities more than by chance: cases and entities are the nodes of one
+graph, with a link for each "concerns", so that an entity shared by many cases costs as many links, not their square.
 
 *Source:* the ZPT ontology, http://purl.org/stuff/zpt/
 """
@@ -31,11 +31,11 @@ from memento.rank import Csr
 from memento.search.postings import tokens
 
 VIEWS = 200
-"""Looks that a domain keeps: the latest."""
-_CHOSEN = 100  # cases that a view is kept with: the first
-_SEEN = 0.1  # what having been seen in the view before adds to a score, which is in 0..1
-_HABIT = 0.03  # what having been seen in all of the latest views adds, and what a reward of 1 does
-_LATEST = 20  # views that make a habit
+"""Number of views that a domain keeps: the latest."""
+_CHOSEN = 100  # cases stored with a view: the first
+_SEEN = 0.1  # added to a score in 0..1 for a case that was seen in the preceding view
+_HABIT = 0.03  # added for a case seen in all of the latest views, and for a reward of 1
+_LATEST = 20  # number of views that form the habit
 _LEVELS: dict[Zoom, IRI] = {"case": ZPT.UnitLevel, "subtask": ZPT.MicroLevel, "community": ZPT.CommunityLevel}
 _PROJECTIONS: dict[Tilt, IRI] = {
     "embedding": ZPT.EmbeddingProjection,
@@ -48,10 +48,10 @@ _PROJECTIONS: dict[Tilt, IRI] = {
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Viewpoint:
     """
-    A point of view.
+    A viewpoint.
 
-    `entities` are those of the pan and `words` the rest of it: a case must concern all of the first and have all of the second.
-    `about` are the entities of the task.
+    `entities` are those of the pan and `words` the rest of it: a case must concern all of the entities and contain all of the
+    words. `about` are the entities of the task.
     """
 
     zoom: Zoom
@@ -69,10 +69,10 @@ class Viewpoint:
 
 def navigate(look: Viewpoint, domain: Domain, writer: Writer, *, keep: bool = True) -> Navigated:
     """
-    Show what is to be seen, best first, and keep the record of having looked, where that is to be kept.
+    Return what the viewpoint shows, best first, and store the view if `keep` is set.
 
     Raises:
-        NotFound: an unknown earlier view.
+        NotFound: the preceding view is unknown.
     """
     parts, bank = writer.parts, domain.bank
     seen = _load_seen_cases(look.previous, domain, parts)
@@ -94,7 +94,7 @@ def navigate(look: Viewpoint, domain: Domain, writer: Writer, *, keep: bool = Tr
 
 
 def select_rows(look: Viewpoint, domain: Domain, parts: Backends) -> Rows:
-    """Select (m,) the rows within the pan, ascending."""
+    """Return (m,) the rows within the pan, ascending."""
     bank = domain.bank
     mask = bank.mask_finished(look.since, look.until)
     for entity in look.entities:
@@ -110,7 +110,7 @@ def select_rows(look: Viewpoint, domain: Domain, parts: Backends) -> Rows:
 
 
 def score_rows(look: Viewpoint, rows: Rows, domain: Domain, parts: Backends) -> Values:
-    """Score (m,) how well each row stands under the tilt, in 0..1."""
+    """Score (m,) rows by the tilt, in 0..1."""
     bank = domain.bank
     match look.tilt:
         case "embedding":
@@ -128,7 +128,7 @@ def score_rows(look: Viewpoint, rows: Rows, domain: Domain, parts: Backends) -> 
 
 
 def _habits(rows: Rows, domain: Domain, parts: Backends) -> Values:
-    """Return (m,) the share of the latest views in which each row was seen."""
+    """Return (m,) the share of the latest views that showed each row."""
     views = [cast(IRI, row["view"]) for row in parts.graph.select("cases/views", [domain.graph])][:_LATEST]
     counts = Counter(
         cast(IRI, row["value"])
@@ -139,14 +139,16 @@ def _habits(rows: Rows, domain: Domain, parts: Backends) -> Values:
 
 
 def _earnings(rows: Rows, bank: Bank) -> Values:
-    """Return (m,) the mean of what tasks earned that each row was shown for, else what it earned itself; 0 where nobody knows."""
+    """Return (m,) the mean reward of the tasks that each row was shown for, else its own reward; 0 if neither is known."""
     uses = bank.uses[rows]
     own = np.nan_to_num(bank.reward[rows])
     return np.where(uses > 0, bank.reward_sums[rows] / np.maximum(uses, 1), own)
 
 
 def _by_words(task: str, rows: Rows, domain: Domain, parts: Backends) -> Values:
-    """Score the share of the task's words that a case's task has, each weighing its rarity among these cases."""
+    """
+    Score (m,) rows by the share of the task's words that occur in a case's task, each weighted by its rarity among these cases.
+    """
     wanted = set(tokens(task))
     iris = [domain.bank.iris[row] for row in rows]
     texts = load_texts(iris, domain, parts)
@@ -174,7 +176,7 @@ def _show_cases(rows: Rows, values: Values, look: Viewpoint, domain: Domain, par
 
 
 def _show_subtasks(rows: Rows, values: Values, look: Viewpoint, domain: Domain, parts: Backends) -> list[Landmark]:
-    """Show the steps of the cases, those of the best case first."""
+    """Return the steps of the cases, those of the best case first."""
     bank = domain.bank
     score = {bank.iris[row]: value for row, value in zip(rows.tolist(), values.tolist(), strict=True)}
     steps = parts.graph.select("cases/steps", [domain.graph], case=list(score)) if score else []
@@ -192,7 +194,7 @@ def _show_subtasks(rows: Rows, values: Values, look: Viewpoint, domain: Domain, 
 
 
 def _show_communities(rows: Rows, values: Values, look: Viewpoint, domain: Domain, parts: Backends) -> list[Landmark]:
-    """Show communities of the cases, the one with the best mean first; each is named by the entities that it turns on."""
+    """Return communities of the cases, the one with the best mean first, each named by its central entities."""
     bank = domain.bank
     score = dict(zip(rows.tolist(), values.tolist(), strict=True))
     with parts.indexes.lock:
@@ -275,7 +277,7 @@ def _view_quads(view: IRI, look: Viewpoint, found: Sequence[Landmark], at: datet
 
 
 def _expired_views(domain: Domain, parts: Backends) -> tuple[Quad, ...]:
-    """Return the quads of the views that are over the number kept."""
+    """Return the quads of the views beyond the number to keep."""
     views = [cast(IRI, row["view"]) for row in parts.graph.select("cases/views", [domain.graph])][VIEWS - 1 :]
     rows = parts.graph.select("cases/view", [domain.graph], view=views) if views else []
     return tuple((cast(IRI, row["subject"]), cast(IRI, row["predicate"]), row["value"], domain.graph) for row in rows)
@@ -283,10 +285,10 @@ def _expired_views(domain: Domain, parts: Backends) -> tuple[Quad, ...]:
 
 def parse_pan(pan: Sequence[str], bank: Bank, known: Callable[[str], list[IRI]]) -> tuple[list[IRI], list[str]]:
     """
-    Split a pan into entities and tags of cases, and words that are none.
+    Split a pan into entities and tags of cases, and other words.
 
     Args:
-        known: the entities that go by a name.
+        known: returns the entities with a name.
     """
     entities: list[IRI] = []
     words: list[str] = []
@@ -301,7 +303,9 @@ def parse_pan(pan: Sequence[str], bank: Bank, known: Callable[[str], list[IRI]])
 
 @dataclass(frozen=True, slots=True)
 class CaseCommunity:
-    """Rows of its cases, and the entities they share, the most shared first. `importance` is its share of the rank, 0..1."""
+    """
+    The rows of a community's cases, and their shared entities, the most shared first. `importance` is its share of the rank, 0..1.
+    """
 
     rows: tuple[int, ...]
     entities: tuple[IRI, ...]
@@ -310,7 +314,7 @@ class CaseCommunity:
 
 def find_communities(rows: Rows, bank: Bank) -> list[CaseCommunity]:
     """
-    Find the communities among some cases, the largest first; a case that concerns nothing is in none.
+    Find the communities among some cases, the largest first; a case that concerns no entity is in none.
 
     Source: Blondel et al. 2008, J. Stat. Mech.
     """

@@ -1,20 +1,20 @@
 """
-Plans for tasks: made of the cases that were shown for the task, by a model or by a template where there is none, and carried out.
+Plan a task from the cases shown for it, with a model, or with a template if there is none, and execute the plan.
 
-*Flow:* `write_planner_prompt` writes the question, `prompts/plan.md` is the system prompt, `forms.Plan` is what the model
-fills in. Each call of a tool is written down before it is made and again when it has answered.
+*Flow:* `write_planner_prompt` writes the question, `prompts/plan.md` is the system prompt, and the model fills in `forms.Plan`.
+Each tool call is recorded before it is made, and again after its response.
 
     next step ── move ── call ── write ──► …  ── over ──► next step
         │ none left: ask the planner for the answer          │ failed: the rest is passed over, and the planner plans again
         ▼                                                    ▼
       done                                         at most `cycles` plans, then failed
 
-*Guarantees:* what is in the graph is always enough to go on from. A call that may have happened before the process ended is made
-again only when its tool is said to be repeatable, or when the caller says so. A step fails only when it was tried: what lacks a
-model or a tool waits until there is one.
+*Guarantees:* the graph always contains enough to continue. A call that may have happened before the process ended is repeated only
+if its tool is declared repeatable, or if the caller says so. A step fails only if it was tried: a step without the model or tool it
+needs waits until there is one.
 
-A step that is itself a call, `read_file {"path": "a.txt"}`, is made as it stands, also without a model. `{{2}}` in it stands for
-the result of the step that its plan numbers 2, else of the second step.
+A step that is itself a call, `read_file {"path": "a.txt"}`, is executed as it is, also without a model. `{{2}}` in it stands for
+the result of the step with the number 2 in its plan, else of the second step.
 
 *Source:* the planner of Zhou et al. 2025, arXiv 2508.16153: positive plans first, then negative ones, as numbered steps.
 """
@@ -38,12 +38,12 @@ from memento.time import now
 if TYPE_CHECKING:
     from memento.cases.forms import Move, Plan
 
-SHOWN = 2000  # characters of a result or a plan in a question to a model
+SHOWN = 2000  # characters of a result or a plan in a prompt
 
 _NUMBERED = re.compile(r"\A\s*+(?:\d++[.)]|[-*])\s++")
 _BREAK = re.compile(r"\n+|(?<=[.!?;])\s+(?=\d+[.)]\s)")
-# What a task names: a quoted text, a path or file, a date or number, a name. Each is tried once at the beginning of its run of
-# characters and never given back: a task of a hundred thousand dashes takes no longer than one of words.
+# The values in a task: a quoted text, a path or file, a date or number, a name. Each pattern is tried once at the beginning of a
+# run of characters and never backtracks: a task of a hundred thousand dashes takes no longer than one of words.
 _VALUE = re.compile(
     r"\"[^\"]++\"|'[^']++'|“[^“”]++”|(?<![\w./~-])[./]*+[\w~-]++[./][\w./~-]*\w|\d[\w:.,-]*\w|\d"
     r"|\b[A-Z][\w'-]*+(?:\s[A-Z][\w'-]*+)*"
@@ -54,10 +54,10 @@ _QUOTES = "\"'“”"
 @dataclass(frozen=True, slots=True)
 class Draft:
     """
-    Steps to take, or an answer where none is left; who made it, and of what.
+    The steps to take, or an answer if none is left; the planner, and the cases it used.
 
-    `ids` are the numbers that its maker gave the steps, if they are all different. `solved` says whether that answer is one to
-    the task; `tokens` is what it cost.
+    `ids` are the numbers that the planner gave the steps, if they are all different. `solved` says whether the answer solves the
+    task; `tokens` is the cost.
     """
 
     steps: tuple[str, ...]
@@ -83,14 +83,14 @@ def plan_by_model(
     most: int = 20,
 ) -> Draft:
     """
-    Ask a model for a plan; an answer that is no plan is sent back to it with what is wrong.
+    Ask a model for a plan; an unusable response is sent back with a description of its error.
 
     Args:
-        done: the steps so far, when the task is under way: then the answer may be that nothing is left to do.
-        most: steps that it may have.
+        done: the steps so far, if the task is under way: the model may then answer that nothing is left to do.
+        most: maximum number of steps.
 
     Raises:
-        ModelError: it gave no usable plan.
+        ModelError: the model returned no usable plan.
     """
     from memento.cases.forms import Plan
 
@@ -122,7 +122,7 @@ def plan_by_model(
 def write_planner_prompt(
     task: str, found: CasesFound | None, tools: Mapping[str, Offered], done: Sequence[TaskStep] = ()
 ) -> str:
-    """Write the question to the planner: task, plans that worked, plans that did not, tools, steps so far."""
+    """Write the prompt for the planner: task, plans that worked, plans that did not, tools, steps so far."""
     parts = [f"# Task\n\n{task}"]
     if found and found.positives:
         parts.append("# Plans of similar tasks that worked\n\n" + "\n\n".join(map(_describe_case, found.positives)))
@@ -139,14 +139,14 @@ def write_planner_prompt(
 
 
 def describe_step(step: TaskStep) -> str:
-    """Describe a step and what came of it for a model."""
+    """Describe a step and its result for a model."""
     came = {"done": "done", "failed": "failed", "skipped": "not done", "pending": "still to do"}[step.state]
     called = f" (id {step.id})" if step.id not in (None, step.step + 1) else ""
     return f"{step.step + 1}.{called} {step.task}\n   {came}{': ' + shorten(step.result) if step.result else ''}"
 
 
 def shorten(text: str | None) -> str:
-    """Cut a text to as much as a model is shown."""
+    """Cut a text to the length that a model is shown."""
     return text if text is not None and len(text) <= SHOWN else f"{(text or '')[:SHOWN]}…" if text else ""
 
 
@@ -161,25 +161,25 @@ def split_steps(plan: str) -> tuple[str, ...]:
 
 
 def number_steps(steps: Iterable[str], ids: Sequence[int] = ()) -> str:
-    """Join steps as a numbered plan, by the numbers that they have, else by their places."""
+    """Join steps into a numbered plan, by their own numbers or else by their positions."""
     return "\n".join(f"{ids[place] if ids else place + 1}. {step}" for place, step in enumerate(steps))
 
 
 def write_steps(steps: Sequence[TaskStep]) -> str:
-    """Write steps that were taken as a plan; they keep their numbers where each has one that no other has."""
+    """Write executed steps as a plan; they keep their numbers if these are all different."""
     ids = tuple(one.id for one in steps if one.id is not None)
     return number_steps([one.task for one in steps], ids if len(set(ids)) == len(steps) else ())
 
 
 def plan_by_template(task: str, found: CasesFound, least: float, tried: Sequence[tuple[str, ...]] = ()) -> Draft:
     """
-    Take the steps of the best case that worked, with what its task names replaced by what this task names, place by place.
+    Copy the steps of the best case that worked, replacing each value in its task by the value at the same position in this task.
 
-    Values are quoted texts, files, numbers and names. Where the two tasks have different numbers of them, nothing is replaced.
+    Values are quoted texts, files, numbers and names. If the two tasks have different numbers of values, nothing is replaced.
 
     Args:
-        least: the cosine below which a case is not like enough to be copied.
-        tried: plans that failed and are not made again: then the next case is followed whose task is put in much the same words.
+        least: the cosine below which a case is not similar enough to copy.
+        tried: plans that failed and are not used again: the next case with a similarly worded task is then followed.
 
     Raises:
         InputError: there is no case to follow.
@@ -204,7 +204,7 @@ def plan_by_template(task: str, found: CasesFound, least: float, tried: Sequence
 
 def _is_alike(old: str, new: str) -> bool:
     """
-    Tell whether two tasks are put in much the same words, whatever they name: nobody looks at a plan that is made on the way.
+    Tell whether two tasks have similar wording, apart from their values: nobody reviews a plan that is made during execution.
 
     >>> _is_alike("Copy a.txt to the log.", "Copy b.txt to the log."), _is_alike("Copy a.txt.", "Print it all.")
     (True, False)
@@ -215,7 +215,7 @@ def _is_alike(old: str, new: str) -> bool:
 
 def _match_values(old: str, new: str) -> dict[str, str]:
     """
-    Map what stands in one task to what stands in its place in the other.
+    Map each value of one task to the value at the same position in the other.
 
     >>> _match_values("Put 'a.txt' into 2 notes.", "Put 'b.txt' into 3 notes.")
     {'a.txt': 'b.txt', '2': '3'}
@@ -245,12 +245,12 @@ def _describe_tool(tool: Offered) -> str:
 
 
 ANSWER = "Give the answer."
-"""The step that holds a planner's last word."""
+"""The step that holds the planner's final answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """How one go ended, and what it cost."""
+    """How one execution ended, and its cost."""
 
     ending: Ending
     reason: str
@@ -262,7 +262,7 @@ class RunResult:
 
 
 class _Stop(Exception):
-    """A limit is reached, or somebody has to be asked."""
+    """A limit is reached, or the user must decide."""
 
     def __init__(self, reason: str, ending: Ending = "stopped") -> None:
         super().__init__(reason)
@@ -272,9 +272,9 @@ class _Stop(Exception):
 @dataclass(frozen=True, slots=True)
 class Examples:
     """
-    The cases for when a task has to be planned again: `find` looks them up, `follow` is called when a plan was made of them.
+    The cases for planning a task again: `find` looks them up, `follow` is called when a plan was made from them.
 
-    `least` is the cosine from which the template copies one.
+    `least` is the cosine from which on the template copies a case.
     """
 
     find: Callable[[], CasesFound]
@@ -283,7 +283,7 @@ class Examples:
 
 
 class Execution:
-    """One go at a task."""
+    """One execution of a task."""
 
     def __init__(
         self,
@@ -297,9 +297,9 @@ class Execution:
     ) -> None:
         """
         Args:
-            chats: the models that plan and that act; without them templates do.
-            keep: writes a step into the graph, in place of the one with its number.
-            redact: takes the secrets out of what a tool says, before it is kept or a model is told of it.
+            chats: the models for planning and acting; without them, templates are used.
+            keep: writes a step to the graph, replacing the one with its number.
+            redact: removes secrets from a tool's response before it is stored or shown to a model.
         """
         self._task = run.task
         self._steps = list(run.steps)
@@ -316,10 +316,10 @@ class Execution:
 
     def go(self, doubt: Doubt = "ask") -> RunResult:
         """
-        Carry on until the task is done, has failed, or has to stop.
+        Continue until the task is done, has failed, or must stop.
 
         Raises:
-            GraphError: the store failed; what was written before stands.
+            GraphError: the store failed; earlier writes remain.
         """
         try:
             self._settle_doubt(doubt)
@@ -345,7 +345,7 @@ class Execution:
                 return ended
 
     def _run_step(self, step: TaskStep) -> TaskStep:
-        """Carry out one step, to its end."""
+        """Execute one step to its end."""
         before = [one for one in self._steps if one.step < step.step]
         while True:
             self._check_limit("tokens" if self._actor else "wall_s")
@@ -355,7 +355,7 @@ class Execution:
                 step = self._call_tool(step, move)
                 continue
             if isinstance(move, Blocked):
-                # Only a model can plan around what is missing, and only where it has other tools to plan with.
+                # Only a model can plan around what is missing, and only if it has other tools.
                 if self._planner is None or not self._tools.offered:
                     raise _Stop(f"step {step.step + 1} cannot be tried: {move.reason}; the task can go on then")
                 telemetry.count("executor.failed_step")
@@ -365,7 +365,7 @@ class Execution:
             return self._replace_step(replace(step, state="failed" if move.failed else "done", result=result or None))
 
     def _call_tool(self, step: TaskStep, move: CallRequest) -> TaskStep:
-        """Make one call, written down before and after."""
+        """Make one call, recorded before and after."""
         arguments = json.dumps(move.arguments, ensure_ascii=False)
         call = ToolCall(tool=move.tool, arguments=arguments, state="pending", at=now())
         self._check_limit("calls")
@@ -384,7 +384,7 @@ class Execution:
         return self._replace_step(replace(step, tools=(*step.tools[:-1], done)))
 
     def _conclude(self) -> tuple[Ending, str, str | None] | None:
-        """Return the end, when every step is over; None when the planner wants more steps."""
+        """Return how the task ended, once every step is over; None if the planner wants more steps."""
         last = next((one.result for one in reversed(self._steps) if one.state == "done"), None)
         if self._planner is None or (self._steps and self._steps[-1].task == ANSWER):
             return "done", "every step is done", last
@@ -392,7 +392,7 @@ class Execution:
         return self._make_next_plan(f"the planner wants more than {self._knobs.cycles} plans", "every step is done")
 
     def _replan_after(self, failed: TaskStep) -> tuple[Ending, str, str | None] | None:
-        """Plan again after a failure: None when there is another plan, else the end."""
+        """Plan again after a failure: return None if there is another plan, else how the task ended."""
         for step in self._steps:
             if step.state == "pending":
                 self._replace_step(replace(step, state="skipped"))
@@ -401,7 +401,7 @@ class Execution:
 
     def _make_next_plan(self, over: str, why: str) -> tuple[Ending, str, str | None] | None:
         room = self._knobs.steps - len(self._steps)
-        # The last of the plans is still asked for its answer, but not for more steps.
+        # After the last plan, the planner is still asked for an answer, but not for more steps.
         if room <= 0:
             return "failed", f"{why}; a task may have {self._knobs.steps} steps", None
         if self._planner is None and self._cycle >= self._knobs.cycles:
@@ -443,7 +443,7 @@ class Execution:
         return max((one.cycle for one in self._steps), default=1)
 
     def _settle_doubt(self, doubt: Doubt) -> None:
-        """Say what becomes of a call that was under way when the process ended."""
+        """Decide what happens to a call that was in progress when the process ended."""
         for step in self._steps:
             if step.state != "pending" or not step.tools or step.tools[-1].state != "pending":
                 continue
@@ -464,7 +464,7 @@ class Execution:
                 )
 
     def _check_limit(self, limit: str) -> None:
-        """Raise `_Stop` when the wall time is over, or the limit that is named is reached."""
+        """Raise `_Stop` if the wall time is over or the named limit is reached."""
         knobs = self._knobs
         if time.monotonic() - self._begun >= knobs.wall_s:
             raise _Stop(f"{knobs.wall_s:g} s are over (wall_s of [executor]); the task can go on")
@@ -490,7 +490,7 @@ _PLACE = re.compile(r"\{\{\s*(\d+)\s*\}\}")
 
 @dataclass(frozen=True, slots=True)
 class CallRequest:
-    """A call to be made; `tokens` is what the decision cost."""
+    """A call to make; `tokens` is the cost of the decision."""
 
     tool: str
     arguments: dict[str, Any]
@@ -508,7 +508,7 @@ class StepOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Blocked:
-    """The step cannot be tried as things stand: why, and what to mend."""
+    """The step cannot be tried at present: the reason, and the remedy."""
 
     reason: str
     tokens: int = 0
@@ -522,13 +522,13 @@ def decide_move(
     chat: Chat | None,
 ) -> CallRequest | StepOutcome | Blocked:
     """
-    Decide what to do next within a step.
+    Decide on the next action within a step.
 
     Args:
-        before: the steps before it, with what came of them.
+        before: the earlier steps, with their results.
 
     Raises:
-        ModelError: the model failed, or gave no usable move.
+        ModelError: the model failed, or returned no usable move.
     """
     calls = step.tools
     if literal := parse_call(step.task, before, step.cycle):
@@ -548,7 +548,7 @@ def decide_move(
 
 def parse_call(text: str, before: Sequence[TaskStep], cycle: int = 1) -> CallRequest | Blocked | None:
     """
-    Parse the call that a step is, or return None when it is in words; `Blocked` when it wants the result of a step that has none.
+    Parse a step that is a call; return None if it is in words, and `Blocked` if it needs the result of a step without one.
 
     >>> parse_call('read_file {"path": "a.txt"}', ())
     CallRequest(tool='read_file', arguments={'path': 'a.txt'}, tokens=0)

@@ -1,8 +1,8 @@
 """
-The cases for a task: those to follow and those to avoid, with the reason of every choice, which the graph keeps.
+Retrieve the cases for a task: those to follow and those to avoid, with the reason for every choice, which the graph stores.
 
-Candidates are the cases nearest to the task, as far as they are like it at all, and those that share an entity or a tag with it;
-they are put in order by β·Q + (1 − β)·likeness, which is the cosine and what they share of the task's context.
+Candidates are the cases nearest to the task, if they are similar at all, and those that share an entity or a tag with it. They are
+ordered by β·Q + (1 − β)·likeness; likeness is the cosine and the shared part of the task's context.
 
 For a caller that wants to explore, cases are drawn by a softmax instead: the best policy under a maximum-entropy objective is
 μ(c|s) = exp(Q(s, c)/α) / Σ exp(Q(s, c′)/α); with α near 0 it takes the best.
@@ -39,9 +39,9 @@ Scores = NDArray[np.float64]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseQuery:
     """
-    A task that cases are wanted for.
+    A task for which cases are requested.
 
-    `about` are the entities it concerns, `tags` its tags, `since` and `until` when the cases were finished.
+    `about` are the entities it concerns, `tags` its tags; `since` and `until` limit when the cases were finished.
     """
 
     task: str
@@ -56,9 +56,9 @@ class CaseQuery:
 @dataclass(frozen=True, slots=True)
 class QueryState:
     """
-    A task as it is ranked for: its vector, its form, when it is asked, how much Q counts, and what draws are made from.
+    A task as the ranking uses it: its vector, its form, the time of the retrieval, the weight of Q, and the random generator.
 
-    `cosine` (size,) is the likeness of every case of the bank to it, `within` (size,) whether the case may be shown at all.
+    `cosine` (size,) is the similarity of every case of the bank with it, `within` (size,) whether the case may be shown.
     """
 
     state: Vector
@@ -84,7 +84,7 @@ class SectionRanking:
 def rank_section(
     asked: CaseQuery, task: QueryState, section: Section, domain: Domain, knobs: CasesSettings
 ) -> SectionRanking:
-    """Put the candidates of a section in order."""
+    """Order the candidates of a section."""
     bank = domain.bank
     good = bank.reward >= knobs.positive_from
     judged = good if section == "positive" else bank.reward < knobs.positive_from
@@ -109,7 +109,7 @@ def rank_section(
 def find_candidates(
     asked: CaseQuery, task: QueryState, mask: NDArray[np.bool_], bank: Bank, knobs: CasesSettings
 ) -> dict[int, str]:
-    """Choose the rows that are ranked, in the order of the bank, each with why: the nearest, and those that share most context."""
+    """Return the rows to rank, in the order of the bank, each with the reason: the nearest, and those that share most context."""
     allowed = np.flatnonzero(mask & (task.cosine >= knobs.relevant_from))
     if len(allowed) > knobs.candidates:
         allowed = allowed[np.argpartition(-task.cosine[allowed], knobs.candidates - 1)[: knobs.candidates]]
@@ -124,7 +124,7 @@ def find_candidates(
 
 
 def _share_context(asked: CaseQuery, rows: Rows, bank: Bank) -> Scores:
-    """Return (len(rows),) the share of the task's entities and tags that each row has; 0 where the task has none."""
+    """Return (len(rows),) the share of the task's entities and tags that each row has; 0 if the task has none."""
     context = (*asked.about, *asked.tags)
     shared = bank.count_shared(context) if context else {}
     return np.array([shared.get(row, 0) for row in rows.tolist()], dtype=np.float64) / max(len(context), 1)
@@ -133,7 +133,7 @@ def _share_context(asked: CaseQuery, rows: Rows, bank: Bank) -> Scores:
 def find_cases(
     asked: CaseQuery, domain: Domain, name: str, at: datetime, parts: Backends, knobs: CasesSettings
 ) -> tuple[CasesFound, Vector]:
-    """Find what comes back for a task, not yet kept, and the task's vector."""
+    """Return the result for a task, not stored yet, and the task's vector."""
     watch = Stopwatch("cases")
     with watch.phase("embed"):
         [state] = embed_tasks([asked.task], parts.embedder)
@@ -143,7 +143,7 @@ def find_cases(
         bank = domain.bank
         task = QueryState(
             state=state,
-            # Not `@`: the threads of BLAS wait for each other, on a busy machine twenty times as long as one of them works.
+            # Not `@`: the BLAS threads wait for each other, on a busy machine twenty times as long as one of them works.
             cosine=np.einsum("ij,j->i", bank.vectors, state),
             within=bank.mask_finished(asked.since, asked.until),
             form=measure_form(asked.task),
@@ -179,7 +179,7 @@ def find_cases(
 
 
 def load_texts(iris: Sequence[IRI], domain: Domain, parts: Backends) -> dict[IRI, tuple[str, str]]:
-    """Load the task and the plan of some cases."""
+    """Load the tasks and plans of some cases."""
     rows = parts.graph.select("cases/shown", [domain.graph], case=iris) if iris else []
     return {cast(IRI, row["case"]): (str(row["task"]), str(row["plan"])) for row in rows}
 
@@ -210,10 +210,10 @@ def _to_case_found(
 
 def find_entities(task: str, about: Sequence[str], scope: Scope, parts: Backends) -> tuple[IRI, ...]:
     """
-    Find the entities of the readable graphs that a task concerns, those given first.
+    Return the entities of the readable graphs that a task concerns, the given ones first.
 
     Raises:
-        InputError: one that is given is no entity of these graphs.
+        InputError: a given entity is not one of these graphs.
     """
     return find_entities_each([(task, about)], scope, parts)[0]
 
@@ -221,7 +221,7 @@ def find_entities(task: str, about: Sequence[str], scope: Scope, parts: Backends
 def find_entities_each(
     tasks: Sequence[tuple[str, Sequence[str]]], scope: Scope, parts: Backends
 ) -> list[tuple[IRI, ...]]:
-    """Find the same for many tasks, each with the entities that are given."""
+    """Do the same for many tasks, each with its given entities."""
     indexes, graphs = parts.indexes, scope.memory_graphs
     every = [parse_iri(iri) for _, about in tasks for iri in about]
     indexes.bring(graphs, iris=every, names=[task for task, _ in tasks])
@@ -243,7 +243,7 @@ def find_entities_each(
 
 
 def find_entities_by_name(name: str, scope: Scope, parts: Backends) -> list[IRI]:
-    """Find the entities of the readable graphs that go by a name."""
+    """Return the entities of the readable graphs that have a name."""
     indexes = parts.indexes
     indexes.bring(scope.memory_graphs, names=[name])
     with indexes.lock:
@@ -254,10 +254,10 @@ Values = NDArray[np.float64]
 
 
 def order_best_first(values: Values) -> NDArray[np.int64]:
-    """Return (n,) places of the values, the largest first; of equal ones the earlier first."""
+    """Return (n,) the positions of the values, the largest first; ties in order of position."""
     return np.argsort(-values, kind="stable")
 
 
 def draw_order(values: Values, alpha: float, draw: np.random.Generator) -> NDArray[np.int64]:
-    """Return (n,) places in the order in which a softmax draws them, none twice."""
+    """Return (n,) positions in the order in which a softmax draws them, without repetition."""
     return np.argsort(-(values / alpha + draw.gumbel(size=len(values))), kind="stable")

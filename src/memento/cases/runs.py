@@ -1,7 +1,7 @@
 """
-How a task is carried out, step by step, so that it can be taken up again after a death of the process; when it ends, a case.
+Store how a task is executed, step by step, so that it can be resumed after the process died; a finished run becomes a case.
 
-While a task is under way its texts are in the graph in full. When it is done they are packed, gzipped, into one literal beside
+While a task is under way, its texts are in the graph in full. When it is done, they are packed, gzipped, into one literal beside
 steps with shortened texts, which SPARQL reads.
 """
 
@@ -43,14 +43,14 @@ from memento.model import (
 )
 
 _MOST_PACKED, _MOST_UNPACKED = 64 << 20, 256 << 20
-"""Bytes of the texts of one run, packed and not."""
+"""Maximum size in bytes of the texts of one run, packed and unpacked."""
 
 N = TypeVar("N", Action, State, SubtaskRecord, ToolRecord, Trajectory)
 
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
-    """A run as the graph has it: the nouns, each with its quads."""
+    """A run as stored in the graph: its objects, each with its quads."""
 
     trajectory: Trajectory
     task: str
@@ -58,7 +58,7 @@ class StoredRun:
     steps: tuple[tuple[SubtaskRecord, tuple[ToolRecord, ...]], ...]
 
     def to_task_run(self, name: str, case: IRI | None = None) -> TaskRun:
-        """Return the run as it is shown; the steps of one that is done come out of its pack."""
+        """Return the run as shown to callers; the steps of a finished one are unpacked."""
         way = self.trajectory
         steps = unpack_steps(way.packed) or tuple(_to_task_step(one, calls) for one, calls in self.steps)
         return TaskRun(
@@ -77,7 +77,7 @@ class StoredRun:
 
 
 def load_run(run: str, domain: Domain, parts: Backends) -> StoredRun:
-    """Load one run; raises `NotFound`."""
+    """Load one run; raise `NotFound`."""
     graph = domain.graph
     iri = parse_iri(run)
     trajectories = _load_nodes(Trajectory, [iri], graph, parts)
@@ -98,13 +98,13 @@ def load_run(run: str, domain: Domain, parts: Backends) -> StoredRun:
 
 
 def find_case_of_run(run: str, domain: Domain, parts: Backends) -> IRI | None:
-    """Find the case that came of a run, or None while it is under way."""
+    """Return the case of a finished run, or None while it is under way."""
     rows = parts.graph.select("cases/case_of", [domain.graph], run=parse_iri(run))
     return cast(IRI, rows[0]["case"]) if rows else None
 
 
 def load_pending_run(run: str, domain: Domain, parts: Backends) -> StoredRun:
-    """Load a run that is under way; raises `NotFound`, or `Conflict` when it is complete."""
+    """Load a run that is under way; raise `NotFound`, or `Conflict` if it is complete."""
     stored = load_run(run, domain, parts)
     if stored.trajectory.progress != "pending":
         raise Conflict(f"the run <{run}> is complete already: start another one")
@@ -112,7 +112,7 @@ def load_pending_run(run: str, domain: Domain, parts: Backends) -> StoredRun:
 
 
 def begin_run(task: str, plan: str | None, way: Trajectory, graph: IRI) -> Change:
-    """Return what is written when a run begins."""
+    """Return the change that begins a run."""
     nodes: list[Node] = [way, State(iri=way.state, content=task)]
     if plan and way.action:
         nodes.append(Action(iri=way.action, content=plan))
@@ -120,7 +120,7 @@ def begin_run(task: str, plan: str | None, way: Trajectory, graph: IRI) -> Chang
 
 
 def replace_step(kept: StoredRun, step: TaskStep, derived_from: Sequence[IRI], graph: IRI) -> Change:
-    """Return what is written for one step, in place of the one that has its number."""
+    """Return the change that writes one step, replacing the one with its number."""
     way = kept.trajectory
     calls = [
         ToolRecord(
@@ -163,7 +163,7 @@ def replace_step(kept: StoredRun, step: TaskStep, derived_from: Sequence[IRI], g
 
 
 def end_run(kept: StoredRun, progress: StepState, most: int, packs: bool, graph: IRI) -> Change:
-    """Return what is written when a run ends: its texts packed, and shortened to `most` characters where SPARQL reads them."""
+    """Return the change that ends a run: its texts are packed, and shortened to `most` characters for SPARQL."""
     way = kept.trajectory
     nodes: list[Node] = [way]
     done: list[Node] = [
@@ -198,7 +198,7 @@ def pack_steps(steps: Iterable[TaskStep]) -> str:
 
 
 def unpack_steps(text: str | None) -> tuple[TaskStep, ...]:
-    """Unpack what may be anybody's text: nothing of one that is no pack, or a larger one than we make."""
+    """Unpack a text of unknown origin: return no steps if it is not a pack, or larger than Memento writes."""
     if not text or len(text) > _MOST_PACKED:
         return ()
     try:
@@ -212,7 +212,7 @@ def unpack_steps(text: str | None) -> tuple[TaskStep, ...]:
 
 
 def write_plan(kept: StoredRun) -> str:
-    """Write the steps of a run as a plan; empty when there is none."""
+    """Write the steps of a run as a plan; empty if there are none."""
     return "\n".join(f"{place}. {one.task}" for place, (one, _) in enumerate(kept.steps, start=1))
 
 
@@ -249,7 +249,7 @@ def _cap_text(text: str | None, most: int) -> str | None:
 
 
 def _load_nodes(kind: type[N], iris: Sequence[IRI], graph: IRI, parts: Backends) -> list[N]:
-    """Load the nouns of one kind among some nodes of a graph."""
+    """Load the objects of one kind among some nodes of a graph."""
     if not iris:
         return []
     rows = parts.graph.select("search/statements", [graph], node=iris)
@@ -261,7 +261,7 @@ def _load_nodes(kind: type[N], iris: Sequence[IRI], graph: IRI, parts: Backends)
 
 
 def list_runs(states: Sequence[StepState], domain: Domain, name: str, parts: Backends) -> list[TaskRun]:
-    """List the runs of a domain in these states, the latest first, without their steps."""
+    """Return the runs of a domain in these states, the latest first, without their steps."""
     return [
         TaskRun(
             iri=cast(IRI, row["run"]),
@@ -277,7 +277,7 @@ def list_runs(states: Sequence[StepState], domain: Domain, name: str, parts: Bac
 
 
 def begin_planned_run(task: str, draft: Draft, way: Trajectory, graph: IRI) -> Change:
-    """Return what is written when a task is planned: the run, and every step of the plan as one that is still to do."""
+    """Return the change that begins a planned run: the run, and every step of the plan as still to do."""
     plan = draft.plan
     change = begin_run(task, plan, way, graph)
     stored = StoredRun(way, task, plan, ())
@@ -287,7 +287,7 @@ def begin_planned_run(task: str, draft: Draft, way: Trajectory, graph: IRI) -> C
 
 
 def load_examples(task: str, retrieval: IRI, name: str, domain: Domain, parts: Backends) -> CasesFound:
-    """Load the cases that a look-up showed, with what planning needs of them; none when it was let go."""
+    """Load the cases that a retrieval showed, with the data that planning needs; none if the retrieval was deleted."""
     rows = parts.graph.select("cases/retrieval", [domain.graph], retrieval=retrieval)
     uses = [row for row in rows if "use" in row]
     texts = load_texts([cast(IRI, row["case"]) for row in uses], domain, parts)
@@ -319,5 +319,5 @@ def load_examples(task: str, retrieval: IRI, name: str, domain: Domain, parts: B
 
 
 def follow_examples(run: IRI, found: CasesFound, graph: IRI) -> Change:
-    """Return what is written when a run that began without cases follows some: from then on they share its reward."""
+    """Return the change that lets a run which began without cases follow some: from then on they share its reward."""
     return Change(((run, MEM.retrieval, found.retrieval, graph),)) if found.retrieval else Change()

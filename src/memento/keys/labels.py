@@ -1,7 +1,7 @@
 """
-Labels of keys as somebody gives them: texts that can be looked for, each once, and the type of each.
+Clean and check the labels of keys that a caller gives: searchable texts, each once, and the type of each.
 
-*Because:* what an agent is told of tools is told before anything heavy is imported; nothing here needs numpy.
+*Because:* tool descriptions are built before anything heavy is imported; nothing here needs numpy.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ TYPES: tuple[KeyType, ...] = ("concept", "name", "proper_noun")
 
 def clean_keys(keys: object) -> list[str]:
     """
-    Return keys as they may be used, each once: trimmed texts that can be looked for. One text may be a JSON array of them.
+    Return the usable keys, each once: trimmed, searchable texts. A single text may be a JSON array of keys.
 
     >>> clean_keys([" Newton ", "newton", "x", 3, ""]), clean_keys('["apple", "tree"]'), clean_keys("apple")
     (['Newton'], ['apple', 'tree'], ['apple'])
@@ -41,10 +41,10 @@ def clean_keys(keys: object) -> list[str]:
 
 def check_types(keys: Sequence[str], types: Mapping[str, str] | None) -> dict[str, KeyType]:
     """
-    Return the type of each key; a concept where nothing else is said.
+    Return the type of each key; `concept` where none is given.
 
     Raises:
-        InputError: a type that is none.
+        InputError: an unknown type.
     """
     given = {fold_text(key): type for key, type in (types or {}).items()}
     found: dict[str, KeyType] = {}

@@ -1,8 +1,8 @@
 """
-What keys learn from questions that led over them: a phrase as another name, or a new key; and what they unlearn.
+What keys learn from the questions that led over them (a phrase as another name, or a new key), and what they unlearn.
 
-A question that is nearly the key becomes its name; one that is only like it, a concept that leads to the same memory; one that was
-nearly missed, a name again, as it keeps being meant.
+A question that nearly equals the key becomes another name of it. One that is only similar becomes a new concept for the same
+memory. One that nearly missed the key becomes a name once it is repeated often enough.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from memento.model import Change, Counted, Effect, Key, KeyLink, Quad, Scope
 from memento.search.spellings import fold_text
 from memento.settings import KeysSettings
 
-_LENGTH = 32  # questions
+_LENGTH = 32  # questions that are remembered
 _LIFETIME = timedelta(seconds=300)
-_COUNTED = 4096  # pairs of key and question
+_COUNTED = 4096  # pairs of key and question that are counted
 
 
 @dataclass(slots=True)
 class _LoggedQuery:
-    """One question, and the keys that it led to without naming them; by its own words, those that it named."""
+    """One question, the keys that it led to without naming them, and those that its words named."""
 
     at: datetime
     graph: IRI
@@ -41,7 +41,7 @@ class _LoggedQuery:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """What a key may learn: the question that led over it often enough, and its cosine to the key."""
+    """What a key may learn: a question that led over it often enough, and its cosine with the key."""
 
     phrase: str
     likeness: float
@@ -56,7 +56,7 @@ class QueryLog:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def log(self, text: str, graph: IRI, found: Matches, at: datetime) -> None:
-        """Keep that a question was asked in a namespace, and led to some keys, or nearly."""
+        """Record a question in a namespace, with the keys that it led to and those that it nearly matched."""
         likeness = {iri: one.own for iri, one in found.candidates.items() if one.spelt is None and one.own}
         if is_short(text):
             likeness |= found.missed
@@ -65,13 +65,13 @@ class QueryLog:
             self._questions.append(_LoggedQuery(at, graph, text, likeness, spelt))
 
     def find_phrase(self, key: IRI, graph: IRI, at: datetime) -> str | None:
-        """Return by which phrase the latest question that named a key did."""
+        """Return the phrase by which the latest question that named a key did so."""
         with self._lock:
             return next((one.spelt[key] for one in self._latest(graph, at) if key in one.spelt), None)
 
     def take_lesson(self, key: IRI, graph: IRI, at: datetime, enough: int) -> Lesson | None:
         """
-        Count the latest question that led to a key somebody came over; return what there is to learn, when it did often enough.
+        Count the latest question that led to a key which was then traversed; return what to learn if it has done so often enough.
         """
         with self._lock:
             query = next((one for one in self._latest(graph, at) if key in one.likeness), None)
@@ -93,7 +93,7 @@ class QueryLog:
 
 def learn_phrase(lesson: Lesson, entry: KeyEntry, memory: IRI, context: WriteContext, settings: KeysSettings) -> Change:
     """
-    Return what is to be written when a key has a lesson; nothing where something goes by the phrase already, or the key is full.
+    Return the change that applies a lesson; an empty one if a key already has the phrase, or this key has too many names.
     """
     if entry.is_named or entry.node is None or context.view.find_named(lesson.phrase) is not None:
         return Change()
@@ -119,14 +119,14 @@ def learn_phrase(lesson: Lesson, entry: KeyEntry, memory: IRI, context: WriteCon
 
 
 def count_use(key: IRI, phrase: str, scope: Scope, stores: Backends) -> list[Effect]:
-    """Return that a phrase which a key has learned was of use; nothing when it is one of its other names."""
+    """Return the effect that counts a use of a learned phrase; none if the phrase is not a learned name of the key."""
     node = learned_iri(key, fold_text(phrase))
     is_learned = stores.graph.select("search/statements", [scope.graph], node=node)
     return [Counted(node=node, graph=scope.graph)] if is_learned else []
 
 
 def unlearn_idle(context: WriteContext, days: float) -> tuple[Change, int]:
-    """Return what lets go of the phrases that nobody has used for so many days, and how many they are."""
+    """Return the change that removes the phrases learned at least this many days ago and never used, and their number."""
     graph, old = context.scope.graph, context.now - timedelta(days=days)
     removes: list[Quad] = []
     count = 0

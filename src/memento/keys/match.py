@@ -1,11 +1,11 @@
 """
-Which keys a question leads to, without a word of any memory: `find_keys` of the walk.
+Find the keys that a question leads to, without reading out any memory: `find_keys` of the walk.
 
-A key answers when the question spells it; a concept also when it means nearly the same, or when a memory that it leads to does.
-What is named counts 1, all else its best cosine. In direct recall a memory that is close and has no concept at all is reached by
-its names.
+A key matches when the question contains its spelling; a concept also when its meaning, or a memory that it leads to, is near the
+question. A named key scores 1, any other its best cosine. In direct recall, a memory that is near and has no concept at all is
+reached by its names.
 
-*Guarantees:* nothing is written; what comes back leads to one memory at least that the reader may see now.
+*Guarantees:* nothing is written; every returned key leads to at least one memory that the reader may see now.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds:
-    """Cosines; the settings of the same names say what each decides."""
+    """Cosines; the settings of the same names describe what each decides."""
 
     key_recall: float
     content_recall: float
@@ -62,10 +62,10 @@ CALIBRATED: dict[str, tuple[re.Pattern[str], Thresholds]] = {
     "minilm": (re.compile(r"minilm"), _thresholds(0.50, 0.45, 0.60, 0.85, 0.90, 0.90, 0.45, 0.85)),
     "trigram": (re.compile(r"^trigram"), _thresholds(0.50, 0.45, 0.60, 0.85, 0.90, 0.90, 0.45, 0.70)),
 }
-"""By family: what the names of its models look like, first match, and its thresholds."""
+"""By family: the pattern of its models' names (the first match counts), and its thresholds."""
 
 _MODEL = re.compile(r"^(?:openai-compatible|openai|google|cohere|mistral|ollama|folder)-(.+?)-\d{2,5}-")
-"""The name of a model in the fingerprint of a service or a folder: neither who serves it nor where says how it measures."""
+"""The model's name in the fingerprint of a service or a folder; provider and location do not affect the cosines."""
 
 _warned: set[str] = set()
 
@@ -85,7 +85,7 @@ def find_family(fingerprint: str) -> str | None:
 
 def choose_thresholds(fingerprint: str, settings: KeysSettings) -> Thresholds:
     """
-    Return the thresholds in force: those of the settings over those of the family.
+    Return the effective thresholds: those of the settings override those of the family.
 
     >>> choose_thresholds("trigram-256", KeysSettings(merge=0.7)).merge
     0.7
@@ -100,23 +100,23 @@ def choose_thresholds(fingerprint: str, settings: KeysSettings) -> Thresholds:
 
 
 _NEAR = 64  # keys, and memories, that the question is compared with
-_READ = 4  # of the nearest memories, those whose texts are read for phrases
-_MOST = 256  # memories of one key whose cosines are looked at, the latest
+_READ = 4  # of the nearest memories, the number whose texts are searched for phrases
+_MOST = 256  # memories of one key whose cosines are computed, the latest
 _FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|myself)\b", re.IGNORECASE)
 
 
 @dataclass(slots=True)
 class Candidate:
-    """A key that may answer, and why."""
+    """A key that may match, and the reason."""
 
     entry: KeyEntry
     spelt: str | None = None
     own: float = 0.0
-    """Cosine of question and key."""
+    """Cosine between question and key."""
     content: float = 0.0
-    """Best cosine of the question to a memory that the key leads to."""
+    """Best cosine between the question and a memory of the key."""
     nearest: int | None = None
-    """The memory that it is."""
+    """The memory with that cosine."""
 
     @property
     def relevance(self) -> float:
@@ -134,7 +134,7 @@ class KeyQuery:
 
 @dataclass(slots=True)
 class Matches:
-    """What a question leads to: every candidate, and those near misses that may become names of their keys."""
+    """The result for a question: every candidate, and the near misses that may become names of their keys."""
 
     candidates: dict[IRI, Candidate] = field(default_factory=dict)
     missed: dict[IRI, float] = field(default_factory=dict)
@@ -144,7 +144,7 @@ class Matches:
 
 
 def match_keys(query: KeyQuery, view: KeyView, graph: Store, settings: KeysSettings) -> Matches:
-    """Return the keys that a question may lead to. Ask under `indexes.lock`."""
+    """Return the keys that a question may lead to. Call it under `indexes.lock`."""
     found = Matches()
     _match_spelling(query, view, found)
     _match_meaning(query, view, found, settings.autokey_floor)
@@ -157,7 +157,7 @@ def match_keys(query: KeyQuery, view: KeyView, graph: Store, settings: KeysSetti
 
 
 def pick_best(found: Matches, view: KeyView, k: int) -> list[Candidate]:
-    """Return the `k` best that lead somewhere, best first; of those that came by one memory alone only the first."""
+    """Return the `k` best candidates that lead somewhere, best first; of those found through the same memory, only the first."""
     there = [
         one
         for one in found.candidates.values()
@@ -180,17 +180,17 @@ def describe_keys(
     candidates: Sequence[Candidate], view: KeyView, aliases: Mapping[IRI, Sequence[str]], hub: int
 ) -> list[FoundKey]:
     """
-    Return the rows that a reader is given.
+    Return the rows to show to a reader.
 
     Args:
-        aliases: the other names of keys, by key.
-        hub: memories from which on a key is a hub.
+        aliases: the other names of each key.
+        hub: number of memories from which on a key is a hub.
     """
     return [_describe_key(one, view, aliases.get(one.entry.iri, ()), hub) for one in candidates]
 
 
 def list_aliases(entries: Sequence[KeyEntry], readable: Sequence[IRI], graph: Store) -> dict[IRI, list[str]]:
-    """Return the names of keys beside their first, by key; those of what a key denotes are its own."""
+    """Return the names of each key besides its first one; the names of an entity that a key denotes are the key's names too."""
     subjects: dict[IRI, IRI] = {entry.iri: entry.iri for entry in entries if entry.node is not None}
     subjects |= {entry.denotes: entry.iri for entry in entries if entry.denotes}
     if not subjects:
@@ -209,7 +209,7 @@ def list_aliases(entries: Sequence[KeyEntry], readable: Sequence[IRI], graph: St
 
 def compute_specificity(count: int) -> float:
     """
-    Return how much a key says of where it leads: one over the number of memories, 0 when there is none.
+    Return how specific a key is: one over its number of memories, 0 when there are none.
 
     >>> compute_specificity(3), compute_specificity(0)
     (0.333, 0.0)
@@ -238,7 +238,7 @@ def _describe_key(one: Candidate, view: KeyView, aliases: Sequence[str], hub: in
 
 
 def _match_spelling(query: KeyQuery, view: KeyView, found: Matches) -> None:
-    """Add what the question names, letter for letter."""
+    """Add the keys that the question names literally."""
     for node, phrase in view.find_spelt(query.text).items():
         found.candidate_of(view.entry_of(node)).spelt = phrase
     for entry in view.find_phrases(query.text):
@@ -246,12 +246,12 @@ def _match_spelling(query: KeyQuery, view: KeyView, found: Matches) -> None:
         one.spelt = entry.name.casefold()
         one.own = _share_of(entry.name, query.text)
     if _FIRST_PERSON.search(query.text) and (user := view.user_entry):
-        # "I" is in most questions and says little of what is asked.
+        # "I" occurs in most questions and says little about the topic.
         found.candidate_of(user).own = query.limits.key_recall
 
 
 def _match_meaning(query: KeyQuery, view: KeyView, found: Matches, floor: float) -> None:
-    """Add concepts that mean nearly the same as the question."""
+    """Add the concepts whose meaning is near the question."""
     if not view.concepts.any():
         return
     for kind in ("key", "anchor"):
@@ -259,7 +259,7 @@ def _match_meaning(query: KeyQuery, view: KeyView, found: Matches, floor: float)
         nodes, cosines = index.near(query.vectors, _NEAR, view.concepts)
         for node, cosine in zip(nodes.tolist(), cosines.tolist(), strict=True):
             entry = view.entry_of(node)
-            if entry.is_named:  # a key that is one with an entity, which is found by its name alone
+            if entry.is_named:  # a key merged with an entity, which is found by its name alone
                 continue
             if cosine >= query.limits.key_recall:
                 found.candidate_of(entry).own = cosine
@@ -272,7 +272,7 @@ def _match_meaning(query: KeyQuery, view: KeyView, found: Matches, floor: float)
 
 
 def _compare_memories(one: Candidate, nodes: Ids, cosines: Values, query: KeyQuery, view: KeyView) -> None:
-    """Set how near the question is to the memories that a key leads to; those that are nearest of all are known."""
+    """Set how near the question is to the memories of a key; the nearest memories of all are known already."""
     shown = view.list_visible(one.entry)
     place = np.minimum(np.searchsorted(shown, nodes), max(len(shown) - 1, 0))
     among = shown[place] == nodes if shown.size else np.zeros(len(nodes), dtype=np.bool_)
@@ -283,7 +283,7 @@ def _compare_memories(one: Candidate, nodes: Ids, cosines: Values, query: KeyQue
 
 
 def _match_memories(near: Sequence[tuple[int, float]], view: KeyView, graph: Store, found: Matches) -> None:
-    """Add concepts that lead to a memory which means nearly the same as the question, best first; names where it has no concept."""
+    """Add the concepts of memories near the question, best first; where a memory has no concept, add its names."""
     bare = [node for node, _ in near if all(entry.is_named for entry, _ in view.list_written(node).values())][:_READ]
     texts = read_texts(bare, view, graph)
     for node, cosine in near:
@@ -299,7 +299,7 @@ def _match_memories(near: Sequence[tuple[int, float]], view: KeyView, graph: Sto
 
 
 def read_texts(nodes: Sequence[int], view: KeyView, graph: Store) -> dict[int, tuple[str, str | None]]:
-    """Return content and title of some memories, by id."""
+    """Return the content and title of some memories, by id."""
     if not nodes:
         return {}
     iris = {view.indexes.nodes.iri(node): node for node in nodes}
@@ -311,14 +311,14 @@ def read_texts(nodes: Sequence[int], view: KeyView, graph: Store) -> dict[int, t
 
 
 def _share_of(phrase: str, question: str) -> float:
-    """Return the share of a question's words that a phrase is; what stands for a cosine where nothing was embedded."""
+    """Return the share of a question's words that a phrase has; used in place of a cosine where nothing was embedded."""
     words = tokens(question)
     return min(len(tokens(phrase)) / len(words), 1.0) if words else 0.0
 
 
 def is_short(text: str) -> bool:
     """
-    Tell whether a text is a label rather than a sentence: two words, or fifteen characters, at most.
+    Tell whether a text is a label rather than a sentence: at most two words, or at most fifteen characters.
 
     >>> is_short("vector store"), is_short("a b c"), is_short("what I said of the vector store")
     (True, True, False)

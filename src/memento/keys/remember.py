@@ -1,16 +1,16 @@
 """
-A text under keys that somebody gave it: one note, one memory, its keys and links, as one change; no model is asked.
+Write a text under the keys that a caller gave it, as one change: one note, one memory, its keys and links; no model is used.
 
-What was remembered in these very words is read once more instead, which makes it deeper. What says nearly the same is superseded,
-in its own namespace alone, unless names, numbers or sides differ. What is alike and shares a key is flagged, unless it names
-others.
+If the same words were remembered before, that memory is read again instead, which makes it deeper. A memory of the same namespace
+that says nearly the same is superseded, unless names, numbers or sides differ. A similar memory with a common key is flagged as a
+contradiction, unless it names other things.
 
-*Guarantees:* every version stays whole in the graph; a deep one keeps most of its depth.
+*Guarantees:* every version stays complete in the graph; a deep one keeps most of its depth.
 
-Which key a phrase means, a `KeyResolver` finds out in this order: the same text, or the same words but for their endings, is the
-same key, whatever its type, and a concept that is now called a name becomes one; a name is never merged by meaning; a concept is,
-from a cosine on that is higher for labels of one or two words. Siblings such as "Agent A" and "Agent B" are as alike as synonyms,
-and stay apart. Keys of another namespace that the reader sees are used as they are; only those of the namespace itself learn names
+A `KeyResolver` decides which key a phrase means, in this order. The same text, or the same words apart from their endings, is the
+same key, whatever its type; a concept that is now given as a name becomes a name. A name is never merged by meaning; a concept is,
+from a cosine on that is higher for labels of one or two words. Siblings such as "Agent A" and "Agent B" are as similar as synonyms,
+but stay separate. Keys of another namespace that the reader sees are used unchanged; only keys of the namespace itself learn names
 or types.
 """
 
@@ -59,13 +59,13 @@ from memento.text.sentences import drop_controls
 
 _NEAR_KEYS = 8  # keys that a new one is compared with
 
-# What tells siblings apart: one letter, or anything with a digit, or a number in Roman figures.
+# What distinguishes siblings: a single letter, anything with a digit, or a Roman numeral.
 _MARK = re.compile(r"\b(?:[^\W\d_]|\w*\d\w*|(?=[ivx]+\b)(?:x{0,3}(?:ix|iv|v?i{0,3})))\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolvedKey:
-    """What a phrase means, and what is to be written for it; `vector` is that of a new concept (d,)."""
+    """The key that a phrase means, and the quads to write for it; `vector` is that of a new concept (d,)."""
 
     phrase: str
     entry: KeyEntry
@@ -75,7 +75,7 @@ class ResolvedKey:
 
 def are_siblings(one: str, other: str) -> bool:
     """
-    Tell whether two labels differ in what tells one of a kind from the next, as a letter or a number.
+    Tell whether two labels differ in a distinguishing mark, such as a letter or a number.
 
     >>> are_siblings("Agent A", "Agent B"), are_siblings("GPT-3", "GPT-4"), are_siblings("Rocky II", "Rocky III")
     (True, True, True)
@@ -87,15 +87,17 @@ def are_siblings(one: str, other: str) -> bool:
 
 
 class KeyResolver:
-    """Resolves the keys of one memory after the other, within one change. Ask under `indexes.lock`, as one of the writers."""
+    """
+    Resolves the keys of one memory after the other, within one change. Call it under `indexes.lock`, holding the writers' lock.
+    """
 
     def __init__(
         self, view: KeyView, embedder: Embedder, graph: Store, own: IRI, limits: Thresholds, at: datetime
     ) -> None:
         """
         Args:
-            own: the graph that is written.
-            at: when new keys are made.
+            own: the graph that is written to.
+            at: the creation time of new keys.
         """
         self._view = view
         self._embedder = embedder
@@ -106,7 +108,7 @@ class KeyResolver:
         self._new: list[ResolvedKey] = []
 
     def resolve(self, types: Mapping[str, KeyType]) -> list[ResolvedKey]:
-        """Return what each phrase means; `types` says as what it matches."""
+        """Return the key of each phrase; `types` has the key type of each."""
         found: list[ResolvedKey] = []
         open_: list[tuple[str, KeyType]] = []
         for phrase, type in types.items():
@@ -118,7 +120,7 @@ class KeyResolver:
         labels = [phrase for phrase, type in open_ if type == "concept"]
         vectors = dict(zip(labels, self._embedder.embed(labels), strict=True)) if labels else {}
         for phrase, type in open_:
-            # One that was just made for the phrase before may be the same.
+            # It may equal the key that was just created for the previous phrase.
             one = (
                 self._find_new(phrase)
                 or self._find_synonym(phrase, vectors.get(phrase))
@@ -129,7 +131,8 @@ class KeyResolver:
 
     def write_key(self, entry: KeyEntry) -> list[Quad]:
         """
-        Return the quads of the key of an entity, which is written when there is something to say of it; none when it is already.
+        Return the quads of an entity's key, which is written once there is something to say about it; none if it is written
+        already.
         """
         if not entry.denotes or entry.node is None:
             return []
@@ -159,7 +162,7 @@ class KeyResolver:
         return None
 
     def _find_synonym(self, phrase: str, vector: Vectors | None) -> ResolvedKey | None:
-        """Return the concept that means the same, and learns the phrase as another of its names."""
+        """Return the concept with the same meaning, which learns the phrase as another name."""
         least = self._limits.short_merge if is_short(phrase) else self._limits.merge
         if vector is None or not least:
             return None
@@ -204,7 +207,7 @@ class KeyResolver:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteContext:
-    """What writing under keys stands on. Use it under `indexes.lock`, as one of the writers."""
+    """The stores and settings for writing under keys. Use it under `indexes.lock`, holding the writers' lock."""
 
     scope: Scope
     view: KeyView
@@ -213,17 +216,17 @@ class WriteContext:
     limits: Thresholds
     now: datetime
     near: ConsolidationSettings = ConsolidationSettings()
-    """What becomes of memories that are nearly alike."""
+    """What happens to memories that are nearly equal."""
 
     def resolver(self) -> KeyResolver:
-        """Return what resolves the keys of one memory."""
+        """Return the resolver for the keys of one memory."""
         return KeyResolver(self.view, self.stores.embedder, self.stores.graph, self.scope.graph, self.limits, self.now)
 
 
-# Capitalised words, and single letters but "I" and an article that opens a text.
+# Capitalised words, and single letters except "I" and an article at the beginning of a text.
 NAME = re.compile(r"\b(?:[^\W\d_a-z]\w+|(?<=\s)[^\W\d_a-zI]\b)")
 NUMBER = re.compile(r"\b\w*\d\w*")
-# Words that count something, and words for one side of two. "Room five" is named rather than counted.
+# Words for counts, and words for one of two sides. "Room five" is a name, not a count.
 COUNT = re.compile(
     r"\b(?:no|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen"
     r"|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|dozen|half|twice|thrice"
@@ -241,7 +244,7 @@ _MARKS = (NAME, NUMBER, COUNT, SIDE)
 
 def differ(marks: re.Pattern[str], one: str, other: str) -> bool:
     """
-    Tell whether each of two texts has a name, or a number, that the other has not.
+    Tell whether each of two texts has a name, or a number, that the other lacks.
 
     >>> differ(NAME, "Agent A likes tea.", "Agent B likes tea."), differ(NAME, "I own a car.", "My car is red.")
     (True, False)
@@ -262,14 +265,14 @@ def differ(marks: re.Pattern[str], one: str, other: str) -> bool:
 
 
 MOST_KEYS = 50
-_MOST_LINKED = 20  # existing keys that are linked by themselves
+_MOST_LINKED = 20  # existing keys that are linked automatically
 _NEAR = 16
 _LINKED = 5  # nearest memories that a new one is linked with
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What is to be written, and what the caller is told. `note` is None where nothing is new, `effects` is what is noted then."""
+    """What to write, and the result for the caller. `note` is None if nothing is new; `effects` are noted in that case."""
 
     change: Change
     answer: Remembered
@@ -279,10 +282,10 @@ class Outcome:
 
 def check_item(item: ToRemember) -> dict[str, KeyType]:
     """
-    Return the keys of a text and their types; none when none were given, as it is then reached by its own names and nouns.
+    Return the keys of a text and their types; none if none were given, because its own names and nouns then lead to it.
 
     Raises:
-        InputError: none of those that were given can be used, or a type that is none.
+        InputError: none of the given keys is usable, or a type is unknown.
     """
     if item.keys is None:
         return {}
@@ -298,17 +301,17 @@ _LONGEST_S = timedelta(days=365_000).total_seconds()
 
 
 def require_ttl(seconds: float | None, name: str) -> None:
-    """Raise `InputError` where a time to live is given that is none; `name` is what the error calls it."""
+    """Raise `InputError` if a time to live is not above 0; `name` is its name in the error."""
     if seconds is not None and not 0 < seconds < _LONGEST_S:
         raise InputError(f"{name} must be a number of seconds above 0, not {seconds}")
 
 
 def plan_memory(item: ToRemember, context: WriteContext) -> Outcome:
     """
-    Return what is to be written so that a text is remembered.
+    Return what to write so that a text is remembered.
 
     Raises:
-        InputError: no usable key, a key type that is none, or a time to live that is not above 0.
+        InputError: no usable key, an unknown key type, or a time to live that is not above 0.
     """
     types = check_item(item)
     item = replace(item, content=drop_controls(item.content))
@@ -360,7 +363,7 @@ def plan_memory(item: ToRemember, context: WriteContext) -> Outcome:
 def link_keys(
     memory: IRI, weights: Mapping[KeyEntry, float], resolved: Sequence[ResolvedKey], context: WriteContext
 ) -> Change:
-    """Return the links from keys to a memory, with what their keys still need to be written."""
+    """Return the links from keys to a memory, with the quads that these keys still need."""
     written = sum((one.written for one in resolved), Change())
     adds: list[Quad] = []
     for entry, weight in weights.items():
@@ -380,7 +383,8 @@ def link_fitting_keys(
     memory: IRI, content: str, vector: Vectors, given: Iterable[IRI], context: WriteContext
 ) -> Change:
     """
-    Return links from the keys that were not given but fit: a concept by its cosine, which is the weight, a name where it stands.
+    Return links from fitting keys that were not given: a concept by its cosine, which is the weight, a name if the text contains
+    it.
     """
     weights: dict[KeyEntry, float] = {}
     for node in context.view.find_spelt(content):
@@ -400,7 +404,7 @@ def link_fitting_keys(
 
 
 def weaken(memory: IRI, graph: IRI, context: WriteContext) -> Change:
-    """Return what a memory that was corrected keeps of its depth. Write what is noted first."""
+    """Return the change of a corrected memory's depth. Write the noted effects first."""
     depth = context.strengths.read_numbers(memory).depth
     if not depth:
         return Change()
@@ -410,12 +414,12 @@ def weaken(memory: IRI, graph: IRI, context: WriteContext) -> Change:
 
 
 def flag_contradiction(one: IRI, other: IRI, graph: IRI) -> Change:
-    """Return the flag, in both directions."""
+    """Return the contradiction flag, in both directions."""
     return Change(((one, MEM.contradicts, other, graph), (other, MEM.contradicts, one, graph)))
 
 
 def find_existing(iris: Iterable[str], context: WriteContext) -> list[IRI]:
-    """Return the memories among some IRIs, each once; what does not exist is left out."""
+    """Return the existing memories among some IRIs, each once."""
     nodes = context.stores.indexes.nodes
     found = (nodes.find(IRI(iri)) for iri in dict.fromkeys(iris) if isinstance(iri, str))
     return [nodes.iri(node) for node in found if node is not None and context.view.visible[node]]
@@ -424,7 +428,7 @@ def find_existing(iris: Iterable[str], context: WriteContext) -> list[IRI]:
 def find_contradicted(
     content: str, vector: Vectors, given: Iterable[IRI], context: WriteContext, but: Sequence[int] = ()
 ) -> IRI | None:
-    """Return the memory most like a text that shares one of its keys, and is alike enough to contradict it; not one of `but`."""
+    """Return the memory most similar to a text that shares a key with it and is similar enough to contradict it; none of `but`."""
     return _pick_contradicted(
         content, [one for one in _find_alike(vector, context) if one[0] not in but], given, context
     )
@@ -443,7 +447,7 @@ def _state_memory(memory: Memory, source: str, scope: Scope, note: Note) -> Chan
 
 
 def _find_same(content: str, context: WriteContext) -> IRI | None:
-    """Return the memory of the namespace that says exactly this, and holds."""
+    """Return the current memory of the namespace with exactly this text."""
     rows = context.stores.graph.select("keys/same", [context.scope.graph], hash=content_hash(content))
     for row in rows:
         node = context.stores.indexes.nodes.find(cast(IRI, row["memory"]))
@@ -465,7 +469,7 @@ def _repeat(memory: IRI, resolved: Sequence[ResolvedKey], context: WriteContext)
 
 
 def _find_alike(vector: Vectors, context: WriteContext) -> list[tuple[int, float]]:
-    """Return the memories of the namespace itself that are most like a text, best first: (id, cosine)."""
+    """Return the memories of the namespace itself that are most similar to a text, best first: (id, cosine)."""
     indexes = context.stores.indexes
     own = context.view.visible & indexes.nodes.within([context.scope.graph], "memory")
     nodes, cosines = indexes.vectors["memory"].near(vector, _NEAR, own)
@@ -473,7 +477,7 @@ def _find_alike(vector: Vectors, context: WriteContext) -> list[tuple[int, float
 
 
 def _find_duplicate(content: str, near: Sequence[tuple[int, float]], context: WriteContext) -> int | None:
-    """Return the memory that says nearly the same, and of the same."""
+    """Return the memory that says nearly the same about the same things."""
     for node, cosine in near:
         if cosine < context.limits.dedup:
             break
@@ -486,7 +490,7 @@ def _find_duplicate(content: str, near: Sequence[tuple[int, float]], context: Wr
 def _pick_contradicted(
     content: str, near: Sequence[tuple[int, float]], given: Iterable[IRI], context: WriteContext
 ) -> IRI | None:
-    """Return the memory most like a text that has a key in common and may not be true beside it; what is said of others may."""
+    """Return the memory most similar to a text that shares a key and may contradict it; a memory about other things may not."""
     given = set(given)
     for node, cosine in near:
         if cosine < context.limits.contradiction:
@@ -527,7 +531,7 @@ def _supersede(new: Memory, old: IRI, context: WriteContext) -> Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyChanges:
-    """What a correction says of keys and links; None is "as before"."""
+    """The changes that a correction makes to keys and links; None leaves them as they are."""
 
     keys: Sequence[str] | None = None
     types: Mapping[str, KeyType] | None = None
@@ -536,10 +540,10 @@ class KeyChanges:
 
 def inherit_keys(new: IRI, content: str, old: Memory, changes: KeyChanges, context: WriteContext) -> Change:
     """
-    Return what is to be written beside a corrected text.
+    Return what to write in addition to a corrected text.
 
     Raises:
-        InputError: none of the keys that were given can be used.
+        InputError: none of the given keys is usable.
     """
     node = context.stores.indexes.nodes.find(old.iri)
     if node is None:
@@ -576,10 +580,10 @@ def _keep_fitting(
     node: int, content: str, before: str, vector: Vectors, context: WriteContext
 ) -> dict[KeyEntry, float]:
     """
-    Return the links of a memory that still fit a text, and their weights.
+    Return the links of a memory that still fit its new text, and their weights.
 
-    A key that stands in the text fits; of the others a concept by its cosine, and a name unless it stood in the text
-    `before`: then somebody gave it beside the text.
+    A key that the text contains fits. Of the others, a concept fits by its cosine; a name fits unless the earlier text (`before`)
+    contained it, because somebody then gave it in addition to the text.
     """
     indexes = context.stores.indexes
     found = {context.view.entry_of(key): weight for key, weight in indexes.keys.links(node).items()}

@@ -1,9 +1,9 @@
 """
 What leads to memories, for one reader at one moment: keys, entities, the user, and phrases that texts share.
 
-An entity, and the user, is a key by itself; its `mem:Key` is written when there is something to say of it. A phrase leads between
-memories that came without keys, unless a key or an entity goes by it. As long as no link is written, the subject of a memory leads
-to it with the weight 1, what else it is about with a share of 1, and what it only mentions with the least weight there is.
+Entities and the user act as keys; their `mem:Key` is written when there is something to say about it. A phrase connects memories
+that were saved without keys, unless a key or an entity has it as a name. Until a link is written, the subject of a memory leads to
+it with weight 1, other things that it is about with a share of 1, and things that it only mentions with the smallest weight.
 
 *But:* use it under `indexes.lock`: a write in between would make its masks stale.
 """
@@ -36,15 +36,15 @@ from memento.text.kinds import KIND_OF_NOUN
 from memento.text.words import BASES, DETERMINERS, FUNCTION_WORDS, MODALS, PARTICIPLES, PAST, STOP_WORDS, WORDS
 
 MENTIONED = rank.LIGHTEST
-"""The weight of what a text only mentions; that of its subject is 1."""
+"""The weight of something that a text only mentions; that of its subject is 1."""
 
-_LOOKED_UP = 8  # memories that are asked for a word one by one, rather than the word for its memories
-_MOST = 40  # phrases of one text that are looked at
+_LOOKED_UP = 8  # up to this many memories, each is checked for a word, instead of looking up the memories of the word
+_MOST = 40  # phrases of one text that are examined
 _NOUN = re.compile(r"[^\W\d_]{3,}(?:-[^\W\d_]+)*")
-# What is no noun, or one that says nothing of a text.
+# Words that are not nouns, or that say nothing about a text.
 _OTHER = STOP_WORDS | WORDS["untelling"]
 _ENDINGS = ("ly", "ing", "ed", "est", "ous", "ful", "less", "able", "ible")
-"""How adverbs, many adjectives and most forms of verbs end."""
+"""Endings of adverbs, of many adjectives and of most verb forms."""
 _NOUNS = frozenset(
     re.findall(
         r"\w+",
@@ -67,7 +67,7 @@ _NOUNS = frozenset(
         """,
     )
 )
-"""Nouns that end as if they were none."""
+"""Nouns with such an ending."""
 _SUBJECTS = frozenset(["i", "you", "he", "she", "it", "we", "they", "who", "this", "that", "there"])
 _SLANG = frozenset(
     re.findall(
@@ -85,7 +85,7 @@ _ARTICLE = re.compile(r"^(?:an?|the)\s+", re.IGNORECASE)
 @dataclass(frozen=True, slots=True)
 class Phrase:
     """
-    A phrase of a text, as it is written there, how surely the text is about it (1 for its subject), and what it is compared by.
+    A phrase as the text spells it, how surely the text is about it (1 for its subject), and the form used for comparison.
     """
 
     name: str
@@ -100,7 +100,7 @@ class Phrase:
 
 def extract_phrases(content: str, title: str | None = None) -> list[Phrase]:
     """
-    Return the phrases of a text, its subject first, then names, then nouns as they come; each once.
+    Return the phrases of a text, each once: its subject first, then names, then nouns in order.
 
     >>> [(one.name, one.type) for one in extract_phrases("Isaac Newton watched an apple fall from a tree.")]
     [('Isaac Newton', 'proper_noun'), ('apple', 'concept'), ('tree', 'concept')]
@@ -119,7 +119,7 @@ def extract_phrases(content: str, title: str | None = None) -> list[Phrase]:
 
 def extract_nouns(text: str) -> list[str]:
     """
-    Return the words of a text that may be nouns, in small letters, each once, and pairs of neighbouring ones.
+    Return the words of a text that may be nouns, lower-cased, each once, and pairs of neighbouring ones.
 
     >>> extract_nouns("She bakes sourdough bread on Sundays with her red oven.")
     ['sourdough', 'sourdough bread', 'bread', 'oven']
@@ -142,7 +142,7 @@ def extract_nouns(text: str) -> list[str]:
 
 
 def _is_noun(match: re.Match[str], text: str) -> bool:
-    """Tell whether a word may be a noun: by itself, by the word before it, and by what follows it."""
+    """Tell whether a word may be a noun: judged by itself, by the previous word, and by what follows it."""
     word = match[0]
     if not word.islower() or word in _OTHER or word in _SLANG or word in MODALS or word in FUNCTION_WORDS:
         return False
@@ -151,13 +151,13 @@ def _is_noun(match: re.Match[str], text: str) -> bool:
     leading = text[max(match.start() - 20, 0) : match.start()].split()
     last = leading[-1].casefold() if leading and text[match.start() - 1].isspace() else ""
     if last in _SUBJECTS or last in MODALS or (last == "to" and word in BASES):
-        # "She bakes", "it might rain", "this sucks": a verb, unless it can only be a noun.
+        # "She bakes", "it might rain", "this sucks": a verb, unless the word can only be a noun.
         is_verb = word in BASES or word.removesuffix("s") in BASES or word.removesuffix("es") in BASES
         if is_verb or (last in _SUBJECTS - {"this", "that"} and word.endswith("s")):
             return False
     if not word.endswith(_ENDINGS) or word in _NOUNS or word in KIND_OF_NOUN or word.removesuffix("s") in KIND_OF_NOUN:
         return True
-    # "The tiling.", "a handful of": after an article, and before no other word that it could describe.
+    # "The tiling.", "a handful of": after an article, and not before a word that it could modify.
     return last in DETERMINERS and not _DESCRIBED.match(text, match.end())
 
 
@@ -170,10 +170,10 @@ def find_mentions(
     stems: Sequence[str], postings: Sequence[Postings], most: int, having: Callable[[str], int] | None = None
 ) -> NDArray[np.int32]:
     """
-    Return the memories that have all of some stems, ascending; none where more than `most` have the rarest of them.
+    Return the memories that have all of some stems, ascending; none if more than `most` have the rarest of them.
 
     Args:
-        having: how many have a stem, where that is known already.
+        having: how many memories have each stem, where that is known already.
 
     >>> words = Postings()
     >>> words.add(1, "green tea"); words.add(2, "black tea")
@@ -205,7 +205,7 @@ def _add_phrase(found: dict[tuple[str, ...], Phrase], phrase: Phrase) -> None:
 
 
 def _subject_phrase(name: str, weight: float) -> Phrase:
-    """Return what a text is about: a kind of thing after an article and in small letters, else a name."""
+    """Return the phrase for a subject: a kind of thing if it is lower-case after an article, else a name."""
     bare = _ARTICLE.sub("", name)
     return Phrase.parse(bare, "concept", weight) if bare.islower() else Phrase.parse(name, "proper_noun", weight)
 
@@ -216,13 +216,13 @@ def _locate(label: str, text: str) -> int:
 
 
 def _spell(label: str, text: str) -> str:
-    """Return a label as it is written in the text that it comes from."""
+    """Return a label as its text spells it."""
     match = _label_pattern(label_of(label) or label).search(text)
     return " ".join(match[0].split()) if match else label
 
 
 def _label_pattern(label: str) -> re.Pattern[str]:
-    # A mark that stands alone in a label, as in "R & D", is part of what may stand between its words.
+    # A character that stands alone in a label, as in "R & D", may also separate its words in the text.
     words = [word for word in label.split() if _LETTER.search(word)] or [label]
     return re.compile(r"[\W_]+".join(map(re.escape, words)), re.IGNORECASE)
 
@@ -230,19 +230,19 @@ def _label_pattern(label: str) -> re.Pattern[str]:
 Weights = NDArray[np.float64]
 
 TELLING = 1 / 3
-"""The weight from which on a memory is about something, rather than mentioning it among much else."""
+"""The weight from which on a memory is about something, rather than mentioning it among many things."""
 _COMMON = 0.03
-"""What more than this share of the memories mentions leads nowhere; as `search.links` has it."""
-_MOST_PHRASES = 8  # of one memory
-_FEW, _MANY = 50, 200  # memories that may mention a phrase, however few or many there are in all
+"""A phrase that more than this share of the memories mentions leads nowhere, as in `search.links`."""
+_MOST_PHRASES = 8  # phrases of one memory
+_FEW, _MANY = 50, 200  # lower and upper limit for the number of memories that may mention a phrase
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyEntry:
     """
-    Something that leads to memories. `node` is the id of the key or anchor, None where it is only a phrase.
+    Something that leads to memories. `node` is the id of the key or anchor, None for a mere phrase.
 
-    `twin` is the id of the entity of the same name, where a key by itself goes by it: both are one.
+    `twin` is the id of the entity with the same name as a key: both count as one.
     """
 
     iri: IRI
@@ -254,7 +254,7 @@ class KeyEntry:
 
     @property
     def written(self) -> tuple[IRI, ...]:
-        """What the graph has of it: the key, and what it denotes."""
+        """Its nodes in the graph: the key, and what it denotes."""
         return (self.iri, *((self.denotes,) if self.denotes else ()))
 
     @property
@@ -264,14 +264,14 @@ class KeyEntry:
 
 
 class KeyView:
-    """A reader's share of the key graph."""
+    """The part of the key graph that a reader may see."""
 
     def __init__(
         self, indexes: Indexes, strengths: Reinforcement, scope: Scope, visible: Mask, settings: KeysSettings
     ) -> None:
         """
         Args:
-            visible: (ids,) the memories that the reader may be led to.
+            visible: (ids,) the memories that the reader may reach.
         """
         self.indexes = indexes
         self.graphs = scope.memory_graphs
@@ -284,14 +284,14 @@ class KeyView:
         self._known: dict[IRI, tuple[Ids, Weights]] = {}
         self._visible: dict[IRI, Ids] = {}
         self._mentions: dict[str, Ids] = {}
-        self._times: dict[str, int] = {}  # how many memories have a stem
+        self._times: dict[str, int] = {}  # how many memories have each stem
         self._postings = indexes.words(self.graphs, "memory")
         self._common = min(max(_FEW, int(_COMMON * sum(map(len, self._postings)))), _MANY)
         self._joined = Joined([indexes.links[graph] for graph in self.graphs if graph in indexes.links])
         self._empty: Ids = np.zeros(0, dtype=np.int32)
 
     def is_inside(self, node: int) -> bool:
-        """Tell whether a node is a memory of the readable graphs, whatever its time."""
+        """Tell whether a node is a memory of the readable graphs, at any time."""
         return bool(self.indexes.nodes.among(np.array([node]), self.graphs, "memory")[0])
 
     @cached_property
@@ -302,7 +302,7 @@ class KeyView:
         return readable & self.indexes.keys.concepts(nodes.size)
 
     def find_entry(self, iri: str) -> KeyEntry | None:
-        """Return what goes by an IRI: a key, an entity, the user, a phrase; None where the reader has no such thing."""
+        """Return the entry with an IRI: a key, an entity, the user or a phrase; None if the reader has none."""
         if phrase := phrase_of(iri):
             return self.find_named(phrase) or self.find_worded(phrase) or self._phrase_entry(Phrase.parse(phrase))
         node = self.indexes.keys.id(IRI(iri))
@@ -311,7 +311,7 @@ class KeyView:
         return self.entry_of(node)
 
     def entry_of(self, node: int) -> KeyEntry:
-        """Return a key or an anchor by its id; a key and an entity of one name are the same, whichever is asked for."""
+        """Return the entry of a key or an anchor by id; a key and an entity with the same name give the same entry."""
         entry = self._entries.get(node)
         if entry is None:
             entry = self._entries[node] = self._make_entry(node)
@@ -338,7 +338,7 @@ class KeyView:
         return KeyEntry(iri=key_iri(iri), name=name, type=type, node=node, denotes=iri)
 
     def _find_twins(self, name: str, kind: str) -> list[int]:
-        """Return the readable keys, or entities, that go by a name as their first one."""
+        """Return the readable keys, or entities, whose first name is this."""
         nodes = self.indexes.nodes
         return [
             node
@@ -350,38 +350,38 @@ class KeyView:
 
     @property
     def user_entry(self) -> KeyEntry | None:
-        """Return the user, once something is known of them."""
+        """Return the entry of the user, once anything is known about them."""
         node = self.indexes.nodes.find(self._user)
         return None if node is None else self.entry_of(node)
 
     def find_named(self, phrase: str, first: IRI | None = None) -> KeyEntry | None:
-        """Return the key or the anchor that goes by a phrase; of several the one in the graph `first`."""
+        """Return the key or anchor that has a phrase as a name; of several, the one in the graph `first`."""
         return self._pick_entry(self.indexes.keys.find_exact(phrase, self._named_in, self.indexes.labels), first)
 
     def find_worded(self, phrase: str, first: IRI | None = None) -> KeyEntry | None:
-        """Return the concept that has the same words as a phrase but for their endings."""
+        """Return the concept that has the same words as a phrase, apart from their endings."""
         return self._pick_entry(self.indexes.keys.find_by_stems(phrase, self._named_in), first)
 
     def find_spelt(self, text: str) -> dict[int, str]:
-        """Return the keys and anchors that a text names, by id, with the phrase that stands there."""
+        """Return the keys and anchors that a text names, by id, with the matching phrase."""
         return self.indexes.keys.find_in_text(text, self._named_in, self.indexes.labels)
 
     def find_phrases(self, text: str) -> list[KeyEntry]:
-        """Return the phrases of a text that lead to memories that came without keys, as far as no key or anchor goes by them."""
+        """Return the phrases of a text that lead to memories saved without keys, except those that are names of keys or anchors."""
         if not self._settings.phrases:
             return []
         found = (self._phrase_entry(one) for one in extract_phrases(text) if not self._is_taken(one.name))
         return [entry for entry in found if entry is not None]
 
     def weigh_memories(self, entry: KeyEntry) -> tuple[Ids, Weights]:
-        """Return where an entry leads within the readable graphs, retired memories too, ascending, and the weights."""
+        """Return the memories of the readable graphs that an entry leads to, retired ones too, ascending, and the weights."""
         known = self._known.get(entry.iri)
         if known is None:
             known = self._known[entry.iri] = self._collect_memories(entry)
         return known
 
     def list_visible(self, entry: KeyEntry) -> Ids:
-        """Return the memories that the reader may be led to by an entry, ascending."""
+        """Return the memories that the reader may reach from an entry, ascending."""
         found = self._visible.get(entry.iri)
         if found is None:
             known = self._known.get(entry.iri)
@@ -390,23 +390,23 @@ class KeyView:
         return found
 
     def rarity(self, entry: KeyEntry, links: int | None = None) -> float:
-        """Return how much an entry says of a memory that it leads to, 0..1."""
+        """Return how much an entry says about a memory that it leads to, 0..1."""
         return rank.key_rarity(len(self.weigh_memories(entry)[0]) if links is None else links, entry.is_named)
 
     def list_written(self, memory: int) -> dict[IRI, tuple[KeyEntry, float]]:
-        """Return what the graph says leads to a memory, and how strongly, by key: what it is about, and links."""
+        """Return the keys that the graph links to a memory, with weights: what it is about, and explicit links."""
         about = self._list_readable(self.indexes.adjacency.about(memory))
         share = float(self._share_weights(np.array([memory]))[0])
         found = {entry.iri: (entry, max(share, self._subject(entry, memory))) for entry in about}
         linked = self.indexes.keys.links(memory)
-        for node in self._readable_nodes(linked):  # of a key and an entity that are one the key's link counts
+        for node in self._readable_nodes(linked):  # if a key and an entity are one, the key's link counts
             entry = self.entry_of(node)
             if entry.node == node or entry.node not in linked:
                 found[entry.iri] = (entry, linked[node])
         return found
 
     def list_entries(self, memory: int, content: str, title: str | None = None) -> list[tuple[KeyEntry, float]]:
-        """Return what leads to a memory, and how strongly, the heaviest first; phrases only where they lead elsewhere too."""
+        """Return what leads to a memory, with weights, the heaviest first; phrases only if they also lead to other memories."""
         found = self.list_written(memory)
         if self._settings.phrases and not self.indexes.keys.have_given_keys(np.array([memory]))[0]:
             for phrase in self._pick_rarest(extract_phrases(content, title)):
@@ -420,12 +420,12 @@ class KeyView:
         return sorted(strengths, key=lambda one: -one[1])
 
     def is_telling(self, entry: KeyEntry) -> bool:
-        """Tell whether an entry ties memories together: it leads to one of them by more than a mention among many."""
+        """Tell whether an entry connects memories: it leads to one of them by more than a mention among many."""
         _, weights = self.weigh_memories(entry)
         return bool(weights.size) and float(weights.max()) >= TELLING
 
     def weight_of(self, entry: KeyEntry, memory: int) -> float | None:
-        """Return the weight with which an entry leads to one memory; None when it does not."""
+        """Return the weight with which an entry leads to one memory; None if it does not."""
         nodes, weights = self.weigh_memories(entry)
         place = np.flatnonzero(nodes == memory)
         return float(weights[place[0]]) if place.size else None
@@ -455,7 +455,8 @@ class KeyView:
 
     def _reach_memories(self, entry: KeyEntry) -> Ids:
         """
-        Return the memories of `_memories`, ascending, and perhaps some that are not readable: without the weights it is quicker.
+        Return the memories of `_memories`, ascending, and perhaps some unreadable ones; it is quicker because it computes no
+        weights.
         """
         mentions = self._find_mentions(entry.name) if self._settings.phrases else self._empty
         parts = [nodes for nodes, _ in self._list_subjects(entry)] if self._settings.phrases else []
@@ -468,16 +469,16 @@ class KeyView:
         return np.unique(np.concatenate([mentions, *parts])) if any(some.size for some in parts) else mentions
 
     def _anchor_of(self, entry: KeyEntry) -> int | None:
-        """Return the id of the entity, or the user, that an entry stands for."""
+        """Return the id of the entity or the user that an entry represents."""
         return entry.twin if entry.twin is not None else entry.node if entry.denotes else None
 
     def _share_weights(self, memories: Ids) -> Weights:
-        """Return (n,) how much each of some memories is about any one of the things that it is about."""
+        """Return (n,) the weight of one subject of each memory: a share of 1 among the things that the memory is about."""
         counts = self.indexes.adjacency.counts(memories)
         return np.asarray(np.maximum(1.0 / np.maximum(counts, 1), rank.LIGHTEST))
 
     def _list_subjects(self, entry: KeyEntry) -> list[tuple[Ids, Weights]]:
-        """Return the memories without keys of their own whose subject an entry is, and how surely."""
+        """Return the memories without given keys whose subject an entry is, and how surely."""
         found = []
         for entity in self._joined.name(label_of(entry.name)).entities:
             nodes, weights = entity.subjects()
@@ -501,19 +502,19 @@ class KeyView:
         return self.find_named(phrase) is not None
 
     def _phrase_entry(self, phrase: Phrase, least: int = 1) -> KeyEntry | None:
-        """Return a phrase as an entry, when at least so many memories mention it."""
+        """Return a phrase as an entry, if at least `least` memories mention it."""
         if len(self._find_mentions(phrase.name)) < least:
             return None
         return KeyEntry(iri=phrase_iri(phrase.name.casefold()), name=phrase.name, type=phrase.type)
 
     def _pick_rarest(self, phrases: Sequence[Phrase]) -> list[Phrase]:
-        """Return those of some phrases that may lead elsewhere, the rarest first; no more than a walker looks at."""
+        """Return the phrases that may lead to other memories, the rarest first; no more than a reader looks at."""
         times = {phrase: self._count_rarest(phrase) for phrase in phrases}
         there = [phrase for phrase in phrases if 1 < times[phrase] <= self._common]
         return sorted(there, key=lambda phrase: (-phrase.weight, times[phrase]))[:_MOST_PHRASES]
 
     def _count_rarest(self, phrase: Phrase) -> int:
-        """Return how many memories have the rarest word of a phrase."""
+        """Return the number of memories with the rarest word of a phrase."""
         return min(map(self._count_stem, phrase.stems), default=0)
 
     def _count_stem(self, stem: str) -> int:
@@ -523,7 +524,7 @@ class KeyView:
         return times
 
     def _find_mentions(self, phrase: str) -> Ids:
-        """Return the memories without keys of their own that mention a phrase."""
+        """Return the memories without given keys that mention a phrase."""
         known = self._mentions.get(phrase)
         if known is None:
             known = find_mentions(tokens(phrase), self._postings, self._common, self._count_stem)
@@ -533,7 +534,7 @@ class KeyView:
 
 def _keep_heaviest(parts: Sequence[tuple[Ids, Weights]], linked: tuple[Ids, Weights]) -> tuple[Ids, Weights]:
     """Return each node once, ascending, with the weight of its link if it has one, else with its largest weight."""
-    if sum(len(nodes) for nodes, _ in parts) + len(linked[0]) <= _FEW:  # most keys: quicker than arrays
+    if sum(len(nodes) for nodes, _ in parts) + len(linked[0]) <= _FEW:  # true of most keys: quicker than arrays
         found: dict[int, float] = {}
         for nodes, weights in parts:
             for node, weight in zip(nodes.tolist(), weights.tolist(), strict=True):
@@ -542,7 +543,7 @@ def _keep_heaviest(parts: Sequence[tuple[Ids, Weights]], linked: tuple[Ids, Weig
         ordered = sorted(found)
         return np.array(ordered, dtype=np.int32), np.array([found[node] for node in ordered], dtype=np.float64)
     nodes = np.concatenate([linked[0], *(some for some, _ in parts)])
-    # A link counts before all else, however light it is.
+    # A link takes precedence, however light it is.
     heavy = np.concatenate([linked[1] + 2 * rank.HEAVIEST, *(weights for _, weights in parts)])
     order = np.lexsort((-heavy, nodes))
     nodes, heavy = nodes[order], heavy[order]

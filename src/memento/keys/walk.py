@@ -1,7 +1,7 @@
 """
-From a key to its memories, from a memory to its keys: `read_key`, `read_memory` and `related` of the walk.
+Walk from a key to its memories, and from a memory to its keys: `read_key`, `read_memory` and `related` of the walk.
 
-*Guarantees:* nothing is written here. What a full read does to a memory and to the link that was traversed is handed back as
+*Guarantees:* nothing is written here. The changes that a full read makes to a memory and to the traversed link are returned as
 effects.
 """
 
@@ -51,13 +51,13 @@ from memento.strength import Reinforcement
 Statements = Mapping[IRI, Sequence[Value]]
 
 MOST_RELATED = 20
-_EXPLICIT = 1.0  # what a link that was drawn by hand counts, beside the rarity of each shared key
+_EXPLICIT = 1.0  # the score of a manual link; a shared key scores its rarity
 _DAY_MS = 86_400_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageRequest:
-    """Which part of a key's memories is wanted, and the question that ranks them, if any, as vectors (w, d)."""
+    """The requested part of a key's memories, and the question that ranks them, if any, as vectors (w, d)."""
 
     limit: int
     offset: int
@@ -66,7 +66,9 @@ class PageRequest:
 
 @dataclass(frozen=True, slots=True)
 class Traversal:
-    """What a walk stands on: the reader's keys, how memories are used, the graph, and the present. Use it under `indexes.lock`."""
+    """
+    The context of a walk: the reader's keys, the uses of memories, the graph, and the current time. Use it under `indexes.lock`.
+    """
 
     view: KeyView
     strengths: Reinforcement
@@ -82,7 +84,7 @@ class Traversal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryState:
-    """A memory as it is shown: what the graph says of it, what took its place, and whether reading it counts."""
+    """A memory as shown: its statements, its successors, and whether reading it counts."""
 
     memory: Memory
     graph: IRI
@@ -92,7 +94,7 @@ class MemoryState:
 
 
 def list_page(entry: KeyEntry, page: PageRequest, traversal: Traversal, aliases: Sequence[str], hub: int) -> KeyPage:
-    """Return where a key leads, best first; of equal ones the newest."""
+    """Return the memories that a key leads to, best first; ties by the newest."""
     view, nodes = traversal.view, traversal.view.indexes.nodes
     reached, weights = view.weigh_memories(entry)
     there = view.visible[reached]
@@ -131,15 +133,15 @@ def open_memory(
     iri: str, via: str | None, traversal: Traversal, *, past: bool, traced: bool = True
 ) -> tuple[OpenedMemory, list[Effect]]:
     """
-    Return a memory in full, with the keys that lead on, and what reading it does.
+    Return a memory in full, with the keys that lead on from it and the effects of reading it.
 
     Args:
-        via: the key that led there.
-        past: also what was superseded or is over; it is read without a trace, as all is that is not `traced`.
+        via: the key that led to it.
+        past: also allow a memory that was superseded or has ended; such a read has no effects, nor does one that is not `traced`.
 
     Raises:
-        NotFound: the reader has no such memory, or it is forgotten.
-        InputError: it was superseded: names the one that took its place; or the key does not lead there.
+        NotFound: the reader has no such memory, or it was forgotten.
+        InputError: it was superseded (the message names its successor), or the key does not lead to it.
     """
     memory, graph, node, said = find_memory(iri, traversal)
     is_shown = bool(traversal.view.visible[node])
@@ -165,7 +167,7 @@ def open_memory(
 
 
 def find_related(iri: str, traversal: Traversal) -> Related:
-    """Return the neighbours of a memory: by shared keys, each counting its rarity, and by hand; best first, 20 at most."""
+    """Return the neighbours of a memory: by shared keys, scored by rarity, and by manual links; best first, at most 20."""
     memory, _, node, _ = find_memory(iri, traversal)
     scores: dict[int, float] = {}
     shared: dict[int, list[str]] = {}
@@ -202,7 +204,7 @@ def find_related(iri: str, traversal: Traversal) -> Related:
 
 
 def find_memory(iri: str, traversal: Traversal) -> tuple[Memory, IRI, int, Statements]:
-    """Return a memory of the readable graphs, its graph, its id, and all that the graph says of it; raises `NotFound`."""
+    """Return a memory of the readable graphs, its graph, its id, and all of its statements; raise `NotFound`."""
     node = traversal.view.indexes.nodes.find(IRI(iri))
     if node is None or not traversal.view.is_inside(node):
         raise NotFound(f"there is no memory <{iri[:200]}> here: `read_key` shows those that a key leads to")
@@ -218,20 +220,20 @@ def find_memory(iri: str, traversal: Traversal) -> tuple[Memory, IRI, int, State
 
 
 def record_traversal(entry: KeyEntry, memory: IRI, graph: IRI, weight: float, traversal: Traversal) -> Traversed:
-    """Return that somebody came to a memory over a key; a key that is not written yet goes where its entity is."""
+    """Return the effect of reaching a memory over a key; a key that is not written yet will be put into its entity's graph."""
     key = Key(iri=entry.iri, name=entry.name, type=entry.type, created_at=traversal.now, denotes=entry.denotes)
     own = graph if entry.node is None else traversal.view.indexes.nodes.graph(entry.node)
     return Traversed(key=key, key_graph=own, memory=memory, graph=graph, at=traversal.now, weight=weight)
 
 
 def age_in_days(nodes: NDArray[np.integer], traversal: Traversal) -> NDArray[np.float64]:
-    """Return (n,) days since some memories were written, 0 or more."""
+    """Return (n,) the age of some memories in days, 0 or more."""
     ms = traversal.now.timestamp() * 1000 - traversal.view.indexes.nodes.creation_times(nodes)
     return np.asarray(np.maximum(ms, 0.0) / _DAY_MS)
 
 
 def list_neighbours(memories: Sequence[IRI], graph: Store, readable: Sequence[IRI]) -> dict[tuple[IRI, IRI], list[IRI]]:
-    """Return what some memories supersede, contradict and are related to: by memory and predicate."""
+    """Return what some memories supersede, contradict and are related to, by memory and predicate."""
     found: dict[tuple[IRI, IRI], list[IRI]] = {}
     for row in graph.select("keys/beside", readable, memory=list(memories)) if memories else []:
         found.setdefault((cast(IRI, row["memory"]), cast(IRI, row["way"])), []).append(cast(IRI, row["other"]))
@@ -245,7 +247,7 @@ def _score(
     query: Vectors | None,
     traversal: Traversal,
 ) -> NDArray[np.float64]:
-    """Return (n,) relevance · weight · depth factor · time factor; without a question every memory is as relevant."""
+    """Return (n,) relevance · weight · depth factor · time factor; without a question all memories are equally relevant."""
     relevance = np.ones(len(reached))
     if query is not None and len(reached):
         relevance = traversal.view.indexes.vectors["memory"].cosines(reached, query).astype(np.float64)
@@ -318,7 +320,7 @@ def _find_successor(memory: Memory, traversal: Traversal) -> IRI | None:
 
 
 def _find_latest(successor: IRI, traversal: Traversal) -> IRI:
-    """Return what took the place of a memory in the end: the last of the line of successors."""
+    """Return the latest version of a memory: the last in the chain of its successors."""
     seen = {successor}
     while rows := traversal.graph.select("keys/successor", traversal.view.graphs, memory=successor):
         following = cast(IRI, rows[0]["successor"])
@@ -328,11 +330,11 @@ def _find_latest(successor: IRI, traversal: Traversal) -> IRI:
     return successor
 
 
-_AROUND = 2  # turns on either side of the one that is asked for
+_AROUND = 2  # turns on either side of the requested one
 
 
 def read_conversation(session: str, turn: int | None, scope: Scope, graph: Store) -> tuple[TurnRow, ...]:
-    """Return the turns of a session in their order, or those around one of them; none when there is no such session."""
+    """Return the turns of a session in order, or those around one of them; none when there is no such session."""
     sessions = [session_iri(name, session) for name in scope.memory_graphs]
     rows = graph.select("keys/conversation", scope.readable, session=sessions)
     turns = {cast(IRI, row["note"]): _read_turn(row) for row in rows}
@@ -370,7 +372,7 @@ def list_memory_rows(iris: Sequence[IRI], traversal: Traversal) -> tuple[MemoryR
 
 
 def expire_overdue(scope: Scope, now: datetime, graph: Store) -> tuple[Change, int]:
-    """Return what lets go of the memories of the namespace whose time is over, and how many they are; history keeps them."""
+    """Return the change that expires the memories of the namespace whose time is over, and their number; history keeps them."""
     rows = graph.select("keys/overdue", [scope.graph], now=now)
     ends = tuple((cast(IRI, row["memory"]), MEM.expiredAt, row["expiresAt"], scope.graph) for row in rows)
     return Change(ends), len(ends)

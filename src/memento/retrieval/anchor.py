@@ -26,17 +26,17 @@ from memento.search.indexes import View
 from memento.settings import AnchorSettings
 
 NOTHING = IRI("urn:memento:nothing")
-"""What a slot is given that has no value: it is never in a graph."""
+"""The value of a query parameter that has none: it occurs in no graph."""
 
 
 def anchor(
     question: Question, evidence: Evidence, graph: Store, scope: Scope, settings: AnchorSettings, seeds: int
 ) -> Evidence:
     """
-    Add where EXPAND starts: `subject` among the signals, the best memories so far, and the entities, heaviest first.
+    Add what EXPAND starts from: the signal `subject`, the best memories so far, and the entities, heaviest first.
 
     Args:
-        seeds: best memories that EXPAND follows; the first few of them bring entities along.
+        seeds: number of best memories that EXPAND follows; only the entities of the first few are added.
     """
     evidence = evidence.with_signals(measure_signals("anchor", question.list_sources()), question.view)
     best = best_seeds(evidence, question.view, seeds)
@@ -47,8 +47,8 @@ def find_anchors(
     question: Question, seeds: Seeds, graph: Store, scope: Scope, settings: AnchorSettings
 ) -> tuple[Anchor, ...]:
     """
-    Return the entities to start from, heaviest first: one that the question names weighs its rarity, one that comes with a seed a
-    share of it, the larger the better the seed is.
+    Return the entities to start from, heaviest first. The weight of an entity that the question names is its rarity; that of a
+    seed's entity is a share of its rarity, larger for better seeds.
     """
     view = question.view
     nodes, goods = seeds[0][: settings.seeds].tolist(), seeds[1][: settings.seeds].tolist()
@@ -84,7 +84,7 @@ def find_anchors(
 
 
 def _find_names(question: Question) -> list[IRI]:
-    """Return what goes by the names in a question, as far as the reader's memories mention it."""
+    """Return the anchors named in the question that the reader's memories mention."""
     links = question.view.links()
     known = question.view.indexes.links.anchors
     numbers = [
@@ -95,7 +95,7 @@ def _find_names(question: Question) -> list[IRI]:
 
 def best_seeds(evidence: Evidence, view: View, count: int) -> Seeds:
     """
-    Return (≤ count,) memories and how good each is in 0..1, best first: half meaning, half words, half subject.
+    Return (≤ count,) memories with scores in 0..1, best first: half meaning, half words, half subject.
     """
     everyone = np.flatnonzero(view.visible) if evidence.pool is None else evidence.pool.nodes
     total = np.zeros(len(everyone), dtype=np.float32)
@@ -109,5 +109,5 @@ def best_seeds(evidence: Evidence, view: View, count: int) -> Seeds:
 
 
 def scale_to_best(signal: Signal, nodes: NDArray[np.integer]) -> Signal:
-    """Return (len(nodes),) the values of some memories, divided by the best of all; zero stays zero."""
+    """Return (len(nodes),) the values of some memories, divided by the largest value of all; zero stays zero."""
     return np.asarray(signal[nodes] / max(float(signal.max(initial=0.0)), 1e-9))

@@ -35,11 +35,11 @@ def distill(
     evidence: Evidence, view: View, k: int, pool: int, settings: SignalsSettings, *, only: str | None = None
 ) -> tuple[list[Scored[int]], int]:
     """
-    Return the `k` best memories, best first, scores 0..1, and how many were candidates.
+    Return the `k` best memories, best first, with scores in 0..1, and the number of candidates.
 
     Args:
-        pool: candidates that each channel brings in.
-        only: the one signal that ranks, in place of their weighted sum.
+        pool: number of candidates from each channel.
+        only: the one signal to rank by, instead of the weighted sum.
     """
     if only:
         return _rank_by_one(only, evidence, view, k)
@@ -56,7 +56,7 @@ def distill(
 
 
 def _rank_by_one(name: str, evidence: Evidence, view: View, k: int) -> tuple[list[Scored[int]], int]:
-    """Return the `k` best memories by one signal, and how many it has anything to say of."""
+    """Return the `k` best memories by one signal, and the number of memories for which it is positive."""
     signal = evidence.signals[name]
     nodes = np.flatnonzero(view.visible & (signal > 0))
     order = nodes[order_largest(signal[nodes], k)]
@@ -68,7 +68,7 @@ def candidates(evidence: Evidence, view: View, pool: int) -> Ids:
     """
     Return the ids of the `pool` best visible memories by each channel, ascending; only positive values count.
 
-    A scope of no more than `pool` memories is looked at whole.
+    A scope of no more than `pool` memories is included whole.
     """
     if view.visible_count <= pool:
         return np.flatnonzero(view.visible).astype(np.int32)
@@ -79,9 +79,9 @@ def candidates(evidence: Evidence, view: View, pool: int) -> Ids:
 
 def weigh_signals(evidence: Evidence, nodes: Ids, settings: SignalsSettings) -> dict[str, NDArray[np.float32]]:
     """
-    Return (len(nodes),) what each signal contributes to the score of some memories.
+    Return (len(nodes),) the contribution of each signal to the score of some memories.
 
-    A signal without an upper bound is divided by its best value among them.
+    A signal without an upper bound is divided by its best value among these memories.
     """
     weights = asdict(settings)
     shares = {}
@@ -93,7 +93,7 @@ def weigh_signals(evidence: Evidence, nodes: Ids, settings: SignalsSettings) -> 
 
 
 def _pick_best(evidence: Evidence, name: str, view: View, count: int, among: Sequence[int] | Ids | None) -> Ids:
-    """Return the `count` visible memories that a signal speaks for most, only positive values; among some, where given."""
+    """Return the `count` visible memories with the largest positive values of a signal; only those in `among`, where given."""
     if among is None:
         return pick_leading(evidence.signals[name], view.visible, count)
     nodes = np.asarray(among, dtype=np.int32)
@@ -107,9 +107,9 @@ def _find_strongest(shares: dict[str, NDArray[np.float32]], place: int) -> str:
 
 
 ALIKE = 0.85
-"""Cosine from which two memories may say the same."""
+"""Cosine from which on two memories may be duplicates."""
 
-_LEAD = 5  # letters of a stem that are compared: "allergic" and "allergy"
+_LEAD = 5  # number of letters of a stem that are compared, as in "allergic" and "allergy"
 _MARK = re.compile(r"\d+|\b[^\W\d_]+")
 _NOT = re.compile(
     r"\b(?:not|no|never|none|nobody|nothing|neither|nor|without|except|hardly|cannot|used\s+to|longer|anymore)\b|n['’]t\b",
@@ -119,7 +119,7 @@ _STAMP = re.compile(r"\[[^\[\]]{0,40}\]")
 
 
 def find_twins(vectors: NDArray[np.float32]) -> int:
-    """Return how many of some memories have one before them that may say the same, by (n, d) unit vectors."""
+    """Return how many of some memories have a possible duplicate before them, by (n, d) unit vectors."""
     if len(vectors) < 2:
         return 0
     alike = np.tril(vectors @ vectors.T, -1)
@@ -127,7 +127,7 @@ def find_twins(vectors: NDArray[np.float32]) -> int:
 
 
 def merge_twins(memories: Sequence[Recalled], vectors: NDArray[np.float32]) -> list[Recalled]:
-    """Return the memories in their order, those that say the same as one."""
+    """Return the memories in their order, with duplicates merged into one."""
     groups: list[list[int]] = []
     marks = [_Marks.from_text(one.content) for one in memories]
     for place in range(len(memories)):
@@ -151,7 +151,8 @@ def merge_twins(memories: Sequence[Recalled], vectors: NDArray[np.float32]) -> l
 
 def says_no_more(text: str, known: str) -> bool:
     """
-    Tell whether a text says nothing that another one does not: its words, and the same names, numbers and days, denied or not.
+    Tell whether a text adds nothing to another: the other has all its words, and both have the same names, numbers, days and
+    negations.
 
     >>> says_no_more("I like tea.", "I like green tea."), says_no_more("I like tea.", "I do not like tea.")
     (True, False)
@@ -161,8 +162,8 @@ def says_no_more(text: str, known: str) -> bool:
 
 def merge_overlaps(memories: Sequence[Recalled], question: str) -> list[Recalled]:
     """
-    Return the memories in their order without a piece of a long text that only says what the piece beside it, which comes before
-    it here, says as well: the sentence that has most of the question's words stands in both.
+    Return the memories in their order, without a piece of a long text that adds nothing to a neighbouring piece placed before it:
+    both contain the sentence that has most of the question's words.
     """
     asked, groups = set(tokens(question)), list[list[Recalled]]()
     for one in memories:
@@ -175,21 +176,21 @@ def merge_overlaps(memories: Sequence[Recalled], question: str) -> list[Recalled
 
 
 def _are_beside(one: NoteRef | None, other: NoteRef | None) -> bool:
-    """Tell whether two notes are pieces of one text, one right after the other."""
+    """Tell whether two notes are consecutive pieces of one text."""
     if one is None or other is None or one.piece is None or other.piece is None:
         return False
     return (one.parent or one.iri) == (other.parent or other.iri) and abs(one.piece - other.piece) == 1
 
 
 def _find_best_sentence(text: str, asked: set[str]) -> str:
-    """Return the sentence that has most of some words, the first of several; all of the text where none has one."""
+    """Return the sentence with most of the given words, the first if several tie; the whole text where no sentence has one."""
     parts = re.split(r"(?<=[.!?…])\s+", text)
     best = max(parts, key=lambda part: len(asked & set(tokens(part))))
     return best if asked & set(tokens(best)) else text
 
 
 def _join(group: Sequence[Recalled], place: int, memories: Sequence[Recalled]) -> Recalled:
-    """Return the first of a group in the name of all, with the score of the best."""
+    """Merge a group of duplicates into its first memory, with the best score of the group."""
     if len(group) == 1:
         return group[0]
     fullest, best = group[0], memories[place]
@@ -209,10 +210,10 @@ def _join(group: Sequence[Recalled], place: int, memories: Sequence[Recalled]) -
 
 @dataclass(frozen=True, slots=True)
 class _Marks:
-    """What must be the same in two texts that say the same, and the words of which one must have all."""
+    """What must be equal in two duplicates, and the words of which one must contain all of the other's."""
 
     words: frozenset[str]
-    named: tuple[str, ...]  # numbers, and capitalised words that open no sentence, in their order
+    named: tuple[str, ...]  # numbers, and capitalised words that do not begin a sentence, in order
     days: frozenset[str]
     is_denied: bool
 

@@ -35,9 +35,9 @@ from memento.search.nodes import Ids
 from memento.settings import ExpandSettings
 
 MOST = 6_000
-"""Mentions that are followed."""
+"""Maximum number of mentions that are followed."""
 FEW = 12
-"""Memories that may mention an anchor in however small a scope."""
+"""Number of memories that may mention an anchor, however small the scope."""
 
 Places = NDArray[np.int64]
 Edges = tuple[Ids, Ids, NDArray[np.float64]]
@@ -61,11 +61,11 @@ def rank_by_pagerank(
     seeds: Seeds, anchors: Sequence[Anchor], view: View, joined: Joined, settings: ExpandSettings
 ) -> Signal:
     """
-    Return the personalised PageRank of the memories: a walk along who is about and mentions what, over successions, turns and
-    associations, which often starts again.
+    Return the personalised PageRank of the memories: a random walk with restarts along `mem:about` and `mem:mentions`,
+    successions, neighbouring turns and associations.
 
-    It starts at the anchors by their weights and at the seeds by the square of how good they are, and prefers rare neighbours. What
-    is retired carries it on, but has no rank itself.
+    It starts at the anchors by their weights and at the seeds by the squares of their scores, and prefers rare neighbours. Retired
+    memories are part of the walk but get no rank.
 
     Source: Gutiérrez, Shu, Gu, Yasunaga and Su 2025, "From RAG to Memory" (HippoRAG 2): entities and passages in the restart.
     """
@@ -95,10 +95,11 @@ def rank_by_activation(
     seeds: Seeds, anchors: Sequence[Anchor], view: View, joined: Joined, settings: ExpandSettings
 ) -> Signal:
     """
-    Return the rank of each memory that activation reaches from the anchors and the seeds, over names and over associations: mostly
-    how active it is, and some of it how lately it was used and how important it is.
+    Return the rank of each memory that activation reaches from the anchors and the seeds, over names and associations: mostly its
+    activation, and to a smaller part its recency and importance.
 
-    *But:* who starts fully active and who is reached from several sides are equally active in the end, and nothing is ranked.
+    *But:* a seed that starts fully active and a memory reached from several sides end up equally active, and are then not
+    distinguished.
 
     Source: Collins and Loftus 1975, Psychological Review 82.
     """
@@ -124,7 +125,10 @@ def rank_by_activation(
 def rank_by_hops(
     seeds: Seeds, anchors: Sequence[Anchor], view: View, joined: Joined, settings: ExpandSettings
 ) -> Signal:
-    """Return what each memory is given as a seed, and by those that share an anchor with it, the less the more memories do."""
+    """
+    Return the score of each memory: its own as a seed, plus shares from seeds with a common anchor, smaller the more memories share
+    it.
+    """
     csr = view.matrix()
     degrees = np.diff(csr.indptr)
     memories = view.indexes.nodes.within(view.graphs, "memory")
@@ -134,24 +138,24 @@ def rank_by_hops(
 
 
 WALKS: Mapping[str, Law] = {"ppr": rank_by_pagerank, "spread": rank_by_activation, "hops": rank_by_hops}
-"""The walks that can rank by themselves, by the name of the engine."""
+"""The walks that can rank alone, by the name of the engine."""
 
 
 def _locate(anchors: Sequence[Anchor], view: View) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the ids of the anchors that are there, and their weights."""
+    """Return the ids of the existing anchors, and their weights."""
     there = [(node, one.weight) for one in anchors if (node := view.indexes.nodes.find(one.iri)) is not None]
     return np.array([node for node, _ in there], dtype=np.int64), np.array([weight for _, weight in there])
 
 
 def _keep_visible(nodes: NDArray[np.int64], values: NDArray[np.float64], view: View) -> Signal:
-    """Return (ids,) the values of what may come back."""
+    """Return (ids,) the values of the memories that may be returned."""
     seen = view.visible[nodes]
     return spread(nodes[seen].astype(np.int32), values[seen].astype(np.float32), view)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Neighbourhood:
-    """A graph over places: those of `memories` come first, then those of anchors."""
+    """A graph whose nodes are places: those of `memories` come first, then those of anchors."""
 
     memories: Ids  # (m,) ascending
     places: dict[int, int]  # number of an anchor → its place
@@ -166,12 +170,12 @@ def look_around(
     seeds: Ids, anchors: Sequence[int], view: View, joined: Joined, weights: ExpandSettings
 ) -> Neighbourhood:
     """
-    Return what is around some memories and some anchors.
+    Return the neighbourhood of some memories and some anchors.
 
     Args:
         seeds: distinct memories.
         anchors: by number.
-        weights: of the edges that lead to no anchor; one that does weighs as much as the anchor is rare.
+        weights: of the edges between memories; the weight of an edge to an anchor is the anchor's rarity.
     """
     links = view.links()
     beside = _link_beside(seeds, view, weights)
@@ -201,14 +205,14 @@ def look_around(
 
 
 def _list_memories_of_user(anchors: dict[int, None], view: View) -> dict[int, Ids]:
-    """Return the user's number and the memories about them, where the user is among some anchors."""
+    """Return the user's number and the memories about the user, if the user is among the anchors."""
     user = user_of(view.graphs[0])
     number, node = view.indexes.links.anchors.number(user), view.indexes.nodes.find(user)
     return {} if node is None or number not in anchors else {number: view.indexes.adjacency.memories(node)}
 
 
 def _link_beside(seeds: Ids, view: View, weights: ExpandSettings) -> Edges:
-    """Return the turns beside some seeds and what they are associated with: (e,) from, to and weight."""
+    """Return the edges from some seeds to neighbouring turns and associated memories: (e,) from, to and weight."""
     indexes = view.indexes
     edges: list[tuple[int, int, float]] = []
     for seed in seeds.tolist():
@@ -235,7 +239,7 @@ def _to_columns(edges: Iterable[tuple[int, int, float]]) -> Edges:
 
 
 def _join_anchors(anchors: dict[int, None], view: View) -> list[list[int]]:
-    """Return the anchors by what they go by: two that share a label are together."""
+    """Group anchors that share a label."""
     known = view.indexes.links.anchors
     group_of: dict[int, int] = {}
     groups: list[list[int]] = []
@@ -262,7 +266,7 @@ def _build_neighbourhood(
     view: View,
     joined: Joined,
 ) -> Neighbourhood:
-    """Return the graph of some memories: the anchors that lead to them, and those that two of them share."""
+    """Return the graph of some memories, with the anchors that lead to them and those that two of them share."""
     m = len(memories)
     place_of = {anchor: place for place, some in enumerate(groups) for anchor in some}
     arcs = [
@@ -291,7 +295,7 @@ def _build_neighbourhood(
     n = m + len(places) - shift
     degree = np.bincount(target, minlength=n)
     for place, some in enumerate(groups):
-        if place in of_place:  # how many memories mention it in all
+        if place in of_place:  # the number of all memories that mention it
             degree[of_place[place]] = sum(graph.frequency(one) for graph in view.links() for one in some)
             degree[of_place[place]] += sum(len(mine[one]) for one in some if one in mine)
     rare = rarity(np.maximum(degree, 1), max(joined.n, 1))

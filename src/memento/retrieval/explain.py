@@ -32,23 +32,25 @@ from memento.text.sentences import shorten_line
 from memento.time import NEVER
 
 MOST = 300
-"""Memories that are explained at once: the query that returns them must stay short enough for the endpoint."""
+"""Maximum number of memories that are explained: the query that returns them must stay short enough for the endpoint."""
 
 
 MOST_CUT = 25
-"""Memories that were cut and are named."""
+"""Maximum number of dropped memories that are named."""
 CUT_CHARS = 120
 ROUNDED = 2e-5
-"""What a score may differ from the sum of its parts by, as each is rounded."""
+"""The largest difference between a score and the sum of its rounded parts."""
 
 
 EDGES = frozenset(("own", "slot", "speaker"))
-"""Signals of LAND that come from edges of the graph, as all do of the later phases."""
+"""Signals of LAND that come from edges of the graph; all signals of later phases do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reasons:
-    """Why one memory came back; `by_texts`: the texts alone would have brought it into an answer of this size."""
+    """
+    Why one memory was returned; `by_texts`: whether the signals of texts alone would have included it in an answer of this size.
+    """
 
     why: dict[str, float]
     path: tuple[Step, ...] = ()
@@ -56,11 +58,11 @@ class Reasons:
 
     @property
     def by_edges(self) -> bool:
-        """Whether an edge gave something to its score."""
+        """Whether an edge contributed to its score."""
         return any(part > 0 and is_from_edges(name) for name, part in self.why.items())
 
     def add_to(self, memory: Recalled) -> Recalled:
-        """Return the memory with its reasons."""
+        """Return the memory with its reasons added."""
         return replace(memory, why=self.why, path=self.path)
 
 
@@ -70,7 +72,7 @@ def explain_signals(
     """
     Return the reasons of the memories that DISTILL chose by all signals.
 
-    `time` is what the order of time added to what the signals sum to, or took from it.
+    `time` is what ordering by time added to, or took from, the sum of the signals.
     """
     nodes, view = [one.item for one in chosen], question.view
     paths = _trace_paths(nodes, question, evidence)
@@ -90,7 +92,7 @@ def explain_signals(
 
 
 def explain_one_score(chosen: Sequence[Scored[int]], anchors: Sequence[Anchor], view: View) -> dict[IRI, Reasons]:
-    """Return the reasons of what one score ranked: the score, what it came from, and the anchors that the memory is about."""
+    """Return the reasons of memories ranked by a single score: the score, its origin, and the anchors that each memory is about."""
     entities = _match_anchors([one.item for one in chosen], anchors, view)
     return {
         view.indexes.nodes.iri(one.item): Reasons({one.source: round(one.score, 6)}, tuple(entities[one.item]))
@@ -101,7 +103,9 @@ def explain_one_score(chosen: Sequence[Scored[int]], anchors: Sequence[Anchor], 
 def list_cut(
     cut: Sequence[tuple[IRI, int | None, float]], judged: Judgement, graph: Store, scope: Scope
 ) -> tuple[Cut, ...]:
-    """Return the best of what was found and did not come back, and why, by IRI, place among the judged and how well it fits."""
+    """
+    Return the best memories that were found but not returned, with the reason. `cut` has (IRI, position among the judged, fitness).
+    """
     cut = cut[:MOST_CUT]
     rows = graph.select("library/listed", scope.readable, memory=[iri for iri, _, _ in cut]) if cut else ()
     texts = {row["memory"]: shorten_line(str(row["content"]), CUT_CHARS) for row in rows}
@@ -123,7 +127,7 @@ def list_cut(
 
 
 def is_from_edges(signal: str) -> bool:
-    """Tell whether a signal, or the engine that stands in its place, comes from edges of the graph and not from texts."""
+    """Tell whether a signal, or the engine used in its place, derives from edges of the graph rather than from texts."""
     return signal in EDGES or signal not in SIGNALS or SIGNALS[signal].phase != "land"
 
 
@@ -136,10 +140,10 @@ def write_query(
     query: Query,
 ) -> str | None:
     """
-    Return the text of a query that returns the same memories in the same order, with the edges that led to them; None when there
-    is none.
+    Return the text of a query that returns the same memories in the same order, with the edges that led to them; None when there is
+    no such query.
 
-    What neither the texts nor an edge that the query follows brought, as the order of time does, counts as found.
+    Memories that came neither from texts nor over an edge that the query follows, as when ordered by time, are listed as found.
     """
     if not memories:
         return None
@@ -163,7 +167,7 @@ def write_query(
 def _list_starts(
     iris: Sequence[IRI], reasons: Mapping[IRI, Reasons], question: Question, evidence: Evidence
 ) -> dict[str, list[IRI]]:
-    """Return what edges gave something, from which entities and memories they start, and over what names they lead."""
+    """Return the kinds of edges that contributed, the entities and memories where they start, and the names that they pass."""
     led = [iri for iri in iris if reasons[iri].by_edges]
     steps = [step for iri in led for step in reasons[iri].path]
     known, user = question.view.indexes.links.anchors, user_of(question.view.graphs[0])
@@ -186,7 +190,7 @@ def _list_starts(
 
 
 def _find_by_texts(count: int, evidence: Evidence, view: View, pool: int, settings: SignalsSettings) -> set[int]:
-    """Return the memories that the signals of the texts alone would choose, as many as were chosen."""
+    """Return the memories that the signals of texts alone would choose, the same number as were chosen."""
     among = candidates(evidence, view, pool)
     shares = weigh_signals(evidence, among, settings)
     texts = np.sum([share for name, share in shares.items() if not is_from_edges(name)], axis=0)
@@ -196,21 +200,21 @@ def _find_by_texts(count: int, evidence: Evidence, view: View, pool: int, settin
 def _split_scores(
     nodes: Sequence[int], evidence: Evidence, view: View, pool: int, settings: SignalsSettings
 ) -> dict[int, dict[str, float]]:
-    """Return what each signal gives to the score of some memories, the largest first; what gives nothing is left out."""
+    """Return the contribution of each signal to the score of some memories, the largest first; zero contributions are left out."""
     among = candidates(evidence, view, pool)
     shares = weigh_signals(evidence, among, settings)
     most = sum(asdict(settings).values())
     found = {}
     for node in nodes:
         place = int(np.searchsorted(among, node))
-        is_scored = place < len(among) and among[place] == node  # a succession brings in what no signal did
+        is_scored = place < len(among) and among[place] == node  # a succession adds memories that no signal scored
         parts = {name: round(float(share[place]) / most, 6) for name, share in shares.items()} if is_scored else {}
         found[node] = {name: part for name, part in sorted(parts.items(), key=lambda one: -abs(one[1])) if part}
     return found
 
 
 def _match_anchors(nodes: Sequence[int], anchors: Sequence[Anchor], view: View) -> dict[int, list[Step]]:
-    """Return the anchors that some memories are about or mention, the heaviest first: the walk came over these edges."""
+    """Return the anchors that some memories are about or mention, the heaviest first: the walk followed these edges."""
     number, links = view.indexes.links.anchors.number, view.links()
     user, about = user_of(view.graphs[0]), view.indexes.adjacency.about
     me = view.indexes.nodes.find(user)
@@ -226,7 +230,7 @@ def _match_anchors(nodes: Sequence[int], anchors: Sequence[Anchor], view: View) 
 
 
 def _trace_paths(nodes: Sequence[int], question: Question, evidence: Evidence) -> Mapping[int, list[Step]]:
-    """Return the names that the subject, link and shared signals of some memories come from, the rarest first."""
+    """Return the names from which the subject, link and shared signals of some memories come, the rarest first."""
     assert evidence.seeds is not None
     view, joined = question.view, question.joined
     wanted = np.zeros_like(view.visible)
@@ -234,7 +238,7 @@ def _trace_paths(nodes: Sequence[int], question: Question, evidence: Evidence) -
     postings = [passages.context for passages in view.passages()]
     best: dict[tuple[int, str], tuple[float, int]] = {}
     for seed, value in zip(evidence.seeds[0].tolist(), evidence.seeds[1].tolist(), strict=True):
-        # Each alone tells who gave how much.
+        # Run for each seed alone, to see how much each contributes.
         alone: Seeds = np.array([seed], dtype=np.int32), np.array([value], dtype=np.float32)
         signals = {
             "link": link_signal(alone, joined, wanted),

@@ -26,7 +26,7 @@ _KEYS: WeakKeyDictionary[Indexes, Keys] = WeakKeyDictionary()
 
 def build_table(text: str, scope: Scope, stores: Backends) -> bytes:
     """
-    Return a table of the cosines of a text and every memory and entity of a scope, past ones included. Of windows the best counts.
+    Return a table of the cosines between a text and every memory and entity of a scope, past ones included. The best window counts.
 
     Raises:
         EmbeddingError: the text cannot be embedded.
@@ -35,7 +35,7 @@ def build_table(text: str, scope: Scope, stores: Backends) -> bytes:
 
 
 def build_table_of(iri: IRI, scope: Scope, stores: Backends) -> bytes:
-    """Return the same for what a memory or an entity of the scope says; an empty table when there is none of that name."""
+    """Do the same for the text of a memory or an entity of the scope; return an empty table when there is none with this IRI."""
     indexes = stores.indexes
     with indexes.lock:
         node = indexes.nodes.find(iri)

@@ -43,7 +43,9 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
-    """What DISTILL chose, best first, out of how many; how relevant the best are, unless the gate is off; what it was found by."""
+    """
+    The chosen memories, best first; the number of candidates; the relevance of the best, unless the gate is off; and the evidence.
+    """
 
     chosen: list[Scored[int]]
     considered: int
@@ -52,13 +54,13 @@ class Ranking:
 
     @property
     def is_gated(self) -> bool:
-        """Whether nothing is relevant."""
+        """Whether the gate found nothing relevant."""
         return self.judgement is not None and not self.judgement.is_open
 
 
 @dataclass(slots=True, kw_only=True)
 class Picked:
-    """The memories of an answer in their order, how well each fits, and what was cut."""
+    """The memories of an answer in order, their fitness, and what was cut."""
 
     chosen: list[Scored[int]] = field(default_factory=list)
     fitness: list[float] = field(default_factory=list)
@@ -91,7 +93,7 @@ def _recall(query: Query, stores: Backends, settings: Settings) -> Recollection:
             (nodes.iri(one.item), places.get(one.item), fit)
             for one, fit in zip(answer.cut, answer.cut_fitness, strict=True)
         ]
-        # What says the same as another is known only when it has been read.
+        # Duplicates show only after the memories have been read.
         twins = find_twins(np.array([*found.values()])) if ranking.judgement else 0
         chosen = answer.chosen[: query.k + twins]
         named = [Scored(nodes.iri(one.item), one.score, one.source) for one in chosen]
@@ -123,8 +125,8 @@ def rerank(
     found: Recollection, k: int, reranker: Reranker, scope: Scope, now: datetime, stores: Backends
 ) -> Recollection:
     """
-    Return an answer with its best memories in order once more, at most `k` of them: by the factors of the published design, then by
-    the model. Relevance stays what it was; so do scores, but for the factors.
+    Return an answer with its best memories reordered, at most `k` of them: by the factors of the published design, then by the
+    model. Relevance does not change; only the factors change scores.
     """
     memories = list(found.memories)
     if reranker.by_factors:
@@ -144,7 +146,7 @@ def rerank(
 
 def weigh_by_factors(memories: Sequence[IRI], scope: Scope, now: datetime, stores: Backends) -> dict[IRI, float]:
     """
-    Return the factors of the published design: by age, source, tags, uses and priority.
+    Return the factors of the published design, from age, source, tags, uses and priority.
 
     Source: `memento.rank.rerank_factor`.
     """
@@ -165,14 +167,14 @@ def weigh_by_factors(memories: Sequence[IRI], scope: Scope, now: datetime, store
 
 
 def keep_entities(entities: Iterable[RecalledEntity], memories: Iterable[Recalled]) -> tuple[RecalledEntity, ...]:
-    """Return the entities that some memories are about, by how many of these, the user first."""
+    """Return the entities that some memories are about, ordered by the number of these memories, the user first."""
     counts = Counter(iri for one in memories for iri in one.about_iris)
     kept = [replace(one, memory_count=counts[one.iri]) for one in entities if one.iri in counts]
     return tuple(sorted(kept, key=lambda one: (not one.is_user, -one.memory_count, one.name)))
 
 
 def rank(question: Question, query: Query, stores: Backends, settings: Settings, watch: Stopwatch) -> Ranking:
-    """Return the best memories for a question by their ids, and what they were found by. Call it under `indexes.lock`."""
+    """Return the best memories for a question by id, and the evidence for them. Call it under `indexes.lock`."""
     engine, run, view = settings.land.engine, watch.time_call, question.view
     has_gate = settings.gate.on and bool(question.vectors.any())
     k = max(query.k, relevance.LOOKED_AT) if has_gate else query.k
@@ -190,7 +192,7 @@ def rank(question: Question, query: Query, stores: Backends, settings: Settings,
         evidence = run(anchor, question, evidence, stores.graph, query.scope, settings.anchor, settings.expand.seeds)
         evidence = run(expand, question, evidence, settings.expand, law)
         chosen, considered = run(distill, evidence, view, k, settings.land.pool, settings.signals, only=only)
-        if told := _list_what_happened(chosen, query.k, question):  # whatever is of that time is an answer
+        if told := _list_what_happened(chosen, query.k, question):  # every memory of that time is an answer
             return Ranking(chosen=told, considered=considered, evidence=evidence)
     ranking = Ranking(chosen=chosen, considered=considered, evidence=evidence)
     if not has_gate:
@@ -208,7 +210,7 @@ def rank(question: Question, query: Query, stores: Backends, settings: Settings,
 
 
 def text_reader(question: Question, query: Query, stores: Backends) -> relevance.Texts:
-    """Return what reads from the graph what some memories say, by their ids."""
+    """Return a function that reads the contents of some memories from the graph, by id."""
 
     def read_contents(nodes: Sequence[int]) -> dict[int, str]:
         ids = {question.view.indexes.nodes.iri(node): node for node in nodes}
@@ -219,7 +221,7 @@ def text_reader(question: Question, query: Query, stores: Backends) -> relevance
 
 
 def rank_memories(query: Query, stores: Backends, settings: Settings) -> list[Scored[IRI]]:
-    """Return the memories that `recall` brings back, with their scores in 0..1 and nothing else about them."""
+    """Return the memories that `recall` returns, with their scores in 0..1 and nothing else."""
     watch = Stopwatch("ranked")
     with stores.indexes.pool(), read_question(query, stores, settings, watch) as question:
         ranking = rank(question, query, stores, settings, watch)
@@ -232,11 +234,11 @@ def rank_memories(query: Query, stores: Backends, settings: Settings) -> list[Sc
 
 def pick_in_time(ranking: Ranking, query: Query, question: Question, stores: Backends, settings: Settings) -> Picked:
     """
-    Return the best memories, rivals among them in the order of time, without those that are hardly relevant: none where nothing is.
+    Return the best memories, with rivals in the order of time, without those that are hardly relevant; empty if none is relevant.
 
-    With the gate off they are as many as were asked for.
+    With the gate off, return as many as the query asks for.
 
-    *But:* what ranks as published keeps its own order.
+    *But:* the engine of the published design keeps its own order.
     """
     ordered = ranking.chosen
     if settings.land.engine not in AS_ASKED:
@@ -245,10 +247,10 @@ def pick_in_time(ranking: Ranking, query: Query, question: Question, stores: Bac
     if judged is None:
         return Picked(chosen=ordered[: query.k])
     place = {one.item: place for place, one in enumerate(ranking.chosen)}
-    last = len(place)  # where a succession stands that the question itself did not find
+    last = len(place)  # the position of a succession that the question itself did not find
     picked = Picked()
     for at, one in enumerate(ordered):
-        # What time has put before others is as relevant as they are.
+        # A memory that the order of time moved up is as relevant as those behind it.
         passed = [
             place[other.item] for other in ordered[at:] if place.get(other.item, last) <= place.get(one.item, last - 1)
         ]
@@ -287,9 +289,9 @@ def order_in_time(chosen: list[Scored[int]], query: Query, question: Question, s
 
 def _list_what_happened(chosen: list[Scored[int]], k: int, question: Question) -> list[Scored[int]]:
     """
-    Return at most `k` memories of the time of which a question asks what happened in it, in their order; none if it asks otherwise.
+    If a question asks what happened in a period, return at most `k` memories of that period, in order; else return none.
 
-    Those that the question found come before others.
+    Memories that the question found come before others.
     """
     span = timely.asked_span(question.text, question.view.now)
     if span is None:
@@ -312,7 +314,7 @@ def build_answer(
     stores: Backends,
     watch: Stopwatch,
 ) -> Recollection:
-    """Return what a caller is told."""
+    """Assemble the answer for the caller."""
     return Recollection(
         query=query.question,
         namespace=query.scope.namespace,
@@ -333,7 +335,9 @@ _BY_WORDS = "the embedder does not answer: these were found by their words alone
 
 @contextmanager
 def read_question(query: Query, stores: Backends, settings: Settings, watch: Stopwatch) -> Iterator[Question]:
-    """Read a question and hold the indexes while it is answered; it is embedded before, so that nobody waits for that."""
+    """
+    Parse a question and hold the lock of the indexes while it is answered; embed it before, so that no other thread waits for that.
+    """
     with watch.phase("pool"):
         _bring(query, stores)
     with stores.indexes.lock:
@@ -342,7 +346,7 @@ def read_question(query: Query, stores: Backends, settings: Settings, watch: Sto
     with watch.phase("embed"):
         try:
             vectors = stores.embedder.embed_questions([*windows, rest] if rest != stripped else windows)
-        except EmbeddingError as error:  # a service that is away: words still find what spells the question
+        except EmbeddingError as error:  # the service is unreachable: words still find memories
             logger.warning("recall.by-words", extra={"error": type(error).__name__})
             vectors = np.zeros((len(windows) + (rest != stripped), stores.embedder.dimensions), dtype=np.float32)
     kin = _infer_kin(query.scope, stores, settings)
@@ -361,7 +365,7 @@ def read_question(query: Query, stores: Backends, settings: Settings, watch: Sto
 
 
 def _bring(query: Query, stores: Backends) -> None:
-    """Let what may answer a question be in the indexes, where an engine holds it."""
+    """Load what may answer a question into the indexes, where an engine holds the index."""
     if not stores.indexes.is_pooled:
         return
     at = stores.clock()
@@ -375,13 +379,15 @@ def _bring(query: Query, stores: Backends) -> None:
 
 
 def _view_at(query: Query, stores: Backends) -> View:
-    """Return what may come back, before anything is ranked, so that as many come back as were asked for."""
+    """Return the view of the memories that may be returned; filtering before ranking ensures that the answer is not short."""
     view = _view_in_time(query, stores)
     return replace(view, visible=view.visible & stores.indexes.filter_nodes(query.only)) if query.only else view
 
 
 def _view_in_time(query: Query, stores: Backends) -> View:
-    """Return what holds; where the question names a past date, what held then too; all if it looks back."""
+    """
+    Return a view of current memories; of those true at a past date that the question names, too; of all if the question looks back.
+    """
     at = stores.clock()
     view = View.at(stores.indexes, query.scope.memory_graphs, at, query.as_of, query.believed_at)
     if query.as_of is not None:
@@ -396,7 +402,7 @@ def _view_in_time(query: Query, stores: Backends) -> View:
 
 
 def _correct_and_strip(query: Query, stores: Backends, settings: Settings) -> tuple[str, str]:
-    """Return the question spell-corrected, and also without the names of those who take part; or as it is asked."""
+    """Return the question spell-corrected, and also without the participants' names; as typed for engines in `AS_ASKED`."""
     if settings.land.engine in AS_ASKED:
         return query.question, query.question
     indexes, graphs = stores.indexes, query.scope.memory_graphs
@@ -414,7 +420,7 @@ def _correct_and_strip(query: Query, stores: Backends, settings: Settings) -> tu
 
 
 def _infer_kin(scope: Scope, stores: Backends, settings: Settings) -> Kin | None:
-    """Return what is related to what, where recall infers."""
+    """Return the inferred relations between nodes, if recall uses inference."""
     is_wanted = is_needed("kin", settings.signals) and settings.inference.on and settings.land.engine not in AS_ASKED
     return stores.inferences.kin(scope, stores.clock()) if is_wanted else None
 
@@ -426,7 +432,7 @@ def _goes_by_profile(settings: Settings) -> bool:
 def give_reasons(
     chosen: list[Scored[int]], question: Question, ranking: Ranking, settings: Settings
 ) -> dict[IRI, explain.Reasons]:
-    """Return why each memory came back."""
+    """Return why each memory was returned."""
     if settings.land.engine in (*WALKS, *AS_ASKED):
         return explain.explain_one_score(chosen, ranking.evidence.anchors, question.view)
     return explain.explain_signals(chosen, question, ranking.evidence, settings.land.pool, settings.signals)

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 SHORTEST, LONGEST_WORD = 4, 24
-"""Letters of a word that is corrected: shorter ones have too many neighbours, of longer ones there are too many forms to try."""
+"""Length in letters of a word that is corrected: shorter words have too many neighbours, longer ones too many possible forms."""
 
 _WORD = re.compile(r"[^\W\d_]+")
 _WHEN = re.compile(
@@ -59,7 +59,7 @@ _HOW_MANY = re.compile(r"\b(how (?:many|much|often|old|far)|what number)\b", re.
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What somebody asks: the question, of whose memory, about when, and how much is to come back."""
+    """A request: the question, whose memory it concerns, the time, and how much to return."""
 
     question: str
     scope: Scope
@@ -68,30 +68,30 @@ class Query:
     believed_at: datetime | None = None
     explained: bool = False
     only: Filter | None = None
-    """Which memories may come back at all; None for all."""
+    """Restricts which memories may be returned; None for all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A question as the phases read it, and what may come back. Use it under `indexes.lock`."""
+    """A question as the phases use it, and the view it searches. Use it under `indexes.lock`."""
 
     text: str
     stripped: str
-    """The text without the names of those who take part in the conversation."""
+    """The text without the names of the conversation's participants."""
     vectors: Vectors
     """(w, d) unit rows, the windows of `stripped`."""
     view: View
     joined: Joined
-    """The names in the memories that may come back."""
+    """The names in the memories that may be returned."""
     kin: Kin | None = None
-    """What is related to what, where recall infers."""
+    """The inferred relations between nodes, if recall uses inference."""
     prominent: Sequence[tuple[NDArray[np.integer], float]] | None = None
-    """What most memories that may come back have in common, where recall goes by the profile."""
+    """The most common subjects and tags of the memories that may be returned, if recall uses the profile."""
     topic: Vectors | None = None
-    """(1, d) the question without any name, where it has one."""
+    """(1, d) the question without any name, if it has one."""
 
     def list_sources(self) -> dict[str, object]:
-        """Return what a signal may ask for of a question, by name."""
+        """Return the inputs that a signal may request from a question, by name."""
         found = {"text": self.text, "stripped": self.stripped, "vectors": self.vectors, "view": self.view}
         beside = {"kin": self.kin, "prominent": self.prominent}
         return {**found, "joined": self.joined, **{name: value for name, value in beside.items() if value is not None}}
@@ -120,9 +120,9 @@ def wants_number(question: str) -> bool:
 
 def strip_names(question: str, names: Collection[str]) -> str:
     """
-    Return the question without the names of those who take part in the conversation, whole when nothing else is left.
+    Return the question without the names of the conversation's participants, or the whole question when nothing else would be left.
 
-    An embedder that sees a name finds greetings, not answers.
+    With names included, an embedder finds greetings rather than answers.
 
     >>> strip_names("What does Caroline's sister think of Mel?", ["Caroline", "Melanie"])
     'What does sister think of ?'
@@ -136,20 +136,20 @@ def strip_names(question: str, names: Collection[str]) -> str:
 
 
 def find_named(question: str, names: Collection[str]) -> list[str]:
-    """Return the names of which the question has the whole, the first part or the usual short form, in the order given."""
+    """Return the names that the question contains in full, as first name or as the usual short form, in the given order."""
     words = set(re.findall(r"\w+", question.casefold()))
     return [name for name in names if not words.isdisjoint(_one_word_forms(name))]
 
 
 @lru_cache(maxsize=4096)
 def _one_word_forms(name: str) -> frozenset[str]:
-    """Return the short forms of a name that are one word, case fold_text."""
+    """Return the one-word short forms of a name, case folded."""
     return frozenset(form.casefold() for form in list_short_forms([name]) if " " not in form)
 
 
 def list_short_forms(names: Collection[str]) -> set[str]:
     """
-    Return what people call each other: the whole name, the first one, its first three letters.
+    Return the forms that people use for a name: the whole name, the first name, its first three letters.
 
     >>> sorted(list_short_forms(["Melanie Ray"]))
     ['Mel', 'Melanie', 'Melanie Ray']
@@ -163,7 +163,7 @@ def list_short_forms(names: Collection[str]) -> set[str]:
 
 def is_first_person(question: str) -> bool:
     """
-    Tell whether the question is about the one who asks.
+    Tell whether the question is about the person who asks.
 
     >>> is_first_person("Where do I work?"), is_first_person("Our budget?"), is_first_person("Who in the US works?")
     (True, True, False)
@@ -173,7 +173,7 @@ def is_first_person(question: str) -> bool:
 
 def find_owners(question: str) -> tuple[bool, ...]:
     """
-    Return whose properties a question in the first person asks for: True for the user's own, False for those of somebody else.
+    Return whose properties a question in the first person asks for: True for the user's own, False for somebody else's.
 
     >>> find_owners("Where do I work?"), find_owners("Where does my elder brother work?"), find_owners("Where did I meet my boss?")
     ((True,), (False,), (True, False))
@@ -193,7 +193,7 @@ _KIN = re.compile(
 
 def is_assistant(participant: str) -> bool:
     """
-    Tell whether a participant of a conversation is a program that answers, by the names that chat formats give it.
+    Tell whether a participant of a conversation is an assistant program, by the names that chat formats use.
 
     >>> is_assistant("Assistant"), is_assistant("Ana")
     (True, False)
@@ -206,7 +206,7 @@ _ASSISTANTS = frozenset("assistant ai bot chatbot model agent system tool".split
 
 def find_slots(question: str) -> list[str]:
     """
-    Return the properties of one value at a time that a question asks for, by their names in the graph (`mem:slot`).
+    Return the single-valued properties that a question asks for, by their names in the graph (`mem:slot`).
 
     >>> find_slots("Where do I work now?"), find_slots("What did I eat?")
     (['employer'], [])
@@ -216,21 +216,21 @@ def find_slots(question: str) -> list[str]:
 
 @cache
 def slot_cues() -> tuple[Entry[Row], ...]:
-    """Return the rows by which a question asks for a slot: the name of a row is that of its slot."""
+    """Return the rows with the wordings by which a question asks for a slot; a row has the slot's name."""
     return entries(LEXICON / "properties.toml", Row, {}, table="slot", flags=re.IGNORECASE)
 
 
 KIN_SLOTS = frozenset(("partner", "manager"))
-"""Slots of the user that a person fills."""
+"""Slots of the user whose value is a person."""
 
 
 def correct_spelling(question: str, is_word: Callable[[str], bool], frequency: Callable[[str], int]) -> str:
     """
-    Return the question with each unknown word in the form that most memories have.
+    Return the question with each unknown word replaced by the corrected form that occurs in most memories.
 
     Args:
-        is_word: whether a word in small letters is one, wherever it may stand.
-        frequency: memories that have a stem.
+        is_word: whether a lower-case word is known to the language.
+        frequency: number of memories that have a stem.
 
     >>> memories = {"aquarium": 3, "carolin": 9}  # by stem
     >>> correct_spelling("Did Caroilne see the acquarium?", {"see", "aquarium"}.__contains__, lambda stem: memories.get(stem, 0))
@@ -262,16 +262,17 @@ def correct_spelling(question: str, is_word: Callable[[str], bool], frequency: C
 
 def _is_bare(form: str) -> bool:
     """
-    Tell whether a form may be a name that the embedder does not know: "jolene", but not "spotness", which memories have as "spot".
+    Tell whether a form may be a name that the embedder does not know: "jolene", but not "spotness", whose stem "spot" occurs in
+    memories.
     """
     return all(len(form) - len(stem) < 2 for stem in tokens(form))
 
 
 def named_entities(question: str, labels: Labels, graphs: Sequence[IRI]) -> list[int]:
     """
-    Return the entities whose name or alias stands in a question, from left to right, each name as long as can be.
+    Return the entities whose name or alias occurs in a question, from left to right, each name as long as possible.
 
-    A single word in small letters counts only where nothing else is named.
+    A single lower-case word counts only if the question names nothing else.
     """
     raw = re.findall(r"[^\s\"'“”‘’«»,;:!?()\[\]{}]+", unicodedata.normalize("NFKC", question))
     words = [word.casefold() for word in raw]
@@ -287,7 +288,9 @@ def named_entities(question: str, labels: Labels, graphs: Sequence[IRI]) -> list
 
 
 def _find_longest(words: Sequence[str], labels: Labels, graphs: Sequence[IRI]) -> tuple[int, list[int]]:
-    """Return how many of the words make the longest name that begins with the first, and what goes by it; 0 where none does."""
+    """
+    Return the word count of the longest name at the beginning of the words, and the anchors with that name; 0 where there is none.
+    """
     for length in range(len(words), 0, -1):
         label = " ".join(words[:length])
         for form in dict.fromkeys((label, label.rstrip(".…"))):
@@ -297,7 +300,7 @@ def _find_longest(words: Sequence[str], labels: Labels, graphs: Sequence[IRI]) -
 
 
 MOST = 3
-"""People whom one phrase may mean."""
+"""Maximum number of people that one phrase may refer to."""
 
 _NAME = r"(?-i:[A-Z\u00c0-\u00de][\w-]*(?:\s[A-Z\u00c0-\u00de][\w-]*)?)"
 _NAME_WORD = re.compile(rf"\b{PATTERN}\b", re.IGNORECASE)
@@ -309,7 +312,7 @@ _CHAIN = re.compile(
 
 
 class Ties:
-    """Who is what to whom, as far as a question asks for it."""
+    """The relations between people, as far as a question asks for them."""
 
     def __init__(self, rows: Sequence[store.Row], asked: datetime) -> None:
         self.names: dict[IRI, str] = {}
@@ -322,7 +325,10 @@ class Ties:
                 self._ones[one, relation, True].append(owner)
 
     def follow_relation(self, owners: Sequence[IRI], relation: str) -> list[IRI]:
-        """Return whom some people call so, by the first way that leads to anybody; of those one has one of, the latest."""
+        """
+        Return the people who stand in a relation to some others, by the first path that finds any; of a single-valued one, the
+        latest.
+        """
         for way in derive_kin(relation):
             found = list(owners)
             for name, is_turned in way:
@@ -337,9 +343,10 @@ class Ties:
 
 def name_kin(question: str, graph: Store, scope: Scope, indexes: Indexes, asked: datetime) -> str:
     """
-    Return the question with the names of those whom it calls by what they are: "Where does my sister stay?" → "my sister Angela".
+    Return the question with the names of the people whom it describes by relation: "Where does my sister stay?" → "my sister
+    Angela".
 
-    Who has no name in the notes is left as the question calls them.
+    People without a name in the notes keep the question's wording.
     """
     chains = list(_CHAIN.finditer(question)) if is_readable(question) else []
     if not chains:
@@ -353,7 +360,7 @@ def name_kin(question: str, graph: Store, scope: Scope, indexes: Indexes, asked:
 
 
 def _name_chain(question: str, match: re.Match[str], ties: Ties, people: list[IRI]) -> str:
-    """Return the question with the names of whom one phrase means, as far as it can be followed."""
+    """Return the question with the names of the people that one phrase refers to, as far as it can be resolved."""
     at, named = 0, people
     for word in _NAME_WORD.finditer(match["chain"] or ""):
         people = ties.follow_relation(people, kin_name(word.group()))
@@ -366,7 +373,7 @@ def _name_chain(question: str, match: re.Match[str], ties: Ties, people: list[IR
 
 
 def _find_first(first: str, scope: Scope, indexes: Indexes) -> list[IRI]:
-    """Return whose sister or brother it is: the user, or who goes by a name."""
+    """Return the person whom a chain of relations starts from: the user, or whoever has the name."""
     if first.lower() in ("my", "our"):
         return [scope.user]
     name = re.sub(r"['’]s?$", "", first).casefold()

@@ -51,26 +51,26 @@ from memento.text.tables import LEXICON, Row, alternatives, compile_pattern, ent
 from memento.text.words import ONE_OF_A_KIND, RELATIVES
 
 LOOKED_AT = 25
-"""Memories, best first, that are looked at, however few are asked for."""
+"""Minimum number of best memories that are judged, however few are requested."""
 
 Values = NDArray[np.float64]
 Texts = Callable[[Sequence[int]], Mapping[int, str]]
-"""Reads what some memories say."""
+"""Reads the contents of some memories."""
 
 _ASKING, _COURTESY = 0.4, 0.1
-"""What a word of asking and a word of courtesy weigh beside one that names something."""
+"""The weight of a question word and of a word of courtesy relative to a word that names something."""
 _SPARE = 0.5
-"""Weight that every question is taken to have beyond its words, so that one word alone decides nothing."""
+"""Weight added to every question's words, so that a single word decides nothing."""
 _LEAST = 0.05
-"""Cosine below which all is equally far."""
+"""Cosine below which all memories count as equally far."""
 _SIZE, _LEAST_SIZE = 600, 30
 _KEYWORDS = 4
-"""Words that are a search and no sentence."""
+"""Maximum number of words in a text that counts as a search, not as a sentence."""
 _FEW, _FEW_CUT = 3, 16
-"""Memories that are cut only where they fit a sixteenth as well as others must: the best is often among the first three."""
+"""The number of first memories that are cut only below a sixteenth of the usual fitness: the best is often among them."""
 _FIFTH = 4
 _TRUSTED = 6
-"""Memories with the name asked about, best first, one of which must fill the property asked for."""
+"""The number of best memories with the name asked about, one of which must fill the property asked for."""
 
 _WORD = re.compile(r"[^\W_]+")
 _SPACELESS = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
@@ -83,17 +83,17 @@ _ASKED = re.compile(
 _WHETHER = re.compile(
     r"^\W*(?:(?:and|so|but|ok|okay|hey|well)[,\s]+)*(?:do|does|did|am|is|are|have|has|had|any)\b", re.IGNORECASE
 )
-"""A question whether there is one, which only what names one answers."""
+"""A question whether there is a thing, answered only by a memory that names one."""
 _OF_ANOTHER = re.compile(
     rf"^(?:USER['’]s|[Mm]y|[Oo]ur)\s+(?:[a-z-]+\s+)?(?:{alternatives(RELATIVES | ONE_OF_A_KIND)})\b(?:\s+(?-i:[A-Z])[\w-]+)*"
 )
-"""The beginning of a memory that speaks of somebody near to the user."""
+"""The beginning of a memory about somebody close to the user."""
 _YOU = re.compile(r"\b(?:you|your|yours|ya|u)\b", re.IGNORECASE)
 _SPAN_NAMED = re.compile(
     r"\b(?:this|these|that)\s+(?:days?|weeks?|months?|years?|morning|evening|time|spring|summer|autumn|winter)\b",
     re.IGNORECASE,
 )
-"""What points at a time and not at something that was said before."""
+"""Words that refer to a time and not to something said before."""
 _POINTING = re.compile(r"\b(?:it|its|they|them|their|that|this|those|these|he|she|him|her|there)\b", re.IGNORECASE)
 
 
@@ -105,7 +105,10 @@ _ATTRIBUTE = re.compile(
 
 
 class Property(Row, frozen=True, kw_only=True):
-    """What is often asked for: how a memory is seen to have it, and one that has it not; `opens` where one that has it answers."""
+    """
+    A property that is often asked for: patterns of memories that fill it, and that do not; `opens` if such a memory opens the
+    question.
+    """
 
     filled: str
     lacks: str
@@ -114,7 +117,9 @@ class Property(Row, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """What each feature weighs for one family of embedders, and from where an answer is open and a memory is kept."""
+    """
+    The weights of the features for one family of embedders, and the thresholds from which an answer is open and a memory is kept.
+    """
 
     openness: Mapping[str, float]
     fitness: Mapping[str, float]
@@ -124,16 +129,16 @@ class Calibration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """What relevance the best memories have: `openness` and each of `fitness` in 0..1 (0 is never kept), and who is kept."""
+    """The relevance of the best memories: `openness` and each `fitness` in 0..1 (0 is never kept), and which memories are kept."""
 
     openness: float
     fitness: Values
     is_open: bool
     keeps: float
     against: tuple[str, ...] = ()
-    """What speaks against the question as a whole, in words, the strongest first."""
+    """The reasons against the question as a whole, in words, the strongest first."""
     missing: tuple[tuple[str, ...], ...] = ()
-    """(n,) of each memory, what it has less of than the best one, in words."""
+    """(n,) for each memory, the features in which it is below the best one, in words."""
 
     @property
     def relevance(self) -> Values:
@@ -141,7 +146,7 @@ class Judgement:
         return self.openness * self.fitness
 
     def is_kept(self, place: int, fitness: float) -> bool:
-        """Tell whether a memory that fits so well belongs to the answer, at a place in it: the first few are cut late."""
+        """Tell whether a memory of this fitness at this position belongs to the answer: the first few are cut late."""
         least = self.keeps * (1 / _FEW_CUT if place < _FEW else 1) * float(self.fitness.max(initial=0.0))
         return self.is_open and fitness > 0 and (place == 0 or fitness >= least)
 
@@ -154,7 +159,7 @@ def judge(
     settings: GateSettings,
     read: Texts,
 ) -> Judgement:
-    """Return how relevant the best memories are, best first; `signals` is what has been found, `meaning` at least."""
+    """Return the relevance of the best memories, best first; `signals` holds the signals so far, at least `meaning`."""
     calibration = choose_calibration(fingerprint)
     asked, fits = measure_features(question, chosen, signals, read)
     openness = float(_squash(sum(calibration.openness.get(name, 0.0) * value for name, value in asked.items())))
@@ -188,7 +193,7 @@ AGAINST = {
     "topic covered": "no memory has its words",
     "ahead": "all memories are equally near",
 }
-"""What a feature of a question says where it speaks against an answer."""
+"""The message for a feature of a question that speaks against an answer."""
 MISSING = {
     "unfilled": "it has not the property asked for",
     "cosine": "it is far from the question",
@@ -199,10 +204,10 @@ MISSING = {
     "no time": "it names no time",
     "no number": "it has no number",
 }
-"""What a feature of a memory says where it has less of it than the best one."""
+"""The message for a feature in which a memory is below the best one."""
 _TELLING, _SAID = 0.3, 3
 _TYPICAL = {"cosine": log(0.45), "topic cosine": log(0.4), "topic covered": log(0.45), "ahead": 0.15}
-"""What these are where there is an answer, by the median; of the others 0."""
+"""The medians of these features for questions with an answer; 0 for the others."""
 
 
 def _weigh_against(asked: Mapping[str, float], weights: Mapping[str, float]) -> tuple[str, ...]:
@@ -232,7 +237,7 @@ def _find_missing(
 def leads_to_answer(
     question: Question, chosen: Sequence[Scored[int]], signals: Mapping[str, NDArray[np.float32]]
 ) -> bool:
-    """Tell whether a memory fills the very property of the user's that is asked for, or is what the question leads to."""
+    """Tell whether a memory fills the property of the user that the question asks for, or is what the question leads to."""
     visible = question.view.visible
     own, filled = (
         bool(((signals[name] > 0) & visible).any()) if name in signals else False for name in ("own", "slot")
@@ -247,7 +252,7 @@ def find_asked_kind(
     signals: Mapping[str, NDArray[np.float32]],
     fits: Mapping[str, Values],
 ) -> NDArray[np.bool_]:
-    """Return (n,) which memories about the users name one of the kind that they ask for, as in "any pets"."""
+    """Return (n,) which memories about the user name something of the kind that the question asks for, as in "any pets"."""
     nodes = np.array([one.item for one in chosen], dtype=np.int32)
     asked = find_property(question.text)
     if asked is None or not asked[0].opens or "own" not in signals:
@@ -256,12 +261,12 @@ def find_asked_kind(
 
 
 def choose_calibration(fingerprint: str) -> Calibration:
-    """Return what is known of an embedder's family; where nothing is, what needs no cosine."""
+    """Return the calibration of an embedder's family; for an unknown family, the one that uses no cosine."""
     return next((found for family, found in CALIBRATED.items() if fingerprint.startswith(family)), CALIBRATED[""])
 
 
 def describe_gate(fingerprint: str, settings: GateSettings) -> str:
-    """Return what a status says of the gate."""
+    """Describe the gate for a status report."""
     if not settings.on:
         return "off"
     family = next(family for family in CALIBRATED if fingerprint.startswith(family))
@@ -272,10 +277,10 @@ def measure_features(
     question: Question, chosen: Sequence[Scored[int]], signals: Mapping[str, NDArray[np.float32]], read: Texts
 ) -> tuple[dict[str, float], dict[str, Values]]:
     """
-    Return what the openness of a question and (n,) the fitness of its best memories are judged by, each feature by name.
+    Return the features, by name, from which the openness of a question and (n,) the fitness of its best memories are judged.
 
     Args:
-        read: called only where the question asks for a property of the table.
+        read: called only if the question asks for a property of the table.
     """
     view, nodes = question.view, np.array([one.item for one in chosen], dtype=np.int32)
     postings = view.indexes.words(view.graphs, "memory")
@@ -333,7 +338,7 @@ def measure_features(
 
 def weigh_words(question: str, postings: Sequence[Postings]) -> dict[str, float]:
     """
-    Return the stems of a question by what they weigh: their idf, less for words of asking and of courtesy.
+    Return the stems of a question with their weights: their idf, less for question words and words of courtesy.
 
     >>> words = Postings()
     >>> words.add(1, "green tea"); words.add(2, "black tea")
@@ -346,13 +351,13 @@ def weigh_words(question: str, postings: Sequence[Postings]) -> dict[str, float]
         if not _SPACELESS.search(term):
             df = _frequency(term, postings)
             share = _COURTESY if term in _stems("courtesy") else _ASKING if term in _stems("asking") else 1.0
-            weights[term] = share * log1p((n - df + 0.5) / (df + 0.5))  # a word nobody has weighs most
+            weights[term] = share * log1p((n - df + 0.5) / (df + 0.5))  # a word that no memory has weighs most
     return weights
 
 
 def find_topic(question: str) -> str:
     """
-    Return a question without the names in it, whole where little else is left: a name alone makes texts alike.
+    Return a question without its names, or the whole question if little else is left: a common name alone makes texts similar.
 
     >>> find_topic("When is Angela's birthday?"), find_topic("Who is Bob?")
     ('When is birthday?', 'Who is Bob?')
@@ -367,7 +372,7 @@ def find_topic(question: str) -> str:
 
 def measure_names(question: str, people: Collection[str], postings: Sequence[Postings]) -> float:
     """
-    Return the share of the capitalised words after the first that a scope has heard of; 1 when there is none. Dates are no names.
+    Return the share of the capitalised words after the first that occur in a scope; 1 when there are none. Dates are not names.
 
     >>> words = Postings()
     >>> words.add(1, "Anna likes tea.")
@@ -389,7 +394,7 @@ def measure_names(question: str, people: Collection[str], postings: Sequence[Pos
 
 def is_told(text: str) -> bool:
     """
-    Tell whether somebody tells something rather than asks for it; a few words without more are asked for.
+    Tell whether a text states something rather than asks for it; a few words alone count as a search.
 
     >>> is_told("I went hiking in May yesterday."), is_told("where did I hike"), is_told("Great! And who was there?")
     (True, False, False)
@@ -402,7 +407,7 @@ def is_told(text: str) -> bool:
 
 def points_back(text: str) -> bool:
     """
-    Tell whether a text points at something that was said before, and not just at a time.
+    Tell whether a text refers to something said before, and not only to a time.
 
     >>> points_back("What is it like?"), points_back("Where am I living these days?")
     (True, False)
@@ -412,7 +417,7 @@ def points_back(text: str) -> bool:
 
 def is_reaction(text: str) -> bool:
     """
-    Tell whether somebody exclaims at what was just said and then asks about it, and not about themselves.
+    Tell whether somebody reacts to what was just said and then asks about it, and not about themselves.
 
     >>> is_reaction("Looks cool! Is it more of a game?"), is_reaction("Hi! Where do I live?"), is_reaction("Who won?")
     (True, False, False)
@@ -423,7 +428,7 @@ def is_reaction(text: str) -> bool:
 
 def asks_for_attribute(question: str) -> bool:
     """
-    Tell whether a question asks what an attribute of something is.
+    Tell whether a question asks for an attribute of something.
 
     >>> asks_for_attribute("What is Ada's shoe size?"), asks_for_attribute("When is the deadline for it?")
     (True, True)
@@ -435,14 +440,16 @@ def asks_for_attribute(question: str) -> bool:
 
 @lru_cache(maxsize=1)
 def list_properties() -> tuple[tuple[Property, re.Pattern[str], re.Pattern[str]], ...]:
-    """Return the properties of the table, each with how a question asks for it and how a memory fills it."""
+    """
+    Return the properties of the table, each with the pattern of questions that ask for it and the pattern of memories that fill it.
+    """
     rows = entries(LEXICON / "properties.toml", Property, {}, flags=re.IGNORECASE)
     return tuple((one.row, one.pattern, compile_pattern(fill(one.row.filled, {}), re.IGNORECASE)) for one in rows)
 
 
 def find_property(question: str) -> tuple[Property, re.Pattern[str]] | None:
     """
-    Return the first row of the table that a question asks for, and how a memory fills it.
+    Return the first row of the table that a question asks for, and the pattern of memories that fill it.
 
     >>> found = find_property("What is Ada's shoe size?")
     >>> bool(found[1].search("Ada takes size 39.")), find_property("What does Ada wear?")
@@ -453,7 +460,7 @@ def find_property(question: str) -> tuple[Property, re.Pattern[str]] | None:
 
 def measure_courtesy(text: str) -> float:
     """
-    Return the share of the words of a text that are words of courtesy.
+    Return the share of a text's words that are words of courtesy.
 
     >>> measure_courtesy("Thanks, that was great!"), measure_courtesy("Where do I live?")
     (0.5, 0.0)
@@ -463,7 +470,7 @@ def measure_courtesy(text: str) -> float:
 
 
 def _compare_topic(question: Question, nodes: NDArray[np.int32], cosine: Values) -> Values:
-    """Return (n,) the cosine of each memory to the question without its names."""
+    """Return (n,) the cosine of each memory with the question without its names."""
     if question.topic is None:
         return cosine
     index = question.view.indexes.vectors["memory"]
@@ -471,7 +478,7 @@ def _compare_topic(question: Question, nodes: NDArray[np.int32], cosine: Values)
 
 
 def _lead(cosine: Values) -> float:
-    """Return by how much the best cosine is above the fifth, or the last: where all is equally near, nothing answers."""
+    """Return the distance from the best cosine to the fifth, or to the last: if all are equally near, nothing answers."""
     ordered = np.sort(cosine)[::-1]
     return float(ordered[0] - ordered[: _FIFTH + 1][-1]) if len(ordered) else 0.0
 
@@ -486,7 +493,7 @@ def _read_shapes(question: Question, nodes: NDArray[np.int32]) -> NDArray[np.flo
 
 
 def _find_lacking(question: str, nodes: NDArray[np.int32], read: Texts) -> Values:
-    """Return (n,) 1 for each memory that has not the property asked for; 0 everywhere where none of the table is."""
+    """Return (n,) 1 for each memory without the property asked for; 0 everywhere if the question asks for none of the table."""
     found = find_property(question)
     if found is None:
         return np.zeros(len(nodes))
@@ -495,7 +502,7 @@ def _find_lacking(question: str, nodes: NDArray[np.int32], read: Texts) -> Value
 
 
 def _fills(text: str, row: Property, filled: re.Pattern[str]) -> bool:
-    """Whether a memory has a property; of what the user has, not where it says so of somebody near: "USER's aunt has a van"."""
+    """Tell whether a memory fills a property; "USER's aunt has a van" does not fill one of the user."""
     match = filled.search(text)
     if match is None or not row.opens:
         return match is not None
@@ -512,7 +519,7 @@ def _share(weights: Mapping[str, float], some: Collection[str]) -> float:
 
 
 def list_held(terms: Collection[str], nodes: NDArray[np.int32], postings: Sequence[Postings]) -> list[set[str]]:
-    """Return for each of some memories the terms of which it has a form."""
+    """Return for each memory which of the terms it has in some form."""
     held: list[set[str]] = [set() for _ in nodes]
     for words in postings:
         forms = {term: {words.vocabulary.key(form) for form in _forms(term)} for term in terms}
@@ -532,7 +539,7 @@ def _forms(term: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1)
 def _synonyms() -> Mapping[str, frozenset[str]]:
-    """Return each stem of the table with those that mean the same."""
+    """Return each stem of the table with its synonyms."""
     found: dict[str, frozenset[str]] = {}
     for line in lexicon("synonyms"):
         group = frozenset(tokens(line))
@@ -662,4 +669,4 @@ CALIBRATED: Mapping[str, Calibration] = {
         keeps=0.4,
     ),
 }
-"""By the beginning of the embedder's fingerprint; what fits none of them takes the last, fitted without the cosines of MiniLM."""
+"""By the beginning of the embedder's fingerprint; the last entry, fitted without the cosines of MiniLM, is for all others."""

@@ -27,9 +27,9 @@ _PIECES = re.compile(r"([A-Za-z]+)|([0-9]+)|([!-/:-@\[-`{-~]+)|(\n)|(\S)")
 _PER_TOKEN = (1, 5, 3, 2, 1, 1)
 
 EXCERPT = 240
-"""Characters of a note that stand around its memory."""
+"""Length in characters of the excerpt from a note around its memory."""
 _FRAME = 12
-"""Tokens that a memory takes beside its text: its dates, its place."""
+"""Number of tokens of a memory besides its text: its dates, its place."""
 
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?\n]*")
 _NEAR_DAY = re.compile(
@@ -39,7 +39,7 @@ _NEAR_DAY = re.compile(
 )
 
 _DATED = re.compile(r"(?<!\w)(?:\w++\s++){1,4}\[\d[^\[\]]{0,40}+\]")
-"""What a date stands behind."""
+"""An added date, with the few words before it."""
 
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")
 
@@ -51,7 +51,7 @@ def as_xml(recollection: Recollection, today: date, instructions: str = "") -> s
     Well-known entities are left out, dates are cut to the day, a missing date is a missing attribute.
 
     Args:
-        instructions: what the model is to do with the block; said first.
+        instructions: tells the model what to do with the block; comes first.
     """
     numbers = _number_notes(recollection.memories)
     notes = {number: one.note for one in recollection.memories if one.note and (number := numbers[one.note.iri])}
@@ -96,9 +96,9 @@ def fit_block(
     recollection: Recollection, today: date, most_tokens: int, instructions: str = ""
 ) -> tuple[Recollection, str]:
     """
-    Return the block of as many memories, best first, as fit into some tokens, and what it shows; no memories where not one fits.
+    Return the block with as many memories, best first, as fit into a token limit, and what it contains; no memories if none fits.
 
-    Long texts are cut, the question most of all: whoever reads the block has it at hand.
+    Long texts are shortened, the question most of all, because the reader of the block has it anyway.
     """
     short = _shorten(recollection, most_tokens)
     fitting, block = 0, ""
@@ -111,16 +111,16 @@ def fit_block(
             fitting, block = tried, text
         else:
             too_many = tried
-        # Memories are about as long as one another: the next guess is in proportion.
+        # Memories have similar lengths, so the next guess is proportional.
         tried = min(max(tried * most_tokens // size, fitting + 1), too_many - 1)
     return _keep_first(short, fitting), block
 
 
 def fit_budget(recollection: Recollection, budget: int) -> Recollection:
     """
-    Return what fits into some tokens, best first: the text of each memory and an excerpt of its note, where that says more.
+    Return what fits into a token limit, best first: the text of each memory, and an excerpt of its note where that says more.
 
-    A memory that is too long is passed over for shorter ones behind it; the first is cut rather than left out.
+    A memory that is too long is skipped in favour of shorter ones after it; only the first is shortened instead of left out.
     """
     kept: list[Recalled] = []
     left = budget
@@ -138,7 +138,7 @@ def fit_budget(recollection: Recollection, budget: int) -> Recollection:
 
 
 def _excerpt_notes(one: Recalled) -> Recalled:
-    """Return a memory with of each note what stands around it."""
+    """Return a memory whose notes are reduced to the excerpts around it."""
     notes = tuple(replace(note, content=excerpt(note.content, one.content, EXCERPT)) for note in one.notes)
     return replace(
         one, note=one.note and replace(one.note, content=excerpt(one.note.content, one.content, EXCERPT)), notes=notes
@@ -146,7 +146,7 @@ def _excerpt_notes(one: Recalled) -> Recalled:
 
 
 def _cut_to(text: str, most_tokens: int) -> str:
-    """Return as much of a text as takes some tokens."""
+    """Return the beginning of a text, cut to a number of tokens."""
     while text and count_tokens(text) > most_tokens:
         text = _cut(text.rstrip("…"), max(len(text) * most_tokens // max(count_tokens(text), 1) - 2, 0)).strip("…")
         text = f"{text}…" if text else ""
@@ -155,7 +155,7 @@ def _cut_to(text: str, most_tokens: int) -> str:
 
 def excerpt(text: str, around: str, most: int) -> str:
     """
-    Return about `most` characters of a text around what another says of it: the sentences that share most words with it.
+    Return about `most` characters of a text, namely the sentences that share most words with another text.
 
     >>> excerpt("It rained all day. Ana moved to Faro in May. We had soup for dinner.", "Ana moved to Faro.", 30)
     '… Ana moved to Faro in May. …'
@@ -181,7 +181,7 @@ def excerpt(text: str, around: str, most: int) -> str:
 
 def date_days(text: str, at: datetime) -> str:
     """
-    Return a text in which each day that is named by its distance has its date behind it; where one has none, when it was said.
+    Return a text with the date added after each relative day; where a relative time has no date, add the date on which it was said.
 
     >>> at = datetime.fromisoformat("2026-03-02T10:00:00+00:00")
     >>> date_days("We met yesterday.", at), date_days("Met yesterday [2026-03-01].", at)
@@ -202,20 +202,20 @@ def date_days(text: str, at: datetime) -> str:
 
 def count_tokens(text: str) -> int:
     """
-    Estimate how many tokens a model counts; more rather than less.
+    Estimate the number of tokens that a model counts, rather too many than too few.
 
-    Five letters of the Latin alphabet are one, and so are three digits, two signs of punctuation, a letter of any other
-    alphabet, the start of a line.
+    One token is: five Latin letters, three digits, two punctuation characters, one letter of another alphabet, or the start of a
+    line.
 
     >>> count_tokens("I live in Lisbon."), count_tokens("2024-03-01"), count_tokens("東京")
     (6, 6, 2)
     """
-    # For each way to match: how many characters one token has.
+    # For each alternative of the pattern, the number of characters per token.
     return sum(-(-len(found.group()) // _PER_TOKEN[found.lastindex or 0]) for found in _PIECES.finditer(text))
 
 
 def _shorten(recollection: Recollection, most: int) -> Recollection:
-    """Return it with no text longer than `most` characters, and the question a third of that."""
+    """Return it with no text longer than `most` characters, and the question cut to a third of that."""
     memories = tuple(
         replace(
             one,
@@ -235,12 +235,12 @@ def _shorten_retired(old: Retired, most: int) -> Retired:
 
 
 def _keep_first(recollection: Recollection, kept: int) -> Recollection:
-    """Return the first memories, and the entities that they are about."""
+    """Return the first memories and the entities that they are about."""
     return _keep(recollection, recollection.memories[:kept])
 
 
 def _keep(recollection: Recollection, memories: tuple[Recalled, ...]) -> Recollection:
-    """Return some of the memories, the entities that they are about, and how many were left out."""
+    """Return some of the memories, the entities that they are about, and the number of those left out."""
     named = {iri for one in memories for iri in one.about_iris}
     entities = tuple(one for one in recollection.entities if one.iri in named)
     left_out = recollection.left_out + len(recollection.memories) - len(memories)
@@ -252,7 +252,7 @@ def _cut(text: str, most: int) -> str:
 
 
 def as_text(recollection: Recollection) -> str:
-    """Return a tree for people: entities that need explaining, then each memory with what is known of it."""
+    """Format a tree for people: entities that need explaining, then each memory with its details."""
     notice = [f"Note: {one}" for one in (recollection.degraded, recollection.notice) if one]
     lines = [f"Recalled for: {' '.join(recollection.query.split())}", *notice, ""]
     shown = [one for one in recollection.entities if not one.is_well_known]
@@ -271,9 +271,9 @@ def as_text(recollection: Recollection) -> str:
 
 def as_list(recollection: Recollection) -> str:
     """
-    Return a line for each memory, with when it held, what it replaced and its IRI, for a model that reads a tool's text.
+    Format a line for each memory, with when it held, what it replaced and its IRI, for a model that reads a tool's text.
 
-    Lines of a memory after its first, as of code, are indented, so that none passes for another memory.
+    Further lines of a memory, as of code, are indented, so that none looks like another memory.
     """
     lines = [f"Note: {said}" for said in (recollection.degraded, recollection.notice) if said]
     if not recollection.memories:
@@ -331,7 +331,7 @@ def _list_replaced(old: Retired, label: str) -> Iterator[str]:
 
 
 def _render_note(note: NoteRef, memories: Iterable[Recalled]) -> list[str]:
-    """Return the words of a note around its memories; none where these have them all."""
+    """Return the parts of a note around its memories; empty if the memories contain all of its words."""
     own = [one.content for one in memories if one.note and one.note.iri == note.iri]
     if set(tokens(note.content)) <= {term for text in own for term in tokens(text)} | {"user"}:
         return []
@@ -339,7 +339,7 @@ def _render_note(note: NoteRef, memories: Iterable[Recalled]) -> list[str]:
 
 
 def _render_entity(one: RecalledEntity, said: set[str]) -> list[str]:
-    """Return an entity, described where the memories do not say it (`said` are their stems) and it hangs on no day of telling."""
+    """Return an entity, with its description if that adds to the memories (`said` are their stems) and contains no relative day."""
     is_repeated = set(tokens(one.description)) - set(tokens(one.name)) <= said | {"user"}
     is_undated = _NEAR_DAY.search(_DATED.sub("", one.description))
     inside = [] if is_repeated or is_undated else [f"<description>{_escape(one.description)}</description>"]
@@ -389,7 +389,7 @@ def _render_content(text: str) -> str:
 
 
 def _escape(text: str) -> str:
-    # Characters that XML cannot hold, even escaped, are shown as the sign for what cannot be shown.
+    # Characters that XML cannot contain, even escaped, are shown as the replacement character.
     return escape(_NOT_XML.sub("\N{REPLACEMENT CHARACTER}", " ".join(text.split())))
 
 

@@ -49,7 +49,7 @@ from memento.search.words import bm25_of_terms
 from memento.settings import ExpandSettings, LandSettings, Settings, SignalsSettings, WordsSettings, knob
 from memento.text.dates import PartialDate, find_dates
 
-if TYPE_CHECKING:  # settings are made of the weights below: whoever loads them waits for no index
+if TYPE_CHECKING:  # the weights below define the settings: importing settings must not import the indexes
     from memento.graph.inferences import Kin
     from memento.model import Anchor
     from memento.ports import Vectors
@@ -57,16 +57,16 @@ if TYPE_CHECKING:  # settings are made of the weights below: whoever loads them 
     from memento.search.nodes import Ids, Mask
 
 Signal = NDArray[np.float32]
-"""(ids,) what one signal says of each memory."""
+"""(ids,) the value of one signal for each memory."""
 
 Seeds = tuple[NDArray[np.int32], Signal]
-"""(s,) memories, best first, and how good each is in 0..1."""
+"""(s,) memories with scores in 0..1, best first."""
 
 Prominent: TypeAlias = "tuple[NDArray[np.integer], float]"
-"""The memories that have something in common, and how many that is as a share of the largest such number."""
+"""The memories that share a property, and their number relative to the largest such number."""
 
 Law: TypeAlias = "Callable[[Seeds, Sequence[Anchor], View, Joined, ExpandSettings], Signal]"
-"""How a walk from seeds and anchors ranks memories."""
+"""The way in which a walk from seeds and anchors ranks memories."""
 
 Phase = Literal["land", "anchor", "expand"]
 
@@ -88,22 +88,22 @@ SOURCES = frozenset(
     )
 )
 """
-What the function of a signal may ask for by the names of its parameters: the fields of `Question`, the constants of BM25, the ids
-to be scored (None: all), and in EXPAND the best memories, the entities to start from, the law of the walk and its settings.
+What the function of a signal may request by its parameter names: the fields of `Question`, the constants of BM25, the ids to score
+(None: all), and in EXPAND the best memories, the entities to start from, the law of the walk and its settings.
 """
 
 MANY_SESSIONS = 10
-"""Sessions from which on the best of them says as much as it can."""
+"""Number of sessions from which on the session signal has its full value."""
 
 _INFERRED = IRI("urn:memento:inferred")
 
 _LEAST_OWN = 0.1
-"""What being about the user says at least."""
+"""Minimum value of the signal for being about the user."""
 
 _PROMINENT = 10
 
 _REACH = 3
-"""Above `land.whole`, as many times the pool are brought in by their vectors, so that the windows around them are all there."""
+"""Above `land.whole`, vectors add this many times the pool's size, so that the windows around the candidates are complete."""
 
 F = TypeVar("F", bound=Callable[..., Signal])
 
@@ -111,10 +111,10 @@ F = TypeVar("F", bound=Callable[..., Signal])
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisteredSignal:
     """
-    A signal as it is registered.
+    A registered signal.
 
-    `is_channel`: its best memories become candidates. `is_bounded`: it is in 0..1 and not divided by its best. `is_seed`: it helps
-    to choose the memories that EXPAND starts from. `kinds`: what it is switched off together with in the ablation.
+    `is_channel`: its best memories become candidates. `is_bounded`: it is in 0..1 and not divided by its best value. `is_seed`: it
+    helps to choose the memories that EXPAND starts from. `kinds`: the groups with which the ablation switches it off.
     """
 
     name: str
@@ -130,7 +130,7 @@ class RegisteredSignal:
 
 
 SIGNALS: dict[str, RegisteredSignal] = {}
-"""Every signal by name, in the order in which they are added up."""
+"""Every signal by name, in the order in which they are summed."""
 
 
 def signal(
@@ -143,7 +143,7 @@ def signal(
     seed: bool = False,
     kinds: tuple[str, ...] = (),
 ) -> Callable[[F], F]:
-    """Register a function `score_…` as the signal of that name; `about` ends the sentence "weight of …"."""
+    """Register a function `score_…` as the signal of that name; `about` completes the sentence "weight of …"."""
 
     def register(measure: F) -> F:
         name = measure.__name__.removeprefix("score_")
@@ -168,7 +168,7 @@ def signal(
 
 
 def weights_class() -> type[SignalsSettings]:
-    """Return the settings group of the registered signals: a weight for each."""
+    """Return the settings class of the registered signals: one weight for each."""
     return _weights_class(tuple((one.name, one.weight, one.about) for one in SIGNALS.values()))
 
 
@@ -179,18 +179,18 @@ def _weights_class(rows: tuple[tuple[str, float, str], ...]) -> type[SignalsSett
 
 
 def with_weights(settings: Settings, **weights: float) -> Settings:
-    """Return the same settings with other weights for some signals."""
+    """Return the settings with other weights for some signals."""
     return replace(settings, signals=weights_class()(**{**asdict(settings.signals), **weights}))
 
 
 def is_needed(source: str, settings: SignalsSettings) -> bool:
-    """Tell whether a signal that weighs something needs a source."""
+    """Tell whether a signal with a nonzero weight needs a source."""
     weights = asdict(settings)
     return any(source in one.needs and weights[one.name] > 0 for one in SIGNALS.values())
 
 
 def document_signals() -> str:
-    """Return the table of docs/recall.md: every signal with its weight and what it is."""
+    """Return the table of docs/recall.md: every signal with its weight and description."""
     rows = [f"| {one.name} | {one.weight:g} | {one.about} |" for one in SIGNALS.values()]
     return "\n".join(["| signal | weight | what it is |", "| --- | --- | --- |", *rows]) + "\n"
 
@@ -199,10 +199,10 @@ def measure_signals(
     phase: Phase, sources: Mapping[str, object], known: Mapping[str, Signal] | None = None
 ) -> dict[str, Signal]:
     """
-    Work out the signals of a phase for which everything that they need is there, each from those before it.
+    Compute the signals of a phase whose inputs are available, each from earlier ones.
 
     Args:
-        known: signals that are worked out already.
+        known: signals that are computed already.
     """
     found: dict[str, Signal] = {}
     for name, one in SIGNALS.items():
@@ -217,24 +217,24 @@ def measure_signals(
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """What may be chosen in a large scope: its ids, ascending, how many each channel brings in, and what more are scored by."""
+    """The candidates of a large scope: their ids, ascending, the number from each channel, and what scores further memories."""
 
     nodes: Ids
     size: int
     sources: Mapping[str, object] = field(repr=False)
     everywhere: Mapping[str, Signal] = field(repr=False)
-    """Signals that are worked out for all memories anyway."""
+    """Signals that are computed for all memories anyway."""
 
     def score(self, nodes: Ids) -> dict[str, Signal]:
-        """Work out the signals of LAND for some memories."""
+        """Compute the signals of LAND for some memories."""
         return measure_signals("land", {**self.sources, "nodes": nodes}, self.everywhere)
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """
-    What has been found out so far: each signal as (ids,), unscaled; with a pool, zero outside of it. From ANCHOR on also the best
-    memories and the entities to start from, heaviest first.
+    The results so far: each signal as (ids,), unscaled; with a pool, zero outside of it. From ANCHOR on, also the best memories and
+    the entities to start from, heaviest first.
     """
 
     signals: Mapping[str, Signal]
@@ -243,7 +243,7 @@ class Evidence:
     anchors: tuple[Anchor, ...] = ()
 
     def with_signals(self, more: Mapping[str, Signal], view: View) -> Evidence:
-        """Return the same with more signals; with a pool, the best of what is new join it."""
+        """Return the evidence with more signals; with a pool, the best memories by the new signals join it."""
         signals = {**self.signals, **more}
         if self.pool is None:
             return replace(self, signals=signals)
@@ -261,12 +261,12 @@ class Evidence:
 
 def land(question: Question, words: WordsSettings, settings: LandSettings) -> Evidence:
     """
-    Work out the signals that need no link: what meaning, words, people, dates and form say of the memories.
+    Compute the signals that need no link: from meaning, words, people, dates and form of the memories.
 
-    Up to `whole` memories every signal is worked out for every memory. Above, vectors and words bring in a pool, later phases add
-    to it, and the other signals are worked out for what is in the pool alone; a signal of a memory is the same either way.
+    Up to `whole` memories, every signal is computed for every memory. Above, vectors and words choose a pool, later phases add to
+    it, and the other signals are computed for the pool only; the value for a memory is the same either way.
 
-    *But:* above `whole` a memory that is far from the question by its own vector, and by those of the turns beside it, is not found
+    *But:* above `whole`, a memory whose own vector, and whose neighbouring turns' vectors, are far from the question is not found
     by the window around it.
     """
     view, sources = question.view, {**question.list_sources(), "bm25": words}
@@ -292,7 +292,10 @@ def land(question: Question, words: WordsSettings, settings: LandSettings) -> Ev
     kinds=("meaning",),
 )
 def score_meaning(vectors: Vectors, view: View, nodes: Ids | None = None) -> Signal:
-    """Return the cosine of each memory to the question, negative ones cut to 0; of some memories and of the turns beside them."""
+    """
+    Return the cosine of each memory with the question, negative ones cut to 0; with `nodes`, for these and their neighbouring
+    turns.
+    """
     index = view.indexes.vectors["memory"]
     if nodes is None:
         return np.maximum(index.likeness(vectors, len(view.visible)), 0.0)
@@ -308,9 +311,10 @@ def score_meaning(vectors: Vectors, view: View, nodes: Ids | None = None) -> Sig
 )
 def score_window(meaning: Signal, view: View, nodes: Ids | None = None) -> Signal:
     """
-    Return the cosine of the question to the sum of three turns; `meaning` where there is no conversation.
+    Return the cosine of the question with the sum of three turns' vectors; equal to `meaning` outside of conversations.
 
-    The sum stands in for the three turns embedded as one text: it needs no further vector, and follows every new turn at once.
+    The sum approximates the vector of the three turns embedded as one text: it needs no additional vector, and follows every new
+    turn.
     """
     found = meaning.copy() if nodes is None else spread(nodes, meaning[nodes], view)
     for passages in view.passages():
@@ -329,7 +333,7 @@ def score_window(meaning: Signal, view: View, nodes: Ids | None = None) -> Signa
     kinds=("words",),
 )
 def score_words(stripped: str, view: View, bm25: WordsSettings) -> Signal:
-    """Return the BM25 of each memory read together with its title or with the end of the turn before it."""
+    """Return the BM25 of each memory, read together with its title or with the end of the previous turn."""
     return spread(*bm25_scores(stripped, [p.context for p in view.passages()], bm25.k1, bm25.b), view)
 
 
@@ -339,8 +343,8 @@ def score_words(stripped: str, view: View, bm25: WordsSettings) -> Signal:
     kinds=("words", "conversation"),
 )
 def score_pairs(stripped: str, view: View) -> Signal:
-    """Return the BM25 over pairs of neighbouring stems, the nearest of the turns beside it among them."""
-    # Pairs are rare: lengths matter less than for single words.
+    """Return the BM25 over pairs of neighbouring stems, including the adjacent parts of the neighbouring turns."""
+    # Pairs are rare, so text length matters less than for single words.
     return spread(*bm25_of_terms(pairs_of(tokens(stripped)), [p.pairs for p in view.passages()], 1.2, 0.5), view)
 
 
@@ -351,9 +355,9 @@ def score_pairs(stripped: str, view: View) -> Signal:
 )
 def score_own(text: str, view: View) -> Signal:
     """
-    Return for what is about the user the share of what is not, when the question says "I" or "my" or calls the user by name.
+    For memories about the user, return the share of the memories that are not, if the question says "I" or "my" or names the user.
 
-    *Because:* where everything is about the user, being about the user says nothing.
+    *Because:* if all memories are about the user, being about the user says nothing.
     """
     own = find_own(text, view)
     if not own.any():
@@ -363,7 +367,7 @@ def score_own(text: str, view: View) -> Signal:
 
 
 def find_own(text: str, view: View) -> Signal:
-    """Return 1 for what is about the user, when the question says "I" or "my" or calls the user by name."""
+    """Return 1 for memories about the user, if the question says "I" or "my" or names the user."""
     found = np.zeros(len(view.visible), dtype=np.float32)
     user = user_of(view.graphs[0])
     node = view.indexes.nodes.find(user)
@@ -379,7 +383,7 @@ def find_own(text: str, view: View) -> Signal:
     bounded=True,
 )
 def score_slot(text: str, view: View) -> Signal:
-    """Return 1 for what fills the property that the question asks for: the user's, their brother's, or anybody's."""
+    """Return 1 for memories that fill the property asked for: the user's, somebody else's, or anybody's, as the question says."""
     found = np.zeros(len(view.visible), dtype=np.float32)
     slots = find_slots(text)
     if not slots:
@@ -387,7 +391,7 @@ def score_slot(text: str, view: View) -> Signal:
     own = find_own(text, view)
     owners = find_owners(text) if own.any() else (True, False)
     for name in slots:
-        # Who the wife of "my wife" is, is the user's own, whatever else is asked of her.
+        # The wife in "my wife" is a property of the user, whatever the question asks about her.
         for is_own in (True,) if own.any() and name in KIN_SLOTS else owners:
             found[list(view.indexes.slots.get(name, is_own=is_own))] = 1.0
     return found * own if own.any() else found
@@ -401,9 +405,9 @@ def score_slot(text: str, view: View) -> Signal:
 )
 def score_session(text: str, view: View, bm25: WordsSettings, nodes: Ids | None = None) -> Signal:
     """
-    Return the BM25 of the whole session that each memory belongs to, divided by the best; of fewer than ten only so many tenths.
+    Return the BM25 of each memory's whole session, divided by the best; with n < 10 sessions, only n tenths of it.
 
-    To be told which of three conversations it was says little of where in it the answer stands.
+    Which of three conversations it was says little about where in it the answer is.
     """
     found = np.zeros(len(view.visible), dtype=np.float32)
     parts: list[tuple[Ids, Signal]] = []
@@ -430,10 +434,10 @@ def score_session(text: str, view: View, bm25: WordsSettings, nodes: Ids | None 
 )
 def score_speaker(text: str, view: View, nodes: Ids | None = None) -> Signal:
     """
-    Return 1 for what the one participant said whom the question names, 0 when it names several.
+    Return 1 for what the one participant said whom the question names, 0 if it names several.
 
-    Who asks about "my" or "our" of a conversation with an assistant is not the assistant: then it is 1 for what the others said,
-    the user among them, whose turns name no speaker.
+    If the question says "my" or "our" in a conversation with an assistant, the asker is not the assistant: return 1 for what the
+    others said, including the user, whose turns name no speaker.
     """
     found = np.zeros(len(view.visible), dtype=np.float32)
     people = view.participants()
@@ -452,16 +456,16 @@ def score_speaker(text: str, view: View, nodes: Ids | None = None) -> Signal:
 @signal(0.5, "how well the day of the memory fits a date in the question", bounded=True, kinds=("priors",))
 def score_when(text: str, view: View, nodes: Ids | None = None) -> Signal:
     """
-    Return how well the day of each memory fits a date in the question.
+    Return how well the day of each memory matches a date in the question.
 
     A day: 1 from the day before to eight days after, ½ up to a month after. A month: 1 in it, ½ in the next, a fifth of that in
-    another year than the named one. A year: 1 in it. What is told is told soon after it happened, not before.
+    another year than the named one. A year: 1 in it. People tell things soon after they happened, not before.
     """
     return score_dates(find_dates(text), view, nodes)
 
 
 def score_dates(dates: Sequence[PartialDate], view: View, nodes: Ids | None = None) -> Signal:
-    """Return how well the day of each memory fits one of some dates."""
+    """Return how well the day of each memory matches one of some dates."""
     found = np.zeros(len(view.visible), dtype=np.float32)
     if not dates:
         return found
@@ -478,9 +482,10 @@ def score_dates(dates: Sequence[PartialDate], view: View, nodes: Ids | None = No
 )
 def score_form(text: str, view: View, nodes: Ids | None = None) -> Signal:
     """
-    Return how much each memory is shaped like an answer: a long sentence, no question, with the time or the number asked for.
+    Return how much the form of each memory resembles an answer: a long sentence, not a question, with a time or number if asked
+    for.
 
-    May be negative: it is a prior, added as it is.
+    It may be negative: it is a prior, added without scaling.
     """
     weights = np.array([1.0, -1.0, float(wants_time(text)), float(wants_number(text))], dtype=np.float32)
     found = np.zeros(len(view.visible), dtype=np.float32)
@@ -510,7 +515,7 @@ def score_subject(text: str, joined: Joined, view: View) -> Signal:
 
 @signal(1.0, "being about what one of the best twenty memories mentions", phase="expand", channel=True, bounded=True)
 def score_link(seeds: Seeds, joined: Joined, view: View) -> Signal:
-    """Return how well the best memories lead to each memory that is about what they mention."""
+    """Return how strongly the best memories lead to each memory about what they mention."""
     return spread(*link_signal(seeds, joined, view.visible), view)
 
 
@@ -522,7 +527,7 @@ def score_link(seeds: Seeds, joined: Joined, view: View) -> Signal:
     bounded=True,
 )
 def score_shared(text: str, seeds: Seeds, joined: Joined, view: View) -> Signal:
-    """Return how well each memory that shares a name with a good one covers what that one leaves open."""
+    """Return how well each memory that shares a name with a good one covers the question's words that the good one lacks."""
     postings = [passages.context for passages in view.passages()]
     return spread(*shared_signal(seeds, text, joined, postings, view.visible), view)
 
@@ -549,9 +554,9 @@ def score_walk(
     law: Law, seeds: Seeds, anchors: Sequence[Anchor], view: View, joined: Joined, walking: ExpandSettings
 ) -> Signal:
     """
-    Return the rank of each memory on a walk from the best memories and from the anchors; 0 for the turns of a conversation.
+    Return the rank of each memory on a walk from the best memories and from the anchors; 0 for turns of a conversation.
 
-    There everybody is near everything by the few who talk, as with the names that memories share.
+    In a conversation everything is near everything else through the few speakers, as with shared names.
     """
     found = law(seeds, anchors, view, joined, walking)
     reached = np.flatnonzero(found).astype(np.int32)
@@ -569,13 +574,13 @@ def score_walk(
 )
 def score_inferred(text: str, kin: Kin, view: View) -> Signal:
     """
-    Return how rare an entity each memory is about that something in the question leads to: a question about Portugal finds what is
-    known of Lisbon, where a graph of the user's own says that the one is part of the other.
+    Return the rarity of an entity that a memory is about and that the question's names lead to: a question about Portugal finds
+    memories about Lisbon, if a graph of the user states that Lisbon is part of Portugal.
 
         inferred(m) = max over the entities e that m is about and that a name of the question leads to: rarity(e)
 
-    *But:* names are compared as they are written, which is good enough to find something and never makes two of them the same. One
-    step: what is several steps away has been inferred to be one. The user is led to by nothing, as most memories are about the
+    *But:* names are compared as written, which suffices to find something and never merges two things. Only one step is followed,
+    because inference has already added relations over several steps. The user is never reached, because most memories are about the
     user.
     """
     found = np.zeros(len(view.visible), dtype=np.float32)
@@ -589,7 +594,7 @@ def score_inferred(text: str, kin: Kin, view: View) -> Signal:
 
 
 def find_related(question: str, kin: Kin, view: View) -> set[int]:
-    """Return the entities related to what a question names, without those that it names itself and without the user."""
+    """Return the entities related to what a question names, without the named ones and without the user."""
     labels, nodes = _label_kin(kin)
     named = [nodes[number] for number in named_entities(question, labels, [_INFERRED])]
     own = {anchor for node in named for anchor in _find_anchors(node, kin, view)}
@@ -598,7 +603,7 @@ def find_related(question: str, kin: Kin, view: View) -> set[int]:
 
 
 def _find_anchors(node: IRI, kin: Kin, view: View) -> set[int]:
-    """Return the entities of the memories that a node is, or that go by one of its names."""
+    """Return the entities of the memories that are a node, or that have one of its names."""
     indexes = view.indexes
     found = {anchor for name in kin.names.get(node, ()) for anchor in indexes.labels.find_exact(name, view.graphs)}
     own = indexes.nodes.find(node)
@@ -607,7 +612,7 @@ def _find_anchors(node: IRI, kin: Kin, view: View) -> set[int]:
 
 @lru_cache(maxsize=8)
 def _label_kin(kin: Kin) -> tuple[Labels, list[IRI]]:
-    """Return the nodes by their names, as numbers, and which is which."""
+    """Return the names of the nodes as labels over numbers, and the node of each number."""
     labels, nodes = Labels(), list(kin.beside)
     for number, node in enumerate(nodes):
         labels.put(number, _INFERRED, kin.names.get(node, ()))
@@ -620,7 +625,10 @@ def _label_kin(kin: Kin) -> tuple[Labels, list[IRI]]:
     bounded=True,
 )
 def score_profile(prominent: Sequence[Prominent], view: View) -> Signal:
-    """Return the share of the most prominent thing of its kind that each memory has: how many memories have it, by the most."""
+    """
+    Return for each memory the largest prominence of what it has: the count of memories with it, relative to the largest of its
+    kind.
+    """
     found = np.zeros(len(view.visible), dtype=np.float32)
     for memories, share in prominent:
         found[memories] = np.maximum(found[memories], np.float32(share))
@@ -630,9 +638,9 @@ def score_profile(prominent: Sequence[Prominent], view: View) -> Signal:
 
 def list_prominent(view: View) -> list[Prominent]:
     """
-    List what most memories of a view are about, without its user, and what most are tagged as: ten of each kind at most.
+    List what most memories of a view are about, without the user, and their most frequent tags: at most ten of each kind.
 
-    What one memory alone has is not prominent.
+    What only one memory has is not prominent.
     """
     indexes, csr = view.indexes, view.matrix()
     degrees = np.diff(csr.indptr)
@@ -654,7 +662,7 @@ def list_prominent(view: View) -> list[Prominent]:
 
 
 def with_neighbours(nodes: Ids, view: View) -> Ids:
-    """Return some memories and the turns beside them, ascending."""
+    """Return some memories and their neighbouring turns, ascending."""
     parts = [nodes]
     for passages in view.passages():
         neighbours = passages.neighbours(nodes[passages.session_of(nodes) >= 0])
@@ -663,14 +671,14 @@ def with_neighbours(nodes: Ids, view: View) -> Ids:
 
 
 def pick_leading(signal: Signal, visible: Mask, count: int) -> Ids:
-    """Return the `count` visible memories with the largest positive values, in no order."""
+    """Return the `count` visible memories with the largest positive values, unordered."""
     nodes = np.flatnonzero(signal > 0).astype(np.int32)
     nodes = nodes[visible[nodes]]
     return nodes if len(nodes) <= count else nodes[np.argpartition(-signal[nodes], count)[:count]]
 
 
 def order_largest(values: NDArray[np.floating], k: int) -> NDArray[np.intp]:
-    """Return the places of the `k` largest values, largest first, of equal ones the first."""
+    """Return the positions of the `k` largest values, largest first; ties in order of position."""
     if k < len(values):
         least = np.partition(values, len(values) - k)[len(values) - k]
         places = np.flatnonzero(values >= least)
@@ -679,14 +687,14 @@ def order_largest(values: NDArray[np.floating], k: int) -> NDArray[np.intp]:
 
 
 def spread(nodes: NDArray[np.int32], scores: NDArray[np.float32], view: View) -> Signal:
-    """Return (ids,) some values at their ids, zero elsewhere."""
+    """Return (ids,) an array with the scores at the nodes' ids, zero elsewhere."""
     found = np.zeros(len(view.visible), dtype=np.float32)
     found[nodes] = scores
     return found
 
 
 def _fit_days(one: PartialDate, days: NDArray[np.int64]) -> Signal:
-    """Return (ids,) how well each day (since 1970) fits one date."""
+    """Return (ids,) how well each day (since 1970) matches one date."""
     fits = np.zeros(len(days), dtype=np.float32)
     if one.full:
         late = days - (one.full - date(1970, 1, 1)).days

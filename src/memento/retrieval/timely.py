@@ -32,10 +32,10 @@ from memento.text.sentences import is_readable
 from memento.text.words import ONE_OF_A_KIND, RELATIVES
 
 MARGIN = 15
-"""Memories beyond those asked for among which rivals are looked for."""
+"""Number of memories beyond those requested among which rivals are sought."""
 
 LIKELY = 0.3
-"""The least confidence of a rivalry that decides an order: two memories of one topic have as much."""
+"""Minimum confidence of a rivalry that decides an order: the confidence of two memories on one topic."""
 
 
 _BACK = re.compile(
@@ -48,45 +48,45 @@ _HAPPENINGS = re.compile(
     r"|(?:did|have)\s+(?:i|we)\s+(?:do|done|experience)d?|(?:was|were)\s+(?:i|we)\s+doing)\b",
     re.IGNORECASE,
 )
-"""A question of what happened at all, not of somebody or something."""
+"""A question about what happened in general, not about a person or thing."""
 _POINT = re.compile(r"\b(?P<word>before|while|when|during)\s+(?P<rest>.+)$", re.IGNORECASE)
 
 MADE_UP = ("wish", "rumour", "joke")
-"""Moods of a memory of which nothing is so as it says; a plan or another's word is news all the same."""
+"""Moods of a memory whose content is not a fact; a plan or a quotation still counts as news."""
 
 _UNREAL = ("wish", "rumour", "joke", "plan", "soon")
 
 _HAPPENED = re.compile(r"\b(?:did|was|were|had|would|why)\b", re.IGNORECASE)
 
 CLOSE = 0.65
-"""The least share of a rival's score with which a memory may pass it."""
+"""Minimum share of a rival's score with which a memory may move ahead of it."""
 
 NEAR = 0.4
-"""The least share of a memory's score that a later one must have to make it step back."""
+"""Minimum share of a memory's score that a later one must have to move it down."""
 
 NEAR_RIVAL = 0.25
-"""The same of a rival."""
+"""The same for a rival."""
 
 STEP = 0.7
-"""How much of its score a memory loses to a later one that is all like it."""
+"""The share of its score that a memory loses to a later one that is fully similar."""
 
 ALIKE = (0.25, 0.6)
-"""From which likeness on a later memory is the newer word on a matter perhaps, and for sure."""
+"""The similarities from which on a later memory may be, and surely is, the newer word on a matter."""
 
 LITTLE = 0.05
-"""What is less than this is as good as nothing."""
+"""Smaller values count as zero."""
 
 APART = timedelta(hours=1)
-"""Less time between two memories does not tell which is the newer."""
+"""With less time between two memories, neither counts as newer."""
 
 
 _SEVERAL = {kin_name(word) for word in RELATIVES} - {kin_name(word) for word in ONE_OF_A_KIND}
-"""What one may have several of at a time: two sisters are no rivals."""
+"""Properties with several values at a time: two sisters are not rivals."""
 
 
 @dataclass(slots=True)
 class _Place:
-    """What time says of one memory."""
+    """How one memory relates to time."""
 
     at: int
     valid_at: datetime
@@ -96,12 +96,12 @@ class _Place:
     values: set[str] = field(default_factory=set)
     of: set[tuple[str, str]] = field(default_factory=set)
     slots: set[tuple[IRI, str]] = field(default_factory=set)
-    is_said: bool = True  # only said, wished or planned
+    is_said: bool = True  # its content is only said, wished or planned
 
 
 def asked_time(question: str, now: datetime) -> datetime | None:
     """
-    The past date that a question names, or None: "Who was captain in May 2021?" → the middle of May 2021.
+    Return the past date that a question names, or None: "Who was captain in May 2021?" → the middle of May 2021.
 
     >>> asked_time("Who was captain in May 2021?", datetime(2026, 1, 1, tzinfo=UTC)).isoformat()
     '2021-05-16T00:00:00+00:00'
@@ -122,7 +122,8 @@ def asked_time(question: str, now: datetime) -> datetime | None:
 
 def asked_span(question: str, now: datetime) -> tuple[datetime, datetime] | None:
     """
-    From when until when the time goes of which a question asks what happened in it, or None: of a year, a month, a week or a day.
+    Return the begin and end of the period of which a question asks what happened: a year, month, week or day; None if it asks
+    otherwise.
 
     >>> since, until = asked_span("What happened in May?", datetime(2026, 7, 1, tzinfo=UTC))
     >>> f"{since:%Y-%m-%d} {until:%Y-%m-%d}"
@@ -150,7 +151,7 @@ def asked_span(question: str, now: datetime) -> tuple[datetime, datetime] | None
 
 def looks_back(question: str) -> bool:
     """
-    Whether a question asks of what was before or has been all along, so that what is over may answer it.
+    Tell whether a question asks about the past or about all times, so that memories that have ended may answer it.
 
     >>> looks_back("Who was captain before Ana?"), looks_back("Who is captain?")
     (True, False)
@@ -160,18 +161,18 @@ def looks_back(question: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """How like each other some memories are, and how like a question."""
+    """The similarity of some memories with each other and with a question."""
 
     among: NDArray[np.float32]
-    """(n, n) cosines."""
+    """(n, n) cosines between the memories."""
     near: NDArray[np.float32]
-    """(n,) cosines to the question."""
+    """(n,) cosines with the question."""
     covered: NDArray[np.float64]
-    """(n,) shares of the question's words."""
+    """(n,) shares of the question's words that each memory has."""
     named: NDArray[np.float64]
-    """(n,) shares of the names in the question."""
+    """(n,) shares of the names in the question that each memory has."""
     noted: NDArray[np.bool_]
-    """(n,) whether it is no turn of a conversation, where every other turn speaks of one topic."""
+    """(n,) False for turns of a conversation, where all turns are about one topic."""
 
 
 def compare(question: Question, nodes: Sequence[int]) -> Likeness:
@@ -198,7 +199,7 @@ def compare(question: Question, nodes: Sequence[int]) -> Likeness:
 
 def asks_of_a_state(question: str) -> bool:
     """
-    Whether a question asks how things are, so that the latest word counts, and not what happened.
+    Tell whether a question asks for a present state, so that the latest statement counts, rather than for an event.
 
     >>> asks_of_a_state("Who is captain?"), asks_of_a_state("Why did Ana resign?"), asks_of_a_state("Who was captain before Ana?")
     (True, False, False)
@@ -208,7 +209,7 @@ def asks_of_a_state(question: str) -> bool:
 
 def asks_of_the_unreal(question: str) -> bool:
     """
-    Whether a question asks what somebody plans, wishes or gossips, so that it is no matter whether that is so.
+    Tell whether a question asks for plans, wishes or hearsay, so that it does not matter whether they are true.
 
     >>> asks_of_the_unreal("What do I want to learn?"), asks_of_the_unreal("Where do I live?")
     (True, False)
@@ -225,13 +226,13 @@ def order_by_time(
     likeness: Likeness | None = None,
 ) -> list[Scored[IRI]]:
     """
-    Return the memories in the order of time: of rivals what holds at `asked` first, then what was so last; of others that are
-    alike the later ones before the earlier.
+    Return the memories in the order of time: among rivals, first those that hold at `asked`, then those that ended last; among
+    other similar memories, the later before the earlier.
 
-    Where the question names a holder ("before Ana", "while Ana was captain") it asks of the time when that one began.
+    If the question names a holder ("before Ana", "while Ana was captain"), it asks about the time when that holder began.
 
     Args:
-        likeness: of the memories; None where it does not count which is later.
+        likeness: of the memories; None if it does not matter which is later.
     """
     if len(chosen) < 2:
         return list(chosen)
@@ -252,7 +253,7 @@ def order_by_time(
             ranked = sorted(group, key=lambda place: (place.is_said, _distance(place, asked), place.at))
             for slot, place in zip(sorted(place.at for place in group), ranked, strict=True):
                 order[slot] = place.at
-    if likeness or point:  # why something came about is no matter of which is the later
+    if likeness or point:  # why something happened does not depend on which memory is later
         order = _past_rivals(order, places, chosen, asked)
     if likeness:
         order = _by_newness(order, places, chosen, likeness, asked)
@@ -266,14 +267,14 @@ def _by_newness(
     order: Sequence[int], places: Sequence[_Place], chosen: Sequence[Scored[IRI]], likeness: Likeness, asked: datetime
 ) -> list[int]:
     """
-    Return the order in which each memory has stepped back for a later one that is as much to the point.
+    Return the order after each memory has moved down for a later one that matches the question as well.
 
         kept(i) = 1 − STEP · max over later j of ramp(likeness(i, j) · near(i, j) · √covered(i, j) · named(i, j))
 
-    near, covered and named are how much of what i has j has too, at most 1. A likely rival is as newer as can be.
+    near, covered and named are the ratios of j's value to i's, at most 1. A likely rival counts as fully newer.
 
-    What fills a slot steps back for nothing that fills another. Nothing does for what is only said, wished or planned, and that
-    steps back for a fact as for a later word, whenever the fact was told.
+    A memory that fills a slot never moves down for one that fills another slot, and no fact moves down for something only said,
+    wished or planned; the latter moves down for a fact as for a later statement, whenever the fact was told.
     """
     scores = np.zeros(len(order))
     scores[list(order)] = [one.score for one in chosen]
@@ -301,16 +302,17 @@ def _by_newness(
 
 
 def _shares(values: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Return (n, n) how much of what the first has the second has too, at most 1; of nothing all."""
+    """Return (n, n) the ratio of the second's value to the first's, at most 1; 1 where the first is zero."""
     eased = np.asarray(values, dtype=np.float64) + LITTLE
     return np.minimum(1.0, eased[None, :] / eased[:, None])
 
 
 def find_successions(chosen: Sequence[IRI], graph: Store, readable: Sequence[IRI], question: str) -> list[IRI]:
     """
-    Return the memories, beyond those chosen, of all who ever filled what a question asks for and what it names a time by.
+    Return the memories, beyond those chosen, of everybody who ever filled the slot asked for, or the slot by which the question
+    names a time.
 
-    *Because:* of twenty who held an office, few are near enough to the question to be found by its words.
+    *Because:* of twenty holders of an office, few are similar enough to the question to be found by its words.
     """
     places = _places(list(chosen), graph, readable)
     parts = [question, point["rest"]] if (point := _POINT.search(question)) else [question]
@@ -324,14 +326,16 @@ def find_successions(chosen: Sequence[IRI], graph: Store, readable: Sequence[IRI
 
 
 def _asked_for(question: str, places: Sequence[_Place]) -> list[_Place]:
-    """Return what fills a slot that the question names, with whose it is, before it names a time by something else."""
+    """Return the statements that fill a slot which the question names, and for the right owner, before its reference to a time."""
     point = _POINT.search(question)
     asked = question[: point.start()].casefold() if point else question.casefold()
     return [place for place in places if any(name and name in asked and slot in asked for name, slot in place.of)]
 
 
 def _find_named(text: str, places: Sequence[_Place], wanted: Sequence[_Place]) -> _Place | None:
-    """What the words behind "before" or "while" name: the latest statement whose value is there, best of what is asked for."""
+    """
+    Return what the words after "before" or "while" name: the latest statement with that value, preferably of what is asked for.
+    """
     folded = text.casefold()
     found = [place for place in places if not place.is_said and any(one and one in folded for one in place.values)]
     fitting = [one for one in found if one in wanted or any(name in folded and slot in folded for name, slot in one.of)]
@@ -339,7 +343,7 @@ def _find_named(text: str, places: Sequence[_Place], wanted: Sequence[_Place]) -
 
 
 def _began(named: _Place, places: Sequence[_Place]) -> datetime:
-    """Return when what a memory states began: with the first memory of it since anything else was stated of the same."""
+    """Return when a stated value began: with its first statement after any other value of the same slot."""
     same = [
         place
         for place in places
@@ -356,7 +360,7 @@ def _began(named: _Place, places: Sequence[_Place]) -> datetime:
 
 
 def _past_rivals(order: list[int], places: list[_Place], chosen: Sequence[Scored[IRI]], asked: datetime) -> list[int]:
-    """The order in which no memory stands behind a likely rival that holds the asked time less and is hardly more relevant."""
+    """Return the order in which no memory is behind a likely rival that fits the asked time less and is hardly more relevant."""
     moved = list(order)
     for at in order:
         place = places[at]
@@ -377,10 +381,10 @@ def _is_timelier(one: _Place, other: _Place, asked: datetime) -> bool:
 
 
 def _distance(place: _Place, asked: datetime) -> tuple[int, timedelta]:
-    """How far from the asked time a memory holds: what holds then, what ended before, what begins later."""
+    """Return how far from the asked time a memory holds: first what holds then, then what ended before, then what begins later."""
     if place.valid_at > asked:
         return 2, place.valid_at - asked
-    # What a successor ended began before that successor; only an end that was announced leaves the place to what was before.
+    # A predecessor begins before its successor; only an announced end leaves the slot to the previous value.
     return (0 if place.until is None or asked < place.until else 1), asked - place.valid_at
 
 

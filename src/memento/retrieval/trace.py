@@ -28,7 +28,7 @@ from memento.text.words import BIOGRAPHICAL
 
 USER = "USER"
 MOST_READ = 20
-"""Memories that are read to see whether a word of a description still holds: the newest of those that have it."""
+"""Maximum number of memories, the newest, that are read to check whether a word of a description still holds."""
 
 
 @dataclass(slots=True)
@@ -46,10 +46,11 @@ def trace(
     chosen: Sequence[Scored[IRI]], graph: Store, scope: Scope, believed_at: datetime | None
 ) -> tuple[tuple[Recalled, ...], tuple[RecalledEntity, ...]]:
     """
-    Return the memories in the order they were chosen, and every entity they are about: the user first, then the most mentioned.
+    Return the memories in the order in which they were chosen, and every entity they are about: the user first, then the most
+    mentioned.
 
     Args:
-        believed_at: what Memento learned later is left out.
+        believed_at: facts that Memento learned later are left out.
     """
     if not chosen:
         return (), ()
@@ -71,7 +72,7 @@ def describe_entities(
     as_of: datetime | None = None,
     believed_at: datetime | None = None,
 ) -> tuple[RecalledEntity, ...]:
-    """Return some entities, each with the description that the memories which the reader may see bear out at that time."""
+    """Return some entities, each with the description supported at that time by the memories that the reader may see."""
     indexes, now = stores.indexes, stores.clock()
     with indexes.lock:
         holding = indexes.nodes.current(scope.memory_graphs, now=now, as_of=as_of, believed_at=believed_at)
@@ -91,7 +92,7 @@ def describe_entities(
 
 @dataclass(slots=True)
 class _Told:
-    """What is told of an anchor: all memories about it, and of these the ones that hold and may be read."""
+    """The memories about an anchor, and those among them that hold and that the reader may see."""
 
     indexes: Indexes
     postings: Sequence[Postings]
@@ -101,8 +102,8 @@ class _Told:
 
     def keep_sentences(self, text: str, named: set[str]) -> str:
         """
-        Return the sentences without those that are taken back: one word of theirs, or all together, is told by no memory that holds
-        and is, or was, by another.
+        Return the text without the sentences that are taken back. In such a sentence some word, or all words together, occur only
+        in memories that hold no longer.
         """
 
         def is_taken_back(sentence: str) -> bool:
@@ -118,17 +119,17 @@ class _Told:
         return " ".join(one for one in re.split(r"(?<=[.!?])\s+", text) if not is_taken_back(one))
 
     def list_traits(self) -> str:
-        """Return the memories that say who the user is, where they live and what they do, the oldest first."""
+        """Return the memories that state who the user is, where they live and what they do, the oldest first."""
         filling = {id for slot in BIOGRAPHICAL for id in self.indexes.slots.get(slot, is_own=True)}
         return " ".join(self._read_contents(np.intersect1d(self.left, np.array(sorted(filling), dtype=np.int32))))
 
     def _having(self, stem: str) -> Ids:
-        """Return the memories about the anchor that have a word."""
+        """Return the memories about the anchor that contain a word."""
         having = [found[0] for some in self.postings if (found := some.having(stem))]
         return np.intersect1d(np.concatenate(having), self.about) if having else self.about[:0]
 
     def _hold(self, ids: Ids) -> Ids:
-        """Return which of some memories hold, but those that only say that something is over; of many the newest."""
+        """Return which of some memories hold, without those that only state that something has ended; of many, the newest."""
         ids = np.intersect1d(ids, self.left)[-MOST_READ:]
         said = {self.indexes.nodes.iri(one): one for one in ids.tolist()}
         kept = [said[one.iri] for one in self._records(said) if not is_no_longer(one.first(MEM.content))]
@@ -191,7 +192,7 @@ def _to_note(row: Row) -> NoteRef:
 
 
 def _list_replaced(memory: IRI, rows: Sequence[Row], depth: int) -> tuple[Retired, ...]:
-    """Return what a memory replaced, and what that had replaced, `depth` steps back; the newest first."""
+    """Return what a memory replaced, and what that had replaced, up to `depth` steps back; the newest first."""
     if depth == 0:
         return ()
     mine = [row for row in rows if row["invalidator"] == memory and row["node"] != memory]
@@ -233,7 +234,7 @@ def _name_of(row: Row, user: IRI) -> str:
 
 
 def _end_of(row: Row, believed_at: datetime | None) -> datetime | None:
-    """Return when a memory stopped being true, unless Memento learned of it only later."""
+    """Return when a memory stopped being true, unless Memento learned of it only after `believed_at`."""
     learned = _time_of(row, "retiredAt")
     known = believed_at is None or learned is None or learned <= believed_at
     return _time_of(row, "invalidAt") if known else None

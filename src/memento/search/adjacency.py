@@ -1,5 +1,6 @@
 """
-The edges that walks go over, by dense id: which memory is about which anchor, and which memories are associated, how strongly.
+The edges that graph walks follow, by dense id: which memory is about which anchor, and which memories are associated and how
+strongly.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from memento.search.nodes import Ids, Mask, Record
 from memento.search.postings import Postings, Segment
 
 _FEW = 2000
-"""Changed memories up to which the matrix is patched: two copies of it, instead of sorting all links again."""
+"""Up to this many changed memories the matrix is patched, which copies it twice instead of sorting all links again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +43,10 @@ class Adjacency(Index):
         self._about = Log(np.int32)
         self._of = Postings()  # an anchor is a term of the memories about it
         self._matrix: _Matrix | None = None
-        self._changed: set[int] = set()  # memories, since the matrix was made
+        self._changed: set[int] = set()  # memories that changed since the matrix was built
 
     def put(self, memory: int, anchors: Sequence[int]) -> None:
-        """Say what a memory is about, in place of what was said before."""
+        """Set what a memory is about, replacing what was set before."""
         if self.about(memory) == tuple(anchors):
             return
         self._about.put(memory, anchors)
@@ -62,7 +63,7 @@ class Adjacency(Index):
         self.fill_edges({node: anchors for node, record in memories if (anchors := self._find_anchors(record))})
 
     def _find_anchors(self, record: Record) -> list[int]:
-        """Return the ids of what a memory is about, as far as they are placed."""
+        """Return the ids of the anchors that a memory is about, without those that have no id yet."""
         find = self.context.nodes.find
         return [node for iri in record.statements.get(MEM.about, ()) if (node := find(IRI(str(iri)))) is not None]
 
@@ -76,7 +77,7 @@ class Adjacency(Index):
         return record.kind != "memory" or set(self.about(node)) == set(self._find_anchors(record))
 
     def fill_edges(self, about: Mapping[int, Sequence[int]]) -> None:
-        """Say it of many memories where nothing is said: the same as `put` for each, in a fraction of the time."""
+        """Set what many memories are about where nothing is set yet: the same as `put` for each, in a fraction of the time."""
         nodes = np.array(sorted(about), dtype=np.int32)
         counts = np.array([len(about[node]) for node in nodes.tolist()], dtype=np.int32)
         flat = np.array([anchor for node in nodes.tolist() for anchor in about[node]], dtype=np.int32)
@@ -85,31 +86,32 @@ class Adjacency(Index):
         self._matrix = None
 
     def about(self, memory: int) -> tuple[int, ...]:
-        """Return the anchors of a memory, in the order they were put."""
+        """Return the anchors of a memory, in the order in which they were put."""
         return tuple(self._about.get(memory).tolist())
 
     def memories(self, anchor: int) -> Ids:
-        """Return the memories about an anchor, in no order."""
+        """Return the memories about an anchor, unordered."""
         having = self._of.having(anchor)
         return np.zeros(0, dtype=np.int32) if having is None else having[0]
 
     def counts(self, memories: Ids) -> Ids:
-        """Return (n,) how many anchors each of some memories is about."""
+        """Return (n,) the number of anchors that each of the given memories is about."""
         return self._about.count_values(memories)
 
     def arcs(self, memories: Ids) -> tuple[Ids, Ids]:
-        """Return what some memories are about, as two columns: (memories, anchors)."""
+        """Return the anchors of the given memories as two columns: (memories, anchors)."""
         counts = self._about.count_values(memories)
         some = memories[counts > 0]
         return np.repeat(some, counts[counts > 0]), self._about.gather(some)
 
     def degree(self, anchor: int) -> int:
-        """Return how many memories are about an anchor, retired ones included."""
+        """Return the number of memories about an anchor, retired ones included."""
         return self._of.frequency(anchor)
 
     def matrix(self, inside: Mask) -> Csr:
         """
-        Return the links of the memories that `inside` (size,) allows, over all ids; kept, and patched where few have changed.
+        Return the links of the memories that `inside` (size,) allows, over all ids. The matrix is cached, and patched when few
+        memories changed.
         """
         kept = self._matrix
         if kept is None or len(kept.inside) > len(inside):
@@ -143,7 +145,10 @@ class Adjacency(Index):
 
 
 def _patch(csr: Csr, n: int, wanted: Mapping[int, Sequence[int]]) -> Csr:
-    """Return a matrix over `n` ids in which some memories have other neighbours; neither memories nor anchors have their like."""
+    """
+    Return a matrix over `n` ids in which the given memories have new neighbours; memories link to anchors only, and anchors to
+    memories only.
+    """
     counts = np.zeros(n, dtype=np.int64)
     counts[: len(csr)] = np.diff(csr.indptr)
     old = _in_both_directions((m, a) for m in wanted if m < len(csr) for a in csr.neighbours(m).tolist())
@@ -163,14 +168,14 @@ def _patch(csr: Csr, n: int, wanted: Mapping[int, Sequence[int]]) -> Csr:
 
 
 def _in_both_directions(arcs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return links in both directions, row after row."""
+    """Return links in both directions, sorted by row."""
     links = list(arcs)
     return sorted([*links, *((b, a) for a, b in links)])
 
 
 @register
 class Successions(Index):
-    """Which memory ended which: `mem:invalidates`, in both directions, by IRI, as either end may come first."""
+    """Which memory ended which: `mem:invalidates` in both directions, stored by IRI because either end may arrive first."""
 
     name = "successions"
     reads = frozenset({MEM.invalidates})
@@ -179,7 +184,7 @@ class Successions(Index):
         super().__init__(context)
         self._ended: dict[IRI, tuple[IRI, ...]] = {}
         self._ending: dict[IRI, set[IRI]] = defaultdict(set)
-        self._ends: set[int] | None = None  # the ids of both ends, and some that were; None: not looked up yet
+        self._ends: set[int] | None = None  # the ids of both ends, and some that no longer are; None: not looked up yet
 
     def apply(self, update: Update) -> None:
         for node, record in update.nodes:
@@ -201,7 +206,7 @@ class Successions(Index):
         self._put(self.context.nodes.iri(node), ())
 
     def beside(self, memory: int) -> list[int]:
-        """Return the memories that one ended, and those that ended it, as far as they are placed."""
+        """Return the memories that a memory ended and those that ended it, without those that have no id yet."""
         iri = self.context.nodes.iri(memory)
         if iri not in self._ended and iri not in self._ending:
             return []
@@ -209,7 +214,7 @@ class Successions(Index):
         return [node for other in others if (node := self.context.nodes.find(other)) is not None]
 
     def pairs(self, memories: Ids) -> list[tuple[int, int]]:
-        """Return the successions that begin or end at some memories, once each: pairs of ids, the smaller first, ascending."""
+        """Return the successions that begin or end at the given memories, once each: pairs of ids, the smaller first, ascending."""
         if self._ends is None:
             found = map(self.context.nodes.find, {*self._ended, *self._ending})
             self._ends = {node for node in found if node is not None}
@@ -235,7 +240,7 @@ class Successions(Index):
 
 
 class Arc(NamedTuple):
-    """One association: `weight` in 0..1 as it was at `at`, in seconds since 1970."""
+    """One association, with its `weight` in 0..1 at the time `at`, in seconds since 1970."""
 
     source: int
     target: int
@@ -245,7 +250,10 @@ class Arc(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """(m,) each: where associations begin and end, their weights as they were, and when, in seconds since 1970."""
+    """
+    (m,) each: where associations begin and end, their weights, and the times at which they had these weights, in seconds since
+    1970.
+    """
 
     source: NDArray[np.int64]
     target: NDArray[np.int64]
@@ -255,7 +263,7 @@ class Columns(NamedTuple):
 
 @register
 class Associations(Index):
-    """The associations of one store: which memories lead to which others by a link of their own kind."""
+    """The associations of one store: direct weighted links between memories."""
 
     name = "associations"
     reads = frozenset({MEM.relation, MEM.lastReinforcedAt})
@@ -264,10 +272,10 @@ class Associations(Index):
     def __init__(self, context: Context | None = None) -> None:
         super().__init__(context)
         self._arcs: dict[IRI, Arc] = {}
-        self._places: dict[IRI, int] = {}  # in the columns
+        self._places: dict[IRI, int] = {}  # the column of each association
         self._free: list[int] = []
-        self._ends = np.zeros((2, 0), dtype=np.int64)  # -1: nothing stands there
-        self._weights = np.zeros((2, 0))  # and since when they are that
+        self._ends = np.zeros((2, 0), dtype=np.int64)  # -1: this column is empty
+        self._weights = np.zeros((2, 0))  # the weights, and since when
         self._walked: tuple[tuple[NDArray[Any], ...], Csr] | None = None
         self._of: dict[int, set[IRI]] = defaultdict(set)
 
@@ -280,7 +288,7 @@ class Associations(Index):
                 self._learn(record)
 
     def _learn(self, record: Record) -> None:
-        """Put an association, or replace what is known of it; nothing when an end of it is not there."""
+        """Add or replace an association; do nothing when one of its ends is missing."""
         self.forget(record.iri)
         source, target = (self.context.nodes.find(IRI(record.first(end))) for end in (MEM["from"], MEM.to))
         if source is None or target is None:
@@ -298,7 +306,7 @@ class Associations(Index):
                 self._of[end].discard(iri)
 
     def drop(self, node: int) -> None:
-        """Forget all that lead from a memory or to it."""
+        """Remove all associations that start or end at a memory."""
         for iri in tuple(self._of.pop(node, ())):
             self.forget(iri)
 
@@ -307,22 +315,25 @@ class Associations(Index):
         return set() if node is None else set(self._of.get(node, ())), set()
 
     def arcs_of(self, node: int) -> list[tuple[IRI, Arc]]:
-        """Return those that lead from a memory or to it, by IRI."""
+        """Return the associations that start or end at a memory, by IRI."""
         return [(iri, self._arcs[iri]) for iri in sorted(self._of.get(node, ()))]
 
     def find_arc(self, iri: IRI) -> Arc | None:
-        """One of them, or None."""
+        """Return one association, or None."""
         return self._arcs.get(iri)
 
     def among(self, inside: Mask) -> Columns:
-        """Return those whose ends are both `inside` (size,)."""
+        """Return the associations whose two ends are both `inside` (size,)."""
         source, target = self._ends
         there = (source >= 0) & (np.maximum(source, target) < len(inside))
         there[there] = inside[source[there]] & inside[target[there]]
         return Columns(source[there], target[there], *self._weights[:, there])
 
     def csr(self, arcs: Columns, weights: NDArray[np.float64], size: int) -> Csr:
-        """Return some of them over `size` ids, weighing `weights` now; kept until something of that is another."""
+        """
+        Return a matrix of the given associations over `size` ids with `weights` as their current weights; cached until one of the
+        three changes.
+        """
         parts = (arcs.source, arcs.target, weights)
         if self._walked is not None:
             before, kept = self._walked

@@ -1,7 +1,7 @@
 """
-Lists of different lengths in one flat array, and arrays and texts of several parts packed under one name each.
+Lists of different lengths in one flat array, and several named groups of arrays and texts packed into one mapping.
 
-What is kept of an index between two starts is a set of named arrays; `cache.py` writes them.
+An index is stored between two starts as a set of named arrays; `cache.py` writes them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import DTypeLike, NDArray
 
 def distinct(ids: NDArray[np.int32]) -> NDArray[np.int32]:
     """
-    Return the different ids, ascending: `np.unique` for some thousands of them, in a fraction of the time.
+    Return the distinct ids, ascending: like `np.unique` for some thousands of ids, in a fraction of the time.
 
     >>> distinct(np.array([3, 1, 3], dtype=np.int32)).tolist()
     [1, 3]
@@ -28,7 +28,7 @@ def distinct(ids: NDArray[np.int32]) -> NDArray[np.int32]:
 
 def begins_of(counts: NDArray[np.integer]) -> NDArray[np.int64]:
     """
-    Return (n + 1,) where each list begins, and where the last one ends.
+    Return (n + 1,) the offset where each list begins, and the end of the last one.
 
     >>> begins_of(np.array([2, 0, 1])).tolist()
     [0, 2, 2, 3]
@@ -40,7 +40,7 @@ def begins_of(counts: NDArray[np.integer]) -> NDArray[np.int64]:
 
 def places_of(begins: NDArray[np.int64], rows: NDArray[np.integer]) -> NDArray[np.int64]:
     """
-    Return the places in the flat array of some lists, list after list.
+    Return the positions in the flat array of the given lists, list after list.
 
     >>> places_of(np.array([0, 2, 2, 3]), np.array([2, 0])).tolist()
     [2, 0, 1]
@@ -51,7 +51,7 @@ def places_of(begins: NDArray[np.int64], rows: NDArray[np.integer]) -> NDArray[n
 
 def spans(first: NDArray[np.integer], counts: NDArray[np.integer]) -> NDArray[np.int64]:
     """
-    `first[0], first[0] + 1, …`: `counts[0]` of them, then the same for the next.
+    Return `first[0], first[0] + 1, …`, `counts[0]` numbers in all, then the same for the next entry.
 
     >>> spans(np.array([5, 1]), np.array([2, 1])).tolist()
     [5, 6, 1]
@@ -65,7 +65,7 @@ def spans(first: NDArray[np.integer], counts: NDArray[np.integer]) -> NDArray[np
 
 class Log:
     """
-    A list for each node, in an array that only grows; what was there before stays as waste until it is packed.
+    A list for each node, in an array that only grows; a replaced list stays as waste until the array is packed.
 
     >>> log = Log(np.int32)
     >>> log.put(3, [7, 8]); log.put(1, [9])
@@ -81,7 +81,7 @@ class Log:
 
     @classmethod
     def of(cls, nodes: NDArray[np.integer], counts: NDArray[np.integer], flat: NDArray[Any]) -> Self:
-        """Return the lists of some nodes, one after the other in `flat`."""
+        """Build a log from the lists of some nodes, stored one after the other in `flat`."""
         log = cls(flat.dtype)
         size = int(nodes.max(initial=-1)) + 1
         log._flat, log._used = flat, len(flat)
@@ -91,15 +91,15 @@ class Log:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Return what `arrays` gave."""
+        """Rebuild the log from what `arrays` returned."""
         return cls.of(np.arange(len(arrays["count"])), arrays["count"], arrays["flat"])
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return what is to be kept, packed."""
+        """Return the arrays to store, packed."""
         return {"flat": self._flat[spans(self._first, self._count)], "count": self._count}
 
     def put(self, node: int, values: Any) -> None:
-        """Set a node's list, in place of what it was; an empty one takes it away."""
+        """Replace a node's list; an empty one removes it."""
         count = len(values)
         if node >= len(self._first):
             if not count:
@@ -110,40 +110,40 @@ class Log:
         if self._used + count > len(self._flat):
             more = max(self._used + count, 2 * len(self._flat), 256) - len(self._flat)
             self._flat = np.concatenate([self._flat, np.zeros(more, dtype=self._flat.dtype)])
-        if count:  # what a file holds may be all there is, and not to be written to
+        if count:  # else an array from a file is not written to
             self._flat[self._used : self._used + count] = values
         self._first[node], self._count[node] = self._used, count
         self._used += count
 
     def get(self, node: int) -> NDArray[Any]:
-        """Return a node's list; empty when it has none. A view."""
+        """Return a node's list, empty when it has none. The result is a view."""
         if node >= len(self._first):
             return self._flat[:0]
         first = int(self._first[node])
         return self._flat[first : first + int(self._count[node])]
 
     def count_values(self, nodes: NDArray[np.integer]) -> NDArray[np.int32]:
-        """Return (n,) the lengths of the lists of some nodes."""
+        """Return (n,) the lengths of the lists of the given nodes."""
         counts = np.zeros(len(nodes), dtype=np.int32)
         known = np.flatnonzero(nodes < len(self._count))
         counts[known] = self._count[nodes[known]]
         return counts
 
     def gather(self, nodes: NDArray[np.integer]) -> NDArray[Any]:
-        """Return the lists of some nodes that have one, one after the other."""
+        """Return the lists of those of the given nodes that have one, one after the other."""
         return np.asarray(self._flat[spans(self._first[nodes], self._count[nodes])])
 
     def join_columns(
         self, columns: Sequence[NDArray[np.integer]], cuts: Sequence[int]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """
-        For each row of some columns of nodes, their lists one after the other; −1 is no node. All nodes must be known.
+        Concatenate, for each row of some columns of nodes, the lists of its nodes; −1 is no node. All nodes must be known.
 
         Args:
-            cuts: how much of the lists of each column: 3 the first three values, −3 the last three, 0 all.
+            cuts: how much to take of the lists of each column: 3 the first three values, −3 the last three, 0 all.
 
         Returns:
-            the values, row after row, and how many each row has.
+            the values, row after row, and the number of values in each row.
 
         >>> log = Log.of(np.array([0, 1]), np.array([3, 2]), np.array([7, 8, 9, 5, 6]))
         >>> [found.tolist() for found in log.join_columns([np.array([0, -1]), np.array([1, 0])], [-1, 0])]
@@ -162,7 +162,7 @@ Arrays = dict[str, NDArray[Any]]
 
 def nest_arrays(parts: Mapping[str, Mapping[str, NDArray[Any]]]) -> Arrays:
     """
-    Arrays of several parts under one name each, `part/name`.
+    Combine the arrays of several parts into one mapping, named `part/name`.
 
     >>> sorted(nest_arrays({"a": {"x": np.zeros(1)}, "": {"y": np.zeros(1)}}))
     ['a/x', 'y']
@@ -171,13 +171,13 @@ def nest_arrays(parts: Mapping[str, Mapping[str, NDArray[Any]]]) -> Arrays:
 
 
 def select_part(arrays: Mapping[str, NDArray[Any]], name: str) -> Arrays:
-    """Return the arrays of one part, by their names in it."""
+    """Return the arrays of one part, by their names within it."""
     return {key[len(name) + 1 :]: array for key, array in arrays.items() if key.startswith(f"{name}/")}
 
 
 def pack_strings(texts: Sequence[str]) -> Arrays:
     """
-    Return some texts as arrays.
+    Pack texts into arrays.
 
     >>> unpack_strings(pack_strings(["tea", "", "São Paulo"]))
     ['tea', '', 'São Paulo']
@@ -190,7 +190,7 @@ def pack_strings(texts: Sequence[str]) -> Arrays:
 
 
 def unpack_strings(arrays: Mapping[str, NDArray[Any]]) -> list[str]:
-    """Return the texts that `pack_strings` was given, in order."""
+    """Return the texts that `pack_strings` packed, in order."""
     text = arrays["text"].tobytes().decode("utf-8", errors="surrogatepass")
     ends = np.cumsum(arrays["lengths"]).tolist()
     return [text[begin:end] for begin, end in zip([0, *ends[:-1]], ends, strict=True)] if ends else []

@@ -1,5 +1,6 @@
 """
-What ranking reads of a memory as single values: the numbers that use changes, the slot it fills, and how far energies have faded.
+The single values of a memory that ranking reads: the numbers that use changes, the slot it fills, and how far energies have
+decayed.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from memento.search.nodes import EXPLICIT, Record
 
 Column = NDArray[np.float64]
 Slot = tuple[str, bool]
-"""The name of a slot, and whether it is the user's."""
+"""The name of a slot, and whether it belongs to the user."""
 
 NUMBERS: tuple[IRI, ...] = (
     *(MEM.importance, MEM.depth, MEM.energy, MEM.usefulness),
@@ -34,7 +35,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 @register
 class Numbers(Index):
     """
-    What the graph says of memories under the predicates `NUMBERS`; times are seconds since 1970. NaN is what it does not say.
+    The numbers of memories, under the predicates `NUMBERS`. Times are seconds since 1970; NaN stands for a value that the graph
+    lacks.
 
     >>> numbers = Numbers()
     >>> numbers.put(3, {MEM.depth: [0.5]})
@@ -51,7 +53,7 @@ class Numbers(Index):
         self._columns: dict[IRI, Column] = {}
 
     def put(self, node: int, statements: Mapping[IRI, Sequence[Value]]) -> None:
-        """Set all numbers of a memory, in place of those it had."""
+        """Replace all numbers of a memory."""
         for predicate in NUMBERS:
             value = _number(next(iter(statements.get(predicate, ())), None))
             column = self._columns.get(predicate)
@@ -67,11 +69,11 @@ class Numbers(Index):
                 self.put(node, record.statements)
 
     def drop(self, node: int) -> None:
-        """Forget a memory's numbers; harmless when it has none."""
+        """Remove a memory's numbers; harmless when it has none."""
         self.put(node, {})
 
     def column(self, predicate: IRI, nodes: NDArray[np.integer]) -> Column:
-        """Return (n,) one number of some memories."""
+        """Return (n,) one number of the given memories."""
         values = np.full(len(nodes), np.nan)
         column = self._columns.get(predicate)
         if column is not None:
@@ -114,7 +116,7 @@ def _time(seconds: float) -> datetime | None:
 
 
 def _lengthen(column: Column | None, node: int) -> Column:
-    """Return a column that is long enough for a node, with what it had."""
+    """Return the column extended so that it has a place for the node."""
     old = np.zeros(0) if column is None else column
     more = max(node + 1, 2 * len(old), 64) - len(old)
     return np.concatenate([old, np.full(more, np.nan)])
@@ -122,7 +124,7 @@ def _lengthen(column: Column | None, node: int) -> Column:
 
 @register
 class Slots(Index):
-    """The memories that fill each slot: its name, and whether it is the user's or somebody else's."""
+    """The memories that fill each slot, by the slot's name and by whether it belongs to the user or to somebody else."""
 
     name = "slots"
     reads = frozenset({MEM.slot, MEM.subject})
@@ -174,9 +176,9 @@ class Slots(Index):
 @register
 class Sorting(Index):
     """
-    By what memories are sorted: their tags, their container, and how their notes came in, where that was not on purpose.
+    The values that memories are filtered by: their tags, their container, and the source of their notes unless that is the default.
 
-    *Because:* nearly every memory of an import has the same source: a number for each takes a tenth of a set's place.
+    *Because:* nearly all memories of an import have the same source; a number for each takes a tenth of the space of a set.
     """
 
     name = "sorting"
@@ -214,12 +216,12 @@ class Sorting(Index):
         return tuple(tag_name(IRI(tag)) for tag in self._tags.get(node, ()))
 
     def count_tags(self, visible: NDArray[np.bool_]) -> dict[IRI, int]:
-        """Count how many of some memories have each tag; only tags that one has."""
+        """Count how many of the given memories have each tag; tags without a memory are left out."""
         counts = {IRI(tag): sum(bool(visible[node]) for node in nodes) for tag, nodes in self._tagged.items()}
         return {tag: count for tag, count in counts.items() if count}
 
     def filter_nodes(self, wanted: Filter, size: int) -> NDArray[np.bool_]:
-        """Return (size,) the nodes whose tags, container and source are as wanted."""
+        """Return (size,) the nodes whose tags, container and source match the filter."""
         chosen = np.ones(size, dtype=np.bool_)
         if wanted.tags:
             nodes = set[int]().union(*(self._tagged.get(tag, ()) for tag in wanted.tags))
@@ -283,14 +285,14 @@ _SORTED_BY = (MEM.container, MEM.source)
 
 
 def slot_of(record: Record) -> Slot | None:
-    """Return which slot a memory fills, and whether it is the user's."""
+    """Return the slot that a memory fills, and whether it belongs to the user."""
     name = record.first(MEM.slot)
     return (name, record.first(MEM.subject) in ("", user_of(record.graph))) if name else None
 
 
 @register
 class Fadings(Index):
-    """The fadings of one store, by IRI, and what they come to for each graph."""
+    """The decay records of one store, by IRI, and their sum for each graph."""
 
     name = "fadings"
     reads = frozenset({MEM.fades, MEM.halfLife})
@@ -309,14 +311,14 @@ class Fadings(Index):
                 self._decays.clear()
 
     def drop(self, node: int) -> None:
-        """Do nothing: a fading is no node."""
+        """Do nothing: a decay record is not a node."""
 
     def forget(self, iri: IRI) -> None:
         if self._spans.pop(iri, None):
             self._decays.clear()
 
     def decay_of(self, graph: IRI) -> Decay:
-        """Return how far the energies of a graph have faded."""
+        """Return how far the energies of a graph have decayed."""
         decay = self._decays.get(graph)
         if decay is None:
             marks = sorted((until, half_life) for name, until, half_life in self._spans.values() if name == graph)

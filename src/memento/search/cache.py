@@ -1,12 +1,12 @@
 """
-The indexes in a folder beside the vectors, so that a start need not read the graph: written when much has changed, brought up to
-date by what the vector file noted as touched since.
+The indexes stored in a folder beside the vectors, so that a start need not read the whole graph. The folder is rewritten when much
+has changed; at a start it is updated by the changes that the vector file noted since.
 
-*Guarantees:* what does not fit the graph is not used. The folder counts when nobody but us has written to the store since, as
-`fingerprint_files` tells after a clean end; after a kill the kernel still has all that was noted, unless it was started again.
-What another version wrote, or was written for other indexes, is not used. A folder is whole or not there: it is written under
-another name, put on disk, and then renamed. Numbers and text only; nothing in it is ever run. Deleting the folder costs a start
-that reads the graph.
+*Guarantees:* indexes that do not match the graph are not used. The folder is valid when no other program has written to the store
+since, which `fingerprint_files` shows after a clean shutdown; after the process is killed, the kernel still has all notes, unless
+the machine restarted. A folder written by another version or for another set of indexes is not used. A folder is either complete or
+absent: it is written under another name, synced to disk, and then renamed. It holds numbers and text only; nothing in it is ever
+executed. Deleting the folder only means that the next start reads the graph.
 """
 
 from __future__ import annotations
@@ -32,21 +32,23 @@ from memento.search.indexes import Indexes
 from memento.search.nodes import is_indexed
 
 FEWEST = 5_000
-"""Nodes from which on it is worth it: fewer are read from the graph in less than a second or two."""
+"""Number of nodes from which on the folder is written: reading fewer from the graph takes less than a second or two."""
 LATE = 0.02
-"""Share of the nodes that may be touched before the folder is written again."""
+"""Share of the nodes that may change before the folder is written again."""
 FORMAT = 3
-"""Of the files, to be raised with every change in how arrays are written."""
-_AT_ONCE = 500  # touched nodes that are read together
-_TOO_LATE = 0.3  # share of the nodes above which reading the graph is quicker
+"""Version of the file format; raise it with every change in how arrays are written."""
+_AT_ONCE = 500  # changed nodes that are read in one batch
+_TOO_LATE = 0.3  # share of changed nodes above which reading the whole graph is quicker
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
-_MARK = "archive"  # in the vector file: which folder is the one that was written last
+_MARK = "archive"  # key in the vector file: which folder was written last
 _INDEX, _DATA = "index.json", "arrays.bin"
 _ALIGNED = 64
 
 
 def load_indexes(folder: Path, graph: Store, indexes: Indexes) -> bool:
-    """Fill the indexes from a folder and from what was touched since; False, and nothing is filled, when it does not fit."""
+    """
+    Fill the indexes from a folder and from what changed since; return False, and fill nothing, when the folder does not match.
+    """
     with indexes.lock:
         mark = indexes.file.get_mark(_MARK)
         kept = read_folder(folder) if mark is not None else None
@@ -63,7 +65,7 @@ def load_indexes(folder: Path, graph: Store, indexes: Indexes) -> bool:
             indexes.restore(arrays)
             for index in indexes:
                 index.fill_vectors(indexes.file)
-        except (KeyError, ValueError, IndexError, TypeError):  # kept by code that kept something else
+        except (KeyError, ValueError, IndexError, TypeError):  # written by code that stored other arrays
             indexes.clear()
             return False
         late, linked = indexes.drop_whole(late)
@@ -85,7 +87,7 @@ def save(folder: Path, indexes: Indexes) -> None:
 
 
 def save_if_late(folder: Path, indexes: Indexes) -> None:
-    """Write the folder when there is none or much has changed; not for few nodes."""
+    """Write the folder when there is none or when much has changed; with few nodes, discard it."""
     nodes = len(indexes.nodes)
     if nodes < FEWEST:
         discard(folder, indexes)
@@ -94,7 +96,7 @@ def save_if_late(folder: Path, indexes: Indexes) -> None:
 
 
 def discard(folder: Path, indexes: Indexes) -> None:
-    """Keep nothing of what is known; the next start reads the graph."""
+    """Discard the stored indexes; the next start reads the graph."""
     if indexes.file.get_mark(_MARK) is not None:
         indexes.file.delete_mark(_MARK)
         remove_folder(folder)
@@ -102,8 +104,8 @@ def discard(folder: Path, indexes: Indexes) -> None:
 
 def fingerprint_files(store: Path) -> str:
     """
-    Digest the names and sizes of a closed store's files: the engine begins new ones whenever it opens them. Where it still deletes
-    some as this is called, the digest fits nothing, so that the next start reads the graph.
+    Digest the names and sizes of a closed store's files: the engine starts new files whenever it opens them. If the engine is still
+    deleting files during this call, the digest will not match, so that the next start reads the graph.
     """
     try:
         sizes = sorted((path.name, path.stat().st_size) for path in store.iterdir()) if store.is_dir() else []
@@ -114,7 +116,7 @@ def fingerprint_files(store: Path) -> str:
 
 def note_opened(indexes: Indexes, before: str) -> bool:
     """
-    Note that the store is open from now on; return whether nobody but us has written to it since we noted anything.
+    Note that the store is open from now on; return whether no other program has written to it since the last note.
 
     Args:
         before: the `fingerprint_files` of the store before it was opened.
@@ -136,13 +138,13 @@ def _made_by(indexes: Indexes) -> str:
 
 def write_folder(folder: Path, arrays: Mapping[str, NDArray[Any]], about: Mapping[str, object]) -> None:
     """
-    Write some arrays, in place of what the folder had before.
+    Write arrays to a folder, replacing its content.
 
     Args:
-        about: what `read_folder` gives back beside them; anything JSON can hold.
+        about: metadata that `read_folder` returns with them; anything JSON can hold.
 
     Raises:
-        OSError: no room, or no right to write.
+        OSError: there is no room, or no permission to write.
     """
     fresh = folder.with_name(f"{folder.name}.new")
     rmtree(fresh, ignore_errors=True)
@@ -171,9 +173,9 @@ def write_folder(folder: Path, arrays: Mapping[str, NDArray[Any]], about: Mappin
 
 def read_folder(folder: Path) -> tuple[Arrays, dict[str, Any]] | None:
     """
-    Read the arrays of a folder, mapped so that writing to them changes no file, and what was said about them.
+    Read the arrays of a folder and their metadata. The arrays are mapped copy-on-write, so that writing to them changes no file.
 
-    None when there is nothing, or it has another length, checksum or format.
+    Return None when there is no folder, or when a length, the checksum or the format does not match.
     """
     try:
         index = json.loads((folder / _INDEX).read_text(encoding="utf-8"))
@@ -193,6 +195,6 @@ def read_folder(folder: Path) -> tuple[Arrays, dict[str, Any]] | None:
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove a folder and what a kill has left of another; harmless when there is none."""
+    """Remove a folder and the leftovers of an interrupted write; harmless when there is none."""
     rmtree(folder, ignore_errors=True)
     rmtree(folder.with_name(f"{folder.name}.new"), ignore_errors=True)

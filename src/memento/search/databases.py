@@ -45,19 +45,19 @@ T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 _TABLE = "memento"
-_MADE = b"made"  # in the schema of a table: what no other table has
+_MADE = b"made"  # a key in the schema that marks our tables
 _TIMES = ("valid_from", "valid_until", "believed_from", "believed_until", "known_since")
 _SEEN = IRI("urn:memento:seen")
 """The row that records up to which sequence, and of which store, the table is complete."""
 _AT_ONCE = 500  # names in one condition
-_FRAGMENT = 16_384  # rows of a fragment that is not joined with others
-_LATE = 64  # commits after which LanceDB is to be settled: each leaves a fragment
-_INDEXED = 50_000  # rows from which on vectors are found by an index
+_FRAGMENT = 16_384  # rows from which on a fragment is not merged with others
+_LATE = 64  # commits after which LanceDB must be settled: each leaves a fragment
+_INDEXED = 50_000  # number of rows from which on vectors get an index
 _PROBED = 40  # partitions of some 8,000 vectors that LanceDB looks into, which is all of them up to 300,000 rows
 _BREADTH = 1500  # efSearch of Milvus
 _RETRY_S = 30.0
 _OBJECT_STORES = ("s3://", "gs://", "az://")
-_ROWS = 100_000  # ids of rows of which a process knows the IRI
+_ROWS = 100_000  # row ids for which a process caches the IRI
 
 _SOURCE = re.compile(r"[, ] ?/[^\s:]++:\d++:\d++")
 """The position in an engine's source code that an error message names; of no use to our users."""
@@ -121,7 +121,7 @@ class Lance:
         self._commits, self._is_filled = 0, False
         self._copy: LocalCopy | None = None
         with self._failing():
-            # Without an interval a node would read what it saw first; 0 looks for a new version at each question.
+            # Without an interval a node would keep the version that it read first; 0 checks for a new version at each question.
             self._db: Any = lancedb.connect(uri, api_key=token, read_consistency_interval=timedelta(0))
             self._open(replaces)
         if folder is not None:
@@ -157,14 +157,14 @@ class Lance:
         return _translate("LanceDB", self._caught)
 
     def _open(self, replaces: bool = False) -> None:
-        self._names: OrderedDict[int, IRI] = OrderedDict()  # row id → IRI; an id is given once in a table
-        self._named = b""  # the table of which they are
+        self._names: OrderedDict[int, IRI] = OrderedDict()  # row id → IRI; a table never reuses an id
+        self._named = b""  # the table that these ids belong to
         with suppress(ValueError):
             self._table: Any = self._db.open_table(_TABLE)
             fields = self._table.schema
             if "lasts" in fields.names and _fits(fields.field("vector").type.list_size, self.dimensions, replaces):
                 return
-            self._db.drop_table(_TABLE)  # also of an earlier version; the next start fills it again
+            self._db.drop_table(_TABLE)  # also when an earlier version made it; the next start fills it again
 
         pa = self._pa
         schema = pa.schema(
@@ -173,7 +173,7 @@ class Lance:
                 pa.field("window", pa.int32(), nullable=False),
                 pa.field("vector", pa.list_(pa.float32(), self.dimensions), nullable=False),
                 pa.field("text", pa.utf8()),
-                pa.field("lasts", pa.int32(), nullable=False),  # 1 of what has no end
+                pa.field("lasts", pa.int32(), nullable=False),  # 1 when it has no end
                 pa.field("until", pa.int64(), nullable=False),
                 pa.field("keys", pa.list_(pa.utf8())),
                 pa.field("packed", pa.binary(), nullable=False),
@@ -182,7 +182,7 @@ class Lance:
         )
         try:
             self._table = self._db.create_table(_TABLE, schema=schema)
-        except ValueError:  # another node has just made it
+        except ValueError:  # another node has just created it
             self._table = self._db.open_table(_TABLE)
             return
         self._index_columns()
@@ -276,7 +276,7 @@ class Lance:
             for row in asked:
                 query = table.search(row, vector_column_name="vector").distance_type("cosine")
                 query = query.where(f"{_condition_of_lance(where)} AND window >= 0", prefilter=True).nprobes(_PROBED)
-                # What is read anyway is compared exactly later. Windows of one text crowd each other out.
+                # The vectors of all rows found are compared exactly later. Windows of one text compete with each other.
                 found = query.limit(2 * k).with_row_id(True).select(["_distance"]).to_arrow()
                 for number, distance in zip(found["_rowid"].to_pylist(), found["_distance"].to_pylist(), strict=True):
                     best[number] = max(best.get(number, -1.0), 1.0 - distance)
@@ -314,7 +314,7 @@ class Lance:
         """Return the hits of some rows, with the entries of rows not yet known; reading these is the main cost of a search."""
         made = (table.schema.metadata or {}).get(_MADE, b"")
         with self._naming:
-            if made != self._named:  # another node has dropped the table and made it again
+            if made != self._named:  # another node has dropped and recreated the table
                 self._names.clear()
                 self._named = made
             known = {number: self._names[number] for number in scores if number in self._names}
@@ -377,13 +377,13 @@ class Lance:
 
         with self._committing():
             self._commits = 0
-            # After a rebuild it is of rows that are gone, so that a search would look at every vector there is.
+            # After a rebuild the vector index covers only deleted rows, so that a search would scan every vector.
             is_outdated = self._is_filled
-            if self._is_filled:  # in large parts: they need not be joined
+            if self._is_filled:  # a fill writes large fragments, which need no merging
                 self._index_columns()
                 self._is_filled = False
             else:
-                with suppress(*self._caught):  # another node does it now
+                with suppress(*self._caught):  # another node is doing it
                     self._join_fragments(timedelta(hours=1))
             has_index = any("vector" in one.columns for one in self._table.list_indices())
             if (is_outdated or not has_index) and self._table.count_rows("window >= 0") >= _INDEXED:
@@ -392,7 +392,7 @@ class Lance:
     def purge(self) -> None:
         with self._committing():
             self._join_fragments(None, deleted=0.0)
-            self._index_values()  # an index of values keeps those that no row has any more
+            self._index_values()  # an index of values keeps values that no row has any more
             self._join_fragments(timedelta(milliseconds=1), is_alone=True)
         if self._copy is not None:
             self._copy.bring_up()
@@ -408,7 +408,7 @@ class Lance:
             is_alone: also delete files of no version, which a writer leaves that was killed or lost a race. Only the node with the
                 write turn may do so, because they may belong to a version that another process is writing.
         """
-        if self._uri.startswith("db://"):  # its own service does it by itself
+        if self._uri.startswith("db://"):  # the service does this by itself
             self._table.optimize(cleanup_older_than=older)
             return
         rows = self._dataset(f"{self._uri}/{_TABLE}.lance")
@@ -420,7 +420,7 @@ class Lance:
     def clear(self) -> None:
         with self._committing():
             try:
-                self._table.delete("true")  # rather than the table: other nodes have it open, and go on
+                self._table.delete("true")  # not dropping the table: other nodes have it open and continue to use it
             except self._caught:
                 self._db.drop_table(_TABLE, ignore_missing=True)
                 self._open()
@@ -445,7 +445,7 @@ class Milvus:
             from pymilvus.exceptions import MilvusException
         except ImportError as error:
             raise MissingPart(f"index.kind = 'milvus' needs pymilvus: {install_line('milvus')}") from error
-        logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it logs what it was asked
+        logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it logs requests, which contain users' texts
         self.dimensions = dimensions
         self._refused = MilvusException
         self._caught = (MilvusException, grpc.RpcError, ValueError, OSError, TimeoutError)
@@ -453,7 +453,7 @@ class Milvus:
             self._client: Any = MilvusClient(uri, token=token or "")
             self._is_lite = str(self._client.get_server_version()).startswith("milvus_lite")
             self._open(replaces)
-        self._unsettled = 0  # rows that were put since it was settled
+        self._unsettled = 0  # rows put since the last settle
 
     def _failing(self) -> Any:
         return _translate("Milvus", self._caught)
@@ -522,10 +522,10 @@ class Milvus:
             rows = self._build_rows(entries)
             for some in _portions(rows):
                 self._ask("upsert", list(some))
-            # What is no longer needed goes last: a question in between finds the entry, old or new.
+            # Outdated rows are deleted last: a question in between finds the entry, old or new.
             if late := sorted(known.difference(row["id"] for row in rows)):
                 self._ask("delete", filter=f"id in {_listed(late)}")
-            # When all before it is there.
+            # Only after everything before it is written.
             if mark := _next_mark(self._read_mark, seen, owner, self.dimensions):
                 self._ask("upsert", self._build_rows(mark))
         self._settle_when_due(len(rows))
@@ -596,7 +596,7 @@ class Milvus:
                 output_fields=["iri"],
                 search_params={"metric_type": "BM25"},
             )
-        # Lite gives the score below zero, a cluster above.
+        # Lite returns scores below zero, a cluster above.
         return _ranked({IRI(hit["entity"]["iri"]): abs(float(hit["distance"])) for hit in found}, k)
 
     def linked(self, keys: Sequence[str], most: int, where: Where) -> list[Hit]:
@@ -660,11 +660,11 @@ class Milvus:
             self._client.close()
 
 
-_MARK = "seen"  # the kind of the row that is no entry
+_MARK = "seen"  # the kind of the row that is not an entry
 _STORED = ("iri", "graph", "kind", "window", "text", *_TIMES, "keys", "packed")
-_LONGEST = 65_000  # bytes of a text in Milvus
-_MOST = 16_384  # rows that Milvus gives at once
-_UNSETTLED = 256  # rows after which Milvus Lite is to be settled: each costs a question .1 ms
+_LONGEST = 65_000  # bytes of a text that Milvus accepts
+_MOST = 16_384  # rows that Milvus returns per query
+_UNSETTLED = 256  # rows after which Milvus Lite must be settled: each adds .1 ms to a question
 _NOT_LOADED = 101  # Milvus: ErrCollectionNotLoaded
 
 
@@ -693,7 +693,7 @@ def _entries(columns: dict[str, list[Any]], vectors: Vectors) -> list[Entry]:
     found = []
     for iri, windows in rows.items():
         first = windows.get(-1, windows.get(0))
-        if first is None:  # its first row is being replaced
+        if first is None:  # its first row is being replaced right now
             continue
         found.append(
             Entry(
@@ -731,7 +731,7 @@ def _unpack_mark(packed: bytes) -> tuple[int, str]:
 
 def _pack_entry(entry: Entry) -> bytes:
     half = entry.vectors.astype(np.float16)
-    is_half = bool(np.array_equal(half.astype(np.float32), entry.vectors))  # as vectors in the file are
+    is_half = bool(np.array_equal(half.astype(np.float32), entry.vectors))  # as the vectors in the file are
     vectors = (half if is_half else entry.vectors).tobytes()
     said = (str(entry.graph), entry.kind, entry.text, entry.times, entry.keys, entry.packed, is_half, vectors)
     return msgspec.msgpack.encode((str(entry.iri), *said))

@@ -1,11 +1,11 @@
 """
-Text in, unit vectors out: all-MiniLM-L6-v2 on this machine, in torch or onnxruntime, a model of sentence-transformers in a folder,
-hashed trigrams where no model may be, or a service; behind a cache.
+Text in, unit vectors out, behind a cache: all-MiniLM-L6-v2 on this machine (in torch or onnxruntime), a sentence-transformers model
+from a folder, hashed trigrams where no model is allowed, or a remote service.
 
-*Flow:* `embedder_of` picks `MiniLm`, `Trigram` or `Remote` by the settings and puts a `Cached` before it.
+*Flow:* `embedder_of` picks `MiniLm`, `FolderModel`, `Trigram` or `Remote` by the settings and wraps it in a `Cached`.
 
-*Guarantees:* nothing here touches the network unless the settings name a provider; importing this imports no model library and no
-HTTP client; all embedders may be shared by threads.
+*Guarantees:* nothing here uses the network unless the settings name a provider; importing this module imports no model library and
+no HTTP client; threads may share any embedder.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
 
 class Trigram:
     """
-    Hashed character trigrams, the same on every machine, no model: spelling counts, meaning does not.
+    Hashed character trigrams, the same on every machine, without a model: similar spelling counts, meaning does not.
 
-    Each word gives its trigrams with a space on either side; one that occurs n times adds ±(1 + ln n) to a dimension.
+    Each word gives its trigrams with a space on either side; a trigram that occurs n times adds ±(1 + ln n) to one dimension.
 
     Source: Weinberger et al. 2009, ICML (signed feature hashing).
 
@@ -59,32 +59,32 @@ class Trigram:
         self.fingerprint = f"trigram-{dimensions}"
 
     def windows(self, text: str) -> list[str]:
-        """Return the text itself, however long; raises `EmbeddingError` when it is blank."""
+        """Return the text itself, however long; raise `EmbeddingError` when it is blank."""
         _refuse_blank([text])
         return [text]
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return (len(texts), dimensions) unit rows; raises `EmbeddingError` when a text is blank."""
+        """Return (len(texts), dimensions) unit rows; raise `EmbeddingError` when a text is blank."""
         _refuse_blank(texts)
         rows = np.zeros((len(texts), self.dimensions))
         for row, text in zip(rows, texts, strict=True):
             hashes, times = np.unique(_trigrams(text), return_counts=True)
             places = (hashes % np.uint64(self.dimensions)).astype(np.int64)
             np.add.at(row, places, np.where(hashes >> np.uint64(63), -1.0, 1.0) * (1.0 + np.log(times)))
-            if not row.any():  # trigrams of opposite sign fell together
+            if not row.any():  # trigrams of opposite sign cancelled each other out
                 row[places[0]] = 1.0
         return unit(rows)
 
 
 def _trigrams(text: str) -> NDArray[np.uint64]:
-    """Return a 64-bit hash of every trigram of every word; of the whole text when it has no word."""
+    """Return a 64-bit hash of every trigram of every word, or of the whole text when it has no word."""
     words = re.findall(r"\w+", text.lower()) or [text.strip()]
     padded = f" {' '.join(words)} ".encode("utf-32-le", "surrogatepass")
     codes = np.frombuffer(padded, dtype="<u4").astype(np.uint64)
     left, middle, right = codes[:-2], codes[1:-1], codes[2:]
     hashes = (
         (left << np.uint64(42)) ^ (middle << np.uint64(21)) ^ right
-    )  # a code point has 21 bits: no two are the same
+    )  # a code point has 21 bits, so no two trigrams share a number
     for constant in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):  # the finaliser of MurmurHash3
         hashes = (hashes ^ (hashes >> np.uint64(33))) * np.uint64(constant)
     hashes ^= hashes >> np.uint64(33)
@@ -103,15 +103,16 @@ ADDRESSES: Mapping[str, str] = {
     "mistral": "https://api.mistral.ai/v1",
     "ollama": "http://localhost:11434",
 }
-SHORTENING = ("openai", "google")  # providers that shorten a vector to the dimensions asked for
-OVERLAP = 8  # neighbouring windows share about one part in so many
+SHORTENING = ("openai", "google")  # providers that shorten a vector to the requested dimensions
+OVERLAP = 8  # neighbouring windows share about 1/8 of their characters
 
 
 class Remote:
     """
-    A service behind HTTP: OpenAI's `/embeddings`, which many others offer too, or Ollama's `/api/embed`. Texts leave this machine.
+    An embedding service over HTTP: OpenAI's `/embeddings`, which many others offer too, or Ollama's `/api/embed`. Texts leave this
+    machine.
 
-    May be shared by threads; nothing is connected before the first text.
+    Threads may share it; it connects when the first text comes.
     """
 
     def __init__(self, settings: EmbeddingSettings) -> None:
@@ -142,7 +143,7 @@ class Remote:
 
     def windows(self, text: str) -> list[str]:
         """
-        Return the text itself, or overlapping pieces of at most `max_chars` characters, cut between words where there are any.
+        Return the text itself, or overlapping pieces of at most `max_chars` characters, cut between words where possible.
 
         Raises:
             EmbeddingError: the text is blank.
@@ -152,10 +153,10 @@ class Remote:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """
-        Return (len(texts), dimensions) unit rows, in the order of `texts`, whatever the order of the answer.
+        Return (len(texts), dimensions) unit rows, in the order of `texts`, whatever the order of the response.
 
         Raises:
-            EmbeddingError: a text is blank; or the service is away, refuses, or answers with other vectors than were asked for.
+            EmbeddingError: a text is blank; or the service is unreachable, refuses, or returns other vectors than requested.
         """
         _refuse_blank(texts)
         rows = np.empty((len(texts), self.dimensions), dtype=np.float32)
@@ -164,7 +165,7 @@ class Remote:
         return rows
 
     def close(self) -> None:
-        """Let go of connections; the next text opens new ones."""
+        """Close the connections; the next text opens new ones."""
         self._endpoint.close()
 
     def _request(self, texts: Sequence[str]) -> Vectors:
@@ -174,7 +175,7 @@ class Remote:
             if self._shortens:
                 body["dimensions"] = self.dimensions
             if self._ollama:
-                body["truncate"] = False  # a text that is too long is an error, not a vector of its beginning
+                body["truncate"] = False  # a text that is too long is an error: do not embed its beginning alone
             path = "/api/embed" if self._ollama else "/embeddings"
             answer = self._endpoint.post(path, body, retries=self._retries, until=until)
             if answer.status not in UNFIT:
@@ -183,7 +184,7 @@ class Remote:
             if not (self._shortens and "dimension" in why.lower()):
                 fix = "; if a text is too long for the model, lower max_chars of [embedding]"
                 raise EmbeddingError(self._endpoint.complaint(answer.status, why) + fix)
-            self._shortens = False  # an older model: its vectors have one length
+            self._shortens = False  # an older model, whose vectors have a fixed length
 
     def _parse_rows(self, body: Mapping[str, Any], wanted: int) -> Vectors:
         """Return unit rows in the order of the texts."""
@@ -237,7 +238,8 @@ def _find_gap(text: str, least: int, most: int, *, after: bool = False) -> int |
 
 def _fingerprint(provider: str, model: str, dimensions: int, host: str) -> str:
     """
-    Return a name for files too: what may not stand in one is replaced, and a digest keeps apart what would then be the same.
+    Return a name that is safe in file names: forbidden characters are replaced, and a digest keeps names apart that would become
+    equal.
 
     >>> _fingerprint("ollama", "nomic/embed:v1.5", 768, "localhost")
     'ollama-nomic_embed_v1.5-768-localhost-f444722c'
@@ -248,23 +250,23 @@ def _fingerprint(provider: str, model: str, dimensions: int, host: str) -> str:
 
 
 _REMEDY = "install sentence-transformers, or choose another model"
-_LARGE = 1 << 20  # bytes of either end that are read of a file for the fingerprint
-_SHARED = 8  # neighbouring windows share about one word in so many
+_LARGE = 1 << 20  # bytes that the fingerprint reads from either end of a file
+_SHARED = 8  # neighbouring windows share about 1/8 of their words
 
 
 class FolderModel:
     """
-    Any model of sentence-transformers in a folder on this machine, run by torch on the CPU: loaded on first use, by one thread at a
-    time. Nothing is fetched, and no code of the folder is run.
+    Any sentence-transformers model in a folder on this machine, run by torch on the CPU. It is loaded on first use, and one thread
+    at a time runs it. Nothing is downloaded, and no code from the folder is run.
 
-    *But:* the fingerprint names the folder and what is in its files: vectors of two folders are never comparable, were they of one
-    model.
+    *But:* the fingerprint contains the folder's name and a digest of its files, so the vectors of two folders never compare, even
+    if both hold the same model.
     """
 
     def __init__(self, folder: Path, threads: int = 1, batch: int = 16) -> None:
         """
         Raises:
-            MissingPart: the folder is none of a model.
+            MissingPart: the folder holds no model.
         """
         self._folder, self._threads, self._batch = folder, threads, batch
         self.dimensions = _read_dimensions(folder)
@@ -273,9 +275,10 @@ class FolderModel:
 
     def windows(self, text: str) -> list[str]:
         """
-        Return the text itself if the model reads it whole, else overlapping runs of its words that it does; raises as `embed`.
+        Return the text itself if the model reads it whole, else overlapping runs of words that it does read whole; raise as `embed`
+        does.
 
-        A word that is longer than the model reads stands in a window of its own.
+        A word that is too long for the model gets a window by itself.
         """
         _refuse_blank([text])
         most = self._model.max_seq_length or 512
@@ -298,7 +301,8 @@ class FolderModel:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """
-        Return (len(texts), dimensions) unit rows, in the order of `texts`; what a text has beyond the model's length is not read.
+        Return (len(texts), dimensions) unit rows, in the order of `texts`; the part of a text beyond the model's length is not
+        read.
 
         Raises:
             EmbeddingError: a text is blank, or the model failed.
@@ -329,7 +333,7 @@ class FolderModel:
 
 
 def _read_dimensions(folder: Path) -> int:
-    """Read the length of a model's vectors from the description of its last part that says it."""
+    """Read the length of a model's vectors from the configuration of the last module that states it."""
     try:
         parts = [folder / one["path"] for one in json.loads((folder / "modules.json").read_text(encoding="utf-8"))]
         described = [
@@ -347,7 +351,7 @@ def _read_dimensions(folder: Path) -> int:
 
 
 def _digest_files(folder: Path) -> str:
-    """Digest what is in the files of a model: small ones whole, of large ones their length and both ends."""
+    """Digest a model's files: small ones whole, large ones by their length and both ends."""
     digest = hashlib.sha256()
     for file in sorted(folder.rglob("*")):
         if file.is_file() and file.suffix in (".json", ".txt", ".safetensors", ".bin", ".model"):
@@ -363,8 +367,8 @@ def _digest_files(folder: Path) -> str:
 
 logger = logging.getLogger(__name__)
 
-REMEMBERED = 4096  # vectors in memory: 6 MB of 384 dimensions
-PARAMETERS = 500  # in one statement; SQLite before 3.32 allows 999
+REMEMBERED = 4096  # vectors in memory: 6 MB at 384 dimensions
+PARAMETERS = 500  # per statement; SQLite before 3.32 allows 999
 
 Vector = NDArray[np.float32]
 
@@ -374,25 +378,26 @@ _E5 = re.compile(r"(?<![a-z0-9])e5(?![a-z0-9])")
 
 class Cached:
     """
-    Another embedder behind a cache; itself an embedder: recent vectors in memory, all of them in one SQLite file per fingerprint.
+    An embedder that caches the vectors of another: recent ones in memory, all of them in one SQLite file per fingerprint.
 
-    *Guarantees:* the file holds digests and vectors, never text, and is readable by this user alone; a file that is broken or
-    cannot be written costs speed, nothing else.
+    *Guarantees:* the file holds digests and vectors, never text, and only this user may read it; a damaged or read-only file costs
+    speed, nothing else.
 
-    *But:* the file only shrinks by `discard`; it may be deleted at any time.
+    *But:* the file shrinks only through `discard`; you may delete it at any time.
     """
 
     def __init__(self, embedder: Embedder, path: Path | None, settings: EmbeddingSettings | None = None) -> None:
         """
         Args:
-            path: folder of the cache file, made when it is not there; None remembers in memory only.
-            settings: what the embedder was made by.
+            path: folder of the cache file, created when missing; None caches in memory only.
+            settings: the settings that the embedder was built from.
         """
         self.embedder = embedder
         self.settings = settings or EmbeddingSettings()
         self.fingerprint = embedder.fingerprint
         self.dimensions = embedder.dimensions
-        # Models of the family E5 are trained on texts that say which side they are on; it is no matter of the text itself.
+        # Models of the E5 family are trained on texts that begin with `query:` or `passage:`; this prefix is no part of the text
+        # itself.
         is_e5 = _E5.search(embedder.fingerprint.lower()) is not None
         self._question, self._passage = ("query: ", "passage: ") if is_e5 else ("", "")
         self._recent: OrderedDict[bytes, Vector] = OrderedDict()
@@ -405,30 +410,30 @@ class Cached:
         return self.embedder.runtime if isinstance(self.embedder, MiniLm) else ""
 
     def is_word(self, word: str) -> bool:
-        """Return whether the model has a word whole, given in small letters; True where there is no telling."""
+        """Return whether the model's vocabulary has a lower-case word whole; True where that cannot be told."""
         return self.embedder.is_word(word) if isinstance(self.embedder, MiniLm) else True
 
     def windows(self, text: str) -> list[str]:
-        """As the embedder's own."""
+        """Return the windows that the embedder cuts."""
         return self.embedder.windows(text)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """As the embedder's own; a text that was seen before, or comes twice, is not embedded again."""
+        """Return what the embedder returns; a text that was seen before, or comes twice, is not embedded again."""
         return self._embed([self._passage + text for text in texts] if self._passage else texts)
 
     def embed_afresh(self, texts: Sequence[str]) -> Vectors:
-        """As `embed`, whatever is kept, which is replaced: the model may be another one under the same name."""
+        """Do the same as `embed`, but ignore and replace cached vectors: another model may now have the same name."""
         pieces = [self._passage + text for text in texts]
         rows = self.embedder.embed(pieces)
         self._remember(dict(zip(map(_digest, pieces), rows, strict=True)))
         return rows
 
     def embed_question(self, text: str) -> Vectors:
-        """Return (windows, dimensions) rows of what is looked for, where the model tells that from what is kept."""
+        """Return (windows, dimensions) rows of a question; some models embed questions differently from stored texts."""
         return self.embed_questions(self.windows(text))
 
     def embed_questions(self, texts: Sequence[str]) -> Vectors:
-        """Return the same for windows that are cut already."""
+        """Do the same for a question that is already cut into windows."""
         return self._embed([self._question + text for text in texts])
 
     def _embed(self, texts: Sequence[str]) -> Vectors:
@@ -438,7 +443,9 @@ class Cached:
         telemetry.count("embeddings.cached", len(known))
         telemetry.count("embeddings.computed", len(missing))
         if missing:
-            rows = self.embedder.embed(list(missing.values()))  # outside the lock: others may be answered meanwhile
+            rows = self.embedder.embed(
+                list(missing.values())
+            )  # outside the lock, so that other threads are answered meanwhile
             fresh = dict(zip(missing, rows, strict=True))
             self._remember(fresh)
             known |= fresh
@@ -449,10 +456,10 @@ class Cached:
 
     def discard(self, texts: Iterable[str]) -> None:
         """
-        Forget these texts and their windows for good: what the file held is overwritten.
+        Delete these texts and their windows for good: their bytes in the file are overwritten.
 
         Raises:
-            EmbeddingError: the file could neither be changed nor deleted.
+            EmbeddingError: the file could be neither changed nor deleted.
         """
         pieces = {piece for text in texts if text.strip() for piece in (text, *self.windows(text))}
         digests = [_digest(side + piece) for piece in pieces for side in {self._question, self._passage}]
@@ -463,7 +470,7 @@ class Cached:
                 self._file.remove(digests)
 
     def close(self) -> None:
-        """Let go of the file and of connections; they are opened again when they are needed."""
+        """Close the file and the connections; they are opened again when needed."""
         with self._lock:
             if self._file:
                 self._file.close()
@@ -489,14 +496,14 @@ class Cached:
                 self._file.save_vectors(vectors)
 
     def _keep_recent(self, vectors: dict[bytes, Vector]) -> None:
-        # A copy: a row that is a view would keep its whole batch in memory.
+        # A copy: a view would keep the whole batch of the row in memory.
         self._recent.update((digest, vector.copy()) for digest, vector in vectors.items())
         while len(self._recent) > REMEMBERED:
             self._recent.popitem(last=False)
 
 
 class _File:
-    """Digest → vector in SQLite; opened on first use, given up with one warning when it fails."""
+    """Digest → vector in SQLite; opened on first use, disabled with one warning when it fails."""
 
     def __init__(self, path: Path, dimensions: int) -> None:
         self._path, self._dimensions = path, dimensions
@@ -526,14 +533,14 @@ class _File:
         self._attempt(insert_rows)
 
     def remove(self, digests: Sequence[bytes]) -> None:
-        """Overwrite and delete; a file that resists goes as a whole."""
+        """Overwrite and delete some vectors; if that fails, delete the whole file."""
         if not self._path.exists():
             return
 
         def delete(connection: sqlite3.Connection) -> None:
             connection.executemany("DELETE FROM embeddings WHERE digest = ?", ((digest,) for digest in digests))
             connection.commit()
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # the log still holds what was deleted
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # the write-ahead log still holds what was deleted
 
         if not self._attempt(delete):
             self._delete_all()
@@ -544,7 +551,7 @@ class _File:
             self._connection = None
 
     def _attempt(self, work: Callable[[sqlite3.Connection], None]) -> bool:
-        """Return whether it worked; after the first failure nothing is tried any more."""
+        """Run `work` and return whether it succeeded; after the first failure nothing is tried any more."""
         if not self._usable:
             return False
         try:
@@ -565,7 +572,7 @@ class _File:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("PRAGMA secure_delete = ON")
-            # With row ids: without them a vector of this size spills to a page of its own, three times the space.
+            # With row ids: without them a vector of this size overflows to a page of its own, which takes three times the space.
             connection.execute("CREATE TABLE IF NOT EXISTS embeddings (digest BLOB PRIMARY KEY, vector BLOB NOT NULL)")
         except sqlite3.Error:
             connection.close()
@@ -599,7 +606,7 @@ def embedder_of(settings: EmbeddingSettings, cache_folder: Path | None) -> Cache
     Return the embedder that the settings name, behind its cache; nothing is loaded or opened before it is needed.
 
     Args:
-        cache_folder: for vectors, if the settings want them kept, and for the model as onnxruntime reads it.
+        cache_folder: holds the vectors, if the settings cache them on disk, and the model as exported for onnxruntime.
 
     >>> embedder_of(EmbeddingSettings(model="trigram"), None).embed(["tea"]).shape
     (1, 256)
@@ -608,7 +615,7 @@ def embedder_of(settings: EmbeddingSettings, cache_folder: Path | None) -> Cache
     if settings.provider != "local":
         return Cached(Remote(settings), folder, settings)
     if settings.model == "trigram":
-        # Computing a vector is faster than looking it up in a file.
+        # Computing a trigram vector is faster than looking it up in a file.
         return Cached(Trigram(settings.dimensions or 256), None, settings)
     if settings.model != "minilm":
         place = Path(settings.model).expanduser()

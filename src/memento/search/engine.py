@@ -1,14 +1,14 @@
 """
-The seam to an engine that holds the index outside of this process: what is put into it, what it is asked, and one in memory.
+The interface to an engine that holds the index outside of this process, and an implementation of it in memory.
 
-*Flow:* an `Entry` for every node (its vectors, its folded text, its lifetime, the keys by which it is found, and its records) →
-`Engine.put`, after the store has it → `nearest`, `words` and `linked` bring in IRIs → `records` gives the entries back, of which
-`search/pool.py` fills the indexes of one question.
+*Flow:* an `Entry` for every node (its vectors, its folded text, its lifetime, the keys that find it, and its records) →
+`Engine.put`, after the store has committed → `nearest`, `words` and `linked` return IRIs → `records` returns their entries, from
+which `search/pool.py` fills the indexes of one question.
 
-*Guarantees:* every engine ranks words by BM25 over the stems that Memento has folded, and none stems or folds by itself; an entry
-is replaced whole; what an engine holds is a function of the graph, so that deleting it costs a rebuild.
+*Guarantees:* every engine ranks words by BM25 over stems that Memento has prepared, and no engine stems or folds by itself; an
+entry is replaced whole; an engine's content is a function of the graph, so deleting it costs only a rebuild.
 
-*But:* an engine brings in candidates, it does not rank answers: its scores compare within one answer of `nearest` or `words` alone.
+*But:* an engine finds candidates and does not rank answers: its scores compare only within one result of `nearest` or `words`.
 """
 
 from __future__ import annotations
@@ -34,56 +34,56 @@ from memento.search.postings import Postings
 from memento.search.words import bm25_of_terms
 
 K1, B = 1.2, 0.75
-"""The constants of BM25 in every engine; what is brought in is ranked by those of the settings."""
+"""The BM25 constants of every engine; the candidates are then ranked by those of the settings."""
 KINDS = ("memory", "anchor", "key", "name", "other")
-"""What `Entry.kind` may be."""
+"""The possible values of `Entry.kind`."""
 _IRI = 1  # the code of an IRI among the packed values
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One node as an engine holds it."""
+    """One node in the form that an engine stores."""
 
     iri: IRI
     graph: IRI
     kind: str
-    """`memory`, `anchor` or `key`; of a record that is no node, `name` or `other`."""
+    """`memory`, `anchor` or `key`; for a record that is not a node, `name` or `other`."""
     vectors: Vectors
-    """(windows, d); none of what is found by its spelling alone."""
+    """(windows, d); no rows for a node that is found by its spelling alone."""
     text: str
-    """Its stems with spaces between, repeated ones as often as they stand there."""
+    """Its stems separated by spaces, each as often as it occurs."""
     times: tuple[int, int, int, int, int]
     """In ms since 1970: valid from, valid until, believed from, believed until, its end known since."""
     keys: tuple[str, ...] = ()
-    """By which it is found: what it is about, the label of a name, its place in a session, its slot."""
+    """The keys that find it: what it is about, the label of a name, its place in a session, its slot."""
     packed: bytes = b""
-    """Its record and those that belong to it, as `pack_records` gives them."""
+    """Its record and the records that belong to it, as `pack_records` returns them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Where:
-    """Which entries an engine is asked about."""
+    """A filter over the entries of an engine."""
 
     graphs: Sequence[IRI]
     kinds: tuple[str, ...] = ("memory",)
-    """Empty for any."""
+    """Empty for all kinds."""
     current: int | None = None
-    """Of memories only those that hold and are believed at this instant, in ms since 1970."""
+    """Of the memories, only those that are current (valid and believed) at this instant, in ms since 1970."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """An entry that was found, and how well it fits: a cosine, a BM25 score above 0, or 0 where it was found by a key."""
+    """A matching entry and its score: a cosine, a BM25 score above 0, or 0 when a key found it."""
 
     iri: IRI
     score: float = 0.0
     entry: Entry | None = None
-    """Where the engine has read it anyway; else `Engine.records` gives it."""
+    """Set when the engine has read the entry anyway; else `Engine.records` returns it."""
 
 
 class Engine(Protocol):
     """
-    What holds the index. May be used from many threads; several processes may write to one that is outside of them.
+    The store of an index. Many threads may use it; several processes may write to one that runs outside of them.
 
     Every method raises `EngineError` when the engine fails or cannot be reached.
     """
@@ -92,26 +92,26 @@ class Engine(Protocol):
 
     @property
     def seen(self) -> int:
-        """The sequence of the store that everything up to is here; 0 where nobody said."""
+        """The sequence number of the store up to which everything is here; 0 when it was never set."""
         ...
 
     @property
     def owner(self) -> str:
-        """Of what store and embedder this is; empty where nobody said."""
+        """The store and the embedder that this index belongs to; empty when it was never set."""
         ...
 
     def put(
         self, entries: Sequence[Entry], gone: Collection[IRI] = (), seen: int | None = None, owner: str | None = None
     ) -> None:
-        """Set some entries in place of what is there of their IRIs, and drop what is gone. `seen` is never set back."""
+        """Replace the entries of some IRIs, and drop those in `gone`. `seen` never decreases."""
         ...
 
     def fill(self, entries: Sequence[Entry]) -> None:
-        """Add entries of which none is here, as a rebuild does: faster than `put`."""
+        """Add entries whose IRIs are not here yet, as a rebuild does: faster than `put`."""
         ...
 
     def nearest(self, asked: Vectors, k: int, where: Where) -> list[Hit]:
-        """Return the `k` entries of which a window is nearest to a row of `asked` (w, d), best first."""
+        """Return the `k` entries that have a window nearest to a row of `asked` (w, d), best first."""
         ...
 
     def words(self, stems: Sequence[str], k: int, where: Where) -> list[Hit]:
@@ -119,11 +119,11 @@ class Engine(Protocol):
         ...
 
     def linked(self, keys: Sequence[str], most: int, where: Where) -> list[Hit]:
-        """Return at most `most` entries that have one of some keys, in no order."""
+        """Return at most `most` entries that have one of the given keys, unordered."""
         ...
 
     def records(self, iris: Sequence[IRI] | None, graphs: Sequence[IRI] = ()) -> list[Entry]:
-        """Return some entries of some graphs, or of any, in no order, or all of them; one that is not here is left out."""
+        """Return the entries of some IRIs, or all, in the given graphs, or in any, unordered; missing ones are left out."""
         ...
 
     def sample(self, most: int, where: Where) -> list[str]:
@@ -131,28 +131,28 @@ class Engine(Protocol):
         ...
 
     def count(self, where: Where) -> int:
-        """Return how many entries there are; with `Where.graphs` empty, of all graphs."""
+        """Return the number of entries; with `Where.graphs` empty, those of all graphs."""
         ...
 
     def settle(self) -> None:
-        """Make what is asked slowly since the last writes fast again; may take minutes. Harmless at any time."""
+        """Optimise what recent writes have made slow; may take minutes. Harmless at any time."""
         ...
 
     def purge(self) -> None:
-        """Leave nothing of what was dropped or replaced, in no file and no older version."""
+        """Erase dropped and replaced entries from all files and all older versions."""
         ...
 
     def clear(self) -> None:
-        """Forget everything, `seen` and `owner` too: a rebuild begins with it."""
+        """Delete everything, `seen` and `owner` too; a rebuild begins with it."""
         ...
 
     def close(self) -> None:
-        """Let go of files and connections."""
+        """Close files and connections."""
         ...
 
 
 def time_calls(engine: Engine, shard: str = "") -> Engine:
-    """Let the calls of an engine be counted and timed by their names, and return it."""
+    """Count and time the calls of an engine by method name; return the engine."""
 
     def time_call(name: str) -> Callable[..., Any]:
         kind = type(engine)
@@ -174,7 +174,7 @@ def time_calls(engine: Engine, shard: str = "") -> Engine:
 
 
 def pack_records(records: Iterable[Record]) -> bytes:
-    """Return some records as bytes; `unpack_records` gives them back."""
+    """Pack some records into bytes; `unpack_records` restores them."""
     rows = [
         (one.iri, one.graph, {str(name): [*map(_pack_value, values)] for name, values in one.statements.items()})
         for one in records
@@ -184,7 +184,7 @@ def pack_records(records: Iterable[Record]) -> bytes:
 
 @lru_cache(maxsize=20_000)  # the same memories answer many questions
 def unpack_records(packed: bytes) -> tuple[Record, ...]:
-    """Return what `pack_records` was given."""
+    """Return the records that `pack_records` packed."""
     rows = msgspec.msgpack.decode(packed, ext_hook=_unpack_value)
     return tuple(
         Record(IRI(iri), IRI(graph), {IRI(name): values for name, values in said.items()}) for iri, graph, said in rows
@@ -200,13 +200,13 @@ def _unpack_value(code: int, data: memoryview) -> IRI:
 
 
 def is_current(times: Sequence[int], now: int) -> bool:
-    """Tell whether a memory with some `Entry.times` holds and is believed at an instant."""
+    """Return whether a memory with these `Entry.times` is valid and believed at an instant."""
     _, valid_until, _, believed_until, known_since = times
     return (now < valid_until or known_since > now) and now < believed_until
 
 
 class MemoryEngine:
-    """The seam over vectors and postings in memory: what the others are compared with. Gone when it is closed."""
+    """An engine over vectors and postings in memory, as a reference for the others. Its content is lost when it is closed."""
 
     def __init__(self, dimensions: int) -> None:
         self.dimensions = dimensions
@@ -292,7 +292,7 @@ class MemoryEngine:
             return int(np.count_nonzero(self._inside(where)))
 
     def _inside(self, where: Where) -> NDArray[np.bool_]:
-        """Return (ids,) what a question is about."""
+        """Return (ids,) the mask of the nodes that pass a filter."""
         inside = np.zeros(len(self._ids), dtype=np.bool_)
         for node, one in self._entries.items():
             inside[node] = (

@@ -1,9 +1,9 @@
 """
-What a derived index is, where it registers, and what all indexes of one store share.
+What a derived index is, how it registers, and what all indexes of one store share.
 
-A new index is one file of this room: a class that extends `Index`, decorated with `@register`. From then on it is filled at
-start, follows every write, is checked against the graph, kept for the next start, and rebuilt, without being named anywhere
-else. Without its line `@register` it is gone, and whoever asks the `Context` for it gets an empty one.
+A new index is one file in this package: a class that extends `Index`, decorated with `@register`. From then on it is filled at
+start, follows every write, is checked against the graph, stored for the next start, and rebuilt, without being named anywhere else.
+Without the line `@register` it is disabled, and a lookup in the `Context` returns an empty one.
 """
 
 from __future__ import annotations
@@ -31,40 +31,40 @@ from memento.search.vectors import VectorFile
 from memento.settings import Above
 
 FLAT = 200_000
-"""Vectors of a kind up to which a search looks at every one."""
+"""Number of vectors of a kind up to which a search compares every one."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 Placed = tuple[int, Record]
-"""A node that has an id, and its record."""
+"""The id of a node, and its record."""
 
 
 @dataclass(slots=True)
 class Update:
-    """Records that the indexes follow, when their nodes have ids and places in `Context.nodes`."""
+    """Records that the indexes take in once their nodes have ids and places in `Context.nodes`."""
 
     nodes: Sequence[Placed]
     """Anchors and keys before memories, or all by ascending id."""
     fresh: Sequence[Placed] = ()
-    """Those of the nodes that have a new text."""
+    """The nodes whose text is new."""
     others: Sequence[Record] = ()
-    """Records of what is no node: notes, keys that denote an anchor, associations, invalidations."""
+    """Records that are not nodes: notes, keys that denote an anchor, associations, invalidations."""
     vectors: Mapping[int, Vectors] = field(default_factory=dict)
-    """(windows, d) of the fresh ones."""
+    """(windows, d) vectors of the fresh nodes."""
 
 
 @dataclass(slots=True)
 class Everything(Update):
-    """All records of the graph, as `Index.fill` takes them; every node is a fresh one."""
+    """All records of the graph, for `Index.fill`; every node counts as fresh."""
 
     edges: Sequence[Edge] = field(kw_only=True)
     """Every link from a key to a memory."""
     numbers: StemNumbers = field(kw_only=True)
-    """Stems the words of all indexes, each different one once."""
+    """Stems words for all indexes, each distinct word once."""
     _by_graph: dict[Kind, dict[IRI, list[Placed]]] = field(default_factory=dict)
     _stems: dict[int, tuple[list[int], list[int]]] = field(default_factory=dict)
 
     def by_graph(self, kind: Kind) -> Mapping[IRI, Sequence[Placed]]:
-        """Return the nodes of a kind, by the graph that describes them."""
+        """Return the nodes of a kind, grouped by the graph that describes them."""
         if not self._by_graph:
             grouped: dict[Kind, dict[IRI, list[Placed]]] = {
                 name: defaultdict(list) for name in ("memory", "anchor", "key")
@@ -75,7 +75,7 @@ class Everything(Update):
         return self._by_graph[kind]
 
     def stem(self, node: int, record: Record) -> tuple[list[int], list[int]]:
-        """Return the stems of a memory's title and content by their numbers; each text is stemmed once for all indexes."""
+        """Return the stem numbers of a memory's title and content; each text is stemmed once for all indexes."""
         stems = self._stems.get(node)
         if stems is None:
             title = record.first(MEM.title)
@@ -86,33 +86,33 @@ class Everything(Update):
 
 class Context:
     """
-    The indexes of one store as each of them sees the others: ids, numbers of words, and what other records say of a record.
+    What the indexes of one store share: ids, word numbers, and facts that other records state about a record.
 
-    The index of a class is `context[class]`. Iterating gives the registered ones.
+    `context[class]` is the index of that class. Iterating yields the registered indexes.
     """
 
     def __init__(self, dimensions: int = 0, flat: int = FLAT, above: Above = "ivf") -> None:
         """
         Args:
-            dimensions: numbers of a vector.
-            flat: vectors of a kind up to which a search looks at every one.
-            above: what is searched where there are more.
+            dimensions: length of a vector.
+            flat: number of vectors of a kind up to which a search compares every one.
+            above: the index structure that a search uses above that number.
         """
         self.dimensions, self.flat, self.above = dimensions, flat, above
         self.clear()
 
     def clear(self) -> None:
-        """Empty everything that is in memory."""
+        """Empty everything held in memory."""
         self.nodes = Nodes()
         self.vocabulary = Vocabulary()
         self.names: dict[IRI, str] = {}
-        """What each anchor and each key is called."""
+        """The name of each anchor and each key."""
         self.retired_at: dict[IRI, datetime] = {}
-        """When Memento learned that a memory was over."""
+        """When Memento learned that a memory had ended."""
         self.turn_places: dict[IRI, tuple[IRI, int] | None] = {}
-        """The session and position of each note that was read; None for one of no conversation."""
+        """The session and position of each note that was read; None for a note outside of any conversation."""
         self.sources: dict[IRI, str] = {}
-        """How each note that was read came in, where that was not on purpose."""
+        """The source of each note that was read, unless it is the default."""
         self._indexes: dict[type[Index], Index] = {kind: kind(self) for kind in find_registered()}
 
     def __getitem__(self, kind: type[I]) -> I:
@@ -123,23 +123,23 @@ class Context:
         return iter(self._indexes.values())
 
     def replace_index(self, index: Index) -> None:
-        """Let another index of the same class be the one that is asked."""
+        """Use another index of the same class in place of the present one."""
         self._indexes[type(index)] = index
 
     def name(self, anchor: IRI) -> str:
-        """Return what an anchor is called; empty for one that is not known."""
+        """Return the name of an anchor; empty when it is unknown."""
         return self.names.get(anchor, "")
 
     def text(self, record: Record) -> str:
-        """Return what is embedded and searched for of a node; anchors must be learned before."""
+        """Return the text of a node that is embedded and searched; `learn` the anchors first."""
         return record.text(self.names)
 
     def turn_place(self, record: Record) -> tuple[IRI, int] | None:
-        """Return the session and position of a memory's note; None where it belongs to no conversation."""
+        """Return the session and position of a memory's note; None when it belongs to no conversation."""
         return self.turn_places.get(IRI(record.first(MEM.extractedFrom)))
 
     def learn(self, record: Record) -> None:
-        """Learn what an anchor is called, or whether a note is a turn and how it came in: the records of memories need it."""
+        """Learn the name of an anchor, or whether a note is a turn and what its source is: the records of memories need it."""
         if record.kind in ("anchor", "key"):
             self.names[record.iri] = record.name
         elif session := record.first(MEM.session):
@@ -150,7 +150,10 @@ class Context:
             self.sources[record.iri] = source
 
     def learn_end(self, record: Record) -> None:
-        """Learn from an Invalidation, before its memory is placed, when a memory was known to be over; the first one counts."""
+        """
+        Learn from an Invalidation when Memento knew that its memory had ended. Call it before the memory is placed; the first one
+        counts.
+        """
         if MEM.Invalidation not in record.statements.get(TYPE, ()):
             return
         at = record.time_of(MEM.at)
@@ -159,14 +162,14 @@ class Context:
                 self.retired_at[value] = min(at, self.retired_at.get(value, at))
 
     def unlearn(self, iri: IRI) -> None:
-        """Forget what `learn` and `learn_end` know of a node."""
+        """Forget what `learn` and `learn_end` stored about a node."""
         self.names.pop(iri, None)
         self.retired_at.pop(iri, None)
         self.turn_places.pop(iri, None)
         self.sources.pop(iri, None)
 
     def arrays(self) -> Arrays:
-        """Return what is to be kept of all indexes, each settled before."""
+        """Return the arrays of all indexes to store; each index is completed first."""
         for index in self:
             index.complete()
         ends = self.retired_at.values()
@@ -178,11 +181,13 @@ class Context:
         )
         parts["retired/iris"] = pack_strings(list(self.retired_at))
         parts["retired"] = {"at": np.array([(at - _EPOCH) / timedelta(microseconds=1) for at in ends])}
-        parts["vocabulary"] = pack_strings(self.vocabulary.word_list())  # last: to settle may learn words
+        parts["vocabulary"] = pack_strings(
+            self.vocabulary.word_list()
+        )  # last, because completing an index may add words
         return nest_arrays(parts)
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take what `arrays` gave, where everything is empty; the arrays are written to."""
+        """Restore everything from what `arrays` returned, into empty indexes; the arrays are modified later."""
         self.nodes = Nodes.from_arrays(select_part(arrays, "nodes"))
         self.vocabulary = Vocabulary(unpack_strings(select_part(arrays, "vocabulary")))
         iris, names = (unpack_strings(select_part(arrays, f"names/{name}")) for name in ("iris", "names"))
@@ -193,69 +198,72 @@ class Context:
             index.restore(select_part(arrays, index.name))
 
     def forms(self) -> str:
-        """Return which indexes there are, each with the version of its arrays: what was kept by others is not restored."""
+        """Return the names of the indexes and the versions of their arrays; stored arrays of other forms are not restored."""
         return " ".join(f"{index.name}-{index.version}" for index in self)
 
 
 class Index(ABC):
-    """One index: a function of the graph's records, and of nothing else."""
+    """One index: a function of the graph's records alone."""
 
     name: ClassVar[str]
-    """Its arrays are kept under it; `check` says it."""
+    """The name under which its arrays are stored and `check` reports it."""
     version: ClassVar[int] = 1
-    """To be raised with every change in what is kept."""
+    """Version of its arrays; raise it with every change in what is stored."""
     reads: ClassVar[frozenset[IRI]] = frozenset()
-    """The predicates that it derives from, beside those that every record has."""
+    """The predicates that it reads, besides those that every `Record` reads."""
     learns_from: ClassVar[frozenset[IRI]] = frozenset()
-    """The types of records that are no nodes, but that it derives from."""
+    """The types of records that it reads although they are not nodes."""
     follows_use: ClassVar[bool] = False
-    """Whether it derives from what use changes of a memory: its numbers."""
+    """Whether it reads the numbers of a memory that change with use."""
 
     def __init__(self, context: Context | None = None) -> None:
         self.context = Context() if context is None else context
 
     @abstractmethod
     def apply(self, update: Update) -> None:
-        """Set what derives from some records, in place of what was known of them."""
+        """Replace everything derived from the records of an update."""
 
     @abstractmethod
     def drop(self, node: int) -> None:
-        """Forget a node, while `context.nodes` still has it; harmless when it is not here."""
+        """Remove a node, while `context.nodes` still has it; harmless when it is missing."""
 
     @abstractmethod
     def arrays(self) -> Arrays:
-        """Return what is to be kept."""
+        """Return the arrays to store."""
 
     @abstractmethod
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take what `arrays` gave, where nothing is known; the arrays are written to."""
+        """Restore from what `arrays` returned, into an empty index; the arrays are modified later."""
 
     def fill(self, everything: Everything) -> None:
-        """Do the same as `apply` for everything at once, where nothing is known; it may take a fraction of the time."""
+        """Do the same as `apply` for everything at once, into an empty index; it may take a fraction of the time."""
         self.apply(everything)
 
     def fill_vectors(self, file: VectorFile) -> None:
-        """Take what derives from vectors, after `fill` and when its records are let go of: neither is small."""
+        """
+        Fill the part that derives from vectors. It is called after `fill`, when the records are freed, because both take much
+        memory.
+        """
         return
 
     def follow_edges(self, memories: Sequence[IRI], edges: Sequence[Edge]) -> None:
-        """Set what leads to some memories by links from keys: `edges` are all that there are."""
+        """Replace the links from keys to some memories; `edges` are all of their links."""
         return
 
     def forget(self, iri: IRI) -> None:
-        """Forget a record that is no node; harmless when it is not here."""
+        """Remove a record that is not a node; harmless when it is missing."""
         return
 
     def find_dependents(self, iri: IRI) -> tuple[set[IRI], set[IRI]]:
-        """Return the records that are lost when a node is dropped, and the memories whose edges are."""
+        """Return the records that dropping a node would lose, and the memories whose edges it would lose."""
         return set(), set()
 
     def complete(self) -> None:
-        """Work out, before it is kept, what is worked out lazily otherwise."""
+        """Compute, before the index is stored, whatever it computes lazily otherwise."""
         return
 
     def holds(self, node: int, record: Record) -> bool:
-        """Return False where something derives from a node's record that is not here."""
+        """Return False when the index lacks something that derives from a node's record."""
         return True
 
 
@@ -266,7 +274,7 @@ _registered: list[type[Index]] = []
 
 
 def register(kind: type[I]) -> type[I]:
-    """Let an index be filled, updated, checked and kept with all others."""
+    """Register an index class, so that it is filled, updated, checked and stored with all others."""
     _registered.append(kind)
     find_registered.cache_clear()
     return kind
@@ -274,7 +282,7 @@ def register(kind: type[I]) -> type[I]:
 
 @cache
 def find_registered() -> tuple[type[Index], ...]:
-    """Import the files of this room, so that their indexes register, and return these by name."""
+    """Import the modules of this package, so that their indexes register, and return the classes sorted by name."""
     for module in iter_modules([str(Path(__file__).parent)]):
         if not module.ispkg:
             import_module(f"{__package__}.{module.name}")
@@ -282,17 +290,17 @@ def find_registered() -> tuple[type[Index], ...]:
 
 
 def find_predicates() -> frozenset[IRI]:
-    """Return what the registered indexes take from the graph; the rest says nothing to them."""
+    """Return the predicates that the registered indexes read; they ignore all others."""
     return BASE.union(*(kind.reads for kind in find_registered()))
 
 
 def find_types() -> frozenset[IRI]:
-    """Return the types of records that are no nodes, but that a registered index derives from."""
+    """Return the types of records that are not nodes but that a registered index reads."""
     return frozenset().union(*(kind.learns_from for kind in find_registered()))
 
 
 class GraphTables(Index, Generic[T]):
-    """An index that has one table for the memories of each named graph."""
+    """An index with one table for the memories of each named graph."""
 
     def __init__(self, context: Context | None = None) -> None:
         super().__init__(context)
@@ -308,11 +316,11 @@ class GraphTables(Index, Generic[T]):
         return iter(self._tables)
 
     def among(self, graphs: Sequence[IRI]) -> list[T]:
-        """Return the tables of some graphs that have one."""
+        """Return the tables of the given graphs that have one."""
         return [self._tables[graph] for graph in graphs if graph in self._tables]
 
     def need(self, graph: IRI, create: Callable[[], T]) -> T:
-        """Return the table of a graph, a new one where it has none."""
+        """Return the table of a graph, created if missing."""
         table = self._tables.get(graph)
         if table is None:
             table = self._tables[graph] = create()
@@ -324,6 +332,6 @@ class GraphTables(Index, Generic[T]):
         return nest_arrays({**parts, "graphs": pack_strings(list(self._tables))})
 
     def unpack_tables(self, arrays: Mapping[str, NDArray[Any]], create: Callable[[Arrays], T]) -> None:
-        """Take what `pack_tables` gave."""
+        """Restore the tables from what `pack_tables` returned."""
         for number, graph in enumerate(unpack_strings(select_part(arrays, "graphs"))):
             self._tables[IRI(graph)] = create(select_part(arrays, str(number)))

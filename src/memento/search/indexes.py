@@ -4,10 +4,10 @@ All indexes of one store, how they follow the graph, and the `View` of one reade
 *Flow:* the graph's records → `Indexes.reconcile` (everything, at start) or `Indexes.refresh` (some nodes, after a write) → ids in
 the vector file, `nodes`, and each registered index in turn.
 
-*Guarantees:* both give the same indexes: they are one function of the graph, however they came about. A vector is kept when the
-file has the digest of the text that the graph has now.
+*Guarantees:* both ways give the same indexes, because indexes are a function of the graph. A vector is reused when the file holds
+the digest of the text that the graph has now.
 
-*But:* readers and the writer share one lock; a search of a hundred thousand memories holds it for some ten milliseconds.
+*But:* readers and the writer share one lock; a search over a hundred thousand memories holds it for some ten milliseconds.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _SHOWN = 10_000
 
 
 class _Shortcut(Generic[I]):
-    """`indexes.labels` for `indexes[Labels]`."""
+    """Makes `indexes.labels` an alias of `indexes[Labels]`."""
 
     def __init__(self, kind: type[I]) -> None:
         self._kind = kind
@@ -65,7 +65,7 @@ class Indexes(Context):
     """The indexes of one store. Hold `lock` while reading several of them together."""
 
     is_pooled = False
-    """Whether `bring` has anything to do."""
+    """Whether `bring` does anything."""
 
     adjacency = _Shortcut(Adjacency)
     associations = _Shortcut(Associations)
@@ -85,8 +85,8 @@ class Indexes(Context):
     ) -> None:
         """
         Args:
-            flat: vectors of a kind up to which a search looks at every one.
-            above: what is searched where there are more.
+            flat: number of vectors of a kind up to which a search compares every one.
+            above: the index structure that a search uses above that number.
         """
         self._graph = graph
         self.embedder = embedder
@@ -96,11 +96,11 @@ class Indexes(Context):
 
     @property
     def lock(self) -> RLock:
-        """What a thread holds while it reads several indexes."""
+        """The lock that a thread holds while it reads several indexes."""
         return self._lock
 
     def blank(self) -> Indexes:
-        """Return indexes of the same kind with nothing in them, and a vector file in memory."""
+        """Return empty indexes with the same settings, and a vector file in memory."""
         return Indexes(self._graph, self.embedder, VectorFile(None, self.embedder.fingerprint), self.flat, self.above)
 
     def bring(
@@ -115,22 +115,28 @@ class Indexes(Context):
         steps: int = 1,
         now: datetime | None = None,
     ) -> None:
-        """Let what may bear on some texts or keys be here, and some nodes: here everything is; see `search/pool.py`."""
+        """
+        Load the nodes that some texts or keys may need, and some nodes; does nothing here, where all are loaded. See
+        `search/pool.py`.
+        """
 
     def has_whole(self, graphs: Sequence[IRI]) -> bool:
-        """Bring in everything of some graphs where that is little; return whether it is here, as it is in memory."""
+        """Load everything of some graphs if they are small enough; return whether it is loaded, which in memory it always is."""
         return True
 
     def pool(self) -> AbstractContextManager[None]:
-        """Let `bring` begin with nothing until the block ends; here everything stays."""
+        """Start `bring` from an empty pool until the block ends; does nothing here, where all nodes stay loaded."""
         return nullcontext()
 
     def whole(self, graphs: Callable[[], Sequence[IRI]]) -> AbstractContextManager[list[str]]:
-        """Let the whole of some graphs be here until the block ends, as it is anyway; yields that nothing was left out."""
+        """
+        Load some graphs whole until the block ends; does nothing here. Yields the list of notices, empty because nothing is left
+        out.
+        """
         return nullcontext([])
 
     def count_beyond(self, graphs: Sequence[IRI]) -> int:
-        """Return how many memories some graphs have, where these indexes hold a part of them; 0 where they hold all."""
+        """Return the number of memories of some graphs if these indexes hold only a part of them; 0 if they hold all."""
         return 0
 
     def knows(self, graph: IRI) -> bool:
@@ -138,22 +144,22 @@ class Indexes(Context):
         return self.nodes.knows(graph)
 
     def count_current(self, graphs: Sequence[IRI], now: datetime) -> int:
-        """Return how many memories of some graphs hold."""
+        """Return the number of current memories of some graphs."""
         with self.lock:
             return int(self.nodes.current(graphs, now=now).sum())
 
     def count_nodes(self) -> int:
-        """Return how many nodes there are, of all graphs."""
+        """Return the number of nodes of all graphs."""
         return len(self.nodes)
 
     def purge(self) -> None:
-        """Leave nothing of what was erased in the files of an engine; here there are none."""
+        """Remove erased data from the files of an engine; there are none here."""
 
     def note_followed(self) -> None:
-        """Take notice that all that was written is here."""
+        """Note that all writes have been applied here."""
 
     def filter_nodes(self, wanted: Filter) -> Mask:
-        """Return (size,) the nodes that a filter lets through, whatever their graph and time."""
+        """Return (size,) the nodes that a filter accepts, whatever their graph and time."""
         chosen = self.sorting.filter_nodes(wanted, self.nodes.size)
         if wanted.after or wanted.before:
             first, last = wanted.after or BEGINNING, wanted.before or NEVER
@@ -171,14 +177,14 @@ class Indexes(Context):
         return self[Words].postings(graphs, kind)
 
     def participants(self, graphs: Sequence[IRI]) -> list[str]:
-        """Return who takes part in the conversations of some graphs, the most talkative first."""
+        """Return the participants of the conversations of some graphs, the most talkative first."""
         counted: Counter[str] = Counter()
         for passages in self.passages.among(graphs):
             counted.update(passages.turns.speakers)
         return [name for name, _ in counted.most_common()]
 
     def read(self, iris: Sequence[IRI], graphs: Sequence[IRI]) -> list[Record]:
-        """Read some nodes as the graph has them now; one that it says nothing of is left out."""
+        """Read some nodes as the graph has them now; nodes that it does not describe are left out."""
         grouped: dict[IRI, tuple[IRI, dict[IRI, list[Value]]]] = {}
         for row in self._graph.select("search/statements", graphs, node=iris):
             _, values = grouped.setdefault(cast(IRI, row["node"]), (cast(IRI, row["graph"]), {}))
@@ -187,16 +193,16 @@ class Indexes(Context):
 
     def anticipate(self, change: Change) -> dict[IRI, Vectors]:
         """
-        Embed what a change adds, before it is written: a write must not fail when half of it is done; return the vectors, of what
-        it makes for `refresh`.
+        Embed what a change adds, before it is written, because a write must not fail halfway. Return the vectors of the nodes that
+        it creates, for `refresh`.
         """
         graphs = {subject: graph for subject, _, _, graph in change.adds}
         return self.embed([Record(iri, graphs[iri], values) for iri, values in statements(change.adds).items()])
 
     def embed(self, records: Sequence[Record]) -> dict[IRI, Vectors]:
         """
-        Return the (windows, d) vectors of the nodes whose text is not yet searched for as it is: from the file where it has them,
-        and else embedded in one call.
+        Return the (windows, d) vectors of the nodes whose current text is not indexed yet: taken from the file where it has them,
+        the others embedded in one call.
         """
         for record in records:
             self.learn(record)
@@ -212,26 +218,28 @@ class Indexes(Context):
         return vectors | dict(zip([record.iri for record in changed], self._embed_texts(changed), strict=True))
 
     def windows(self, record: Record, text: str) -> list[str]:
-        """Return what is embedded of a node's text; nothing of one that is found by its spelling alone, or that says nothing."""
+        """
+        Return the windows of a node's text to embed; none for a node that is found by its spelling alone, or that has no text.
+        """
         return _split_text(record, text, self.embedder)
 
     def _embed_texts(self, records: Sequence[Record]) -> list[Vectors]:
         return embed_records(records, [self.text(one) for one in records], self.embedder)
 
     def switch_embedder(self, embedder: Embedder, file: VectorFile, vectors: KindVectors) -> None:
-        """Let the vectors be those of another embedder, in a file that gives every node the id that it has."""
+        """Switch to the vectors of another embedder, in a file that gives every node the same id as before."""
         with self.lock:
             self.embedder, self.file, self.dimensions = embedder, file, embedder.dimensions
             self.replace_index(vectors)
             self.passages.forget_lengths()
 
     def _is_placed(self, record: Record) -> bool:
-        """Return whether a node is known, in its graph and as what it is."""
+        """Return whether a node is indexed, with its present graph and kind."""
         node = self.nodes.find(record.iri)
         return node is not None and (self.nodes.graph(node), self.nodes.kind(node)) == (record.graph, record.kind)
 
     def find_made(self, change: Change, graphs: Sequence[IRI]) -> list[Record]:
-        """List the nodes that a change makes, as it describes them: nobody knew them before, so there is nothing else to read."""
+        """List the nodes that a change creates, as it describes them: being new, they have no other statements to read."""
         places = {
             subject: graph for subject, predicate, _, graph in change.adds if predicate == TYPE and graph in graphs
         }
@@ -248,12 +256,12 @@ class Indexes(Context):
         vectors: Mapping[IRI, Vectors] | None = None,
     ) -> None:
         """
-        Bring the indexes up to what the graph now says of some nodes; one it says nothing of is removed.
+        Update the indexes to what the graph now says of some nodes; nodes that it does not describe are removed.
 
         Args:
             graphs: where the nodes may be described.
             made: those among them that `find_made` listed before the write; they are not read again.
-            vectors: what `anticipate` gave; those of `made` are not embedded again.
+            vectors: what `anticipate` returned; the nodes in `made` are not embedded again.
         """
         if not iris:
             return
@@ -273,7 +281,7 @@ class Indexes(Context):
         return not iri.startswith("urn:memento:name:") and self.file.find_id(iri) is not None
 
     def recount(self, memories: Sequence[IRI], graphs: Sequence[IRI]) -> None:
-        """Set what use changes of some memories, and the links to them, as the graph has them now; nothing else has changed."""
+        """Update the numbers of some memories, which change with use, and their links from the graph; nothing else has changed."""
         if not graphs:
             return
         records = self.read(memories, graphs)
@@ -285,7 +293,7 @@ class Indexes(Context):
         self.read_edges(memories, graphs)
 
     def reschedule(self, memories: Sequence[IRI], graph: IRI) -> None:
-        """Set until when some memories of a graph are believed, as it says now; nothing else of them has changed."""
+        """Update when the belief in some memories of a graph ends, from the graph; nothing else of them has changed."""
         ends: dict[IRI, list[datetime]] = {}
         for iri in memories:
             said = (to_value(one.object) for name in _ENDS for one in self._graph.match(iri, name, None, graph))
@@ -297,11 +305,11 @@ class Indexes(Context):
 
     def revise(self, iris: Sequence[IRI], graphs: Sequence[IRI]) -> None:
         """
-        Set all that derives from some nodes, whatever was known of them: for a write that need not be a note's.
+        Rebuild all that derives from some nodes, for a write that may have changed anything.
 
         Args:
-            iris: every node that was written of, with the invalidations of each memory among them.
-            graphs: where the nodes may be described; those that are known from elsewhere are left alone.
+            iris: every node that the write touched; for a memory, its invalidations too.
+            graphs: where the nodes may be described; nodes indexed from other graphs are left alone.
         """
         if not iris:
             return
@@ -318,10 +326,10 @@ class Indexes(Context):
 
     def drop_whole(self, iris: Sequence[IRI]) -> tuple[list[IRI], set[IRI]]:
         """
-        Forget some nodes and what goes with them.
+        Remove some nodes and everything that depends on them.
 
         Returns:
-            every node that is to be read again, and the memories whose links are.
+            every node that must be read again, and the memories whose links must be.
         """
         lost: set[IRI] = set()
         linked: set[IRI] = set()
@@ -336,7 +344,7 @@ class Indexes(Context):
         return every, linked
 
     def absorb(self, records: Sequence[Record], gone: Sequence[IRI], vectors: Mapping[IRI, Vectors]) -> None:
-        """Set everything that derives from some nodes; `vectors` are those that `embed` gave."""
+        """Index everything that derives from some nodes; `vectors` are those that `embed` returned."""
         with self.lock:
             held = [record for record in records if record.kind is not None]
             fresh = [record for record in held if record.iri in vectors]
@@ -349,7 +357,7 @@ class Indexes(Context):
             self.place(records, dict(zip([record.iri for record in fresh], ids, strict=True)), vectors)
 
     def place(self, records: Sequence[Record], ids: Mapping[IRI, int], vectors: Mapping[IRI, Vectors]) -> None:
-        """Set what derives from records that were learned; those that have `ids` and `vectors` have a new text. `lock` is held."""
+        """Index records that were learned; those with `ids` and `vectors` have a new text. The caller holds `lock`."""
         # Anchors before memories: a memory's edges need the ids of what it is about.
         held = sorted(
             (record for record in records if record.kind is not None), key=lambda record: record.kind == "memory"
@@ -364,7 +372,7 @@ class Indexes(Context):
             index.apply(update)
 
     def _place(self, record: Record, fresh: int | None) -> Placed:
-        """Set a node's time and place; one that was something else, or elsewhere, is forgotten first."""
+        """Set a node's times and place; if its kind or graph has changed, remove it first."""
         known = self.nodes.find(record.iri)
         if known is not None and not self._is_placed(record):
             for index in self:
@@ -378,7 +386,7 @@ class Indexes(Context):
         return node, record
 
     def drop(self, iri: IRI) -> None:
-        """Let a node be found no more; harmless when it is not there. Its vector stays in the file."""
+        """Make a node unfindable; harmless when it is missing. Its vector stays in the file."""
         node = self.nodes.find(iri)
         for index in self:
             if node is None:
@@ -389,7 +397,7 @@ class Indexes(Context):
             self.nodes.drop(node)
 
     def _with_notes(self, records: list[Record], graphs: Sequence[IRI]) -> list[Record]:
-        """Learn what else the texts and places of some records need: which of the notes of memories are turns."""
+        """Read the notes that the texts and places of some records need, and learn which of them are turns."""
         for record in records:
             self.learn(record)
         notes = {IRI(record.first(MEM.extractedFrom)) for record in records if record.kind == "memory"}
@@ -399,7 +407,7 @@ class Indexes(Context):
         return records
 
     def read_edges(self, memories: Sequence[IRI], graphs: Sequence[IRI]) -> None:
-        """Set the links from keys to some memories as the graph has them now."""
+        """Update the links from keys to some memories from the graph."""
         rows = self._graph.select("search/links", graphs, memory=memories) if memories else []
         edges = [(IRI(str(row["key"])), IRI(str(row["memory"])), float(str(row["weight"]))) for row in rows]
         with self.lock:
@@ -408,14 +416,14 @@ class Indexes(Context):
 
     def reconcile(self, progress: Progress | None = None, *, mends: bool = True) -> int:
         """
-        Fill the indexes from everything that the graph says, reusing the vectors that still fit.
+        Fill the indexes from the whole graph, reusing the vectors that still match.
 
         Args:
-            progress: called with (nodes read, 0) and then, of what has to be embedded, with (done, total).
-            mends: whether to bring the vector file up to date; without, what does not fit stays for `check` to find.
+            progress: called with (nodes read, 0), and then with (done, total) for the nodes to embed.
+            mends: whether to update the vector file; if False, mismatches stay for `check` to find.
 
         Returns:
-            how many nodes had to be embedded.
+            the number of nodes that had to be embedded.
         """
         with self.lock:
             self.clear()
@@ -448,7 +456,7 @@ class Indexes(Context):
             return stale
 
     def fill(self, nodes: Sequence[Placed], others: Sequence[Record], edges: Sequence[Edge]) -> None:
-        """Fill the indexes, where they are empty, from records that were learned; vectors come apart."""
+        """Fill empty indexes from records that were learned; vectors are filled separately."""
         everything = Everything(nodes, nodes, others, edges=edges, numbers=StemNumbers(self.vocabulary))
         self.nodes.fill(
             [
@@ -468,8 +476,8 @@ class Indexes(Context):
     def _embed_stale(
         self, held: Mapping[IRI, Record], known: Mapping[IRI, tuple[int, bytes]], progress: Progress | None
     ) -> int:
-        """Let the vector file have the text of every node and no other; return how many were embedded."""
-        # By IRI, which is by age: ids come out in the order in which they were first given, and ties in recall stay as they were.
+        """Make the vector file hold the text of every node and no other; return how many were embedded."""
+        # By IRI, which is by age: ids come out in the order in which they were first given, and ties in recall keep their order.
         stale = [iri for iri in sorted(held) if iri not in known or known[iri][1] != digest(self.text(held[iri]))]
         self.file.write_entries([], [iri for iri in known if iri not in held])
         for begin in range(0, len(stale), _BATCH):
@@ -481,16 +489,16 @@ class Indexes(Context):
         return len(stale)
 
     def rebuild(self, progress: Progress | None = None) -> int:
-        """Throw every vector away and make all indexes from the graph; return how many nodes were embedded."""
+        """Discard every vector and rebuild all indexes from the graph; return how many nodes were embedded."""
         with self.lock:
             self.file.clear(self.embedder.fingerprint)
             return self.reconcile(progress)
 
     def check(self) -> list[Difference]:
         """
-        Return where the indexes are not what the graph says: missing, orphaned or outdated; change nothing.
+        Return the differences between indexes and graph (missing, orphaned, outdated); change nothing.
 
-        The lock is held for a few nodes at a time: what is written meanwhile may be among the differences.
+        The lock is held for a few nodes at a time, so concurrent writes may show up as differences.
         """
         records = read_records(self._graph, find_predicates())
         held = {record.iri: record for record in records if record.kind is not None}
@@ -511,12 +519,12 @@ class Indexes(Context):
         return sorted(differences, key=lambda difference: (difference.what, difference.iri, difference.detail))
 
     def _list_lacking(self, records: Sequence[Record]) -> list[tuple[IRI, str]]:
-        """List which node is not in which index as its record says."""
+        """List the nodes that an index lacks or has in another form than their record, with the name of that index."""
         lacking: list[tuple[IRI, str]] = []
         for begin in range(0, len(records), _BATCH):
             with self.lock:
                 for record in records[begin : begin + _BATCH]:
-                    if (node := self.nodes.find(record.iri)) is not None:  # else it has gone meanwhile
+                    if (node := self.nodes.find(record.iri)) is not None:  # else it was removed meanwhile
                         lacking += [(record.iri, index.name) for index in self if not index.holds(node, record)]
         return lacking
 
@@ -535,7 +543,7 @@ def _split_text(record: Record, text: str, embedder: Embedder) -> list[str]:
 
 @contextmanager
 def pause_collector() -> Iterator[None]:
-    """Let Python not look for cycles: records have none, and to walk all of them again and again takes a fifth of a fill."""
+    """Disable the garbage collector: records form no cycles, and walking all of them repeatedly takes a fifth of a fill."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -550,7 +558,7 @@ def _differ(what: str, iris: Iterable[IRI], detail: str) -> list[Difference]:
 
 
 def _find_linked(records: Iterable[Record]) -> set[IRI]:
-    """Return the memories among some records, and those that links among them lead to."""
+    """Return the memories among some records, and the memories that links among them point to."""
     ends: set[IRI] = set()
     for record in records:
         if record.kind == "memory":
@@ -563,24 +571,24 @@ def _find_linked(records: Iterable[Record]) -> set[IRI]:
 @dataclass(frozen=True, slots=True)
 class View:
     """
-    A reader's share of the indexes. Nodes are dense ids.
+    The part of the indexes that one reader may see. Nodes are dense ids.
 
-    Use it under `indexes.lock`: a write in between would make its masks stale.
+    Use it while holding `indexes.lock`: a write in between would make its masks stale.
     """
 
     indexes: Indexes
     graphs: Sequence[IRI]
-    visible: Mask  # (ids,) the memories that may come back
+    visible: Mask  # (ids,) the memories that may be returned
     now: datetime
 
     @property
     def visible_count(self) -> int:
-        """How many memories may come back."""
+        """The number of memories that may be returned."""
         return int(np.count_nonzero(self.visible))
 
     @property
     def population(self) -> int:
-        """How many there are, also beyond what an engine has brought in."""
+        """The number of memories, including those that an engine has not loaded."""
         return max(self.visible_count, self.indexes.count_beyond(self.graphs))
 
     @classmethod
@@ -592,17 +600,17 @@ class View:
         as_of: datetime | None,
         believed_at: datetime | None,
     ) -> View:
-        """Return the memories of some graphs that were true at `as_of` as far as was believed at `believed_at`."""
+        """Return a view of the memories of some graphs that were true at `as_of`, by what was believed at `believed_at`."""
         visible = indexes.nodes.current(graphs, now=now, as_of=as_of, believed_at=believed_at)
         return cls(indexes, graphs, visible, now)
 
     def nearest(self, asked: Vectors, k: int, label: str) -> list[Scored[int]]:
-        """Return the `k` memories most like any row of `asked` (w, d) by cosine, best first."""
+        """Return the `k` memories most similar to any row of `asked` (w, d) by cosine, best first."""
         nodes, scores = self.indexes.vectors["memory"].search(asked, k, self.visible)
         return [Scored(node, score, label) for node, score in zip(nodes.tolist(), scores.tolist(), strict=True)]
 
     def wordiest(self, question: str, k: int, knobs: WordsSettings, label: str) -> list[Scored[int]]:
-        """Return the `k` memories that share the most telling words with a question, by BM25, best first; equal ones by id."""
+        """Return the `k` memories that share the most telling words with a question, by BM25, best first; ties by id."""
         nodes, scores = bm25(question, self.indexes.words(self.graphs, "memory"), knobs.k1, knobs.b)
         seen = self.visible[nodes]
         nodes, scores = nodes[seen], scores[seen]
@@ -612,7 +620,7 @@ class View:
         ]
 
     def passages(self) -> list[Passages]:
-        """Return what the memories of each graph are read together with."""
+        """Return the passages of each graph: the texts that its memories are read with."""
         return self.indexes.passages.among(self.graphs)
 
     def links(self) -> list[Links]:
@@ -620,15 +628,15 @@ class View:
         return self.indexes.links.among(self.graphs)
 
     def participants(self) -> list[str]:
-        """Return who takes part in the conversations of these graphs, the most talkative first."""
+        """Return the participants of the conversations of these graphs, the most talkative first."""
         return self.indexes.participants(self.graphs)
 
     def matrix(self) -> Csr:
-        """Return the links of every memory in these graphs, retired ones included: they carry a walk, they do not come back."""
+        """Return the links of every memory in these graphs, retired ones too: a walk may cross them, but they are not returned."""
         return self.indexes.adjacency.matrix(self.indexes.nodes.within(self.graphs, "memory"))
 
     def association_matrix(self) -> Csr:
-        """Return the associations between what may come back, as they have faded: what a walk goes over beside the `matrix`."""
+        """Return the decayed associations between returnable memories; a walk follows them besides the `matrix`."""
         arcs = self.indexes.associations.among(self.visible)
         weights = np.zeros(len(arcs.source))
         for graph, of in self.indexes.nodes.by_graph(arcs.source):

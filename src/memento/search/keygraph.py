@@ -1,7 +1,7 @@
 """
-Which phrases lead to which memories, and how strongly: keys, and the entities that are keys by themselves, by dense id.
+Which phrases lead to which memories, and how strongly: keys, and the entities that act as keys, by dense id.
 
-*But:* what a memory is about leads to it without a link being written; those edges are in `adjacency`.
+*But:* a memory is reachable from what it is about without an explicit link; those edges are in `adjacency`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from memento.search.postings import Postings, Segment, tokens
 from memento.search.spellings import Spellings
 
 UNIT = 10_000
-"""What a weight of 1 is kept as: postings count in whole numbers."""
+"""The stored value of weight 1: postings count in whole numbers."""
 
 Weights = NDArray[np.float64]
 
@@ -38,7 +38,7 @@ _TYPE_OF_KIND: Mapping[str, KeyType] = {
 
 def type_of_kind(kind: str) -> KeyType:
     """
-    As what the key of an entity matches, by the entity's kind; the user, who has none, by name.
+    Return the key type of an entity from its kind; the user, who has no kind, matches as a name.
 
     >>> type_of_kind("Technology"), type_of_kind("Location"), type_of_kind("")
     ('concept', 'proper_noun', 'name')
@@ -56,21 +56,21 @@ class KeyGraph(Index):
 
     def __init__(self, context: Context | None = None) -> None:
         super().__init__(context)
-        self._types = np.zeros(0, dtype=np.int8)  # of keys and anchors; of a memory, whether its keys were given
-        self._links = Postings()  # a key is a term of the memories it leads to, its weight how often they have it
-        self._own = Spellings()  # of keys; of anchors those that their keys have learned
+        self._types = np.zeros(0, dtype=np.int8)  # of keys and anchors; of a memory, whether it was saved with keys
+        self._links = Postings()  # a key is a term of the memories it leads to; the weight is the term's count
+        self._own = Spellings()  # of keys; of anchors, the spellings that their keys add
         self._stemmed = Spellings()  # concepts, by the stems of their words
-        self._of_anchors: Spellings | None = None  # made when it is asked for
+        self._of_anchors: Spellings | None = None  # built when first needed
         self._denoted: dict[IRI, IRI] = {}  # what keys denote
 
     def put(self, node: int, graph: IRI, phrases: Sequence[str], of: KeyType) -> None:
-        """Let a key be found, or replace what is known of it."""
+        """Add a key, or replace it."""
         self._own.put(node, graph, phrases)
         self._stemmed.put(node, graph, map(_stems, phrases) if of == "concept" else ())
         self._set_type(node, _CODES[of])
 
     def put_anchor(self, node: int, graph: IRI, phrases: Sequence[str], kind: str) -> None:
-        """Do the same for an entity of some kind, or the user."""
+        """Add an entity of some kind, or the user, as a key."""
         if self._of_anchors is not None:
             self._of_anchors.put(node, graph, phrases)
         self._set_type(node, _CODES[type_of_kind(kind)])
@@ -97,7 +97,7 @@ class KeyGraph(Index):
                 self.link(node, links.get(node, {}))
 
     def _learn(self, record: Record) -> None:
-        """Learn what the key of an anchor is called beside the anchor's own names; nothing from anything else."""
+        """Learn the phrases of a key that denotes an anchor, besides the anchor's own names; ignore all other records."""
         if MEM.denotes not in record.statements or MEM.Key not in record.statements.get(TYPE, ()):
             return
         nodes = self.context.nodes
@@ -121,7 +121,7 @@ class KeyGraph(Index):
         }
 
     def id(self, key: IRI) -> int | None:
-        """Return the id of a key; of one that denotes an entity, or the user, it is theirs. None when it is not there."""
+        """Return the id of a key, or of the entity or user that it denotes; None when it is missing."""
         nodes = self.context.nodes
         node = nodes.find(key)
         if node is None and (anchor := self._denoted.get(key) or anchor_of(key)):
@@ -129,7 +129,7 @@ class KeyGraph(Index):
         return None if node is None or nodes.kind(node) == "memory" else node
 
     def _resolve(self, edges: Iterable[Edge]) -> dict[int, dict[int, float]]:
-        """Return the weights of links by the ids of memory and key; where one is written twice the heavier counts."""
+        """Return the weights of links by the ids of memory and key; of duplicate links the heavier counts."""
         links: dict[int, dict[int, float]] = {}
         for key, memory, weight in edges:
             begin, end = self.id(key), self.context.nodes.find(memory)
@@ -139,7 +139,7 @@ class KeyGraph(Index):
         return links
 
     def drop(self, node: int) -> None:
-        """Forget a key or a memory, and all links of it; harmless when it is not there."""
+        """Remove a key or a memory, and all its links; harmless when it is missing."""
         self._own.drop(node)
         self._stemmed.drop(node)
         if self._of_anchors is not None:
@@ -151,12 +151,12 @@ class KeyGraph(Index):
         self._links.remove(node)
 
     def link(self, memory: int, weights: Mapping[int, float]) -> None:
-        """Say which keys lead to a memory and how strongly, in place of what was said before."""
+        """Replace the keys that lead to a memory, each with its weight."""
         if weights or memory in self._links:
             self._links.add_counts(memory, {key: round(weight * UNIT) for key, weight in weights.items()}, 0)
 
     def links(self, memory: int) -> dict[int, float]:
-        """Return the keys that lead to a memory by a link, and its weight."""
+        """Return the keys that are linked to a memory, with their weights."""
         return {key: times / UNIT for key, times in self._links.counts(memory).items()}
 
     def links_of(self, memories: Ids) -> list[tuple[int, int, float]]:
@@ -168,26 +168,26 @@ class KeyGraph(Index):
         return links
 
     def led_to(self, key: int) -> tuple[Ids, Weights]:
-        """Return the memories that a key leads to by a link, in no order, and the weights."""
+        """Return the memories that a key is linked to, unordered, and the weights."""
         having = self._links.having(key)
         if having is None:
             return np.zeros(0, dtype=np.int32), np.zeros(0)
         return having[0].copy(), having[1].astype(np.float64) / UNIT
 
     def put_memory(self, node: int, is_given: bool) -> None:
-        """Note whether a memory came with keys, by which alone it is then reached."""
+        """Note whether a memory was saved with keys; it is then reached by these alone."""
         if is_given or (node < len(self._types) and self._types[node]):
             self._set_type(node, _GIVEN if is_given else 0)
 
     def have_given_keys(self, nodes: NDArray[np.integer]) -> Mask:
-        """Return (n,) which memories came with keys."""
+        """Return (n,) which memories were saved with keys."""
         given = np.zeros(len(nodes), dtype=np.bool_)
         known = np.flatnonzero(nodes < len(self._types))
         given[known] = self._types[nodes[known]] == _GIVEN
         return given
 
     def type(self, node: int) -> KeyType | None:
-        """As what a key or an anchor matches; None for anything else."""
+        """Return the key type of a key or an anchor; None for anything else."""
         code = int(self._types[node]) if node < len(self._types) else 0
         return _TYPES[code - 1] if 0 < code <= len(_TYPES) else None
 
@@ -199,7 +199,7 @@ class KeyGraph(Index):
         return concepts
 
     def find_in_text(self, text: str, graphs: Sequence[IRI], labels: Labels) -> dict[int, str]:
-        """Return the keys and anchors of some graphs that a text names, each with the phrase that stands there."""
+        """Return the keys and anchors of some graphs that a text names, each with the matching phrase."""
         phrases = self._anchors(labels).find_in_text(text, graphs)
         for node, phrase in self._own.find_in_text(text, graphs).items():
             if len(phrase) > len(phrases.get(node, "")):
@@ -207,16 +207,16 @@ class KeyGraph(Index):
         return phrases
 
     def find_exact(self, phrase: str, graphs: Sequence[IRI], labels: Labels) -> list[int]:
-        """Return the keys and anchors of some graphs that go by a phrase, keys first."""
+        """Return the keys and anchors of some graphs that have a phrase as a name, keys first."""
         both = [*self._own.find_exact(phrase, graphs), *self._anchors(labels).find_exact(phrase, graphs)]
         return list(dict.fromkeys(both))
 
     def find_by_stems(self, phrase: str, graphs: Sequence[IRI]) -> list[int]:
-        """Return the concepts whose words are those of a phrase but for their endings."""
+        """Return the concepts whose words have the same stems as those of a phrase."""
         return self._stemmed.find_exact(_stems(phrase), graphs) if self._stemmed else []
 
     def fill_links(self, links: Mapping[int, Mapping[int, float]]) -> None:
-        """Link many memories where none is linked: the same as `link` for each, in a fraction of the time."""
+        """Link many memories where none is linked yet: the same as `link` for each, in a fraction of the time."""
         nodes = np.array(sorted(links), dtype=np.int32)
         counts = np.array([len(links[node]) for node in nodes.tolist()], dtype=np.int64)
         keys = np.array([key for node in nodes.tolist() for key in links[node]], dtype=np.int64)
@@ -255,7 +255,7 @@ class KeyGraph(Index):
         self._types[node] = code
 
     def _anchors(self, labels: Labels) -> Spellings:
-        """Return how the anchors are spelt: read from their labels when it is first asked for."""
+        """Return the spellings of the anchors, read from their labels on first use."""
         if self._of_anchors is None:
             made = Spellings()
             for node, graph, names in labels.items():

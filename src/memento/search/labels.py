@@ -1,4 +1,4 @@
-"""Anchors by the names they go by: exact look-ups on normalised labels, one table for each graph."""
+"""Anchors by name: exact look-ups of normalised labels, one table for each graph."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from memento.search.nodes import Record
 
 def normalise_label(label: str) -> str:
     """
-    Return a label as it is compared: NFKC, case folded, punctuation at word borders and runs of space gone.
+    Normalise a label for comparison: NFKC, case folded, without punctuation at word borders, with single spaces.
 
     >>> normalise_label("  The “New York”  Times ")
     'the new york times'
@@ -42,7 +42,7 @@ class Labels(Index):
         self._placed: dict[int, tuple[IRI, tuple[str, ...]]] = {}
 
     def put(self, node: int, graph: IRI, labels: Iterable[str]) -> None:
-        """Name an anchor, in place of what it was named before; the first label is its own name."""
+        """Set the names of an anchor, replacing earlier ones; the first label is its main name."""
         self.drop(node)
         keys = tuple(dict.fromkeys(key for key in map(normalise_label, labels) if key))
         for key in keys:
@@ -55,14 +55,14 @@ class Labels(Index):
                 self.put(node, record.graph, record.labels)
 
     def drop(self, node: int) -> None:
-        """Forget an anchor's names; harmless when it has none."""
+        """Remove an anchor's names; harmless when it has none."""
         graph, keys = self._placed.pop(node, (None, ()))
         if graph is not None:
             for key in keys:
                 self._tables[graph][key].remove(node)
 
     def items(self) -> Iterator[tuple[int, IRI, tuple[str, ...]]]:
-        """Return every anchor, its graph and its names, as they are compared."""
+        """Return every anchor, its graph and its normalised names."""
         return ((node, graph, keys) for node, (graph, keys) in self._placed.items())
 
     def holds(self, node: int, record: Record) -> bool:
@@ -78,12 +78,12 @@ class Labels(Index):
             self._placed[node] = (graph, keys)
 
     def find_exact(self, label: str, graphs: Sequence[IRI]) -> list[int]:
-        """Return the anchors of some graphs that go by a label, in the order of the graphs and then of their ids."""
+        """Return the anchors of some graphs that have a label, in the order of the graphs, then of their ids."""
         key = normalise_label(label)
         return [node for graph in graphs if graph in self._tables for node in sorted(self._tables[graph].get(key, ()))]
 
     def find_longer(self, label: str, graphs: Sequence[IRI]) -> Iterator[tuple[int, str]]:
-        """Yield the anchors of some graphs with a label that has all words of another and more of them, and that label."""
+        """Yield the anchors of some graphs that have a label with all words of this one and more, and that label."""
         words = set(normalise_label(label).split())
         for node, (graph, keys) in self._placed.items():
             if words and graph in graphs:

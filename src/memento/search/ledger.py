@@ -1,8 +1,9 @@
 """
-What is known of the statements that several machines share: digests in one SQLite file, no text.
+The change log of a memory that several machines share: digests in one SQLite file, no text.
 
-Of each statement which patch said it last, or took it back; of each property with one value which patch set it last; which nodes
-were erased; and which patches are in the memory. Derived from the patches; without it a machine joins anew (`archive/sync.py`).
+For each statement it records which patch last added or removed it; for each property with a single value, which patch last set it;
+which nodes were erased; and which patches are applied. It derives from the patches; without it a machine joins again
+(`archive/sync.py`).
 """
 
 from __future__ import annotations
@@ -29,18 +30,18 @@ CREATE TABLE IF NOT EXISTS patch (
 """
 
 Order = tuple[int, str]
-"""Stamp and machine of a patch: which of two is the later one."""
+"""Stamp and machine of a patch, which decide which of two patches is later."""
 _NEVER: Order = (-1, "")
 
 Vector = dict[str, int]
-"""Machine → the sequence of its last patch that is known."""
+"""Machine → the sequence number of its last known patch."""
 
 
 class Ledger:
-    """What is known of every statement that machines share: digests, which patch said it last, and whether it is there."""
+    """The state of every shared statement, by digest: which patch last changed it, and whether it is present."""
 
     def __init__(self, path: Path | None, tenant: str) -> None:
-        """Open the file, or make it, or one in memory; raises `GraphError` when it cannot be read."""
+        """Open or create the file, or a database in memory; raise `GraphError` when it cannot be read."""
         try:
             self._db = sqlite3.connect(path or ":memory:", isolation_level=None, check_same_thread=False)
             if path:
@@ -58,16 +59,16 @@ class Ledger:
 
     @property
     def machine(self) -> str:
-        """How this machine is called in patches."""
+        """The name of this machine in patches."""
         return str(self._get("machine"))
 
     @property
     def machines(self) -> set[str]:
-        """How it is called, and was before it joined anew."""
+        """The names of this machine: the present one, and those from before it joined again."""
         return {self.machine, *json.loads(self._get("former") or "[]")}
 
     def last_patches(self) -> Vector:
-        """Return the last patch of each machine that is in the memory."""
+        """Return the last applied patch of each machine."""
         return dict(self._db.execute("SELECT machine, max(sequence) FROM patch GROUP BY machine"))
 
     def latest(self) -> int:
@@ -75,14 +76,14 @@ class Ledger:
         return int(self._db.execute("SELECT coalesce(max(stamp), 0) FROM patch").fetchone()[0])
 
     def stamp_of(self, machine: str, sequence: int) -> int:
-        """Return the stamp of a patch, −1 of one that is not known."""
+        """Return the stamp of a patch, −1 for an unknown one."""
         found = self._db.execute(
             "SELECT stamp FROM patch WHERE machine = ? AND sequence = ?", (machine, sequence)
         ).fetchone()
         return -1 if found is None else int(found[0])
 
     def begin_anew(self) -> None:
-        """Know of nothing, under another name."""
+        """Forget everything, and choose a new machine name."""
         former = json.dumps(sorted(self.machines))
         with self.transaction():
             for table in ("statement", "register", "erased", "patch"):
@@ -93,17 +94,17 @@ class Ledger:
             self._db.execute("DELETE FROM meta WHERE key = 'intended'")
 
     def intend(self, vector: Vector, name: str = "") -> None:
-        """Note, before the memory is written, which patches will be in it; and what the file of an own one will be called."""
+        """Note, before the memory is written, which patches it will contain, and the file name of this machine's own patch."""
         self._db.execute("INSERT OR REPLACE INTO meta VALUES ('intended', ?)", (json.dumps([vector, name]),))
 
     def read_intent(self) -> tuple[Vector, str]:
-        """Return what was noted last, and not done since."""
+        """Return the last noted intent that has not been completed."""
         vector, name = json.loads(self._get("intended") or '[{}, ""]')
         return vector, name
 
     @contextmanager
     def transaction(self, *, is_trial: bool = False) -> Iterator[None]:
-        """Keep all that is noted within the block, or nothing; nothing of a trial."""
+        """Commit everything noted within the block, or nothing; a trial commits nothing."""
         self._db.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -113,30 +114,30 @@ class Ledger:
         self._db.execute("ROLLBACK" if is_trial else "COMMIT")
 
     def list_present(self) -> set[bytes]:
-        """Return the keys of all statements that are there."""
+        """Return the keys of all statements that are present."""
         return {key for (key,) in self._db.execute("SELECT key FROM statement WHERE is_there")}
 
     def find_statement(self, key: bytes) -> tuple[Order, bool] | None:
-        """Return which patch said last whether a statement is there, and whether it is."""
+        """Return which patch last changed a statement, and whether it is present."""
         row = self._db.execute("SELECT stamp, machine, is_there FROM statement WHERE key = ?", (key,)).fetchone()
         return ((int(row[0]), str(row[1])), bool(row[2])) if row else None
 
     def find_register(self, key: bytes) -> Order:
-        """Return which patch said last what the one value of a property is."""
+        """Return which patch last set the single value of a property."""
         row = self._db.execute("SELECT stamp, machine FROM register WHERE key = ?", (key,)).fetchone()
         return (int(row[0]), str(row[1])) if row else _NEVER
 
     def is_erased(self, node: bytes) -> bool:
-        """Tell whether a node was erased somewhere."""
+        """Return whether a node was erased on any machine."""
         return self._db.execute("SELECT 1 FROM erased WHERE key = ?", (node,)).fetchone() is not None
 
     def note_add(self, key: bytes, register: bytes | None, order: Order) -> None:
-        """Note that a patch says a statement; `register` is the key of its property, where that has one value."""
+        """Note that a patch adds a statement; `register` is the key of its property if that has a single value."""
         self._db.execute("INSERT OR REPLACE INTO statement VALUES (?, ?, ?, 1, ?)", (key, *order, register))
         self._note_register(register, order)
 
     def note_removal(self, key: bytes, order: Order) -> None:
-        """Note that a patch takes a statement back."""
+        """Note that a patch removes a statement."""
         row = self._db.execute("SELECT register FROM statement WHERE key = ?", (key,)).fetchone()
         register = row[0] if row else None
         self._db.execute("INSERT OR REPLACE INTO statement VALUES (?, ?, ?, 0, ?)", (key, *order, register))
@@ -147,12 +148,12 @@ class Ledger:
             self._db.execute("INSERT OR REPLACE INTO register VALUES (?, ?, ?)", (register, *order))
 
     def note_erased(self, node: bytes) -> None:
-        """Note that a node was erased; nothing is known of it any more but that."""
+        """Note that a node was erased, and delete everything else about it."""
         self._db.execute("INSERT OR IGNORE INTO erased VALUES (?)", (node,))
         self._db.execute("DELETE FROM statement WHERE key >= ? AND key < ?", (node, _after(node)))
 
     def note_patch(self, machine: str, sequence: int, stamp: int) -> None:
-        """Note that a patch is in the memory."""
+        """Note that a patch is applied."""
         self._db.execute("INSERT OR REPLACE INTO patch VALUES (?, ?, ?)", (machine, sequence, stamp))
 
     def _get(self, key: str) -> str | None:

@@ -1,29 +1,29 @@
 """
-Which memories are about what others mention: the links that lead from a good memory to the one that answers.
+Which memories are about what other memories mention: the links from a good memory to the one that answers.
 
-*Flow:* `mem:about` and `mem:mentions` of each memory, and what each anchor is called → `Links` (one named graph, as memories come
-and go) and `Anchors` (all of them) → `Joined` (several graphs as one, for one question) → the signals:
+*Flow:* `mem:about` and `mem:mentions` of each memory, and the names of each anchor → `Links` (one named graph, updated as memories
+come and go) and `Anchors` (all graphs) → `Joined` (several graphs as one, for one question) → the signals:
 
     subject(m) = max over names e of the question: idf(e) · w(e, m) / W(e)
     link(m)    = max over seeds s: g(s)² · Σ over e mentioned by s: idf(e) · w(e, m) / W(e)
     shared(m)  = max over seeds s: g(s)² · min(1, Σ over e mentioned by s and m: idf(e)²) · left(s, m)
     tie(m)     = max over seeds s: g(s)² · min(1, Σ over e mentioned by s and m and ten others at most: idf(e)²)
 
-A name e is a label: whatever goes by it, in whichever graph, is the same name. w(e, m) is how surely m is about what goes by e: 1
-where that is what it is about before all (`mem:subject`, or nothing else stands beside it), less for another name of that; what
-else it is about it mentions (`read_edges`). W(e) is the sum over all memories, at least 1; left(s, m) is the share, by idf, of the
-question's words which s does not have that m has. A seed earns nothing from itself. A turn of a conversation takes no part in
-these four: its edges are walked alone (`neighbourhood`).
+A name e is a label: everything with that label, in any graph, is the same name. w(e, m) is how surely m is about something called
+e: 1 if that is the main subject of m (`mem:subject`, or the only thing that it is about), less for other names of the subject; m
+only mentions whatever else it is about (`read_edges`). W(e) is the sum over all memories, at least 1. left(s, m) is the share, by
+idf, of the question's words that s lacks and m has. A seed gets no value from itself. Turns of a conversation take no part in these
+four signals: only walks follow their edges (`neighbourhood`).
 
-*Guarantees:* triples alone decide, whoever wrote them: an edge that is added, moved or taken away by an update counts at once, and
-`mem:subject` or a statement restores none. What is known depends only on the memories that are there, not on their order. Signals
-come back by ascending id, for visible nodes, positive and unscaled; what no reader sees carries no value, but still counts where
-names are weighed.
+*Guarantees:* only triples decide, whoever wrote them: an edge that an update adds, moves or removes counts at once, and neither
+`mem:subject` nor a statement restores one. The state depends only on the present memories, not on the order in which they came.
+Signals are returned by ascending id, for visible nodes, positive and unscaled; memories that the reader may not see get no value,
+but count where names are weighed.
 
-*But:* being about the user makes no name: most memories are. Not for several threads at once: whoever owns the links holds a lock.
+*But:* being about the user is not a name, because most memories are. Not thread-safe: the owner of the links holds a lock.
 
-*Because:* on three sets of questions over passages a seed that leads to itself costs 3 to 8 points of recall@5, and names
-that more than 3 % mention add nothing to `shared`.
+*Because:* on three sets of questions over passages, a seed that leads to itself costs 3 to 8 points of recall@5, and names that
+more than 3 % of memories mention add nothing to `shared`.
 """
 
 from __future__ import annotations
@@ -45,10 +45,9 @@ from memento.search.postings import Postings, Segment, Vocabulary, tokens
 from memento.search.subjects import OPENERS
 
 UNIT = 10_000
-"""What a weight of 1 is kept as: whole numbers, so that sums do not depend on their order."""
+"""The stored value of weight 1: whole numbers, so that sums do not depend on their order."""
 OTHERWISE, PARTLY = 0.8, 0.5
-"""How surely it is about what goes by another name of its subject; and by a part of that name, or by any other where a title says
-what the subject is."""
+"""The weight of another name of the subject; and of a part of such a name, or of any other name where there is a title."""
 
 Nodes = NDArray[np.int32]
 Weights = NDArray[np.float32]
@@ -60,7 +59,7 @@ _USER, _NAME = "urn:memento:user:", "urn:memento:name:"
 
 class Anchors:
     """
-    What everything goes by that a memory may be about or mention, in all graphs.
+    The labels of everything that a memory may be about or mention, in all graphs.
 
     >>> anchors = Anchors()
     >>> anchors.put(IRI("urn:a"), {"ed wood": 1.0})
@@ -71,29 +70,29 @@ class Anchors:
     def __init__(self) -> None:
         self._iris = Vocabulary()
         self._labels = Vocabulary()
-        self._names = Postings(self._labels)  # of each anchor by its number; how often is how surely
+        self._names = Postings(self._labels)  # labels of each anchor, by its number; the count is the weight
         self._limits: dict[str, int] | None = None
 
     def __contains__(self, iri: IRI) -> bool:
-        """Return whether something is called anything."""
+        """Return whether an anchor has any name."""
         number = self._iris.number(iri)
         return number is not None and number in self._names
 
     def has_names(self) -> bool:
-        """Return whether anything is known by its name alone."""
+        """Return whether any anchor has a name."""
         return any(iri.startswith(_NAME) for iri in self._iris.word_list())
 
     def number(self, iri: IRI) -> int:
-        """Return the number of an anchor, described or not."""
+        """Return the number of an anchor, whether it is described or not."""
         return self._iris.whole(iri)
 
     def iri(self, number: int) -> IRI:
-        """Return the anchor of a number."""
+        """Return the anchor with a number."""
         return IRI(self._iris.word_list()[number])
 
     @property
     def limits(self) -> Mapping[str, int]:
-        """How many words the longest label has, by its first; those that are no more only cost time."""
+        """The word count of the longest label, by first word; labels that no longer exist only cost time."""
         if self._limits is None:
             self._limits = {}
             self._widen(self._labels.word_list())
@@ -106,7 +105,7 @@ class Anchors:
                 self._limits[first] = max(self._limits.get(first, 0), 1 + len(rest))
 
     def put(self, iri: IRI, labels: Mapping[str, float]) -> None:
-        """Name an anchor, in place of what it was named before: each label with how surely it means this."""
+        """Set the names of an anchor, replacing earlier ones: each label with how surely it means this anchor."""
         counts = {self._labels.whole(label): max(round(weight * UNIT), 1) for label, weight in labels.items()}
         number = self._iris.whole(iri)
         if self._names.counts(number) != counts or number not in self._names:
@@ -114,45 +113,45 @@ class Anchors:
             self._widen(labels)
 
     def drop(self, iri: IRI) -> None:
-        """Forget what an anchor is called; harmless when it is not there."""
+        """Remove an anchor's names; harmless when it has none."""
         number = self._iris.number(iri)
         if number is not None:
             self._names.remove(number)
 
     def labels(self, number: int) -> dict[str, float]:
-        """Return what an anchor is called."""
+        """Return the labels of an anchor, with their weights."""
         words = self._labels.word_list()
         return {words[key]: times / UNIT for key, times in self._names.counts(number).items()}
 
     def label_keys(self, number: int) -> Sequence[int]:
-        """Return the numbers of what an anchor is called."""
+        """Return the numbers of an anchor's labels."""
         return self._names.keys(number)
 
     def label(self, key: int) -> str:
-        """Return the label of a number."""
+        """Return the label with a number."""
         return self._labels.word_list()[key]
 
     def find_anchors(self, label: str) -> Values:
-        """Return the numbers of the anchors that go by a label, and how surely each does."""
+        """Return the numbers of the anchors that have a label, and how surely it means each."""
         key = self._labels.number(label)
         return self.find_key(-1 if key is None else key)
 
     def find_key(self, key: int) -> Values:
-        """Return the same for a label by its number."""
+        """Do the same for a label given by its number."""
         having = self._names.having(key)
         if having is None:
             return np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.float32)
         return having[0], having[1] / np.float32(UNIT)
 
     def arrays(self) -> Arrays:
-        """Return what is to be kept."""
+        """Return the arrays to store."""
         parts = {"names": self._names.merge_all()}
         return nest_arrays(
             {**parts, "iris": pack_strings(self._iris.word_list()), "labels": pack_strings(self._labels.word_list())}
         )
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take what `arrays` gave, where nothing is known."""
+        """Restore from what `arrays` returned, into an empty object."""
         self._iris, self._labels = (
             Vocabulary(unpack_strings(select_part(arrays, name))) for name in ("iris", "labels")
         )
@@ -161,9 +160,9 @@ class Anchors:
 
 class Entity:
     """
-    A name in one graph: the nodes that mention what goes by it, and those that are about that.
+    A name in one graph: the nodes that mention something called so, and those that are about it.
 
-    To be let go of before the next write.
+    Do not keep it across a write.
     """
 
     def __init__(self, anchors: Values, mentions: Postings, about: Postings) -> None:
@@ -172,25 +171,25 @@ class Entity:
 
     @cached_property
     def df(self) -> int:
-        """Nodes that mention it."""
+        """The number of nodes that mention it."""
         if len(self._anchors) == 1:
             return self._mentions_of.frequency(self._anchors[0][0])
         return len(self.mentions())
 
     @cached_property
     def about(self) -> int:
-        """Nodes that are about it."""
+        """The number of nodes that are about it."""
         if len(self._anchors) == 1:
             return self._about_of.frequency(self._anchors[0][0])
         return len(self._about[0])
 
     def mentions(self) -> Nodes:
-        """Return (df,) in no order."""
+        """Return (df,) the nodes that mention it, unordered."""
         parts = [self._mentions_of.nodes(anchor) for anchor, _ in self._anchors]
         return parts[0] if len(parts) == 1 else distinct(np.concatenate([np.zeros(0, dtype=np.int32), *parts]))
 
     def subjects(self) -> Values:
-        """Return the nodes that are about it, and how surely: (about,) each, in no order."""
+        """Return the nodes that are about it, and how surely: (about,) each, unordered."""
         return self._about
 
     @cached_property
@@ -202,7 +201,7 @@ class Entity:
 
     @cached_property
     def weight(self) -> float:
-        """Sum of the weights of the nodes that are about it."""
+        """The sum of the weights of the nodes that are about it."""
         return round(float(self._about[1].sum(dtype=np.float64)) * UNIT) / UNIT
 
     @cached_property
@@ -216,7 +215,7 @@ class Entity:
 
 class Links:
     """
-    What the memories of one named graph are about and mention.
+    What the memories of one named graph are about, and what they mention.
 
     >>> anchors = Anchors()
     >>> anchors.put(IRI("urn:anna"), {"anna": 1.0}); anchors.put(IRI("urn:faro"), {"faro": 1.0})
@@ -228,11 +227,11 @@ class Links:
 
     def __init__(self, anchors: Anchors) -> None:
         self.anchors = anchors
-        self._mentions = Postings()  # an anchor is a term of the memories that mention it, or are about it
-        self._about = Postings()  # how often is how surely
+        self._mentions = Postings()  # an anchor is a term of the memories that mention it or are about it
+        self._about = Postings()  # the count is the weight
         self._turns = Postings()  # the anchors of turns
         self.beyond = 0
-        """How many memories there are, where these are the links of a part."""
+        """The number of all memories, set where these links cover only a part of them."""
 
     def __len__(self) -> int:
         """Count the memories."""
@@ -240,14 +239,14 @@ class Links:
 
     @property
     def population(self) -> int:
-        """How many memories there are, also beyond what is here."""
+        """The number of memories, including those that are not loaded here."""
         return max(len(self), self.beyond)
 
     def __contains__(self, node: int) -> bool:
         return node in self._mentions
 
     def entity(self, label: str) -> Entity | None:
-        """Return what is known of a name, given as `label_of` writes it."""
+        """Return the entity with a name, given as `label_of` writes it; None when there is none."""
         anchors = self.anchors.find_anchors(label)
         if not anchors[0].size:
             return None
@@ -255,33 +254,33 @@ class Links:
         return entity if entity.df else None
 
     def mentions(self, node: int) -> set[str]:
-        """Return the labels that a memory mentions; none for one that is not there."""
+        """Return the labels that a memory mentions; empty for a missing memory."""
         keys = {key for anchor in self._mentions.keys(node) for key in self.anchors.label_keys(anchor)}
         return {self.anchors.label(key) for key in keys}
 
     def gather(self, nodes: Nodes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return (m,) which of some memories mention or are about which anchors, by number: turns are among them."""
+        """Return (m,) pairs of memories and the numbers of the anchors that they mention or are about; turns included."""
         owners, anchors = zip(*((postings.gather(nodes)) for postings in (self._mentions, self._turns)), strict=True)
         rows = [np.repeat(np.arange(len(nodes)), counts) for counts in owners]
         return np.concatenate(rows), np.concatenate(anchors)
 
     def mentioning(self, anchor: int) -> Nodes:
-        """Return the memories that mention an anchor or are about it, turns among them, in no order."""
+        """Return the memories that mention an anchor or are about it, turns included, unordered."""
         return np.concatenate([self._mentions.nodes(anchor), self._turns.nodes(anchor)])
 
     def frequency(self, anchor: int) -> int:
-        """Return how many memories mention an anchor or are about it, turns among them."""
+        """Return the number of memories that mention an anchor or are about it, turns included."""
         return self._mentions.frequency(anchor) + self._turns.frequency(anchor)
 
     def find_subjects(self, names: NameWords) -> set[str]:
-        """Return the labels in a text that some memory's subject goes by, each as long as can be."""
+        """Return the longest labels in a text that name the subject of some memory."""
         return find_longest(names.words, names.starts, self.anchors.limits, self._is_subject)
 
     def _is_subject(self, label: str) -> bool:
         return any(self._about.frequency(anchor) for anchor in self.anchors.find_anchors(label)[0].tolist())
 
     def put(self, node: int, about: Mapping[IRI, float], mentions: Iterable[IRI], *, is_turn: bool = False) -> None:
-        """Take in a memory, or replace what is known of it: what it is about, how surely, and what else it mentions."""
+        """Add or replace a memory: what it is about and how surely, and what else it mentions."""
         of_about, of_mentions = self._count(about, mentions)
         if is_turn or node in self._turns:
             self.drop(node)
@@ -298,12 +297,12 @@ class Links:
         self._mentions.add_counts(node, of_mentions, 0)
 
     def drop(self, node: int) -> None:
-        """Let a memory go; harmless when it is not there."""
+        """Remove a memory; harmless when it is missing."""
         for postings in (self._mentions, self._about, self._turns):
             postings.remove(node)
 
     def fill(self, memories: Iterable[tuple[int, Mapping[IRI, float], Iterable[IRI], bool]]) -> None:
-        """Take in many memories where there are none: the same as `put` for each, in a fraction of the time."""
+        """Add many memories where there are none: the same as `put` for each, in a fraction of the time."""
         mentions, subjects, turns = _Flat(), _Flat(), _Flat()
         for node, about, mentioned, is_turn in sorted(memories, key=lambda memory: memory[0]):
             of_about, of_mentions = self._count(about, mentioned)
@@ -317,13 +316,13 @@ class Links:
         )
 
     def arrays(self) -> Arrays:
-        """Return what is to be kept, but for the anchors."""
+        """Return the arrays to store, without the anchors."""
         return nest_arrays(
             {"mentions": self._mentions.merge_all(), "about": self._about.merge_all(), "turns": self._turns.merge_all()}
         )
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> Links:
-        """Take what `arrays` gave, where nothing is known."""
+        """Restore from what `arrays` returned, into an empty object."""
         self._mentions, self._about, self._turns = (
             Postings(segment=Segment.from_arrays(select_part(arrays, name))) for name in ("mentions", "about", "turns")
         )
@@ -359,25 +358,25 @@ class _Flat:
 
 
 COMMON = 0.03
-"""What more than this share of memories mentions links nothing; nobody's subject then, it is no name."""
+"""A name that more than this share of memories mentions links nothing; a name that is nobody's subject is then ignored."""
 
 
 class Name(NamedTuple):
-    """A name as some graphs together know it."""
+    """A name over several graphs together."""
 
     entities: list[Entity]
-    df: int  # memories that mention it
-    subjects: int  # memories whose subject it is
+    df: int  # number of memories that mention it
+    subjects: int  # number of memories whose subject it is
     idf: float
 
     @property
     def strength(self) -> float:
-        """idf / W: what the name gives to a memory that is surely about it."""
+        """idf / W: the value that the name gives to a memory that is surely about it."""
         return self.idf / max(1.0, fsum(entity.weight for entity in self.entities))
 
 
 class Joined:
-    """The links of the graphs that one reader sees: names are joined by their labels, counts added. For one question."""
+    """The links of the graphs that one reader sees: names are joined by label, counts added. For one question."""
 
     def __init__(self, links: Sequence[Links]) -> None:
         self._links = links
@@ -386,11 +385,11 @@ class Joined:
 
     @cached_property
     def n(self) -> int:
-        """Memories in all."""
+        """The number of memories."""
         return sum(links.population for links in self._links)
 
     def mentions(self, node: int) -> set[str]:
-        """Return the labels that a memory mentions; none for a node that takes no part."""
+        """Return the labels that a memory mentions; empty for a node that takes no part."""
         known = self._mentions.get(node)
         if known is None:
             known = next((links.mentions(node) for links in self._links if node in links), set())
@@ -398,16 +397,16 @@ class Joined:
         return known
 
     def is_tie(self, label: str) -> bool:
-        """Return whether two memories that mention a name have something in common: few others mention it."""
+        """Return whether a shared mention of a name connects two memories, because few others mention it."""
         name = self.name(label)
         return name.idf > 0 and name.df <= max(COMMON * self.n, 2)
 
     def name(self, label: str) -> Name:
         """
-        Return what is known of a name.
+        Return a name with its counts over all graphs.
 
-        Its idf, in 0..1, is ln((N + 1) / (df + 1)) / ln(N + 1); but 0 for what is nobody's subject and stands in one memory
-        alone, or in more than 3 % of them.
+        Its idf, in 0..1, is ln((N + 1) / (df + 1)) / ln(N + 1); it is 0 for a name that is nobody's subject and that one memory
+        alone, or more than 3 % of them, mentions.
         """
         known = self._names.get(label)
         if known is None:
@@ -428,7 +427,7 @@ class Joined:
 
     def find_names(self, question: str) -> list[str]:
         """
-        Return the names in a question, from left to right, each as long as can be; single small words only if there is no other.
+        Return the longest names in a question, from left to right; single lower-case words only if there is no other name.
 
         >>> anchors = Anchors()
         >>> for name in ("ed wood", "the film"):
@@ -454,27 +453,28 @@ class Joined:
         return list(named or small)
 
     def _longest(self, words: Sequence[str], place: int) -> int:
-        """Count the words of the longest name that begins at a place, 0 if none does."""
+        """Return the word count of the longest name that begins at a position, 0 if none does."""
         lengths = range(min(LONGEST, len(words) - place), 0, -1)
         return next((n for n in lengths if self.name(" ".join(words[place : place + n])).idf > 0), 0)
 
 
 CROWD = 1000
-"""A name that is the subject of more memories than this tells a seed's reader nothing about any one of them."""
+"""A name that is the subject of more memories than this says nothing about any single one."""
 RARE = 12
-"""A name that so few memories mention ties them together even if one has none of the question's words."""
+"""A name that so few memories mention connects them even if a memory has none of the question's words."""
 FEW_TIED = 0.05
-"""Share of all memories below which it is quicker to sort some than to look through all."""
+"""Share of all memories below which sorting a subset is quicker than scanning all."""
 MOST = 200_000
-"""Shared mentions that are looked at, those of the rarest names first, so that a large graph costs no more time than this."""
+"""Maximum number of shared mentions examined, the rarest names first; it bounds the time in a large graph."""
 
 
 def subject_signal(names: Iterable[str], joined: Joined, visible: Mask) -> Values:
     """
-    Return how surely memories are about a name of the question, in 0..1; a name shared by many says little about each.
+    Return how surely memories are about a name of the question, in 0..1; the more memories share a name, the less it says about
+    each.
 
     Args:
-        names: labels as `Joined.find_names` gives them.
+        names: labels as `Joined.find_names` returns them.
         visible: (ids,) the memories that may have a value.
 
     >>> anchors, faro = Anchors(), IRI("urn:faro")
@@ -497,13 +497,13 @@ def subject_signal(names: Iterable[str], joined: Joined, visible: Mask) -> Value
 
 def link_signal(seeds: Values, joined: Joined, visible: Mask) -> Values:
     """
-    Return how well good memories lead to the memories about what they mention.
+    Return how strongly good memories lead to the memories about what they mention.
 
     Args:
         seeds: (s,) the best memories, and how good each is in 0..1.
         visible: (ids,) the memories that may have a value.
     """
-    keys: list[NDArray[np.int64]] = []  # seed · ids + node: what one seed's names say of a node adds up
+    keys: list[NDArray[np.int64]] = []  # seed · ids + node: sums what the names of one seed say about a node
     values: list[NDArray[np.float64]] = []
     for rank, seed in enumerate(seeds[0].tolist()):
         base = rank * len(visible)
@@ -525,7 +525,7 @@ def link_signal(seeds: Values, joined: Joined, visible: Mask) -> Values:
 
 def shared_signal(seeds: Values, question: str, joined: Joined, postings: Sequence[Postings], visible: Mask) -> Values:
     """
-    Return how well memories that share a name with a good memory cover the question's words that this one leaves open.
+    Return how well memories that share a name with a good memory cover the question's words that the good memory lacks.
 
     Args:
         seeds: (s,) the best memories, and how good each is in 0..1.
@@ -543,8 +543,8 @@ def shared_signal(seeds: Values, question: str, joined: Joined, postings: Sequen
     else:
         slots[nodes] = visible[nodes]
         slots[seeds[0]] = 1
-        there = np.flatnonzero(slots != 0).astype(np.int32)  # several times quicker than of the numbers themselves
-    slots[there] = np.arange(1, len(there) + 1)  # 0: neither tied and visible nor a seed
+        there = np.flatnonzero(slots != 0).astype(np.int32)  # several times quicker than on the numbers themselves
+    slots[there] = np.arange(1, len(there) + 1)  # 0: neither a seed nor both tied and visible
     n = len(seeds[0])
     keys = (slots[nodes] - 1) * n + np.repeat([seed for seed, _, _ in ties], lengths)
     strengths = np.repeat([strength for _, strength, _ in ties], lengths)
@@ -563,7 +563,8 @@ def shared_signal(seeds: Values, question: str, joined: Joined, postings: Sequen
 
 def tie_signal(seeds: Values, joined: Joined, visible: Mask) -> Values:
     """
-    Return how rare a name memories share with a good memory, whatever else they say: "her husband" has no word of "married".
+    Return how rare the names are that memories share with a good memory, whatever else they say: "her husband" has no word of
+    "married".
 
     Args:
         seeds: (s,) the best memories, and how good each is in 0..1.
@@ -586,10 +587,11 @@ def tie_signal(seeds: Values, joined: Joined, visible: Mask) -> Values:
 
 def _ties(seeds: Sequence[int], joined: Joined, most: int | None = None) -> list[tuple[int, float, Nodes]]:
     """
-    Return (place of a seed, idf² of a name it mentions, the memories that mention it), the rarest first, `MOST` at most.
+    Return (position of a seed, idf² of a name it mentions, the memories that mention it), the rarest first, at most `MOST`
+    memories.
 
     Args:
-        most: leave out what more memories mention than this.
+        most: leave out names that more memories mention than this.
     """
     common = max(COMMON * joined.n, 2)
     if most is not None:
@@ -642,7 +644,7 @@ def _best(nodes: Nodes, values: Weights) -> Values:
 
 @register
 class GraphLinks(GraphTables[Links]):
-    """What the memories of each named graph are about and mention."""
+    """What the memories of each named graph are about, and what they mention."""
 
     name = "links"
     version = 2
@@ -677,9 +679,11 @@ class GraphLinks(GraphTables[Links]):
 
     def read_edges(self, record: Record) -> tuple[dict[IRI, float], list[IRI]]:
         """
-        Return what a memory is about before all, how surely, and what else it mentions or is about; the user is left out.
+        Return the subject of a memory under its names, each with its weight, and what else the memory mentions or is about, without
+        the user.
 
-        That is its `mem:subject`, as long as it is about that, or the only thing it is about, and the names beside it.
+        The subject is its `mem:subject`, as long as the memory is about that, or the only thing it is about, and the names beside
+        it.
         """
         said = [value for value in record.statements.get(MEM.about, ()) if isinstance(value, IRI)]
         about = [iri for iri in said if not iri.startswith(_USER)]
@@ -718,7 +722,7 @@ class GraphLinks(GraphTables[Links]):
 
 def read_labels(record: Record) -> dict[str, float]:
     """
-    Return every label of an anchor, and how surely it means the anchor; a remark in parentheses at the end of a name may go.
+    Return every label of an anchor and how surely it means the anchor; a final remark in parentheses may be left out of a name.
 
     >>> read_labels(Record(IRI("urn:a"), IRI("urn:g"), {MEM.name: ["Ed Wood (film)"]}))
     {'ed wood film': 1.0, 'ed wood': 1.0}

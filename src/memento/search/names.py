@@ -1,7 +1,7 @@
 """
-Names in running text, as they stand there: `read_names("Anna Smith of Faro met Bob.")` → Anna Smith of Faro, Bob.
+Names in running text, as they are spelled there: `read_names("Anna Smith of Faro met Bob.")` → Anna Smith of Faro, Bob.
 
-*But:* names are seen by their capitals; a script without them has none.
+*But:* names are recognised by their capitals, so a script without capitals has none.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ from dataclasses import dataclass
 from memento.search.subjects import JOINTS, OPENERS
 
 LONGEST = 8
-"""Words of a label; longer ones are headlines."""
+"""Maximum number of words in a label; longer ones are headlines."""
 
-# As in `labels.normalise_label`, and hyphens and slashes part words too: "Sackville-West" is also written "Sackville West".
+# As in `labels.normalise_label`, but hyphens and slashes separate words too: "Sackville-West" is also written "Sackville West".
 _WORD = re.compile(r"[^\s\"'“”‘’`«»,;:!?()\[\]{}\-‐‑–—/|]+")
 
 
 @dataclass(frozen=True, slots=True)
 class NameWords:
-    """The words of a text as they are compared, and where a name may begin."""
+    """The words of a text, normalised for comparison, and the positions where a name may begin."""
 
     words: tuple[str, ...]
-    starts: tuple[int, ...]  # ascending: places of words without a small first letter
-    spans: Mapping[str, str]  # its capitalised spans and four-digit numbers, in order: label → as it is spelled
+    starts: tuple[int, ...]  # ascending: positions of words that do not begin with a lower-case letter
+    spans: Mapping[str, str]  # its capitalised spans and four-digit numbers, in order: label → spelling in the text
 
 
 def label_of(name: str) -> str:
     """
-    Return a name as labels are compared here: its words, case folded, without punctuation around them; empty if none is left.
+    Return a name as a label: its words, case folded, without punctuation around them; empty if no word is left.
 
     >>> label_of("The Sackville-Wests, Jr."), label_of("Node.js"), label_of("…")
     ('the sackville wests jr', 'node.js', '')
@@ -42,7 +42,7 @@ def label_of(name: str) -> str:
 
 def is_telling(label: str) -> bool:
     """
-    Return whether a label can name something: not too long, and no single idle word.
+    Return whether a label can name something: it is not too long, and not a single stop word.
 
     >>> is_telling("the who"), is_telling("the"), is_telling("paris"), is_telling("")
     (True, False, True, False)
@@ -63,7 +63,7 @@ def read_names(text: str) -> NameWords:
     words: list[str] = []
     starts: list[int] = []
     spans: dict[str, str] = {}
-    run: list[tuple[str, str]] = []  # each word as it is compared and as it is spelled
+    run: list[tuple[str, str]] = []  # each word, normalised and as spelled
     end = 0
     for found in _WORD.finditer(text):
         raw = found[0]
@@ -84,7 +84,7 @@ def read_names(text: str) -> NameWords:
             if len(word) == 4 and word.isdecimal():
                 spans[word] = word
         words.append(word)
-        if raw[-1] in ".…" and len(word) > 2:  # a full stop, unless it shortens: "J. R.", "Dr."
+        if raw[-1] in ".…" and len(word) > 2:  # the end of a sentence, not an abbreviation such as "J. R." or "Dr."
             _close(run, spans)
     _close(run, spans)
     return NameWords(tuple(words), tuple(starts), spans)
@@ -95,7 +95,7 @@ def _is_joint(between: str) -> bool:
 
 
 def _close(run: list[tuple[str, str]], spans: dict[str, str]) -> None:
-    """Turn a run of capitalised words into a span, freed of the idle words it begins with and the joints it ends with."""
+    """Turn a run of capitalised words into a span, without stop words at its beginning and joining words at its end."""
     first = 0
     while first < len(run) and (run[first][0] in OPENERS or run[first][0] in JOINTS):
         first += 1
@@ -111,11 +111,11 @@ def find_longest(
     words: Sequence[str], starts: Sequence[int], limits: Mapping[str, int], is_known: Callable[[str], bool]
 ) -> set[str]:
     """
-    Return the known labels found from left to right, each as long as can be; a word belongs to one of them at most.
+    Return the longest known labels, found from left to right; a word belongs to at most one of them.
 
     Args:
-        starts: places where a label may begin, ascending.
-        limits: by the first word of a label, how many words the longest one has.
+        starts: positions where a label may begin, ascending.
+        limits: by the first word of a label, the word count of the longest such label.
 
     >>> known = {"new york", "york", "new york city"}
     >>> find_longest(("new", "york", "city", "hall"), [0, 1, 2], {"new": 3, "york": 1}, known.__contains__)

@@ -1,13 +1,15 @@
 """
-The vectors of one kind of node in memory, for search by likeness: all of them compared up to some number, above it a FAISS inverted
-file of 8-bit codes, or an HNSW graph over such codes, whose hits are compared again by the vectors themselves.
+The vectors of one kind of node in memory, for similarity search. Up to a configured number, a search compares all of them; above
+it, it uses a FAISS inverted file of 8-bit codes, or an HNSW graph over such codes, and compares the hits again by the full vectors.
 
-`Sketch` keeps the signs of vectors, 48 bytes for 384 numbers: which rows may be near, in a millisecond for a hundred thousand.
+`Sketch` keeps the signs of vectors, 48 bytes for 384 numbers: it finds rows that may be near in a millisecond per hundred thousand
+rows.
 
-*But:* which it is is decided at start; an index that grows in between stays what it is. HNSW cannot remove: what is gone stays
-in its graph as a way to others, is never returned, and goes when the graph is built again: when the index is kept and less than
-`_LEAST_USED` of its rows count. Its search looks as much further as a filter lets less pass; where it starves all the same, in
-the end at every row that is allowed. The order of what a sketch brings is only guessed; `VectorIndex.near` compares the rows.
+*But:* the kind of index is chosen at start; an index that grows past the limit keeps its kind. HNSW cannot remove rows: a removed
+row stays in the graph as a connection between others and is never returned, until the graph is rebuilt, which happens when the
+index is stored and less than `_LEAST_USED` of its rows are in use. The fewer rows a filter allows, the more rows an HNSW search
+examines; if it still finds too few, it finally compares every allowed row. A sketch orders its hits only approximately;
+`VectorIndex.near` compares the rows.
 
 *Source:* Charikar 2002, STOC: the share of signs that differ estimates the angle. Malkov and Yashunin 2018, TPAMI: HNSW.
 """
@@ -32,46 +34,46 @@ Values = NDArray[np.float32]
 
 _KEPT_AS: Mapping[Above, str] = {"ivf": "codes", "hnsw": "links"}
 
-_LIST = 1000  # vectors for each list of the inverted file
-_SAMPLE = 40  # vectors for each list that it learns from
-_PROBES = 24  # lists that are looked through first
-_EXACT = 4_000  # rows up to which all are compared even where it need not be exact
-_POOL = 256  # rows that their signs bring in
-_READ = 20_000  # rows up to which they are kept in the vector file alone
-_FEW = 20_000  # allowed vectors up to which all of them are compared, whatever the index
-_NEIGHBOURS = 16  # of a row in an HNSW graph: M, as published
-_BREADTH = 50  # rows that a search of it keeps in view: efSearch, as published
-_BUILD_BREADTH = 200  # and while it is built: efConstruction, as published
-_STARVED = 10  # one row in so many allowed, and its search finds too few
-_LEAST_USED = 0.7  # share of the rows of an HNSW graph that must count, or it is built again
+_LIST = 1000  # vectors per list of the inverted file
+_SAMPLE = 40  # training vectors per list
+_PROBES = 24  # lists that a search examines first
+_EXACT = 4_000  # rows up to which all are compared even where the result need not be exact
+_POOL = 256  # candidate rows found by their signs
+_READ = 20_000  # rows up to which vectors are stored in the vector file alone
+_FEW = 20_000  # allowed vectors up to which all are compared, whatever the index
+_NEIGHBOURS = 16  # per row in an HNSW graph: M, as published
+_BREADTH = 50  # rows that an HNSW search keeps as candidates: efSearch, as published
+_BUILD_BREADTH = 200  # the same while the graph is built: efConstruction, as published
+_STARVED = 10  # if fewer than one row in this many is allowed, an HNSW search finds too few
+_LEAST_USED = 0.7  # share of an HNSW graph's rows that must be in use, or it is rebuilt
 
 
 class VectorIndex:
-    """Rows only grow; removed ones are masked out. A node has one row for each window of its text."""
+    """An index whose rows are only appended; removed ones are masked out. A node has one row for each window of its text."""
 
     def __init__(self, dimensions: int, flat: int = FLAT, above: Above = "ivf") -> None:
         """
         Args:
-            flat: rows up to which every one is looked at.
-            above: what is searched where there are more.
+            flat: number of rows up to which a search compares every one.
+            above: the index structure that a search uses above that number.
         """
         self._flat, self._above = flat, above
         self._index: Any = faiss.IndexFlatIP(dimensions)
         self._dimensions = dimensions
-        self._coded = False  # whether the index has codes alone; then the rows are beside it
+        self._coded = False  # whether the index holds codes alone; the rows are then stored beside it
         self._base: Vectors = np.zeros((0, dimensions), dtype=np.float32)
         self._more: Vectors = np.zeros((0, dimensions), dtype=np.float32)
         self._owner = np.zeros(0, dtype=np.int32)
         self._first = np.zeros(0, dtype=np.int64)
         self._count = np.zeros(0, dtype=np.int32)
         self._used = self._nodes = self._here = 0
-        self._sketch: Sketch | None = None  # made when `near` is asked for
+        self._sketch: Sketch | None = None  # built when `near` first needs it
 
     def __len__(self) -> int:
         return self._nodes
 
     def put(self, nodes: Sequence[int] | Ids, vectors: Sequence[Vectors]) -> None:
-        """Add nodes with their (windows, d) unit vectors, in place of what they had."""
+        """Add nodes with their (windows, d) unit vectors, replacing their earlier ones."""
         if len(nodes):
             self.fill(
                 np.asarray(nodes, dtype=np.int32),
@@ -80,7 +82,7 @@ class VectorIndex:
             )
 
     def fill(self, nodes: Ids, counts: NDArray[np.integer], rows: Vectors) -> None:
-        """Do the same with the rows of all nodes in one piece, `counts[i]` of them for `nodes[i]`."""
+        """Do the same with the rows of all nodes in one array, `counts[i]` of them for `nodes[i]`."""
         for node in nodes[(nodes < len(self._count))].tolist():
             self.drop(node)
         self._reach(int(nodes.max(initial=-1)) + 1)
@@ -107,7 +109,7 @@ class VectorIndex:
         return node < len(self._count) and bool(self._count[node])
 
     def drop(self, node: int) -> None:
-        """Let a node be found no more; harmless when it has no vector."""
+        """Make a node unfindable; harmless when it has no vector."""
         if node < len(self._count) and (count := int(self._count[node])):
             first = int(self._first[node])
             self._owner[first : first + count] = -1
@@ -117,11 +119,11 @@ class VectorIndex:
 
     @property
     def is_whole(self) -> bool:
-        """Whether a search looks at every vector."""
+        """Whether a search compares every vector."""
         return not self._coded
 
     def vectors(self, nodes: Sequence[int] | Ids) -> Vectors:
-        """Return (len(nodes), d): the first vector of each node, zeros where it has none; for comparing nodes to each other."""
+        """Return (len(nodes), d): the first vector of each node, zeros where it has none; for comparing nodes with each other."""
         asked = np.asarray(nodes, dtype=np.int64)
         rows = np.zeros((len(asked), self._dimensions), dtype=np.float32)
         there = np.flatnonzero(self._counts(asked))
@@ -142,9 +144,9 @@ class VectorIndex:
 
     def likeness(self, asked: Vectors, size: int) -> Values:
         """
-        Return (size,) for each id the best cosine of any of its windows to any row of `asked` (w, d); −1 where it has no vector.
+        Return (size,) for each id the best cosine of any of its windows with any row of `asked` (w, d); −1 where it has no vector.
 
-        Looks at every vector: some ten milliseconds for a hundred thousand.
+        Compares every vector: some ten milliseconds for a hundred thousand.
         """
         best = np.full(size, -1.0, dtype=np.float32)
         if self._used:
@@ -162,17 +164,19 @@ class VectorIndex:
 
     def search(self, asked: Vectors, k: int, inside: Mask) -> tuple[Ids, Values]:
         """
-        Return the `k` nodes that `inside` (ids,) allows whose best window is nearest to any row of `asked` (w, d).
+        Return the `k` nodes allowed by `inside` (ids,) whose best window is nearest to any row of `asked` (w, d).
 
         Returns:
-            (≤ k,) ids and cosines, best first. Exactly k when that many are allowed. Above `flat` rows some may be missed
-            for others nearly as near, but not when few are allowed.
+            (≤ k,) ids and cosines, best first. Exactly k when that many are allowed. Above `flat` rows the search may miss some for
+            others that are nearly as near, but not when few are allowed.
         """
         owner = self._owner[: self._used]
         allowed = np.zeros(self._used, dtype=np.bool_)
         if self._used and len(inside):
             reach = len(self._count) <= len(inside) or int(owner.max()) < len(inside)
-            allowed = inside[owner if reach else np.minimum(owner, len(inside) - 1)]  # a copy; −1 is taken back below
+            allowed = inside[
+                owner if reach else np.minimum(owner, len(inside) - 1)
+            ]  # a copy; entries for −1 are reset below
             if self._here < self._used or not reach:
                 allowed &= (owner >= 0) & (owner < len(inside))
         count = int(np.count_nonzero(allowed))
@@ -186,11 +190,11 @@ class VectorIndex:
         selector = faiss.IDSelectorBitmap(self._used, faiss.swig_ptr(bits))
         wanted, effort = (max(k, _BREADTH), _BREADTH * self._used // count) if is_graph else (k, _PROBES)
         most = self._used if is_graph else self._index.nlist if self._coded else 0
-        # Windows of one text crowd each other out: ask for more rows until k different nodes have come.
+        # Windows of one text compete with each other: ask for more rows until k different nodes are found.
         while True:
             wanted = min(wanted, count)
             hits, rows = self._index.search(asked, wanted, params=self._parameters(selector, min(effort, most)))
-            # Each row of the question needs k different nodes: the best of all is the best of one of them.
+            # Each row of the question needs k different nodes: the overall best are among these.
             if wanted == count or min(len(distinct(owner[row[row >= 0]])) for row in rows) >= k:
                 break
             if effort < most:
@@ -198,7 +202,9 @@ class VectorIndex:
             elif self._coded and (rows < 0).any():
                 break
             wanted *= 2
-        if is_graph and (rows < 0).any() and len(distinct(owner[rows[rows >= 0]])) < k:  # parts that no link leads to
+        if (
+            is_graph and (rows < 0).any() and len(distinct(owner[rows[rows >= 0]])) < k
+        ):  # parts of the graph that no link reaches
             rows = np.flatnonzero(allowed)
         rows = np.unique(rows[rows >= 0]) if self._coded else rows
         scores = _products(self._rows(rows), asked) if self._coded else hits.ravel()
@@ -206,9 +212,9 @@ class VectorIndex:
 
     def near(self, asked: Vectors, k: int, inside: Mask) -> tuple[Ids, Values]:
         """
-        Do the same as `search`, where it need not be exact: above some thousands of rows, what their signs bring in is compared.
+        Do the same as `search`, but approximately: above some thousands of rows, only candidates found by their signs are compared.
 
-        A node whose cosine stands out is found; among those that are all far, some are missed for others as far.
+        It finds a node whose cosine stands out; among nodes that are all far, it may miss some for others that are as far.
         """
         if self._used <= _EXACT or not len(inside):
             return self.search(asked, k, inside)
@@ -225,9 +231,9 @@ class VectorIndex:
 
     def arrays(self) -> Arrays:
         """
-        Return what is to be kept, without the rows that are masked out; an inverted file is made when there are enough.
+        Return the arrays to store, without the rows that are masked out; an inverted file is built when there are enough rows.
 
-        Of few rows nothing is: the vector file has them, and gives them back as soon.
+        For few rows nothing is stored: the vector file has them and returns them as fast.
         """
         nodes = np.flatnonzero(self._count)
         counts = self._count[nodes]
@@ -255,7 +261,7 @@ class VectorIndex:
     def from_arrays(
         cls, arrays: Mapping[str, NDArray[Any]], dimensions: int, flat: int = FLAT, above: Above = "ivf"
     ) -> Self:
-        """Return what `arrays` gave; raises `KeyError` when it was kept without the HNSW graph that is asked for."""
+        """Restore from what `arrays` returned; raise `KeyError` when the requested HNSW graph is not part of it."""
         index = cls(dimensions, flat, above)
         nodes, counts, rows = arrays["nodes"], arrays["counts"], arrays["rows"]
         if len(rows) <= flat or (above == "ivf" and _KEPT_AS[above] not in arrays):
@@ -272,7 +278,7 @@ class VectorIndex:
         return index
 
     def _train(self, rows: Vectors) -> Any:
-        """Return an index of codes with some rows in it, by their number."""
+        """Return an index of codes with the given rows, numbered in order."""
         dimensions = rows.shape[1]
         if self._above == "hnsw":
             code: Any = faiss.ScalarQuantizer.QT_8bit
@@ -299,7 +305,7 @@ class VectorIndex:
         return faiss.SearchParameters(sel=selector)  # type: ignore[call-arg]
 
     def _stored_rows(self) -> Vectors:
-        """Return (rows, d) the vectors of a flat index, as they are in its memory."""
+        """Return (rows, d) the vectors of a flat index, as a view of its memory."""
         stored: Vectors = faiss.rev_swig_ptr(self._index.get_xb(), self._used * self._dimensions)
         return stored.reshape(self._used, -1)
 
@@ -329,7 +335,9 @@ class VectorIndex:
 
 
 def _products(rows: Vectors, asked: Vectors) -> Values:
-    """Return (n,) the best product of each row with any of `asked`; by one thread: two that spin are slower on a busy machine."""
+    """
+    Return (n,) the best product of each row with any of `asked`, by one thread: two threads that spin are slower on a busy machine.
+    """
     rows, best = np.ascontiguousarray(rows), np.full(len(rows), -np.inf, dtype=np.float32)
     scores = np.empty(len(rows), dtype=np.float32)
     products: Any = faiss.fvec_inner_products_ny  # type: ignore[attr-defined]  # the stubs leave it out
@@ -341,7 +349,7 @@ def _products(rows: Vectors, asked: Vectors) -> Values:
 
 
 def _best_of(nodes: Ids, scores: Values, k: int) -> tuple[Ids, Values]:
-    """Return each node once with its best score, the `k` best, best first; equal scores by id."""
+    """Return each node once with its best score, the `k` best first; ties by id."""
     order = np.lexsort((nodes, -scores))
     _, first = np.unique(nodes[order], return_index=True)
     kept = order[np.sort(first)][:k]
@@ -353,7 +361,7 @@ _WORD = 64
 
 class Sketch:
     """
-    Rows that only grow.
+    The signs of rows, which are only appended.
 
     >>> sketch = Sketch(2)
     >>> sketch.follow(np.array([[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]], dtype=np.float32))
@@ -370,7 +378,7 @@ class Sketch:
         return self._used
 
     def follow(self, rows: Vectors) -> None:
-        """Take in more rows (n, d)."""
+        """Append more rows (n, d)."""
         end = self._used + len(rows)
         if end > self._columns.shape[1]:
             more = max(end, 2 * self._columns.shape[1], 1024) - self._columns.shape[1]
@@ -381,16 +389,17 @@ class Sketch:
 
     def nearest(self, asked: Vectors, count: int, allowed: NDArray[np.bool_]) -> NDArray[np.int64]:
         """
-        Return the `count` rows whose signs differ least from those of `asked` (d,), ascending, and those that differ as little.
+        Return the `count` rows whose signs differ least from those of `asked` (d,), ascending, and further rows that tie with the
+        last of them.
 
         Args:
-            allowed: (rows,) those that may be found; fewer come back where fewer are allowed.
+            allowed: (rows,) those that may be found; fewer are returned where fewer are allowed.
         """
         distances = np.zeros(self._used, dtype=np.uint16)
         for column, signs in zip(self._columns, self._signs(asked[None, :])[0], strict=True):
             distances += np.bitwise_count(column[: self._used] ^ signs)
         distances[~allowed] = self._words * _WORD + 1
-        # Distances are few different numbers: to count them is quicker than to sort.
+        # Distances have few distinct values: counting them is quicker than sorting.
         within = np.cumsum(np.bincount(distances, minlength=self._words * _WORD + 2)[:-1])
         most = int(np.searchsorted(within, min(count, int(within[-1]))))
         near = np.flatnonzero(distances <= most)
@@ -413,13 +422,13 @@ class KindVectors(Index):
     def __init__(self, context: Context | None = None, dimensions: int | None = None) -> None:
         """
         Args:
-            dimensions: numbers of a vector, where that is not what the context says.
+            dimensions: length of a vector, where it differs from the context's.
         """
         super().__init__(context)
         kinds: tuple[Kind, ...] = ("memory", "anchor", "key")
         self._shape = (dimensions or self.context.dimensions, self.context.flat, self.context.above)
         self._of = {kind: VectorIndex(*self._shape) for kind in kinds}
-        self._unread = kinds  # what the vector file alone has
+        self._unread = kinds  # kinds whose vectors are only in the vector file
 
     def __getitem__(self, kind: Kind) -> VectorIndex:
         return self._of[kind]
@@ -430,7 +439,7 @@ class KindVectors(Index):
             index.put(nodes, [update.vectors[node] for node in nodes])
 
     def fill(self, everything: Everything) -> None:
-        """Do nothing: `fill_vectors` does."""
+        """Do nothing: `fill_vectors` does the work."""
 
     def fill_vectors(self, file: VectorFile) -> None:
         if not self._unread:
@@ -442,13 +451,13 @@ class KindVectors(Index):
             rows[place], owners[place] = vector, node
         for kind in self._unread:
             placed = np.isin(owners, np.flatnonzero(nodes.within(nodes.graphs(), kind)))
-            some, counts = np.unique(owners[placed], return_counts=True)  # the file gives them by id
+            some, counts = np.unique(owners[placed], return_counts=True)  # the file returns them by id
             if len(some):
                 self._of[kind].fill(some.astype(np.int32), counts, rows[placed])
         self._unread = ()
 
     def forget_file(self) -> None:
-        """Let no vector be read from a file: all are here."""
+        """Stop reading vectors from a file: all are loaded."""
         self._unread = ()
 
     def drop(self, node: int) -> None:
@@ -461,7 +470,7 @@ class KindVectors(Index):
         return nest_arrays({kind: index.arrays() for kind, index in self._of.items()})
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take what `arrays` gave; `fill_vectors` does the rest."""
+        """Restore from what `arrays` returned; `fill_vectors` does the rest."""
         parts = {kind: select_part(arrays, kind) for kind in self._of}
         self._unread = tuple(kind for kind, some in parts.items() if "rows" not in some and len(some["nodes"]))
         for kind, some in parts.items():

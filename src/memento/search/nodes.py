@@ -1,8 +1,8 @@
 """
-Dense integer ids for everything that can be found, and the arrays that say who may see it and when it was true;
-and one node as the graph describes it, a `Record`.
+Dense integer ids for everything that can be found, the arrays that say who may see a node and when it was true, and one node as the
+graph describes it, a `Record`.
 
-An id is shared by vectors, words and links. All filters (namespace, kind, the two time axes) are one boolean array over ids.
+Vectors, words and links share the ids. All filters (namespace, kind, the two time axes) are one boolean array over ids.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ Mask = NDArray[np.bool_]
 Ids = NDArray[np.int32]
 
 EXPLICIT = "explicit"
-"""The source of a note that says none."""
+"""The source of a note that does not state one."""
 _KINDS: dict[Kind, int] = {"memory": 1, "anchor": 2, "key": 3}
 _KIND_OF: dict[int, Kind] = {code: kind for kind, code in _KINDS.items()}
 _EXPIRED = 3  # row of the times: believed until
-_ENDINGS = (1, _EXPIRED, 4)  # rows of the times at which what is current changes
+_ENDINGS = (1, _EXPIRED, 4)  # rows of the times whose instants change what is current
 NEVER = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lifetime:
     """
-    When a node was true and when it was believed; None is "not yet over".
+    When a node was true and when it was believed; None means that there is no end yet.
 
     `retired_at` is when Memento learned of `invalid_at`: before that instant it believed that the node still held.
     """
@@ -55,7 +55,7 @@ class Lifetime:
 
 @dataclass(slots=True)
 class _Moment:
-    """What is current in some graphs from one instant until the next at which something ends, in milliseconds."""
+    """The current nodes of some graphs, valid from one instant until the next end of a node, in milliseconds."""
 
     codes: Sequence[int]
     mask: Mask
@@ -64,7 +64,7 @@ class _Moment:
 
 
 class Nodes:
-    """The ids in use and their filters. Ids are given by `search/vectors.py`, which keeps them."""
+    """The ids in use and their filters. `search/vectors.py` assigns the ids and stores them."""
 
     def __init__(self) -> None:
         self._iris: list[IRI | None] = []
@@ -82,11 +82,11 @@ class Nodes:
 
     @property
     def size(self) -> int:
-        """One more than the largest id ever used, or somewhat more: the length of every mask."""
+        """The length of every mask: at least one more than the largest id ever used."""
         return len(self._kind)
 
     def put(self, node: int, iri: IRI, kind: Kind, graph: IRI, lifetime: Lifetime) -> None:
-        """Let a node be found, or replace what is known of it."""
+        """Add a node, or replace its data."""
         self._grow(node + 1)
         self._iris[node] = iri
         self._ids[iri] = node
@@ -99,12 +99,12 @@ class Nodes:
         self._update_moments(node)
 
     def expire(self, node: int, at: datetime | None) -> None:
-        """Let a node be believed until an instant, or from now on; whatever else is known of it stays."""
+        """Set the instant until which a node is believed (None: no end); leave its other data unchanged."""
         self._times[_EXPIRED, node] = _ms(at, NEVER)
         self._update_moments(node)
 
     def fill(self, rows: Sequence[tuple[int, IRI, Kind, IRI, Lifetime]]) -> None:
-        """Let many nodes be found that are not: the same as `put` for each, in a fraction of the time."""
+        """Add many new nodes: the same as `put` for each, in a fraction of the time."""
         nodes = np.array([node for node, *_ in rows], dtype=np.int32)
         self._grow(int(nodes.max(initial=-1)) + 1)
         for node, iri, *_ in rows:
@@ -120,7 +120,7 @@ class Nodes:
         self._moments.clear()
 
     def drop(self, node: int) -> None:
-        """Let a node be found no more; harmless when there is none."""
+        """Remove a node; harmless when it is missing."""
         if node < len(self._iris) and (iri := self._iris[node]) is not None:
             self._iris[node] = None
             del self._ids[iri]
@@ -128,7 +128,7 @@ class Nodes:
             self._update_moments(node)
 
     def iri(self, node: int) -> IRI:
-        """Return the IRI of an id; raises `KeyError` when the id is not in use."""
+        """Return the IRI of an id; raise `KeyError` when the id is not in use."""
         iri = self._iris[node] if 0 <= node < len(self._iris) else None
         if iri is None:
             raise KeyError(node)
@@ -139,37 +139,37 @@ class Nodes:
         return self._ids.get(iri)
 
     def iris(self) -> list[IRI]:
-        """Return every IRI that can be found, in no order."""
+        """Return every IRI that can be found, unordered."""
         return list(self._ids)
 
     def kind(self, node: int) -> Kind:
-        """Return what a node is that can be found."""
+        """Return the kind of a node."""
         return _KIND_OF[int(self._kind[node])]
 
     def graph(self, node: int) -> IRI:
-        """Return the graph that describes a node that can be found."""
+        """Return the graph that describes a node."""
         return self._names[int(self._graph[node])]
 
     def by_graph(self, nodes: NDArray[np.integer]) -> Iterator[tuple[IRI, Mask]]:
-        """Return the graphs that describe some nodes, each with (n,) which of them it does."""
+        """Yield the graphs that describe some nodes, each with (n,) which of the nodes it describes."""
         codes, names = self._graph[nodes], self._names
         for code in np.unique(codes).tolist():
             yield names[code], codes == code
 
     def knows(self, graph: IRI) -> bool:
-        """Tell whether a graph described a node."""
+        """Return whether a graph has ever described a node."""
         return graph in self._graphs
 
     def graphs(self) -> list[IRI]:
-        """Return every graph that described a node."""
+        """Return every graph that has ever described a node."""
         return list(self._graphs)
 
     def within(self, graphs: Sequence[IRI], kind: Kind) -> Mask:
-        """Return (size,) True for the nodes of a kind in some graphs, whatever their time."""
+        """Return (size,) the nodes of a kind in some graphs, at any time."""
         return self._inside(self._codes(graphs), kind)
 
     def among(self, nodes: NDArray[np.integer], graphs: Sequence[IRI], kind: Kind) -> Mask:
-        """Return (n,) which of some nodes are of a kind and in some graphs: `within`, without looking at all others."""
+        """Return (n,) which of some nodes are of a kind and in some graphs: like `within`, but examining these nodes only."""
         inside: Mask = self._kind[nodes] == _KINDS[kind]
         of, within = self._graph[nodes], np.zeros(len(nodes), dtype=np.bool_)
         for code in self._codes(graphs):
@@ -185,10 +185,10 @@ class Nodes:
         believed_at: datetime | None = None,
     ) -> Mask:
         """
-        Return (size,) True for the memories in some graphs that were true at `as_of` as far as was believed at `believed_at`.
+        Return (size,) the memories in some graphs that were true at `as_of`, by what was believed at `believed_at`.
 
-        Without `as_of` a memory counts unless it is already over: a fact about next month is known today. What is current
-        now is kept and follows every change: read it, and let go of it before the next write.
+        Without `as_of` a memory counts unless it is already over: a fact about next month is known today. What is current now is
+        cached and follows every change: do not modify the result, and do not keep it across a write.
         """
         if as_of is None and believed_at is None:
             return self._now(graphs, _ms(now, 0))
@@ -197,7 +197,7 @@ class Nodes:
         true_at = _ms(as_of, believed)
         ends = np.where(known_since <= believed, valid_until, NEVER)
         mask = self.within(graphs, "memory") & (true_at < ends)
-        # Without a question about the past, what was written this very millisecond is believed already.
+        # Without a question about the past, what was written in this very millisecond is already believed.
         mask &= believed < believed_until
         if believed_at is not None:
             mask &= believed_from <= believed
@@ -206,7 +206,7 @@ class Nodes:
         return np.asarray(mask, dtype=np.bool_)
 
     def find_begun(self, since: datetime, until: datetime) -> Mask:
-        """Return which nodes began to hold from `since` until before `until`."""
+        """Return which nodes began to hold at or after `since` and before `until`."""
         return np.asarray((self._times[0] >= _ms(since, 0)) & (self._times[0] < _ms(until, 0)), dtype=np.bool_)
 
     def began(self, node: int) -> int:
@@ -215,13 +215,13 @@ class Nodes:
 
     def history(self, graphs: Sequence[IRI], *, now: datetime, believed_at: datetime | None = None) -> Mask:
         """
-        Return (size,) True for the memories in some graphs that history tells of at `believed_at`: also those that were over or
+        Return (size,) the memories in some graphs that the history at `believed_at` includes: also those that had ended or been
         corrected by then, but none that was forgotten.
         """
         _, _, believed_from, believed_until, known_since = self._times
         believed = _ms(believed_at, _ms(now, 0))
         mask = self.within(graphs, "memory")
-        # A correction ends a belief at the very instant at which it is known; forgetting ends it alone.
+        # A correction ends a belief at the very instant at which the end becomes known; forgetting only ends the belief.
         mask &= (believed < believed_until) | (known_since == believed_until)
         if believed_at is not None:
             mask &= believed_from <= believed
@@ -239,15 +239,15 @@ class Nodes:
         return known.mask
 
     def next_end(self, now: datetime) -> int:
-        """Return the next instant at which a node ends, or an end becomes known, in milliseconds since 1970."""
+        """Return the next instant at which a node ends or an end becomes known, in milliseconds since 1970."""
         return self._next(milliseconds(now))
 
     def _next(self, now: int) -> int:
-        """Return the next instant after `now` at which a node ends, or an end becomes known."""
+        """Return the next instant after `now` at which a node ends or an end becomes known."""
         return min(int(row.min(initial=NEVER, where=row > now)) for row in self._times[list(_ENDINGS)])
 
     def _update_moments(self, node: int) -> None:
-        """Bring what is kept as current up to a node's new state."""
+        """Update the cached current nodes with a node's new state."""
         _, valid_until, _, believed_until, known_since = self._times[:, node].tolist()
         is_memory = self._kind[node] == _KINDS["memory"]
         for known in self._moments.values():
@@ -257,21 +257,21 @@ class Nodes:
             known.until = min([known.until, *(end for end in (valid_until, believed_until, known_since) if end > now)])
 
     def days(self, nodes: Ids | None = None) -> NDArray[np.int64]:
-        """Return (size,) the day since 1970 from which each node was true, or (len(nodes),) for some of them."""
+        """Return (size,) the day since 1970 from which each node was true, or (len(nodes),) for the given ones."""
         since = self._times[0] if nodes is None else self._times[0, nodes]
         return np.asarray(since // 86_400_000, dtype=np.int64)
 
     def creation_times(self, nodes: NDArray[np.integer]) -> NDArray[np.int64]:
-        """Return (n,) when some nodes were believed first, in milliseconds since 1970."""
+        """Return (n,) when some nodes were first believed, in milliseconds since 1970."""
         return np.asarray(self._times[2, nodes], dtype=np.int64)
 
     def newest(self, mask: Mask) -> Ids:
-        """Return the ids that a (size,) mask allows, the latest believed first; of the same instant, the latest id."""
+        """Return the ids that a (size,) mask allows, the latest believed first; at the same instant, the largest id first."""
         nodes = np.flatnonzero(mask[: self.size]).astype(np.int32)
         return nodes[np.lexsort((-nodes, -self._times[2, nodes]))]
 
     def arrays(self) -> Arrays:
-        """Return what is to be kept."""
+        """Return the arrays to store."""
         return nest_arrays(
             {
                 "": {"kind": self._kind, "graph": self._graph, "times": self._times},
@@ -282,7 +282,7 @@ class Nodes:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Return what `arrays` gave; they are written to."""
+        """Restore from what `arrays` returned; the arrays are modified later."""
         nodes = cls()
         nodes._iris = [IRI(iri) if iri else None for iri in unpack_strings(select_part(arrays, "iris"))]
         nodes._ids = {iri: node for node, iri in enumerate(nodes._iris) if iri is not None}
@@ -335,13 +335,13 @@ def _ms(at: datetime | None, otherwise: int) -> int:
 
 
 Statements = Mapping[IRI, Sequence[Value]]
-"""What the graph says of one node: predicate → objects."""
+"""The statements of the graph about one node: predicate → objects."""
 
 Edge = tuple[IRI, IRI, float]
 """A link from a key to a memory, and its weight."""
 
 REMEMBERED = "remember"
-"""The mem:source of a memory that came with keys."""
+"""The mem:source of a memory that was saved with keys."""
 
 _KIND_OF_TYPE: dict[IRI, Kind] = {MEM.Memory: "memory", MEM.Entity: "anchor", MEM.User: "anchor", MEM.Key: "key"}
 
@@ -353,28 +353,28 @@ BASE: frozenset[IRI] = frozenset(
         *(MEM["from"], MEM.to, MEM.weight, MEM.session, MEM.position, MEM.invalidated, MEM.at),
     }
 )
-"""The predicates that a `Record` reads, whatever indexes there are."""
+"""The predicates that every `Record` reads, whatever indexes there are."""
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One node as the graph has it now, without the values that are out of the range of their property."""
+    """One node as the graph has it now, without values outside the range of their property."""
 
     iri: IRI
     graph: IRI
     statements: Statements
     kind: Kind | None = field(init=False)
-    """What it is to the indexes, or None when they do not hold such a node."""
+    """The kind of node it is for the indexes, or None when they do not hold such a node."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "statements", drop_unreadable(self.statements))
         kind = next((_KIND_OF_TYPE[IRI(str(t))] for t in self.statements.get(TYPE, ()) if t in _KIND_OF_TYPE), None)
-        # What denotes an anchor is that anchor under another name.
+        # A key that denotes an anchor is another name of that anchor.
         object.__setattr__(self, "kind", None if kind == "key" and MEM.denotes in self.statements else kind)
 
     def text(self, names: Mapping[IRI, str]) -> str:
         """
-        Return what is embedded and searched for.
+        Return the text that is embedded and searched.
 
         Args:
             names: the name of every anchor.
@@ -386,12 +386,12 @@ class Record:
 
     @property
     def name(self) -> str:
-        """What an anchor is called; the user may have no name yet."""
+        """The name of an anchor; the user may have none yet."""
         return self.first(MEM.name) or "user"
 
     @property
     def labels(self) -> list[str]:
-        """Every name it goes by, the chief one first."""
+        """All names of an anchor, the main one first."""
         predicates = (MEM.name, SKOS.altLabel, MEM.alias)
         return [str(name) for predicate in predicates for name in self.statements.get(predicate, ())]
 
@@ -402,21 +402,21 @@ class Record:
 
     @property
     def written(self) -> datetime:
-        """When a memory was written; the beginning of time where nobody says."""
+        """When a memory was written; the earliest possible time where the graph does not say."""
         return self.time_of(MEM.createdAt) or BEGINNING
 
     def number(self, predicate: IRI, otherwise: float) -> float:
-        """Return the one value of a predicate as a number."""
+        """Return the single value of a predicate as a number."""
         return float(self.first(predicate) or otherwise)
 
     @property
     def is_embedded(self) -> bool:
-        """Whether its meaning is searched for; a key that is a name is found by its spelling alone."""
+        """Whether it is embedded; a key that is a name is found by its spelling alone."""
         return self.kind is not None and (self.kind != "key" or self.first(MEM.keyType) == "concept")
 
     @property
     def edge(self) -> Edge | None:
-        """The link from a key to a memory that it is; None for anything else, and for one that lacks an end."""
+        """The link from a key to a memory that this record is; None for any other record, and for one that lacks an end."""
         if MEM.KeyLink not in self.statements.get(TYPE, ()):
             return None
         key, memory = self.first(MEM["from"]), self.first(MEM.to)
@@ -424,11 +424,11 @@ class Record:
 
     @property
     def key_type(self) -> KeyType:
-        """As what a key matches; one that does not say it, by its name."""
+        """The key's type; the type `name` where the graph does not say."""
         return cast(KeyType, self.first(MEM.keyType) or "name")
 
     def lifetime(self, retired_at: datetime | None) -> Lifetime:
-        """Return when it held and was believed, `retired_at` being when its end was known."""
+        """Return when it held and was believed; `retired_at` is when its end became known."""
         ends = [end for end in (self.time_of(MEM.expiredAt), self.time_of(MEM.expiresAt)) if end]
         return Lifetime(
             valid_at=self.time_of(MEM.validAt),
@@ -439,11 +439,11 @@ class Record:
         )
 
     def first(self, predicate: IRI) -> str:
-        """Return the one value of a predicate as text, empty when there is none."""
+        """Return the single value of a predicate as text, empty when there is none."""
         return str(next(iter(self.statements.get(predicate, ())), ""))
 
     def time_of(self, predicate: IRI) -> datetime | None:
-        """Return the one value of a predicate when it is a time."""
+        """Return the single value of a predicate if it is a time."""
         value = next(iter(self.statements.get(predicate, ())), None)
         return value if isinstance(value, datetime) else None
 
@@ -454,11 +454,11 @@ def is_indexed(graph: IRI) -> bool:
 
 
 def read_records(graph: Store, predicates: Iterable[IRI]) -> Iterator[Record]:
-    """Read every subject of every indexed graph with its values of some predicates, one at a time."""
+    """Yield every subject of every indexed graph with its values of some predicates, one at a time."""
     kept = frozenset(predicates)
     for name in filter(is_indexed, graph.graphs()):
         for iri, quads in groupby(graph.quads(name), key=itemgetter(0)):
-            if iri.startswith("_:"):  # no IRI: nobody can ask for it
+            if iri.startswith("_:"):  # a blank node: no request can name it
                 continue
             statements: dict[IRI, list[Value]] = {}
             for _, predicate, value, _ in quads:
@@ -468,7 +468,7 @@ def read_records(graph: Store, predicates: Iterable[IRI]) -> Iterator[Record]:
 
 
 _PAGE, _PAGES = 1_000, 10_000  # rows of `search/page` and `search/pages`
-_AT_ONCE = 200  # of them whose marks are read together
+_AT_ONCE = 200  # rows whose tags and numbers are read in one batch
 _TOP = (datetime(9999, 12, 31, tzinfo=UTC), IRI("urn:z"))
 
 
@@ -476,13 +476,13 @@ def walk_memories(
     graph: Store, graphs: Sequence[IRI], now: datetime | None, wanted: Filter | None = None, *, skip: int = 0
 ) -> Iterator[Record]:
     """
-    Yield the memories of some graphs, the latest written first, with their times, tags and numbers; a thousand are read first, so
-    that whoever stops early has waited for little.
+    Yield the memories of some graphs, the latest written first, with their times, tags and numbers. A thousand are read first, so
+    that a caller who stops early waits only briefly.
 
     Args:
-        now: only those that hold at this instant; None for all.
-        wanted: only those that it lets through.
-        skip: how many of them to pass over; of these nothing but whether they hold is read, where the query can tell the rest.
+        now: only memories that hold at this instant; None for all.
+        wanted: only memories that this filter accepts.
+        skip: the number of memories to skip; of these, only whether they hold is read, where the query can decide the rest.
     """
     wanted, before = wanted or Filter(), _TOP
     pairs = [(MEM.tagged, tag) for tag in wanted.tags] or [(MEM.about, iri) for iri in wanted.about]
@@ -518,7 +518,7 @@ def walk_memories(
 
 
 def _list_held(graph: Store, graphs: Sequence[IRI], nodes: Sequence[IRI], now: datetime | None) -> list[IRI]:
-    """Return those of some nodes that are memories and hold at an instant, all memories without one; in their order."""
+    """Return those of some nodes that are memories and hold at an instant (None: at any time), in their order."""
     held = {row["memory"] for row in graph.select("search/held", graphs, memory=nodes, now=now or BEGINNING)}
     return [iri for iri in nodes if iri in held]
 
@@ -532,7 +532,7 @@ def _read_marks(graph: Store, graphs: Sequence[IRI], nodes: Sequence[IRI]) -> di
 
 
 def _pick_of_source(graph: Store, graphs: Sequence[IRI], memories: Sequence[Record], source: str) -> Iterator[Record]:
-    """Yield those of some memories whose note came in one way."""
+    """Yield those of some memories whose note has the given source."""
     notes = _read_marks(graph, graphs, list({IRI(one.first(MEM.extractedFrom)) for one in memories}))
     for one in memories:
         note = notes.get(IRI(one.first(MEM.extractedFrom)))
@@ -541,7 +541,7 @@ def _pick_of_source(graph: Store, graphs: Sequence[IRI], memories: Sequence[Reco
 
 
 def _is_held(record: Record, now: datetime | None) -> bool:
-    """Tell whether a memory holds and is believed; who knew of its end only later is for the index to say."""
+    """Return whether a memory holds and is believed; only the index knows when its end became known."""
     if now is None:
         return True
     _, valid_until, _, believed_until, _ = column_of(record.lifetime(None))
@@ -549,7 +549,7 @@ def _is_held(record: Record, now: datetime | None) -> bool:
 
 
 def _fits(record: Record, wanted: Filter) -> bool:
-    """Tell whether a filter lets a memory through, whatever its source."""
+    """Return whether a filter accepts a memory, apart from its source."""
     began = column_of(record.lifetime(None))[0]
     return (
         (not wanted.tags or not set(wanted.tags).isdisjoint(record.statements.get(MEM.tagged, ())))
@@ -562,7 +562,7 @@ def _fits(record: Record, wanted: Filter) -> bool:
 
 def text_of_memory(content: str, speaker: str | None, title: str | None) -> str:
     """
-    Return a memory as it is found: led by who said it and by the title of its source.
+    Return the searchable text of a memory: its content, led by the speaker and by the title of its source.
 
     >>> text_of_memory("It has seven hills.", None, "Lisbon")
     'Lisbon. It has seven hills.'
@@ -573,7 +573,7 @@ def text_of_memory(content: str, speaker: str | None, title: str | None) -> str:
 
 def text_of_anchor(name: str, description: str) -> str:
     """
-    Return an anchor as it is found: `Name: Description`, or its name alone.
+    Return the searchable text of an anchor: `Name: Description`, or its name alone.
 
     >>> text_of_anchor("Zed", "a code editor")
     'Zed: a code editor'
@@ -582,5 +582,5 @@ def text_of_anchor(name: str, description: str) -> str:
 
 
 def content_hash(content: str) -> str:
-    """Return the digest that tells exact duplicates: of the text without case and runs of space."""
+    """Return a digest that identifies exact duplicates: of the text without case and runs of space."""
     return sha256(" ".join(content.casefold().split()).encode("utf-8", errors="surrogatepass")).hexdigest()

@@ -1,10 +1,10 @@
 """
-What a memory is read together with: the turns beside it, the session it belongs to, and the shape of its sentence.
+What a memory is read together with: the neighbouring turns, the session it belongs to, and the shape of its sentence.
 
-A memory that belongs to no conversation is its own passage: title and content.
+A memory outside of any conversation is its own passage: title and content.
 
-*Guarantees:* adding or removing a turn changes its neighbours' passages too, so the state depends on what is in, not on
-how it came.
+*Guarantees:* adding or removing a turn changes its neighbours' passages too, so the state depends only on the present memories, not
+on the order in which they came.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ Ids = NDArray[np.int32]
 
 BESIDE = 20
 """
-Stems that a turn is read with of the turn before and of the turn after, those nearest to it: a short turn is read with its
-neighbours whole, and beside a page it is not lost in that page's words.
+The number of stems from the turn before and from the turn after that a turn is read with, those nearest to it: a short turn is read
+with its whole neighbours, and the words of a neighbouring page do not drown it.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One memory of a conversation: where it stands, who said it, and its text without the speaker's name."""
+    """One memory of a conversation: its position, its speaker, and its text without the speaker's name."""
 
     node: int
     session: IRI
@@ -52,7 +52,7 @@ class Turns:
     """
     The conversations of one named graph; sessions and speakers have numbers here.
 
-    Order is by position, then by id: the memories of one note stand together.
+    Turns are ordered by position, then by id: the memories of one note are adjacent.
     """
 
     def __init__(self) -> None:
@@ -60,20 +60,20 @@ class Turns:
         self._iris: list[IRI] = []
         self._names: list[str] = []
         self._speakers: dict[str, int] = {}
-        self._spoken: list[int] = []  # turns of each speaker
+        self._spoken: list[int] = []  # number of turns of each speaker
         self._session = np.full(0, -1, dtype=np.int32)
         self._speaker = np.full(0, -1, dtype=np.int32)
         self._position = np.zeros(0, dtype=np.int64)
         self._begins = np.zeros(1, dtype=np.int64)
         self._nodes = np.zeros(0, dtype=np.int32)
-        self._order: dict[int, list[tuple[int, int]]] = {}  # sessions that changed since `fill`
+        self._order: dict[int, list[tuple[int, int]]] = {}  # sessions changed since `fill`
         self._count = 0
 
     def __len__(self) -> int:
         return self._count
 
     def put(self, turn: Turn) -> None:
-        """Take a turn in, or replace what it was."""
+        """Add or replace a turn."""
         self.drop(turn.node)
         self._grow(turn.node + 1)
         session = self.number(turn.session)
@@ -85,7 +85,7 @@ class Turns:
         self._count += 1
 
     def drop(self, node: int) -> None:
-        """Let a turn go; harmless when it is not there."""
+        """Remove a turn; harmless when it is missing."""
         session = self.session_of(node)
         if session < 0:
             return
@@ -97,7 +97,7 @@ class Turns:
         self._count -= 1
 
     def fill(self, turns: Collection[Turn]) -> Ids:
-        """Take in many turns where there are none; returns their ids, conversation after conversation in order."""
+        """Add many turns where there are none; return their ids, conversation after conversation in order."""
         nodes = np.array([turn.node for turn in turns], dtype=np.int32)
         self._grow(int(nodes.max(initial=-1)) + 1)
         self._session[nodes] = [self.number(turn.session) for turn in turns]
@@ -106,7 +106,7 @@ class Turns:
         return self._sort()
 
     def _sort(self) -> Ids:
-        """Put every conversation into arrays, and count who spoke."""
+        """Put every conversation into arrays, and count the turns of each speaker."""
         nodes = np.flatnonzero(self._session >= 0).astype(np.int32)
         nodes = nodes[np.lexsort((nodes, self._position[nodes], self._session[nodes]))]
         self._begins = begins_of(np.bincount(self._session[nodes], minlength=len(self._iris)))
@@ -116,7 +116,7 @@ class Turns:
         return nodes
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return what is to be kept."""
+        """Return the arrays to store."""
         return {
             "session": self._session,
             "speaker": self._speaker,
@@ -126,7 +126,7 @@ class Turns:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Return what `arrays` gave; they are written to."""
+        """Restore from what `arrays` returned; the arrays are modified later."""
         turns = cls()
         turns._session, turns._speaker, turns._position = (arrays[name] for name in ("session", "speaker", "position"))
         turns._iris = [IRI(iri) for iri in unpack_strings(select_part(arrays, "iris"))]
@@ -138,16 +138,16 @@ class Turns:
 
     @property
     def speakers(self) -> Counter[str]:
-        """Who speaks in this graph, by the number of turns."""
+        """The speakers of this graph, with their numbers of turns."""
         return Counter({name: n for name, n in zip(self._names, self._spoken, strict=True) if n})
 
     def place_of_turn(self, node: int) -> tuple[IRI, int] | None:
-        """Return the session and the position of a turn, or None for a memory of no conversation."""
+        """Return the session and the position of a turn, or None for a memory outside of any conversation."""
         session = self.session_of(node)
         return None if session < 0 else (self._iris[session], int(self._position[node]))
 
     def neighbours(self, node: int) -> tuple[int, int]:
-        """Return the turns before and after one, −1 where there is none; (−1, −1) for a memory of no conversation."""
+        """Return the turns before and after a turn, −1 where there is none; (−1, −1) for a memory outside of any conversation."""
         session = self.session_of(node)
         if session < 0:
             return -1, -1
@@ -170,7 +170,7 @@ class Turns:
         return turns
 
     def spoken_by(self, names: Collection[str], among: Ids | None = None) -> Ids:
-        """Return the turns of some speakers, ascending; or those among some memories."""
+        """Return the turns of some speakers, ascending, or only those among some memories."""
         codes = [self._speakers[name] for name in names if name in self._speakers]
         if among is None:
             return np.flatnonzero(np.isin(self._speaker, codes)).astype(np.int32)
@@ -178,7 +178,7 @@ class Turns:
         return turns[np.isin(self._speaker[turns], codes)]
 
     def number(self, session: IRI) -> int:
-        """Return the number of a session, a new one when it is not known."""
+        """Return the number of a session; an unknown session gets a new one."""
         number = self._sessions.setdefault(session, len(self._iris))
         if number == len(self._iris):
             self._iris.append(session)
@@ -189,7 +189,7 @@ class Turns:
         return int(self._session[node]) if node < len(self._session) else -1
 
     def sessions_of(self, nodes: NDArray[np.integer]) -> Ids:
-        """Return (len(nodes),) the same for some memories."""
+        """Do the same for several memories: (len(nodes),)."""
         sessions = np.full(len(nodes), -1, dtype=np.int32)
         known = np.flatnonzero(nodes < len(self._session))
         sessions[known] = self._session[nodes[known]]
@@ -207,7 +207,7 @@ class Turns:
         return voice
 
     def _of(self, session: int) -> list[tuple[int, int]]:
-        """Return the order of a session, as a list that may be changed."""
+        """Return the order of a session as a mutable list."""
         if session not in self._order:
             nodes = self.session(session)
             self._order[session] = [(int(self._position[node]), node) for node in nodes]
@@ -234,12 +234,15 @@ _NUMBER = re.compile(
 )
 
 Shapes = NDArray[np.float32]
-"""(n, 4): words / 40 at most 1, ends with a question mark, has a time word, has a number word."""
+"""(n, 4): words / 40, at most 1; ends with a question mark; has a time word; has a number word."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A memory as `fill` takes it. The stems, by their numbers, are those of the content; with no turn, of the title before."""
+    """
+    A memory in the form that `fill` takes. The stem numbers are those of the content; without a turn, those of the title come
+    first.
+    """
 
     node: int
     content: str
@@ -254,25 +257,25 @@ class Passages:
         self.vocabulary = Vocabulary() if vocabulary is None else vocabulary
         self.turns = Turns()
         self.context = Postings(self.vocabulary)
-        """Title and content, or this turn after the end of the one before, without the names of the speakers."""
+        """Title and content, or this turn after the end of the previous one, without the speakers' names."""
         self.pairs = Postings(self.vocabulary)
-        """Pairs of neighbouring stems, over this turn with the end of the one before and the beginning of the next."""
+        """Pairs of neighbouring stems, over the end of the previous turn, this turn, and the beginning of the next."""
         self._sessions = Postings(self.vocabulary)
         self._unread: set[int] = set()
-        self._said = Log(np.int32)  # the stems of each turn, by their numbers
+        self._said = Log(np.int32)  # the stem numbers of each turn
         self._shapes = np.zeros((0, 4), dtype=np.float32)
         self._beside = np.full((0, 2), -1, dtype=np.int32)
         self._known = np.zeros(0, dtype=np.bool_)
         self._used = 0  # one more than the largest id
         self.norms = np.full(0, np.nan, dtype=np.float32)
-        """(n,) length of the sum of the three vectors of a window, where it was worked out; else NaN."""
+        """(n,) the length of the sum of a window's three vectors, where it is cached; else NaN."""
 
     def put(self, node: int, content: str, title: str, turn: Turn | None) -> None:
-        """Take a memory in, or replace what it was; `turn` is its place in a conversation, if it has one."""
+        """Add or replace a memory; `turn` is its place in a conversation, if it has one."""
         self.put_all([(node, content, title, turn)])
 
     def put_all(self, memories: Iterable[tuple[int, str, str, Turn | None]]) -> None:
-        """Do the same for some memories by id, content, title and turn; turns beside each other are read once."""
+        """Do the same for several memories, given as id, content, title and turn; neighbouring turns are read once."""
         turns = [node for node, content, title, turn in memories if self._add_memory(node, content, title, turn)]
         beside: dict[int, set[int]] = defaultdict(set)
         for node in turns:
@@ -281,7 +284,7 @@ class Passages:
             self._refresh_turns(session, changed)
 
     def _add_memory(self, node: int, content: str, title: str, turn: Turn | None) -> bool:
-        """Take a memory in, and return whether it is a turn, which is then to be read with those beside it."""
+        """Add a memory, and return whether it is a turn, which must then be read again with its neighbours."""
         self.drop(node)
         self._grow(node + 1)
         self._used = max(self._used, node + 1)
@@ -297,7 +300,7 @@ class Passages:
         return True
 
     def drop(self, node: int) -> None:
-        """Let a memory go; harmless when it is not there."""
+        """Remove a memory; harmless when it is missing."""
         self.context.remove(node)
         self.pairs.remove(node)
         if node < len(self._beside):
@@ -310,7 +313,7 @@ class Passages:
             self._refresh_turns(session, beside)
 
     def fill(self, rows: Sequence[Row]) -> None:
-        """Take in many memories where there are none: the same as `put` for each, in a fraction of the time."""
+        """Add many memories where there are none: the same as `put` for each, in a fraction of the time."""
         nodes = np.array([row.node for row in rows], dtype=np.int32)
         self._grow(int(nodes.max(initial=-1)) + 1)
         self._known[nodes] = True
@@ -343,7 +346,9 @@ class Passages:
 
     @property
     def sessions(self) -> Postings:
-        """Whole sessions, by their number. Read when they are asked for: a long one would be read again with each turn."""
+        """
+        The postings of whole sessions, by session number; built on demand, because each new turn would rebuild a long session.
+        """
         for session in self._unread:
             turns = self.turns.session(session)
             if turns:
@@ -354,7 +359,7 @@ class Passages:
         return self._sessions
 
     def measure(self, turns: NDArray[np.int32], vectors: VectorIndex) -> NDArray[np.float32]:
-        """Return (len(turns),) lengths of the sums of three turns; worked out once for each window and kept until it changes."""
+        """Return (len(turns),) the lengths of the sums of three turns' vectors; cached for each window until it changes."""
         missing = np.isnan(self.norms[turns])
         if missing.any():
             new = turns[missing]
@@ -367,15 +372,15 @@ class Passages:
         return self.norms[turns]
 
     def has(self, node: int) -> bool:
-        """Return whether a memory is in here."""
+        """Return whether a memory is in this index."""
         return node < len(self._known) and bool(self._known[node])
 
     def nodes(self) -> NDArray[np.int32]:
-        """Return the ids that are in here, ascending."""
+        """Return the ids in this index, ascending."""
         return np.flatnonzero(self._known).astype(np.int32)
 
     def among(self, nodes: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return those of some nodes that are in here, in their order."""
+        """Return those of some nodes that are in this index, in their order."""
         return nodes[self._known[np.minimum(nodes, len(self._known) - 1)] & (nodes < len(self._known))]
 
     def turn_nodes(self) -> NDArray[np.int32]:
@@ -383,15 +388,15 @@ class Passages:
         return self.turns.nodes()
 
     def session_of(self, nodes: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return (len(nodes),) the number of the session that each memory belongs to, −1 for none."""
+        """Return (len(nodes),) the number of the session of each memory, −1 for none."""
         return self.turns.sessions_of(nodes)
 
     def shapes(self, nodes: NDArray[np.int32]) -> Shapes:
-        """Return (len(nodes), 4) what the sentences of some memories look like."""
+        """Return (len(nodes), 4) the shapes of some memories' sentences."""
         return self._shapes[nodes]
 
     def every_shape(self) -> tuple[Shapes, Mask]:
-        """Return (n, 4) the shape of each id, and (n,) which of them are in here; n may be less than the ids there are."""
+        """Return (n, 4) the shape of each id, and (n,) which ids are in this index; n may be less than the number of ids."""
         return self._shapes[: self._used], self._known[: self._used]
 
     def neighbours(self, nodes: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -399,7 +404,7 @@ class Passages:
         return self._beside[nodes]
 
     def arrays(self) -> Arrays:
-        """Return what is to be kept; the terms of all postings are turned into arrays."""
+        """Return the arrays to store; this merges the terms of all postings into arrays."""
         parts = {
             "turns": self.turns.arrays(),
             "context": self.context.merge_all(),
@@ -412,7 +417,7 @@ class Passages:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], vocabulary: Vocabulary) -> Self:
-        """Return what `arrays` gave; those of the single memories are written to."""
+        """Restore from what `arrays` returned; the arrays of the single memories are modified later."""
         passages = cls(vocabulary)
         passages.turns = Turns.from_arrays(select_part(arrays, "turns"))
         passages.context, passages.pairs, passages._sessions = (
@@ -426,7 +431,7 @@ class Passages:
         return passages
 
     def _refresh_turns(self, session: int, changed: Iterable[int]) -> None:
-        """Read some turns again, each with its neighbours; their session later."""
+        """Read some turns again, each with its neighbours; their session is read later."""
         for node in changed:
             if node >= 0:
                 before, after = self.turns.neighbours(node)
@@ -451,13 +456,13 @@ class Passages:
 def _pair_neighbours(
     stems: NDArray[np.int64], lengths: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the pairs of neighbours within each list, and how many there are in each."""
+    """Return the pairs of neighbours within each list, and the number of pairs in each."""
     if not len(stems):
         return stems, lengths
     keys = pair_arrays(stems[:-1], stems[1:])
     inside = np.ones(len(stems), dtype=np.bool_)
     ends = np.cumsum(lengths)
-    inside[ends[lengths > 0] - 1] = False  # the last of a list has no neighbour
+    inside[ends[lengths > 0] - 1] = False  # the last item of a list has no neighbour
     return keys[inside[:-1]], np.maximum(lengths - 1, 0)
 
 
@@ -502,7 +507,7 @@ class GraphPassages(GraphTables[Passages]):
             passages.drop(node)
 
     def forget_lengths(self) -> None:
-        """Forget what was worked out of vectors, as they are those of another embedder now."""
+        """Discard the cached lengths, because the vectors are now those of another embedder."""
         for graph in self:
             self[graph].norms[:] = np.nan
 

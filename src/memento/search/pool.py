@@ -48,16 +48,19 @@ from memento.settings import IndexSettings
 
 logger = logging.getLogger(__name__)
 
-_AT_ONCE, _FILLED = 256, 65_536  # nodes that a rebuild embeds together, and entries that it adds together
+_AT_ONCE, _FILLED = 256, 65_536  # nodes that a rebuild embeds in one batch, and entries that it adds in one batch
 _SEEDS = 20  # memories whose subjects are followed, as EXPAND does
-_BESIDE = 1  # turns before and after one that is brought in
-_SAMPLED, _CHANGED, _KEPT = 5_000, 0.1, 500  # texts of a sample, the growth after which it is old, and graphs kept
-_REMEMBERED, _OTHERS = 50_000, 1_000  # changes that a pool remembers, and nodes of others that are looked at one by one
-_BESIDE_MOST = 1_000  # memories that `search/around` gives
+_BESIDE = 1  # turns before and after a loaded one that are loaded too
+_SAMPLED, _CHANGED, _KEPT = 5_000, 0.1, 500  # texts of a sample, the growth that outdates it, and graphs cached
+_REMEMBERED, _OTHERS = (
+    50_000,
+    1_000,
+)  # changes that a pool remembers, and nodes of other processes that are examined one by one
+_BESIDE_MOST = 1_000  # memories that `search/around` returns
 _cut: ContextVar[list[str] | None] = ContextVar("cut", default=None)
 """Notices of what an operation has left out, for its caller."""
-_SPARED = 2_000  # nodes after which those that were brought in are kept from the collector once more
-_MARK = "archive"  # in the vector file: as long as it is set, every write notes what it touches
+_SPARED = 2_000  # number of loaded nodes after which they are excluded from garbage collection again
+_MARK = "archive"  # a mark in the vector file: while it is set, every write notes what it touches
 _READERS = ThreadPoolExecutor(8, thread_name_prefix="engine")
 _NODES: tuple[Kind, ...] = ("memory", "anchor", "key")
 
@@ -85,16 +88,16 @@ class PooledIndexes(Indexes):
         """
         self._store, self._engine, self._settings, self._on_put = graph, engine, settings, on_put
         self._samples = samples or Samples(engine, graph)
-        self._reached: dict[IRI, _Reach] = {}  # what was brought in
-        self._unkept: dict[IRI, tuple[int, Entry, Record]] = {}  # what the vector file has not yet
+        self._reached: dict[IRI, _Reach] = {}  # what is loaded
+        self._unkept: dict[IRI, tuple[int, Entry, Record]] = {}  # what the vector file does not have yet
         self._whole: set[IRI] = set()
         self._absent: set[IRI] = set()  # what the engine does not have
-        self._asked: set[tuple[str, tuple[IRI, ...], bool]] = set()  # keys of which what has them is here
-        self._outdated: set[IRI] = set()  # to be brought in once more
+        self._asked: set[tuple[str, tuple[IRI, ...], bool]] = set()  # keys whose entries are all loaded
+        self._outdated: set[IRI] = set()  # to be loaded again
         self._last = 0  # the highest id
-        self._spared = 0  # nodes that the collector passes over
+        self._spared = 0  # nodes excluded from garbage collection
         self._changes = 0
-        self._changed: dict[IRI, int] = {}  # node → the change that made what the engine gave before outdated
+        self._changed: dict[IRI, int] = {}  # node → number of the change that outdated what the engine returned before
         super().__init__(graph, embedder, VectorFile(None, embedder.fingerprint))
 
     @property
@@ -145,7 +148,7 @@ class PooledIndexes(Indexes):
         found = [*map(Hit, iris), *searched, *linked, *named, *(Hit(user_of(graph)) for graph in graphs), *settings]
         taken: dict[IRI, Entry] = {}
         reached = self._read(found, taken, begun)
-        # What reads is called here, as whoever asks may hold the lock.
+        # Called here because the caller may hold the lock while it reads.
         _, beside = _ask_together(
             lambda: self._read(_list_subjects(reached), taken, begun), lambda: self._neighbours(reached, where)
         )
@@ -183,7 +186,7 @@ class PooledIndexes(Indexes):
                 self._outdated |= outdated
             raise
         with self.lock:
-            # What this process has written meanwhile is here as it is.
+            # What this process has written meanwhile is already current here.
             replaced, linked = self.drop_whole([iri for iri in every if self._changed.get(iri, 0) <= begun])
             for iri in linked:
                 self.drop(iri)
@@ -290,7 +293,7 @@ class PooledIndexes(Indexes):
             lambda: self._engine.words(stems, most, where),
             lambda: self._follow_names(texts, where),
         )
-        # Those that are near and share words come first, so that the worst of either alone need not be read.
+        # Hits that are both near and share words come first, so that the worst of either search alone need not be read.
         return [*_fuse(near, told)[: most + most // 2], *about]
 
     def _follow_names(self, texts: Sequence[str], where: Where) -> list[Hit]:
@@ -342,7 +345,7 @@ class PooledIndexes(Indexes):
         """
         found: dict[IRI, Entry | None] = {}
         for hit in hits:
-            found[hit.iri] = found.get(hit.iri) or hit.entry  # of two searches at once one alone may have read it
+            found[hit.iri] = found.get(hit.iri) or hit.entry  # when two searches ran at once, only one may have read it
         known = {iri: one for iri in found if (one := self._reached.get(iri))}
         unread = [
             iri
@@ -388,7 +391,7 @@ class PooledIndexes(Indexes):
             and not record.edge
             and any(kind in types for kind in record.statements.get(TYPE, ()))
         ]
-        # By IRI, which is by age: ties in recall are as in a whole memory.
+        # By IRI, which is by age: ties in recall are resolved as in a whole memory.
         held = [(of[iri], records[iri]) for iri in sorted(of) if records[iri].kind is not None]
         first = self._last + 1
         nodes = [(node, record) for node, (_, record) in enumerate(held, start=first)]
@@ -417,7 +420,7 @@ class PooledIndexes(Indexes):
         """Exclude the pool from garbage collection: its objects stay, and walking all of them takes longer than a question."""
         if len(self._reached) >= self._spared + _SPARED:
             self._spared = len(self._reached)
-            gc.collect()  # else what is garbage by now, as a pool before this one, would be kept too
+            gc.collect()  # else freezing would also keep garbage, such as the pool before this one
             gc.freeze()
 
     def place(self, records: Sequence[Record], ids: Mapping[IRI, int], vectors: Mapping[IRI, Vectors]) -> None:
@@ -550,7 +553,7 @@ class PooledIndexes(Indexes):
 
 @dataclass(frozen=True, slots=True)
 class _Reach:
-    """What of an entry leads to others."""
+    """What an entry contributes to following links to other entries."""
 
     kind: str
     subjects: Sequence[str]
@@ -694,7 +697,7 @@ class Pools:
         """Return the pool that all questions share, without what others have replaced; a new one when it has become large."""
         with self._lock:
             if self._shared is None or self._shared.is_full:
-                gc.unfreeze()  # so that what was brought in before goes
+                gc.unfreeze()  # so that the previous pool can be collected
                 self._shared = self._create()
             shared = self._shared
         if self.follow_others is not None and shared.is_begun:
@@ -824,13 +827,13 @@ class Pools:
             with self.pool():
                 self._find().refresh(late, [name for name in self.graph.graphs() if is_indexed(name)])
         self.is_late = False
-        if self.file.get_mark(_MARK) is None:  # an erasure lets a kill rebuild everything
+        if self.file.get_mark(_MARK) is None:  # after an erasure, a kill leads to a complete rebuild
             self.file.set_mark(_MARK, "engine")
         self.file.forget_touches(last)
 
     def close(self) -> None:
         self.forget()
-        gc.unfreeze()  # so that what was brought in goes
+        gc.unfreeze()  # so that the loaded entries can be collected
         self.engine.close()
 
     def purge(self) -> None:
@@ -869,7 +872,7 @@ class Pools:
         self.engine.clear()
         self.forget()
         done = _put_everything(self._create(), self.graph, self.engine, progress)
-        self.forget()  # what a question has found meanwhile
+        self.forget()  # drop what questions loaded meanwhile
         self.file.forget_touches(touched)
         self.engine.settle()
         self.engine.put([], seen=at if self.follow_others else None, owner=self.owner)
@@ -918,7 +921,7 @@ def _list_owners(record: Record) -> list[IRI]:
 
 
 def _shorten(record: Record) -> Record:
-    """Return a record without what no index reads."""
+    """Return a record without the predicates that no index reads."""
     if record.kind is None and MEM.Note in record.statements.get(TYPE, ()):
         kept: Collection[IRI] = (TYPE, MEM.session, MEM.position, MEM.source)
     else:
@@ -948,7 +951,7 @@ def _list_keys(record: Record, beside: Iterable[Record], place: tuple[IRI, int] 
 
 
 def _subjects(entry: Entry) -> list[str]:
-    """Return what a memory is about, mentions, or is led to from."""
+    """Return the subjects of a memory, its mentions, and the keys that lead to it."""
     return [key.removeprefix("about:") for key in entry.keys if key.startswith("about:")]
 
 
@@ -962,7 +965,7 @@ def _turns(entry: Entry) -> list[tuple[str, str]]:
 
 
 def _list_labels(text: str) -> set[str]:
-    """Return whatever in a text may be a name: each run of words, as labels are written."""
+    """Return every run of words in a text, each of which may be a name, written as labels are."""
     words = list(read_names(text).words)
     spelled = normalise_label(text).split()
     runs = {
@@ -978,7 +981,7 @@ def _list_labels(text: str) -> set[str]:
 
 
 def _fuse(*rankings: Sequence[Hit]) -> list[Hit]:
-    """Return what is in some rankings, by the sum of the reciprocal ranks."""
+    """Merge some rankings by the sum of the reciprocal ranks."""
     scores: dict[IRI, float] = defaultdict(float)
     entries: dict[IRI, Entry | None] = {}
     for ranking in rankings:

@@ -1,11 +1,11 @@
 """
-Which nodes have which terms, as nodes come and go, and what the terms of a text are: arrays for what was there at the last start,
-small tables for what came since.
+Which nodes have which terms, as nodes come and go, and the terms of a text. The state at the last start is in arrays, later changes
+are in small tables.
 
-*Flow:* `tokens` are the stems of a text, without stop words; a `Vocabulary` numbers them; a `Segment` is the larger part of some
-postings, in arrays that do not grow and can be mapped into memory from a file; `Postings` joins it with what came since.
+*Flow:* `tokens` returns the stems of a text, without stop words; a `Vocabulary` numbers them; a `Segment` is the larger part of
+some postings, in fixed arrays that can be mapped into memory from a file; `Postings` joins it with later changes.
 
-*But:* not for several threads at once: whoever owns the postings holds a lock.
+*But:* not thread-safe: the owner of the postings holds a lock.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from memento.search.arrays import Arrays, begins_of, places_of
 from memento.text.words import STOP_WORDS
 
 _WORD = re.compile(r"[^\W_]+")
-_of_thread = threading.local()  # PyStemmer keeps a cache that two threads must not touch at once
+_of_thread = threading.local()  # PyStemmer has a cache that two threads must not use at once
 
 
 def tokens(text: str) -> list[str]:
     """
-    Return the stems of a text's words in their order, stop words left out.
+    Return the stems of a text's words in their order, without stop words.
 
     >>> tokens("She's moving to São Paulo!")
     ['move', 'são', 'paulo']
@@ -44,19 +44,19 @@ def tokens(text: str) -> list[str]:
 
 def split_words(text: str) -> list[str]:
     """
-    Return the words of a text in their order, lower-cased, stop words too.
+    Return the words of a text in their order, lower-cased, with stop words.
 
     >>> split_words("She's moving")
     ['she', 's', 'moving']
     """
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", text)  # an accent is a part of its letter, a ligature two letters
+        text = unicodedata.normalize("NFKC", text)  # join an accent with its letter, split a ligature into two letters
     return _WORD.findall(text.lower())
 
 
 @lru_cache(maxsize=20_000)
 def _read_words(text: str) -> tuple[str, ...]:
-    """Return the words of a text, which the next pool reads again."""
+    """Return the words of a text; cached, because other pools read the same texts."""
     return tuple(split_words(text))
 
 
@@ -71,7 +71,7 @@ def stem_words(words: list[str]) -> list[str]:
 
 def pairs(stems: Sequence[str]) -> list[str]:
     """
-    Return neighbouring stems as one term each, in order.
+    Return each pair of neighbouring stems as one term, in order.
 
     >>> pairs(["green", "tea", "pot"])
     ['green tea', 'tea pot']
@@ -84,7 +84,7 @@ Keys = NDArray[np.int64]
 
 class Vocabulary:
     """
-    Words numbered in the order in which they came. A number is never given twice; a word that nobody has any more keeps its.
+    Words numbered in the order in which they came. A number is never reused; a word that no node has any more keeps its number.
 
     >>> known = Vocabulary()
     >>> known.learn("green"), known.learn("tea"), known.learn("green tea") == known.key("green tea")
@@ -101,7 +101,7 @@ class Vocabulary:
         return len(self._words)
 
     def key(self, term: str) -> int | None:
-        """Return the number of a word, or of a pair of words with a space between; None when one of them is not known."""
+        """Return the number of a word, or of a pair of words separated by a space; None when a word is unknown."""
         number = self._numbers.get(term)
         if number is not None or " " not in term:
             return number
@@ -110,7 +110,7 @@ class Vocabulary:
         return None if one is None or other is None else pair(one, other)
 
     def learn(self, term: str) -> int:
-        """Do the same, and what is not known gets a number."""
+        """Do the same, and number unknown words."""
         if " " in term:
             first, second = term.split(" ", 1)
             return pair(self.learn(first), self.learn(second))
@@ -120,18 +120,18 @@ class Vocabulary:
         return number
 
     def number(self, label: str) -> int | None:
-        """Return the number of a label of any number of words that was learnt as it stands; None when it was not."""
+        """Return the number of a label of any length that was learnt as one term; None when it was not."""
         return self._numbers.get(label)
 
     def whole(self, label: str) -> int:
-        """Return the number of a label of any number of words, learnt as it stands."""
+        """Return the number of a label of any length as one term, and learn it if it is unknown."""
         number = self._numbers.setdefault(label, len(self._words))
         if number == len(self._words):
             self._words.append(label)
         return number
 
     def numbers(self, words: Sequence[str]) -> list[int]:
-        """Return the numbers of some words, none of them a pair; what is not known is learnt."""
+        """Return the numbers of some words, none of them a pair, and number the unknown ones."""
         known, listed = self._numbers, self._words
         numbers = []
         for word in words:
@@ -143,18 +143,18 @@ class Vocabulary:
         return numbers
 
     def term(self, key: int) -> str:
-        """Return the term of a number; raises `IndexError` when there is none."""
+        """Return the term with a number; raise `IndexError` when there is none."""
         if key < 1 << 32:
             return self._words[key]
         return f"{self._words[(key >> 32) - 1]} {self._words[key & 0xFFFFFFFF]}"
 
     def word_list(self) -> list[str]:
-        """Return every word, by its number."""
+        """Return all words in the order of their numbers."""
         return self._words
 
 
 class StemNumbers:
-    """The stems of many texts by their numbers: each different word is stemmed once."""
+    """Stem numbers of many texts: each distinct word is stemmed once."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._known = _Known(vocabulary)
@@ -183,18 +183,18 @@ class _Known(dict[str, int]):
         return number
 
 
-@lru_cache(maxsize=100_000)  # a pool has the words that another had
+@lru_cache(maxsize=100_000)  # pools share most of their words
 def _stem_word(word: str) -> str:
     return stem_words([word])[0]
 
 
 def pair(first: int, second: int) -> int:
-    """Return the number of two words beside each other; none that a single word has."""
+    """Return the number of two neighbouring words; no single word has such a number."""
     return (first + 1) << 32 | second
 
 
 def pair_arrays(first: NDArray[np.integer], second: NDArray[np.integer]) -> Keys:
-    """Return (n,) the same for arrays."""
+    """Return (n,) the same numbers for arrays."""
     return np.asarray((first.astype(np.int64) + 1) << 32 | second.astype(np.int64))
 
 
@@ -206,24 +206,24 @@ _KEPT = ("members", "lengths", "keys", "begins", "places", "times", "firsts", "t
 @dataclass(slots=True, eq=False)
 class Segment:
     """
-    Which nodes have which terms. A term is its number, a place a row of `members`.
+    Which nodes have which terms. A term is given by its number, a place is a row of `members`.
 
-    The nodes of `keys[i]` are `members[places[begins[i]:begins[i + 1]]]`, ascending; how often each has it is in `times`. The
+    The nodes of `keys[i]` are `members[places[begins[i]:begins[i + 1]]]`, ascending; `times` says how often each has the term. The
     terms of `members[p]` are `keys[terms[firsts[p]:firsts[p + 1]]]`.
     """
 
     members: Ids  # (n,) ascending
-    lengths: Ids  # (n,) words of each, repeated ones counting again
+    lengths: Ids  # (n,) words of each node, repeated ones counted again
     keys: NDArray[np.int64]  # (v,) ascending
     begins: NDArray[np.int64]  # (v + 1,)
     places: Ids  # (p,)
     times: NDArray[np.uint16]  # (p,)
     firsts: NDArray[np.int64]  # (n + 1,)
     terms: Ids  # (p,)
-    here: NDArray[np.bool_] = field(init=False)  # (n,) False for what was taken out
+    here: NDArray[np.bool_] = field(init=False)  # (n,) False for removed nodes
     left: int = field(init=False)
     words: int = field(init=False)
-    lost: dict[int, int] = field(init=False)  # place of a key → nodes taken out that had it
+    lost: dict[int, int] = field(init=False)  # place of a key → number of removed nodes that had it
 
     def __post_init__(self) -> None:
         self.here = np.ones(len(self.members), dtype=np.bool_)
@@ -241,14 +241,14 @@ class Segment:
         times: NDArray[np.integer] | None = None,
     ) -> Self:
         """
-        Return the segment of some nodes.
+        Build the segment of some nodes.
 
         Args:
             members: (n,) ascending.
-            lengths: (n,) words of each.
-            counts: (n,) how many of `keys` are each node's.
-            keys: (m,) terms, node after node; repeated ones count again.
-            times: (m,) how often each; once when not given.
+            lengths: (n,) number of words of each.
+            counts: (n,) how many of `keys` belong to each node.
+            keys: (m,) terms, node after node; repeated ones are counted again.
+            times: (m,) how often each node has the term; once when not given.
         """
         places = np.repeat(np.arange(len(members), dtype=np.int32), counts)
         order = np.argsort(keys, kind="stable")  # places stay ascending within a key
@@ -278,20 +278,20 @@ class Segment:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]]) -> Self:
-        """Return what `arrays` gave."""
+        """Restore from what `arrays` returned."""
         return cls(**{name: arrays[name] for name in _KEPT})  # type: ignore[arg-type]  # dtypes are those of the file
 
     def arrays(self) -> Arrays:
-        """Return what is to be kept, as long as nothing was taken out."""
+        """Return the arrays to store; call it only while no node is removed."""
         return {name: getattr(self, name) for name in _KEPT}
 
     def find_row(self, node: int) -> int | None:
-        """Return the row of a node, or None when it is not here."""
-        place = int(self.members.searchsorted(np.int32(node)))  # of another type, all members would be copied
+        """Return the row of a node, or None when it is missing."""
+        place = int(self.members.searchsorted(np.int32(node)))  # with another type, numpy would copy all members
         return place if place < len(self.members) and self.members[place] == node and self.here[place] else None
 
     def frequency(self, key: int) -> int:
-        """Return how many nodes have a term."""
+        """Return the number of nodes that have a term."""
         at = self._key(key)
         return 0 if at is None else int(self.begins[at + 1] - self.begins[at]) - self.lost.get(at, 0)
 
@@ -302,7 +302,7 @@ class Segment:
         return self.members[places[self.here[places]] if at in self.lost else places]
 
     def having(self, key: int) -> tuple[Ids, NDArray[np.uint16], Ids]:
-        """Return the nodes that have a term, ascending, how often, and how many words each has in all: (m,) each."""
+        """Return the nodes that have a term, ascending, how often, and the number of words of each: (m,) each."""
         at = self._key(key)
         begin, end = (0, 0) if at is None else (int(self.begins[at]), int(self.begins[at + 1]))
         places, times = self.places[begin:end], self.times[begin:end]
@@ -312,13 +312,13 @@ class Segment:
         return self.members[places], times, self.lengths[places]
 
     def keys_of(self, node: int) -> list[int]:
-        """Return each term of a node; none when it is not here."""
+        """Return each term of a node; empty when it is missing."""
         place = self.find_row(node)
         keys: list[int] = [] if place is None else self.keys[self._terms(place)].tolist()
         return keys
 
     def counts(self, node: int) -> dict[int, int]:
-        """Return each term of a node, and how often it has it; none when it is not here."""
+        """Return each term of a node, and how often it has it; empty when it is missing."""
         place = self.find_row(node)
         counts: dict[int, int] = {}
         if place is None:
@@ -330,7 +330,7 @@ class Segment:
         return counts
 
     def remove(self, node: int) -> bool:
-        """Take a node out; False when it is not here."""
+        """Remove a node; return False when it is missing."""
         place = self.find_row(node)
         if place is None:
             return False
@@ -342,7 +342,7 @@ class Segment:
         return True
 
     def flat(self) -> tuple[Ids, Ids, NDArray[np.int64], NDArray[np.int64], NDArray[np.uint16]]:
-        """Return (members, lengths, counts, keys, times) of what is here, as `of` takes them."""
+        """Return (members, lengths, counts, keys, times) of the remaining nodes, as `of` takes them."""
         by_member = np.argsort(self.places, kind="stable")
         kept = np.flatnonzero(self.here)
         rows = places_of(self.firsts, kept)
@@ -359,14 +359,14 @@ class Segment:
         return at if at < len(self.keys) and self.keys[at] == key else None
 
 
-_SHORT = 256  # nodes among which one is found sooner one by one
+_SHORT = 256  # number of nodes up to which a linear search is faster
 Nodes = NDArray[np.int32]
 Scores = NDArray[np.float32]
 
 
 @dataclass(slots=True)
 class _Row:
-    """The nodes that have one term, in no order: how often, and how many words each node has in all."""
+    """The nodes that have one term, unordered: how often each has it, and its number of words."""
 
     nodes: array[int] = field(default_factory=lambda: array("i"))
     times: array[int] = field(default_factory=lambda: array("i"))
@@ -378,7 +378,7 @@ class _Row:
         self.lengths.append(length)
 
     def remove(self, node: int) -> None:
-        """Remove a node; the last one takes its place."""
+        """Remove a node; the last one takes its position."""
         if len(self.nodes) <= _SHORT:
             place = self.nodes.index(node)
         else:  # `index` is 20 times slower there
@@ -391,22 +391,24 @@ class _Row:
 
 @dataclass(frozen=True, slots=True)
 class Frequencies:
-    """What is known of many nodes of which postings hold a part: how many there are, and the terms of a sample of them."""
+    """
+    Statistics of a large set of nodes of which the postings hold a part: the number of nodes, and the terms of a sample of them.
+    """
 
     nodes: int
     sampled: int
     """At least 1."""
     of: Mapping[str, int]
-    """How many of the sample have each stem."""
+    """The number of sampled nodes that have each stem."""
 
     def estimate(self, term: str) -> int:
-        """Return about how many of all nodes have a stem; 0 where the sample lacks it."""
+        """Estimate how many of all nodes have a stem; 0 where the sample lacks it."""
         return round(self.of.get(term, 0) * self.nodes / self.sampled)
 
 
 class Postings:
     """
-    The terms of the nodes of one named graph and kind. A term is a word, or two with a space between, or a number.
+    The terms of the nodes of one named graph and kind. A term is a word, a pair of words separated by a space, or a number.
 
     >>> postings = Postings()
     >>> postings.add(7, "green tea")
@@ -417,8 +419,8 @@ class Postings:
     def __init__(self, vocabulary: Vocabulary | None = None, segment: Segment | None = None) -> None:
         """
         Args:
-            vocabulary: shared with other postings whose terms are numbers of the same words.
-            segment: what is in from the beginning.
+            vocabulary: shared with other postings whose terms use the same word numbers.
+            segment: the initial content.
         """
         self.vocabulary = Vocabulary() if vocabulary is None else vocabulary
         self._segment = segment
@@ -427,21 +429,21 @@ class Postings:
         self._lengths: dict[int, int] = {}
         self._words = 0
         self.beyond: Frequencies | None = None
-        """Set where these hold only a part of what is to be counted."""
+        """Set where these postings hold only a part of the nodes to count."""
 
     @property
     def population(self) -> int:
-        """How many nodes there are, also beyond what is here."""
+        """The number of nodes, including those that are not loaded here."""
         return len(self) if self.beyond is None else max(len(self), self.beyond.nodes)
 
     def document_frequency(self, term: str) -> int:
         """
-        Return how many of the population have a term: what is rare is all here, what is not is estimated from the sample.
+        Return how many nodes of the population have a term: rare terms are all here, the others are estimated from the sample.
         """
         return self.frequency(term) if self.beyond is None else max(self.frequency(term), self.beyond.estimate(term))
 
     def __len__(self) -> int:
-        """Count the nodes, also those without a word."""
+        """Return the number of nodes, including those without a word."""
         return len(self._terms) + (self._segment.left if self._segment else 0)
 
     def __contains__(self, node: int) -> bool:
@@ -449,23 +451,23 @@ class Postings:
 
     @property
     def word_count(self) -> int:
-        """Words in all, each as often as it occurs."""
+        """The total number of words, repeated ones counted again."""
         return self._words + (self._segment.words if self._segment else 0)
 
     def add(self, node: int, text: str) -> None:
-        """Take in a node, or replace its text."""
+        """Add a node, or replace its text."""
         self.add_terms(node, tokens(text))
 
     def add_terms(self, node: int, stems: Sequence[str]) -> None:
-        """Take in a node by its terms, or replace them; a term is a stem, or whatever else is asked for."""
+        """Add a node by its terms, or replace them; a term is a stem or any other string."""
         self.add_keys(node, [self.vocabulary.learn(term) for term in stems])
 
     def add_keys(self, node: int, keys: Sequence[int]) -> None:
-        """Do the same for terms that are numbers."""
+        """Do the same for terms given as numbers."""
         self.add_counts(node, Counter(keys), len(keys))
 
     def add_counts(self, node: int, counts: Mapping[int, int], length: int) -> None:
-        """Do the same, each term once with how often the node has it."""
+        """Do the same for distinct terms, each with how often the node has it."""
         self.remove(node)
         for key, times in counts.items():
             row = self._rows.get(key)
@@ -477,7 +479,7 @@ class Postings:
         self._words += length
 
     def remove(self, node: int) -> None:
-        """Let a node go; harmless when it is not there."""
+        """Remove a node; harmless when it is missing."""
         if node not in self._terms:
             if self._segment is not None:
                 self._segment.remove(node)
@@ -490,7 +492,7 @@ class Postings:
         self._words -= self._lengths.pop(node)
 
     def frequency(self, term: str | int) -> int:
-        """Return how many nodes have a term."""
+        """Return the number of nodes that have a term."""
         key = self.vocabulary.key(term) if isinstance(term, str) else term
         if key is None:
             return 0
@@ -503,17 +505,17 @@ class Postings:
         return key is not None and key in self.keys(node)
 
     def terms(self, node: int) -> tuple[str, ...]:
-        """Return the terms of a node, each once; none when it is not there."""
+        """Return the distinct terms of a node; empty when it is missing."""
         return tuple(self.vocabulary.term(key) for key in self.keys(node))
 
     def keys(self, node: int) -> Sequence[int]:
-        """Return the number of each term of a node, once; none when it is not there."""
+        """Return the numbers of a node's distinct terms; empty when it is missing."""
         if node in self._terms:
             return self._terms[node]
         return self._segment.keys_of(node) if self._segment is not None else ()
 
     def gather(self, nodes: Nodes) -> tuple[NDArray[np.int64], Keys]:
-        """Return (n,) how many terms each of some nodes has, and the number of each, node after node."""
+        """Return (n,) the number of terms of each node, and the number of each term, node after node."""
         counts = np.zeros(len(nodes), dtype=np.int64)
         parts: list[Keys | Sequence[int]] = [()] * len(nodes)
         for place, node in enumerate(nodes.tolist() if self._terms else ()):
@@ -537,16 +539,16 @@ class Postings:
         return counts, keys
 
     def counts(self, node: int) -> dict[int, int]:
-        """Return the number of each term of a node, and how often it has it; none when it is not there."""
+        """Return the number of each term of a node, and how often it has it; empty when it is missing."""
         if node in self._terms:
             return {key: self._times(key, node) for key in self._terms[node]}
         return self._segment.counts(node) if self._segment is not None else {}
 
     def having(self, term: str | int) -> tuple[Nodes, Scores, Scores] | None:
         """
-        Return the nodes that have a term, how often, and how many words each has in all: (m,) each, or None.
+        Return the nodes that have a term, how often, and the number of words of each: (m,) each, or None.
 
-        The arrays may be views: let go of them before the next `add` or `remove`.
+        The arrays may be views: do not use them after the next `add` or `remove`.
         """
         key = self.vocabulary.key(term) if isinstance(term, str) else term
         if key is None:
@@ -569,7 +571,7 @@ class Postings:
         )
 
     def nodes(self, term: str | int) -> Nodes:
-        """Return the nodes that have a term, in no order; a view, as for `having`, of which this is the first part in less time."""
+        """Return the nodes that have a term, unordered; possibly a view. The same as the first part of `having`, in less time."""
         key = self.vocabulary.key(term) if isinstance(term, str) else term
         parts = [] if key is None or self._segment is None else [self._segment.nodes(key)]
         if key is not None and (row := self._rows.get(key)):
@@ -577,7 +579,7 @@ class Postings:
         return parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, dtype=np.int32), *parts])
 
     def merge_all(self) -> Arrays:
-        """Turn all of it into one segment, and give the arrays to keep. Takes some seconds for a million nodes."""
+        """Merge everything into one segment, and return the arrays to store. Takes some seconds for a million nodes."""
         if self._segment is None or self._terms or self._segment.left < len(self._segment.members):
             self._segment = self._merge()
             self._rows, self._terms, self._lengths, self._words = {}, {}, {}, 0

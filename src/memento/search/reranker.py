@@ -1,9 +1,9 @@
 """
-Order the best texts of an answer once more: by a cross-encoder of the user's own, which reads question and text together.
+Reorder the best texts of an answer with a cross-encoder of the user's own, which reads question and text together.
 
-*Guarantees:* nothing is fetched, and no code of the folder is run: its model is `model.onnx` (or `onnx/model.onnx`) with
-`tokenizer.json`, or `model.safetensors` with `config.json` beside that. What is missing is said when the memory is opened. A model
-that fails at a question leaves the order as it was, and says so in the log.
+*Guarantees:* nothing is downloaded, and no code from the folder is run: the model is `model.onnx` (or `onnx/model.onnx`) with
+`tokenizer.json`, or `model.safetensors` with `config.json` beside it. Missing files are reported when the memory is opened. If the
+model fails on a question, the order stays unchanged and the failure is logged.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ logger = logging.getLogger(__name__)
 
 Scores = NDArray[np.float64]
 
-_CHARS = 512  # of a memory that are read, as published
-_PIECES = 512  # of question and memory together
+_CHARS = 512  # characters of a memory that are read, as published
+_PIECES = 512  # word pieces of question and memory together
 _TOKENIZER = "tokenizer.json"
 _ONNX = ("model.onnx", "onnx/model.onnx")
 _REMEDY = "install what its model needs, or leave rerank.folder empty"
 
 
 class CrossEncoder:
-    """A model in a folder that scores how well texts answer a question. Loaded when it is first asked; for many threads."""
+    """A model in a folder that scores how well texts answer a question. Loaded on first use; threads may share it."""
 
     def __init__(self, folder: Path) -> None:
         """
         Raises:
-            SettingsError: there is no such folder, or its files make no model; says which are missing.
+            SettingsError: the folder is missing, or its files are not a model; the message names the missing files.
         """
         self.folder = folder.expanduser()
         if not self.folder.is_dir():
@@ -57,7 +57,7 @@ class CrossEncoder:
         Return (n,) how well each text answers a question: the model's logit, higher is better.
 
         Raises:
-            EmbeddingError: the model could not be loaded, or failed.
+            EmbeddingError: the model cannot be loaded, or failed.
             MissingPart: a library is not installed.
         """
         with self._lock, translate_errors(_REMEDY, f"the cross-encoder in {self.folder}"):
@@ -65,7 +65,7 @@ class CrossEncoder:
                 self._score = self._load_onnx(self._onnx) if self._onnx else self._load_torch()
             logits = np.asarray(self._score(question, [text[:_CHARS] for text in texts]), dtype=np.float64)
             logits = logits.reshape(len(texts), -1)
-        # Of two classes the second is "it answers"; of one there is nothing to compare.
+        # Of two classes the second means "it answers"; a single class is the score itself.
         scores: Scores = logits[:, 0] if logits.shape[1] == 1 else logits[:, 1] - logits[:, 0]
         if not np.isfinite(scores).all():
             raise EmbeddingError(f"the cross-encoder in {self.folder} gives no numbers")
@@ -121,7 +121,7 @@ class CrossEncoder:
 
 
 class Reranker:
-    """What orders the best memories of every answer once more, by the settings of a service."""
+    """Reorders the best memories of every answer, by the settings of a service."""
 
     def __init__(self, settings: RerankSettings) -> None:
         """
@@ -133,30 +133,30 @@ class Reranker:
 
     @property
     def pool(self) -> int:
-        """How many of the best memories are ordered again; 0 for none."""
+        """The number of best memories that are reordered; 0 for none."""
         return self._settings.pool if self._model or self._settings.factors else 0
 
     @property
     def by_factors(self) -> bool:
-        """Whether the factors of the published design count."""
+        """Whether the factors of the published design apply."""
         return self._settings.factors
 
     @property
     def has_model(self) -> bool:
-        """Whether a cross-encoder orders them."""
+        """Whether a cross-encoder reorders them."""
         return self._model is not None
 
     def order(self, question: str, texts: Sequence[str]) -> list[int] | None:
         """
-        Return the places of some texts, the one that answers best first, those beyond the pool as they were; an empty list where
-        the best is below `rerank.floor`, so that none answers, and None where there is no model, or it fails.
+        Return the positions of some texts, the best answer first and those beyond the pool in their order; an empty list when even
+        the best is below `rerank.floor`, so that no text answers; None when there is no model, or it fails.
         """
         some = texts[: self._settings.pool]
         if self._model is None or not some:
             return None
         try:
             scores = self._model.score(question, some)
-        except Exception as error:  # whatever a model of somebody's does, the answer is there already
+        except Exception as error:  # whatever a user's model raises, the answer exists without it
             logger.warning("rerank.failed", extra={"folder": str(self._model.folder), "error": type(error).__name__})
             return None
         best = np.argsort(-scores, kind="stable").tolist()
@@ -168,7 +168,8 @@ class Reranker:
 
 def share_script(one: str, other: str) -> bool:
     """
-    Tell whether two texts have letters of a common script: a model of one language scores another one low whatever it says.
+    Return whether two texts have letters of a common script: a model for one language gives low scores to texts in another,
+    whatever they say.
 
     >>> share_script("Where is tea?", "Tea is here"), share_script("차는 어디에?", "Tea is here")
     (True, False)

@@ -1,10 +1,10 @@
 """
 Which phrases stand in a text, letter for letter and as whole words, at a cost that does not depend on how many phrases there are.
 
-A word is a run of letters, digits and marks. In scripts that are written without spaces every character is one, so that a phrase is
-found wherever its characters stand.
+A word is a run of letters, digits and marks. In scripts that are written without spaces every character is a word, so that a phrase
+is found wherever its characters occur.
 
-*But:* case and width do not count, endings do: "뉴턴은" has no word "뉴턴".
+*But:* case and width are ignored, endings are not: "뉴턴은" does not contain the word "뉴턴".
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import NamedTuple
 from memento.iris import IRI
 
 SHORTEST = 2
-"""Characters of a phrase, unless it is a character of a script in which one is a word."""
+"""Minimum number of characters in a phrase, unless it is a character of a script in which each is a word."""
 
 _PLAIN = re.compile(r"[0-9A-Za-z]+")
 _UNSPACED = re.compile(
@@ -28,7 +28,7 @@ _UNSPACED = re.compile(
 
 
 class Word(NamedTuple):
-    """A word of a folded text, and where it begins and ends."""
+    """A word of a folded text, with its begin and end."""
 
     text: str
     begin: int
@@ -37,7 +37,7 @@ class Word(NamedTuple):
 
 def fold_text(text: str) -> str:
     """
-    Return a text as phrases are compared: NFKC, case folded, single spaces.
+    Normalise a text for comparing phrases: NFKC, case folded, single spaces.
 
     >>> fold_text("  Ｎew\\n York "), fold_text("STRASSE") == fold_text("Straße")
     ('new york', True)
@@ -81,7 +81,7 @@ def _kind(character: str) -> str:
 
 def is_spelt(phrase: str) -> bool:
     """
-    Return whether a phrase can be looked for at all: it has a word, and two characters where one is none.
+    Return whether a phrase can be searched for: it has a word, and at least two characters unless one character is a word.
 
     >>> is_spelt("C"), is_spelt("C++"), is_spelt("..."), is_spelt("猫")
     (False, True, False, True)
@@ -93,7 +93,7 @@ def is_spelt(phrase: str) -> bool:
 
 class Spellings:
     """
-    Phrases by the first two words of each.
+    Phrases, indexed by their first two words.
 
     >>> spellings = Spellings()
     >>> spellings.put(7, IRI("urn:g"), ["Isaac Newton", "Newton"])
@@ -109,7 +109,7 @@ class Spellings:
         return len(self._placed)
 
     def put(self, node: int, graph: IRI, phrases: Iterable[str]) -> None:
-        """Let a node go by some phrases, in place of those it had; one that cannot be looked for is passed over."""
+        """Set the phrases of a node, replacing earlier ones; phrases that cannot be searched for are skipped."""
         self.drop(node)
         texts = tuple(dict.fromkeys(fold_text(phrase) for phrase in phrases if is_spelt(phrase)))
         for text in texts:
@@ -118,7 +118,7 @@ class Spellings:
             self._placed[node] = (graph, texts)
 
     def drop(self, node: int) -> None:
-        """Forget a node's phrases; harmless when it has none."""
+        """Remove a node's phrases; harmless when it has none."""
         graph, texts = self._placed.pop(node, (None, ()))
         if graph is None:
             return
@@ -130,7 +130,7 @@ class Spellings:
                 del self._tables[graph][slot]
 
     def find_exact(self, phrase: str, graphs: Sequence[IRI]) -> list[int]:
-        """Return the nodes that go by a phrase, in the order of the graphs and then of their ids."""
+        """Return the nodes that have a phrase, in the order of the graphs, then of their ids."""
         if not any(self._tables.get(graph) for graph in graphs):
             return []
         text = fold_text(phrase)
@@ -145,7 +145,7 @@ class Spellings:
         ]
 
     def find_in_text(self, text: str, graphs: Sequence[IRI]) -> dict[int, str]:
-        """Return the nodes of some graphs that a text names, each with the longest of its phrases that stands there."""
+        """Return the nodes of some graphs that a text names, each with the longest of its phrases in the text."""
         text = fold_text(text)
         words = words_of(text)
         phrases: dict[int, str] = {}
@@ -159,7 +159,7 @@ class Spellings:
 
     @property
     def phrases(self) -> Mapping[int, tuple[IRI, tuple[str, ...]]]:
-        """The graph and the phrases of each node, as they are compared."""
+        """The graph and the normalised phrases of each node."""
         return self._placed
 
     def _rows(self, graph: IRI, slot: str) -> list[tuple[str, int]]:
@@ -171,8 +171,8 @@ def _slot(words: Sequence[Word], place: int) -> str:
 
 
 def _is_at(phrase: str, text: str, begin: int) -> bool:
-    """Return whether a phrase stands where its first word does, and no word goes on at either end."""
-    begin -= words_of(phrase)[0].begin  # what stands before the first word, as in ".net"
+    """Return whether a phrase occurs where its first word does, with no word continuing beyond either end."""
+    begin -= words_of(phrase)[0].begin  # characters before the first word, as in ".net"
     end = begin + len(phrase)
     if begin < 0 or not text.startswith(phrase, begin):
         return False
@@ -180,7 +180,7 @@ def _is_at(phrase: str, text: str, begin: int) -> bool:
 
 
 def _goes_on(text: str, outside: int, inside: int) -> bool:
-    """Return whether a letter or digit stands right outside a phrase; in a script without spaces it may."""
+    """Return whether a letter or digit continues a word beyond a phrase's end; in a script without spaces none does."""
     if not 0 <= outside < len(text):
         return False
     return _kind(text[outside]) == "word" and _kind(text[inside]) != "character"

@@ -1,10 +1,10 @@
 """
 What a text is about, guessed from how it begins: `aliases("Aspen Hill (born 1980) is …", None)` → (("aspen hill", 1.0),).
 
-A memory has several subjects, because it will be named in several ways: in full, without a middle name, by a nickname, with
-the place it is in. Each has a weight, so that a sure name counts more than a possible one.
+A memory has several subject names, because people will refer to it in several ways: in full, without a middle name, by a nickname,
+with its place. Each has a weight, so that a sure name counts more than a possible one.
 
-*But:* names are seen by their capitals, phrases in English only. The user is nobody's subject here: a speaker is known by
+*But:* names are recognised by their capitals, phrases in English only. The user is never a subject here: speakers are identified by
 other means.
 """
 
@@ -20,15 +20,15 @@ from memento.text.words import STOP_WORDS, WORDS
 Alias = tuple[str, float]
 
 LONGEST = 600
-"""Characters that are read: the subject stands in the first sentence, its other names soon after."""
+"""Characters that are read: the first sentence has the subject, the next ones its other names."""
 HEAD_WORDS = 9
-"""A subject of more words than this is a clause."""
+"""Maximum number of words in a subject; a longer one is a clause."""
 TITLED = 0.7
-"""What a guessed name is worth beside a given title, at most and as a factor."""
+"""The weight of a guessed name beside a given title: the maximum, and the factor."""
 UNSURE = 0.6
-"""The weight of a name that only stands near the subject: in parentheses, or said of the user."""
+"""The weight of a name that only occurs near the subject: in parentheses, or in a statement about the user."""
 
-# A name in running text: capitalised words, with the small words that join them.
+# A name in running text: capitalised words, and the small words that join them.
 _WORD = r"[^\W\d_a-zß-öø-ÿ](?:[\w'’\-–/]|\.(?=\w))*(?:(?<=\b[A-Z])\.|(?<=\b(?:Dr|Mr|Ms|St))\.|(?<=\bMrs)\.)?"
 JOINTS = frozenset(re.findall(r"\S+", "of the de la le du von van der den del di da do dos & y e bin ibn al el"))
 """Small words inside names."""
@@ -80,16 +80,16 @@ _RENAMED = re.compile(r",\s(?:also|known|formerly|commonly|sometimes|often|or|ab
 _SUFFIX = re.compile(r"(?:,?\s+(?:Jr|Sr|I{1,3}|IV|VI{0,3}|Esq|[A-Z]{3,5})\.?)+$")
 _POSSESSIVE = re.compile(r"['’]s?$")
 OPENERS = STOP_WORDS | WORDS["openers"]
-"""Words that name nothing by themselves, but often open a sentence; not May, who may be somebody."""
+"""Words that are not names by themselves but often open a sentence; not May, which may be a person."""
 _WHOSE = re.compile(r"\b(?:user|i|my|we|our|he|she|they|his|her|their|it|its)\b", re.IGNORECASE)
 _USER = re.compile(r"(?:[Tt]he )?(?:USER|[Uu]ser)\b")
 
 
 def aliases(content: str, title: str | None) -> tuple[Alias, ...]:
     """
-    Return the names by which a text may be asked for, normalised, each with its weight in 0..1; surest first.
+    Return the names by which users may refer to a text, normalised, each with its weight in 0..1, the surest first.
 
-    A given title has weight 1, with and without a remark in parentheses at its end; guessed names then count less.
+    A given title has weight 1, with and without a final remark in parentheses; guessed names then count less.
 
     >>> aliases("Thomas Allen \\"Tom\\" Coburn (born 1948) is an American politician.", None)
     (('tom coburn', 1.0), ('thomas allen coburn', 1.0), ('thomas coburn', 0.8), ('allen coburn', 0.5), ('thomas allen', 0.4))
@@ -109,7 +109,7 @@ def aliases(content: str, title: str | None) -> tuple[Alias, ...]:
 
 
 def _best(names: list[Alias]) -> tuple[Alias, ...]:
-    """Return each name once, normalised, with its largest weight; what names nothing is left out."""
+    """Return each name once, normalised, with its largest weight; labels that name nothing are left out."""
     best: dict[str, float] = {}
     for name, weight in names:
         label = normalise_label(name)
@@ -128,7 +128,7 @@ def _guess_names(text: str) -> Iterator[Alias]:
 
 
 def _head(text: str) -> tuple[str, str]:
-    """Return the first sentence's subject and what follows it; no subject where the sentence opens with something else."""
+    """Return the first sentence's subject and the text after it; no subject where the sentence begins with something else."""
     quoted = _QUOTED.match(text)
     if quoted and not re.match(r"\s*[A-Z]", text[quoted.end() :]):
         return quoted[1], text[quoted.end() :]
@@ -145,10 +145,10 @@ def _head(text: str) -> tuple[str, str]:
 
 def _is_subject(words: list[str], said: bool) -> bool:
     """
-    Return whether the first words of a sentence name what it is about.
+    Return whether the first words of a sentence name its subject.
 
     Args:
-        said: they are followed by a verb or a parenthesis, not by a comma: what ends in a comma may be an adverbial.
+        said: whether a verb or a parenthesis follows them, not a comma: words before a comma may be an adverbial.
     """
     if not 0 < len(words) <= HEAD_WORDS or words[-1] in JOINTS or words[-1].lower() in OPENERS:
         return False
@@ -163,7 +163,7 @@ def _is_subject(words: list[str], said: bool) -> bool:
 
 
 def _fallback(text: str) -> Iterator[Alias]:
-    """Return the first name that does not merely open the sentence; after the user or a pronoun it is what they act on."""
+    """Yield the first name that does not merely open the sentence; after the user or a pronoun, the object of the action."""
     for found in _NAME.finditer(text):
         words = found[0].rstrip("-–/").split()
         while words and _POSSESSIVE.sub("", words[0].lower()) in OPENERS:
@@ -176,7 +176,7 @@ def _fallback(text: str) -> Iterator[Alias]:
 
 
 def _names_of(head: str, rest: str) -> Iterator[Alias]:
-    """Return a subject's name and its shorter forms."""
+    """Yield a subject's name and its shorter forms."""
     nickname = _NICKNAME.search(head, 1)
     if nickname and nickname.end() < len(head):
         surname = _SUFFIX.sub("", head[nickname.end() :]).split()[-1:]
@@ -211,9 +211,9 @@ def _is_person(rest: str) -> bool:
 
 
 def _beside(head: str, rest: str) -> Iterator[Alias]:
-    """Return the names a text gives its subject after naming it."""
+    """Yield the names that a text gives its subject after naming it."""
     bare = _ARTICLE.sub("", head, count=1)
-    # Without what stands in parentheses, so that a birth date parts no name from its title.
+    # Without parentheses, so that a birth date does not separate a name from its title.
     plain = re.sub(r"(?<!\s)\s*+\([^()]*+\)", "", rest)
     for rule in (_in_parenthesis, _known_as):
         yield from rule(rest[:300])
@@ -242,7 +242,7 @@ def _known_as(rest: str) -> Iterator[Alias]:
 
 
 def _after_comma(rest: str) -> Iterator[Alias]:
-    """“X, Duke of Y” is X Duke of Y; “X, Y is …” is X in Y."""
+    """“X, Duke of Y” gives X Duke of Y; “X, Y is …” gives X in Y."""
     if not rest.startswith(","):
         return
     after = rest[1:].lstrip()
@@ -258,7 +258,7 @@ def _after_comma(rest: str) -> Iterator[Alias]:
 
 
 def _places(rest: str) -> Iterator[Alias]:
-    """“is a village in Y, Z”: Y is the nearer and vaguer, the others are what one adds to tell it from its namesakes."""
+    """“is a village in Y, Z”: Y is nearer and vaguer; the others are what people add to tell it from places of the same name."""
     verb = re.match(r"[^.]{0,40}?\b(?:is|was)\s", rest)
     place = _PLACE.search(rest, verb.end(), verb.end() + 150) if verb else None
     at, weight = (place.end(), UNSURE) if place else (-1, 0.0)

@@ -1,12 +1,12 @@
 """
-Vectors on disk: one SQLite file keyed by IRI, which also gives the dense ids, and says what was written since a while ago.
+Vectors on disk: one SQLite file keyed by IRI, which also assigns the dense ids and notes which nodes writes have touched.
 
-The states of cases have vectors too, in a table of their own: no recall of memories finds them, and they take no dense id.
+The states of cases have vectors too, in a separate table: recall never finds them, and they get no dense id.
 
-A text that the model must see in several windows has several vectors; the best of them counts. They are kept in half precision,
-which moves a cosine by less than a thousandth; those that an earlier version kept in single precision are read as they are.
+A text that exceeds the model's window has several vectors; the best of them counts. They are stored in half precision, which
+changes a cosine by less than a thousandth; vectors that an earlier version stored in single precision are read as they are.
 
-*Guarantees:* a node's row and its vectors are committed together; an id is never given twice.
+*Guarantees:* a node's row and its vectors are committed together; an id is never reused.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ CREATE TABLE IF NOT EXISTS touched (number INTEGER PRIMARY KEY AUTOINCREMENT, ir
 
 
 def digest(text: str) -> bytes:
-    """Return what a stored vector is compared with, to see whether its text has changed."""
+    """Return the digest stored with a vector, which shows whether its text has changed."""
     return sha256(text.encode("utf-8", errors="surrogatepass")).digest()
 
 
 _HALF = b"\x02"
-"""Behind each vector in half precision: its bytes are an odd number, those of one in single precision a multiple of four."""
+"""Appended to each vector in half precision: its byte count is then odd, that of single precision a multiple of four."""
 
 
 def round_vectors(vectors: Vectors) -> Vectors:
     """
-    Return vectors as the file gives them back.
+    Return vectors with the precision that the file has.
 
     >>> round_vectors(np.array([[0.1, 0.5]], dtype=np.float32)).tolist()
     [[0.0999755859375, 0.5]]
@@ -67,8 +67,8 @@ def _unpack(data: bytes) -> NDArray[np.float32]:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lag:
     """
-    What one vector file lacks of another: (id, IRI) of nodes and IRIs of states without the vector of the same text; what it has
-    and the other has not; and how many nodes and states the other has.
+    The differences between one vector file and another: the (id, IRI) of nodes and the IRIs of states whose current text has no
+    vector here; the entries here that the other file lacks; and the numbers of nodes and states in the other.
     """
 
     nodes: tuple[tuple[int, IRI], ...]
@@ -79,38 +79,40 @@ class Lag:
 
     @property
     def missing(self) -> int:
-        """How many are to be embedded."""
+        """The number of texts to embed."""
         return len(self.nodes) + len(self.states)
 
     @property
     def done(self) -> int:
-        """How many are embedded."""
+        """The number of texts embedded."""
         return self.total - self.missing
 
 
 UPGRADED = "names"
-"""Under this key it is kept how far the edges by text of a folder of an earlier version are written."""
+"""The key under which the file stores how far the edges by text have been added to a folder of an earlier version."""
 
 
 class VectorFile:
-    """The SQLite file: IRI → id, digest of the embedded text, vectors. Derived; deleting it costs a rebuild."""
+    """The SQLite file: IRI → id, digest of the embedded text, vectors. Derived data; deleting it costs a rebuild."""
 
     def __init__(self, path: Path | None, fingerprint: str) -> None:
         """
         Args:
-            path: the file, made if it is not there; None keeps it in memory.
+            path: the file, created if missing; None keeps it in memory.
 
         Raises:
-            StaleIndex: the file holds the vectors of another embedder.
-            GraphError: the file cannot be opened or is no such file.
+            StaleIndex: the file holds vectors of another embedder.
+            GraphError: the file cannot be opened, or is not a vector file.
         """
         self._lock = threading.RLock()
         self._path = path
         with _translate_failures(path):
             self._db = sqlite3.connect(path or ":memory:", check_same_thread=False, isolation_level=None)
             self._db.execute("PRAGMA journal_mode = WAL")
-            self._db.execute("PRAGMA wal_autocheckpoint = 250")  # pages of 4 KiB, after which the log begins again
-            # A power cut may lose the last rows, never damage the file; start-up makes them again from the graph.
+            self._db.execute(
+                "PRAGMA wal_autocheckpoint = 250"
+            )  # WAL pages of 4 KiB, after which a checkpoint restarts the log
+            # A power cut may lose the last rows but never damages the file; the next start computes them again from the graph.
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.execute("PRAGMA foreign_keys = ON")
             self._db.executescript(_SCHEMA)
@@ -123,7 +125,7 @@ class VectorFile:
             )
 
     def read_digests(self) -> dict[IRI, tuple[int, bytes]]:
-        """IRI → (id, digest) of everything in the file."""
+        """Return IRI → (id, digest) of everything in the file."""
         with self._lock:
             return {
                 IRI(iri): (node, found) for node, iri, found in self._db.execute("SELECT id, iri, digest FROM node")
@@ -131,8 +133,8 @@ class VectorFile:
 
     def find(self, iri: IRI) -> tuple[bytes, Vectors] | None:
         """
-        Return the digest and the (windows, d) vectors of a node or of a case, or None when it is not in the file. Of one that has
-        none, as it is found by its spelling alone, d is 0.
+        Return the digest and the (windows, d) vectors of a node or a case, or None when it is not in the file. For a node without
+        vectors, because it is found by its spelling alone, d is 0.
         """
         with self._lock:
             row = self._db.execute("SELECT id, digest FROM node WHERE iri = ?", (iri,)).fetchone()
@@ -149,80 +151,80 @@ class VectorFile:
         return None if row is None else int(row[0])
 
     def find_digest(self, iri: IRI) -> bytes | None:
-        """Return the digest of the text that a node's vectors were made of, or None when it is not in the file."""
+        """Return the digest of the text that a node's vectors were computed from, or None when it is not in the file."""
         with self._lock:
             row = self._db.execute("SELECT digest FROM node WHERE iri = ?", (iri,)).fetchone()
         return None if row is None else bytes(row[0])
 
     def touch(self, iris: Iterable[IRI]) -> None:
-        """Note that something is about to be written about some nodes, as long as indexes are kept that it would outdate."""
+        """Note that a write is about to change some nodes, as long as stored indexes exist that it would outdate."""
         if self.get_mark("archive") is None:
             return
         with self._transaction():
             self._db.executemany("INSERT INTO touched (iri) VALUES (?)", [(iri,) for iri in iris])
 
     def touched_since(self, after: int) -> list[IRI]:
-        """Return what was noted after some number, each node once, the first first."""
+        """Return the nodes noted after a number, each once, the earliest first."""
         with self._lock:
             rows = self._db.execute("SELECT iri FROM touched WHERE number > ? ORDER BY number", (after,)).fetchall()
         return list(dict.fromkeys(IRI(iri) for (iri,) in rows))
 
     def last_touch(self) -> int:
-        """Return the number of the last note, 0 when there never was one."""
+        """Return the number of the last note, 0 when there was never one."""
         with self._lock:
             row = self._db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'touched'").fetchone()
         return int(row[0]) if row else 0
 
     def count_touches(self) -> int:
-        """Return how many notes there are."""
+        """Return the number of notes."""
         with self._lock:
             return int(self._db.execute("SELECT count(*) FROM touched").fetchone()[0])
 
     def forget_touches(self, until: int) -> None:
-        """Let go of the notes up to a number; none is ever given twice."""
+        """Delete the notes up to a number; note numbers are never reused."""
         with self._transaction():
             self._db.execute("DELETE FROM touched WHERE number <= ?", (until,))
 
     def get_mark(self, key: str) -> str | None:
-        """Return what was last kept under a key."""
+        """Return the value last stored under a key."""
         with self._lock:
             row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
         return None if row is None else str(row[0])
 
     def set_mark(self, key: str, value: str) -> None:
-        """Keep something under a key, in place of what was there."""
+        """Store a value under a key, replacing the earlier one."""
         with self._transaction():
             self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
     def delete_mark(self, key: str) -> None:
-        """Keep nothing under a key."""
+        """Delete the value under a key."""
         with self._transaction():
             self._db.execute("DELETE FROM meta WHERE key = ?", (key,))
 
     def count_texts(self) -> int:
-        """Return how many nodes and states there are."""
+        """Return the number of nodes and states."""
         with self._lock:
             return int(
                 self._db.execute("SELECT (SELECT count(*) FROM node) + (SELECT count(*) FROM state)").fetchone()[0]
             )
 
     def count_vectors(self) -> int:
-        """Return how many vectors there are."""
+        """Return the number of vectors."""
         with self._lock:
             return int(self._db.execute("SELECT count(*) FROM vector").fetchone()[0])
 
     def read_all(self) -> Iterator[tuple[int, NDArray[np.float32]]]:
-        """Return (id, vector) of every vector, by id and part; nobody may write in between."""
+        """Yield (id, vector) of every vector, by id and part; nobody may write meanwhile."""
         with self._lock:
             for node, data in self._db.execute("SELECT node, data FROM vector ORDER BY node, part"):
                 yield node, _unpack(data)
 
     def write_entries(self, entries: Sequence[tuple[IRI, bytes, Vectors]], gone: Sequence[IRI] = ()) -> list[int]:
         """
-        Store (IRI, digest, (windows, d) vectors) in place of what is there, and remove what is gone, all or nothing.
+        Store (IRI, digest, (windows, d) vectors), replacing earlier entries, and remove those in `gone`, all or nothing.
 
         Returns:
-            the id of each entry, in their order; a known IRI keeps its id.
+            the id of each entry, in order; a known IRI keeps its id.
         """
         with self._transaction():
             self._db.executemany("DELETE FROM node WHERE iri = ?", [(iri,) for iri in gone])
@@ -244,7 +246,7 @@ class VectorFile:
         return ids
 
     def adopt(self, entries: Sequence[tuple[int, IRI, bytes, Vectors]], gone: Sequence[IRI] = ()) -> None:
-        """Store (id, IRI, digest, (windows, d) vectors) under the ids that another file gave them, and remove what is gone."""
+        """Store (id, IRI, digest, (windows, d) vectors) under the ids that another file assigned, and remove those in `gone`."""
         with self._transaction():
             self._db.executemany("DELETE FROM node WHERE iri = ?", [(iri,) for iri in gone])
             self._db.executemany("DELETE FROM node WHERE id = ? OR iri = ?", [(one[0], one[1]) for one in entries])
@@ -262,7 +264,7 @@ class VectorFile:
         )
 
     def compare(self, path: Path) -> Lag:
-        """Compare with another file, which somebody may write to meanwhile: what this one lacks of it, and what it has too much."""
+        """Compare with another file, which may be written to meanwhile: return what this file lacks, and what only it has."""
         with self._lock, _translate_failures(self._path):
             self._db.execute("ATTACH DATABASE ? AS served", (str(path),))
             try:
@@ -292,23 +294,23 @@ class VectorFile:
         )
 
     def take_marks(self, other: VectorFile) -> None:
-        """Take what another file keeps beside its vectors, but for who made them and which indexes were kept."""
+        """Copy the values that another file stores under its keys, except those about its embedder and its stored indexes."""
         with other._lock:
             marks = other._db.execute("SELECT * FROM meta WHERE key NOT IN ('fingerprint', 'archive')").fetchall()
             numbers = other._db.execute("SELECT name, seq FROM sqlite_sequence").fetchall()
         with self._transaction():
             self._db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", marks)
-            for name, seq in numbers:  # an id is never given twice
+            for name, seq in numbers:  # an id is never reused
                 self._db.execute("DELETE FROM sqlite_sequence WHERE name = ?", (name,))
                 self._db.execute("INSERT INTO sqlite_sequence VALUES (?, ?)", (name, seq))
 
     def flush(self) -> None:
-        """Put everything on disk, in the file itself."""
+        """Write everything to disk, into the file itself."""
         with self._lock, _translate_failures(self._path):
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
     def find_states(self, iris: Sequence[IRI]) -> dict[IRI, tuple[bytes, NDArray[np.float32]]]:
-        """Return the digest and the (d,) vector of the state of each case or retrieval that has one here."""
+        """Return the digest and the (d,) vector of those states of cases and retrievals that have one."""
         with self._lock:
             rows = self._db.execute(
                 "SELECT state.iri, digest, data FROM json_each(?) AS asked CROSS JOIN state ON state.iri = asked.value",
@@ -317,12 +319,12 @@ class VectorFile:
         return {IRI(iri): (mark, np.frombuffer(data, dtype=np.float32)) for iri, mark, data in rows}
 
     def read_state_digests(self) -> dict[IRI, bytes]:
-        """Return the digest of every state that has a vector here, by the case or retrieval it belongs to."""
+        """Return the digest of every state that has a vector, by its case or retrieval."""
         with self._lock:
             return {IRI(iri): mark for iri, mark in self._db.execute("SELECT iri, digest FROM state")}
 
     def write_states(self, entries: Sequence[tuple[IRI, bytes, NDArray[np.float32]]], gone: Sequence[IRI] = ()) -> None:
-        """Store (IRI, digest, (d,) vector) of states in place of what is there, and remove what is gone, all or nothing."""
+        """Store (IRI, digest, (d,) vector) of states, replacing earlier ones, and remove those in `gone`, all or nothing."""
         with self._transaction():
             self._db.executemany("DELETE FROM state WHERE iri = ?", [(iri,) for iri in gone])
             self._db.executemany(
@@ -331,7 +333,7 @@ class VectorFile:
             )
 
     def clear(self, fingerprint: str) -> None:
-        """Remove everything, and note who makes what comes next."""
+        """Remove everything, and note the embedder of the vectors to come."""
         with self._transaction():
             self._db.execute("DELETE FROM state")
             self._db.execute("DELETE FROM vector")
@@ -341,7 +343,9 @@ class VectorFile:
 
     @contextmanager
     def pin(self) -> Iterator[Pinned]:
-        """Return the file as it will be when `Pinned.hold` is called, for as long as the block lasts; writers need not wait."""
+        """
+        Yield a snapshot of the file, taken when `Pinned.hold` is called and valid until the block ends; writers need not wait.
+        """
         with _translate_failures(self._path):
             if self._path is None:
                 raise GraphError("vectors in memory have no file to be copied")
@@ -353,7 +357,7 @@ class VectorFile:
 
     @staticmethod
     def count_nodes(path: Path) -> int:
-        """Return how many nodes have vectors in a file that nobody has open."""
+        """Return the number of nodes with vectors in a file that nobody has open."""
         with _translate_failures(path), closing(sqlite3.connect(path)) as db:
             return int(db.execute("SELECT count(*) FROM node").fetchone()[0])
 
@@ -374,7 +378,9 @@ class VectorFile:
 
 
 def examine_vector_file(path: Path) -> tuple[str, str]:
-    """Return which embedder made a file that nobody writes to, and what is damaged in it; empty where that is unknown, or none."""
+    """
+    Return the embedder of a file that nobody writes to, and the damage found in it; an empty text where unknown, or undamaged.
+    """
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
             (found,) = db.execute("PRAGMA quick_check(1)").fetchone()
@@ -385,18 +391,18 @@ def examine_vector_file(path: Path) -> tuple[str, str]:
 
 
 class Pinned:
-    """A vector file as it was at one instant."""
+    """A snapshot of a vector file."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
 
     def hold(self) -> None:
-        """This is the instant."""
+        """Take the snapshot now."""
         self._db.execute("BEGIN")
-        self._db.execute("SELECT count(*) FROM meta").fetchone()  # what pins it is the first read
+        self._db.execute("SELECT count(*) FROM meta").fetchone()  # the first read fixes the snapshot
 
     def copy(self, path: Path) -> None:
-        """Write it to a new file, without what belongs to the running store and without what was deleted."""
+        """Write the snapshot to a new file, without data of the running store and without deleted data."""
         with closing(sqlite3.connect(path, isolation_level=None)) as target:
             self._db.backup(target)
             target.execute("PRAGMA journal_mode = DELETE")
@@ -414,7 +420,7 @@ def _translate_failures(path: Path | None) -> Iterator[None]:
 
 
 def open_vector_file(path: Path, fingerprint: str) -> VectorFile:
-    """Return the file, or a new one in its place when it was made by another embedder or is damaged: it is derived data."""
+    """Open the file; if another embedder made it or it is damaged, replace it by a new one, as it is derived data."""
     try:
         return VectorFile(path, fingerprint)
     except (StaleIndex, GraphError):
@@ -423,13 +429,13 @@ def open_vector_file(path: Path, fingerprint: str) -> VectorFile:
 
 
 def delete_vector_file(path: Path) -> None:
-    """Delete a vector file that nobody has open; harmless where there is none."""
+    """Delete a vector file that nobody has open; harmless when it is missing."""
     for suffix in ("", "-wal", "-shm"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
 def read_marks(path: Path) -> dict[str, str]:
-    """Read what a vector file that nobody has open keeps under its keys; empty where there is none, or it is damaged."""
+    """Return the values that a vector file stores under its keys while nobody has it open; empty if it is missing or damaged."""
     if not path.is_file():
         return {}
     with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as db:
@@ -438,8 +444,8 @@ def read_marks(path: Path) -> dict[str, str]:
 
 
 def replace_vector_file(path: Path, beside: Path) -> None:
-    """Put the file that was made beside in the place of another; nobody has either open."""
-    with closing(sqlite3.connect(beside)) as db:  # what a kill has left in its log
+    """Replace a vector file by the one built beside it; nobody has either open."""
+    with closing(sqlite3.connect(beside)) as db:  # a killed process may have left its log
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     delete_vector_file(path)
     beside.replace(path)
@@ -448,8 +454,9 @@ def replace_vector_file(path: Path, beside: Path) -> None:
 
 def finish_replacing(path: Path, beside: Path, fingerprint: str) -> None:
     """
-    Take the file that a migration has made beside where it is that of the embedder, and the one in place is not: it was to be put
-    there, or as much of it as there is need not be embedded again. Another one stays, without what is gone meanwhile.
+    Put the file that a migration built in place, if it is that of the embedder and the present file is not: the migration was about
+    to do so, and every vector already in it saves embedding that text again. Any other file stays, without data that is gone
+    meanwhile.
     """
     if not beside.is_file():
         return

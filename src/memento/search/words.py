@@ -1,7 +1,7 @@
 """
 Exact BM25 over postings that grow and shrink: which nodes share the telling words of a question.
 
-*But:* English stems and stop words; a script without spaces gives one word a run.
+*But:* stems and stop words are English; in a script without spaces a whole run counts as one word.
 
 *Source:* Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework"; idf as in Lucene, which never turns negative.
 """
@@ -56,7 +56,7 @@ class Words(Index):
             self._postings[graph, "memory"] = self._fill_postings(self._stem_memories(some, everything))
 
     def _stem_memories(self, memories: Sequence[Placed], everything: Everything) -> dict[int, list[int]]:
-        """Return the stems of each memory, led by those of its speaker's name."""
+        """Return the stems of each memory, preceded by those of its speaker's name."""
         leads: dict[str, list[int]] = {}
         texts: dict[int, list[int]] = {}
         for node, record in memories:
@@ -68,7 +68,7 @@ class Words(Index):
         return texts
 
     def _fill_postings(self, texts: Mapping[int, Sequence[int]]) -> Postings:
-        """Return the postings of some nodes, by ascending id."""
+        """Return the postings of some nodes, added by ascending id."""
         nodes = np.fromiter(texts, dtype=np.int32, count=len(texts))
         counts = np.fromiter(map(len, texts.values()), dtype=np.int64, count=len(texts))
         keys = np.fromiter((key for stems in texts.values() for key in stems), dtype=np.int64, count=int(counts.sum()))
@@ -104,11 +104,11 @@ def bm25(question: str, collections: Sequence[Postings], k1: float, b: float) ->
 
         score = Σ idf · tf · (k1 + 1) / (tf + k1 · (1 − b + b · length / mean length)),  idf = ln(1 + (N − df + ½) / (df + ½))
 
-    over the words of the question, repeated ones counting again. N, df and the mean length are those of all collections
-    together: what else is stored elsewhere does not move a reader's scores.
+    summed over the words of the question, repeated ones counted again. N, df and the mean length are those of all collections
+    together, so memories outside of them do not affect a reader's scores.
 
     Args:
-        k1: how soon repeated words stop counting, from 0.
+        k1: how slowly repeated words stop counting, from 0.
         b: how much long texts are discounted, 0..1.
 
     >>> postings = Postings()
@@ -122,7 +122,7 @@ def bm25(question: str, collections: Sequence[Postings], k1: float, b: float) ->
 
 
 def bm25_of_terms(terms: Sequence[str], collections: Sequence[Postings], k1: float, b: float) -> tuple[Nodes, Scores]:
-    """Do the same for a question given as terms, for postings that were filled by `add_terms`."""
+    """Do the same for a question given as terms, over postings that were filled by `add_terms`."""
     asked = Counter(terms)
     here, n = sum(map(len, collections)), sum(postings.population for postings in collections)
     mean = sum(postings.word_count for postings in collections) / here if here else 0.0
@@ -147,9 +147,9 @@ def _postings_with(term: str, collections: Sequence[Postings]) -> Iterator[tuple
 def _sum_scores(nodes: Nodes, scores: Scores) -> tuple[Nodes, Scores]:
     """Return distinct nodes, ascending, and the sum of the scores of each."""
     begin, end = int(nodes.min()), int(nodes.max()) + 1
-    if end - begin > 16 * len(nodes):  # few among many ids: sorting is cheaper than a slot for each id
+    if end - begin > 16 * len(nodes):  # few nodes among many ids: sorting is cheaper than a slot for each id
         distinct, place = np.unique(nodes, return_inverse=True)
         return distinct, np.bincount(place, weights=scores).astype(np.float32)
     sums = np.bincount(nodes - begin, weights=scores)
-    slots = np.flatnonzero(sums > 0)  # a score is never zero
+    slots = np.flatnonzero(sums > 0)  # every score is above zero
     return (slots + begin).astype(np.int32), sums[slots].astype(np.float32)

@@ -29,10 +29,11 @@ def recall_by_activation(
     text: str, limit: int, scope: Scope, now: datetime, parts: Backends, use: Reinforcement
 ) -> tuple[Item, ...]:
     """
-    Recall the memories that a text activates, best first; each counts as used. None when no memory and no tag has it.
+    Return the memories that a text activates, best first, each with the effect of a use. Return None when no memory and no tag
+    contains the text.
 
     Args:
-        text: what current memories or their tags are to have in them, whatever the case.
+        text: the text to search for in current memories and their tags, ignoring case.
         limit: 1 to 100.
 
     Raises:
@@ -83,7 +84,7 @@ def recall_by_activation(
 
 
 def read_items(iris: list[IRI], scope: Scope, parts: Backends) -> dict[IRI, Item]:
-    """Read what some memories say, of what type they are, and their tags."""
+    """Read the contents, types and tags of some memories."""
     found: dict[IRI, Item] = {}
     for row in parts.graph.select("library/recollected", scope.readable, memory=iris) if iris else ():
         iri = IRI(str(row["memory"]))

@@ -28,23 +28,21 @@ from memento.settings import KeysSettings, WordsSettings
 from memento.text.spelling import count_edits
 
 _LISTED = 50  # candidates of each ranking
-_KEYS = 10  # matched keys that lead on
-_ALONE, _BESIDE = 0.8, 0.16  # what a cosine counts for a memory that no key led to, and for one that a key did
+_KEYS = 10  # matched keys that are followed
+_ALONE, _BESIDE = 0.8, 0.16  # the factor of a cosine for a memory that no key led to, and for one that a key led to
 _RANKS = 61.0  # reciprocal rank fusion with k = 60, ranks from 1
-_SURE = 0.999  # a key that is named, or is the question
-_FARTHER = 0.7  # what is left of a score that only hops gave, when they are asked for at length
-_FRONT = (
-    5  # memories that hops start from: more of them blur what leads where, six to fourteen points of both gold in five
-)
-_CROWD = 100  # a key that leads to more memories says nothing of any one of them
+_SURE = 0.999  # the score of a key that the question names, or that is the whole question
+_FARTHER = 0.7  # factor of a score that comes from hops alone, when the caller asks for an expanded answer
+_FRONT = 5  # memories that hops start from: more of them blur the result, by six to fourteen points of both gold memories in five
+_CROWD = 100  # a key that leads to more memories than this says nothing about any single one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DirectOptions:
     """
-    How direct recall is to go about it: memories at most, hops in all (1 leads nowhere on), and below what is left out.
+    The options of direct recall: maximum number of memories, number of hops (1 follows no link), and the thresholds of the gate.
 
-    `expand` asks for twice as many and lets those that only hops found count less. `by_keys` is False for a comparison alone.
+    `expand` returns twice as many, and gives memories that only hops found a lower score. `by_keys` is False only for comparisons.
     """
 
     k: int = 5
@@ -60,7 +58,7 @@ class DirectOptions:
 
 @dataclass(slots=True)
 class DirectRanking:
-    """Scores of memories by id, at which hop each came in, and the keys that led to it."""
+    """Scores of memories by id, the hop at which each was found, and the keys that led to it."""
 
     scores: dict[int, float] = field(default_factory=dict)
     hop: dict[int, int] = field(default_factory=dict)
@@ -72,7 +70,8 @@ def rank_directly(
     query: KeyQuery, options: DirectOptions, traversal: Traversal, settings: KeysSettings, words: WordsSettings
 ) -> tuple[list[DirectMemory], list[Effect]]:
     """
-    Return the memories, best first, and what finding them does to them and to the links that led there. Ask under `indexes.lock`.
+    Return the memories, best first, and the effects of this retrieval on them and on the links that led to them. Call it under
+    `indexes.lock`.
     """
     found = match_keys(query, traversal.view, traversal.graph, settings) if options.by_keys else Matches()
     ranking = rank_by_words_and_keys(query, found, traversal, words)
@@ -91,7 +90,9 @@ def rank_directly(
 def rank_by_words_and_keys(
     query: KeyQuery, found: Matches, traversal: Traversal, words: WordsSettings
 ) -> DirectRanking:
-    """Return what the question itself leads to: words and meaning, fused by rank; named keys, depth and age count too."""
+    """
+    Score the memories that the question itself leads to: words and meaning, fused by rank; named keys, depth and age count too.
+    """
     view, indexes = traversal.view, traversal.view.indexes
     ranking = DirectRanking(keys=_pick_keys(found, traversal))
     nodes, scores = rank_fuzzily(query.text, indexes.words(view.graphs, "memory"), words)
@@ -117,7 +118,7 @@ def rank_by_words_and_keys(
 
 
 def add_hops(ranking: DirectRanking, options: DirectOptions, traversal: Traversal) -> None:
-    """Return what hops over shared keys, and over links by hand, add to a ranking. They start from the best of it."""
+    """Add to a ranking what hops over shared keys and manual links find, starting from its best memories."""
     graph, before = _Neighbourhood(traversal), dict(ranking.scores)
     best = sorted(before, key=lambda node: (-before[node], node))[:_FRONT]
     graph.grow(best, options.hops - 1)
@@ -145,7 +146,9 @@ def is_anchored(
     traversal: Traversal,
     settings: KeysSettings,
 ) -> bool:
-    """Tell whether anything holds the question: a name in it, a key near enough, or a memory that is and stands out."""
+    """
+    Tell whether the question has an anchor: a named key, a key that is near enough, or a memory that is near enough and stands out.
+    """
     if any(_strength_of(one) >= _SURE for one in ranking.keys):
         return True
     key_gate = settings.key_gate if options.key_gate is None else options.key_gate
@@ -173,7 +176,7 @@ class _Neighbourhood:
         self._edges: dict[tuple[int | IRI, int | IRI], float] = {}
 
     def grow(self, sources: Sequence[int], times: int) -> None:
-        """Take in what so many hops lead to."""
+        """Add what this number of hops leads to."""
         known = dict.fromkeys(sources)
         front = list(sources)
         for _ in range(times):
@@ -183,7 +186,9 @@ class _Neighbourhood:
         self.nodes = list(known)
 
     def csr(self) -> Csr:
-        """Return memories first, in the order of `nodes`, then keys; each link as heavy as it is."""
+        """
+        Return the matrix of the graph: memories first, in the order of `nodes`, then keys; each entry is the weight of a link.
+        """
         place: dict[int | IRI, int] = {node: at for at, node in enumerate(self.nodes)}
         place |= {iri: len(self.nodes) + at for at, iri in enumerate(self._entries)}
         there = [(place[a], place[b], w) for (a, b), w in self._edges.items() if a in place and b in place]
@@ -193,7 +198,7 @@ class _Neighbourhood:
         )
 
     def through(self) -> NDArray[np.float64]:
-        """Return (n,) 0 for memories, for keys how rare they are."""
+        """Return (n,) 0 for memories and the rarity for keys."""
         rare = [self._traversal.view.rarity(entry) for entry in self._entries.values()]
         return np.array([0.0] * len(self.nodes) + rare)
 
@@ -224,7 +229,7 @@ class _Neighbourhood:
         return found
 
     def _take_in(self, entry: KeyEntry) -> list[int]:
-        """Take in a key with all that it leads to; one that says nothing of any memory is left out."""
+        """Add a key and all memories that it leads to; skip a key that leads to too many."""
         nodes, weights = self._traversal.view.weigh_memories(entry)
         if len(nodes) > _CROWD:
             return []
@@ -236,7 +241,7 @@ class _Neighbourhood:
 
 
 def _pick_keys(found: Matches, traversal: Traversal) -> list[Candidate]:
-    """Return the keys that the question names or means, best first; no mere words."""
+    """Return the keys that the question names or means, best first, without keys that match by words alone."""
     named = [one for one in found.candidates.values() if one.spelt is not None or one.own]
     there = [one for one in named if traversal.view.is_telling(one.entry)]
     return sorted(there, key=lambda one: -_strength_of(one))[:_KEYS]
@@ -293,7 +298,10 @@ def _describe(
 
 
 def _list_effects(kept: Sequence[int], ranking: DirectRanking, traversal: Traversal) -> list[Effect]:
-    """Return what comes back grows deeper; the links that led to the best of it grow stronger, those that led to nothing weaker."""
+    """
+    Return the effects: returned memories grow deeper; links that led to the best of them grow stronger, other followed links
+    weaker.
+    """
     nodes = traversal.view.indexes.nodes
     effects: list[Effect] = [Read(memory=nodes.iri(n), graph=nodes.graph(n), at=traversal.now) for n in kept]
     for candidate in ranking.keys:
@@ -308,14 +316,14 @@ def _list_effects(kept: Sequence[int], ranking: DirectRanking, traversal: Traver
 
 FUZZY = 0.2
 _AS_PREFIX, _AS_SLIP = 0.375, 0.45
-_SHORTEST = 3  # letters of a prefix
-_MOST = 20  # words that one word is read as
+_SHORTEST = 3  # minimum length of a prefix, in letters
+_MOST = 20  # maximum number of words that one word may stand for
 
 
 def rank_fuzzily(
     question: str, postings: Sequence[Postings], settings: WordsSettings
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Return every memory that shares a word with a question, nearly, ascending, and its score (positive)."""
+    """Return every memory that shares a word with a question, exactly or nearly, ascending, and its score (positive)."""
     known: list[str] = []
     sums: dict[int, float] = {}
     for term in tokens(question):
@@ -331,7 +339,8 @@ def rank_fuzzily(
 
 def expand_word(term: str, words: Iterable[str]) -> list[tuple[str, float]]:
     """
-    Return the words that a word may stand for, and how much each counts, the likeliest first; less with each letter of difference.
+    Return the words that a word may stand for, with their weights, the likeliest first; each letter of difference lowers the
+    weight.
 
     >>> [word for word, _ in expand_word("strawbery", ["strawberi", "straw", "berri", "strawberyfield"])]
     ['strawberi', 'strawberyfield']
@@ -361,13 +370,13 @@ def _add_scores(
 
 
 FEWEST = 8
-"""Memories that are needed to say what stands out."""
-_NORMAL = 1.4826  # what the median deviation of a normal distribution is multiplied with to give its standard deviation
+"""Minimum number of memories for deciding what stands out."""
+_NORMAL = 1.4826  # factor from the median absolute deviation of a normal distribution to its standard deviation
 
 
 def robust_z(cosines: NDArray[np.floating]) -> float | None:
     """
-    Return how far the best cosine stands out from the others, in robust standard deviations; None when that cannot be said.
+    Return how far the best cosine stands out from the others, in robust standard deviations; None when there is too little data.
 
     >>> round(robust_z(np.array([0.2, 0.21, 0.22, 0.23, 0.24, 0.25, 0.26, 0.9])), 4)
     22.4268
@@ -383,7 +392,9 @@ def robust_z(cosines: NDArray[np.floating]) -> float | None:
 
 
 def stands_out(cosines: NDArray[np.floating], least: float) -> bool:
-    """Tell whether the best of all cosines stands out by so much; True when that cannot be said, or nothing is asked for."""
+    """
+    Tell whether the best of all cosines stands out by at least `least`; True when there is too little data or nothing is required.
+    """
     if least <= 0:
         return True
     found = robust_z(cosines)

@@ -39,18 +39,19 @@ from memento.settings import (
 from memento.telemetry import Stopwatch
 
 AS_ASKED = frozenset(("published", *MODES))
-"""Engines that read the question as it is spelled, and whose order is final."""
+"""Engines that read the question exactly as typed, and whose order is final."""
 
 SEARCHED_WORDS = WordsSettings(k1=1.2, b=0.75)
-"""BM25 of a plain search, as published."""
+"""The BM25 constants of a plain search, as published."""
 
 
 def rank_by_search(mode: str, question: Question, k: int, settings: LandSettings) -> tuple[list[Scored[int]], int]:
     """
-    Return the `k` memories that one plain search puts first, scores 0..1, and how many it scored.
+    Return the `k` best memories of one plain search, scores 0..1, and the number of memories it scored.
 
-    `vector` is the cosine, `keyword` BM25 over its largest, `hybrid` 0.7 of the one and 0.3 of the other. A question that could not
-    be embedded is searched for by its words. Above `settings.whole` memories what both searches bring in is scored.
+    `vector` is the cosine, `keyword` is BM25 divided by its largest value, `hybrid` is 0.7 of the first plus 0.3 of the second. If
+    the question could not be embedded, only its words are searched. Above `settings.whole` memories, only the candidates of both
+    searches are scored.
     """
     view = question.view
     found, values = bm25(question.text, view.indexes.words(view.graphs, "memory"), SEARCHED_WORDS.k1, SEARCHED_WORDS.b)
@@ -76,7 +77,7 @@ def rank_by_search(mode: str, question: Question, k: int, settings: LandSettings
 def rank_as_published(
     question: Question, k: int, graph: Store, scope: Scope, settings: Settings, watch: Stopwatch
 ) -> tuple[list[Scored[int]], int]:
-    """Return the `k` memories that answer a question, in the order they were chosen, and how many were considered."""
+    """Return the `k` memories that answer a question, in the order in which they were chosen, and the number of candidates."""
     vectors, view, run = question.vectors, question.view, watch.time_call
     seeds = run(land, question.text, vectors, view, settings.land, settings.fusion, settings.words)
     if settings.expand.iterations == 0:
@@ -93,7 +94,7 @@ def land(
     Return the seeds: at most `candidates` memories, best first, scores 0..1.
 
     Args:
-        vectors: (w, d) unit rows, the question's windows.
+        vectors: (w, d) unit rows, the windows of the question.
     """
     by_meaning = view.nearest(vectors, settings.candidates, "vector")
     by_words = view.wordiest(question, settings.candidates, words, "fulltext")
@@ -110,11 +111,11 @@ def anchor(
     settings: AnchorSettings,
 ) -> list[Scored[int]]:
     """
-    Return the entities to walk from, weights summing to 1, heaviest first; empty when none weighs anything.
+    Return the entities to walk from, heaviest first, with weights that sum to 1; empty when all weights are zero.
 
     Args:
-        vectors: (w, d) unit rows, the question's windows.
-        user: never an anchor unless the settings say so.
+        vectors: (w, d) unit rows, the windows of the question.
+        user: becomes an anchor only if the settings say so.
     """
     if not seeds:
         return []
@@ -147,9 +148,9 @@ def weigh_entities(
     Return each entity's share of the walk, summing to 1; all zero when the sum is not positive.
 
     Args:
-        semantic: (n,) cosine of the entity to the question.
-        memory: (n,) mean cosine of the seeds about it.
-        degree: (n,) memories about it in the whole graph; 0 counts as 1.
+        semantic: (n,) cosine of the entity with the question.
+        memory: (n,) mean cosine of the seeds about the entity.
+        degree: (n,) number of memories about the entity in the whole graph; 0 counts as 1.
 
     >>> [round(w, 5) for w in weigh_entities([0.8, 0.4], [0.6, 0.5], [10, 3], AnchorSettings())]
     [0.62619, 0.37381]
@@ -174,10 +175,10 @@ def expand(
     """
     Return at most `limit` memories that the walk reaches, best first; empty without anchors.
 
-    The score mixes the walk with likeness to the question: `α · rank + (1 − α) · cosine`.
+    The score mixes the walk with the similarity to the question: `α · rank + (1 − α) · cosine`.
 
     Args:
-        vectors: (w, d) unit rows, the question's windows.
+        vectors: (w, d) unit rows, the windows of the question.
     """
     if not anchors:
         return []
@@ -210,7 +211,7 @@ def distill(
     fusion: FusionSettings,
 ) -> list[Scored[int]]:
     """
-    Return the `k` memories that come back, in the order they were chosen, scores 0..1: seeds and reached ones in one short list.
+    Return the final `k` memories, in the order in which they were chosen, scores 0..1: seeds and reached memories in one list.
     """
     fused = fuse(seeds, reached, fusion)
     if len(fused) <= k:
