@@ -64,17 +64,17 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-BUSY = {408, 409, 425, 429}  # asking again later may help, as after any 5xx
-UNFIT = {400, 422}  # the request itself is refused: whoever wrote it may write it otherwise
-LONGEST_WAIT_S = 60.0  # between two attempts; a service that asks for more is not waited for
+BUSY = {408, 409, 425, 429}  # retrying later may help, as after any 5xx
+UNFIT = {400, 422}  # the request itself is refused: the caller may change it
+LONGEST_WAIT_S = 60.0  # between two attempts; if the service asks for more, give up
 LONGEST_ANSWER = 32 << 20  # bytes
-SECRET = 4  # characters that a key has at least; a shorter one would only garble the message
-MOST_SHOWN = 300  # characters of a service's own message in an error
+SECRET = 4  # minimum length of a key to redact; redacting a shorter one would only garble the message
+MOST_SHOWN = 300  # maximum characters of a service's own message in an error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Seconds: to connect, of silence, before the first retry."""
+    """Seconds: the connect timeout, the read timeout, and the delay before the first retry."""
 
     connect_s: float = 5.0
     silence_s: float = 120.0
@@ -83,7 +83,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the service answered: `status` is 2xx, or 400 or 422; after how many attempts."""
+    """The service's response: `status` is 2xx, or 400 or 422; and the number of attempts."""
 
     status: int
     body: Mapping[str, Any]
@@ -106,9 +106,9 @@ class Endpoint:
     ) -> None:
         """
         Args:
-            secret: taken out of whatever the service says.
-            called: how errors name provider and model or use, as `openai`.
-            error: the class of what is raised.
+            secret: removed from every message of the service.
+            called: the provider and model or use in errors, such as `openai`.
+            error: the class of the errors to raise.
         """
         self.base_url = base_url.rstrip("/")
         self.called = called
@@ -125,11 +125,11 @@ class Endpoint:
         Post a body and return the JSON object that the service answers with.
 
         Args:
-            retries: how often to ask again when it is busy or away.
+            retries: how often to retry while the service is busy or unavailable.
             until: `time.monotonic()` at which to stop trying.
 
         Raises:
-            the error class given: the service is away, busy to the end, or refuses; or the circuit is open.
+            the given error class: the service is unavailable, stays busy, or refuses; or the circuit is open.
         """
         for attempt in range(1, retries + 2):
             if not self.breaker.allows():
@@ -150,7 +150,7 @@ class Endpoint:
         raise AssertionError("unreachable")
 
     def complaint(self, status: int, why: str) -> str:
-        """Write one line that names the service and what would mend it; `why` is the service's own message."""
+        """Write one line that names the service and the fix; `why` is the service's own message."""
         message = " ".join(why.split())
         if len(self._secret) >= SECRET:
             message = message.replace(self._secret, "***")
@@ -162,7 +162,7 @@ class Endpoint:
         return f"{self.called} at {self._shown_url} {answered}{f': {message}' if message else ''}{fix}"
 
     def close(self) -> None:
-        """Let go of connections; the next request opens new ones."""
+        """Close the connections; the next request opens new ones."""
         with self._lock:
             if self._client is not None:
                 self._client.close()
@@ -176,7 +176,7 @@ class Endpoint:
     def _attempt(
         self, path: str, body: Mapping[str, Any], until: float
     ) -> tuple[int, Mapping[str, Any], float | None, str]:
-        """Try once: return status (0: no answer), body, seconds it asks to wait, and what went wrong; the breaker is told."""
+        """Try once: return status (0: no response), body, the requested wait in seconds, and the error; tell the breaker."""
         import httpx2
 
         reported = False
@@ -187,7 +187,7 @@ class Endpoint:
         except httpx2.TimeoutException as error:
             return 0, {}, None, f"{type(error).__name__} after the time that its settings allow"
         except (httpx2.LocalProtocolError, httpx2.UnsupportedProtocol, httpx2.InvalidURL, UnicodeEncodeError) as error:
-            # What these say may be a header, and so the key.
+            # Their messages may contain a header, and so the key.
             raise self._error(
                 f"{self.called} at {self._shown_url} cannot be asked ({type(error).__name__}); check its base_url and api_key"
             ) from None
@@ -233,20 +233,22 @@ class Endpoint:
             return self._client
 
     def _pause(self, attempt: int) -> float:
-        """Return the wait before the next attempt: it doubles each time, half of it chance, so that many do not come together."""
+        """Return the wait before the next attempt: exponential, half of it random, so that many clients do not retry together."""
         longest: float = min(self._limits.retry_wait_s * 2 ** (attempt - 1), LONGEST_WAIT_S)
         return longest * random.uniform(0.5, 1.0)
 
 
 def error_message(body: Mapping[str, Any]) -> str:
-    """Find a service's own message: OpenAI's and Anthropic's `error.message`, Ollama's `error`; "" when there is none."""
+    """Find a service's own message: OpenAI's and Anthropic's `error.message`, Ollama's `error`; "" if there is none."""
     error = body.get("error", body.get("message", body.get("detail", "")))
     message = error.get("message", "") if isinstance(error, dict) else error
     return message if isinstance(message, str) else json.dumps(message)
 
 
 def _may_pass(status: int, body: Mapping[str, Any]) -> bool:
-    """Tell whether the same request may succeed later. An empty account looks like a busy service, but no waiting fills it."""
+    """
+    Tell whether the same request may succeed later. An exhausted account looks like a busy service, but waiting does not help.
+    """
     error = body.get("error")
     if isinstance(error, dict) and "insufficient_quota" in (error.get("code"), error.get("type")):
         return False
@@ -255,7 +257,7 @@ def _may_pass(status: int, body: Mapping[str, Any]) -> bool:
 
 def _parse_retry_after(headers: Mapping[str, str]) -> float | None:
     """
-    Return the seconds of a Retry-After, given as such or as an HTTP date; None when there is none that can be read.
+    Return the seconds of a Retry-After, given as a number or as an HTTP date; None if it cannot be parsed.
 
     >>> _parse_retry_after({"retry-after": "2"}), _parse_retry_after({"retry-after": "soon"})
     (2.0, None)
@@ -277,7 +279,7 @@ def _parse_retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 Form = TypeVar("Form", bound="BaseModel")
-"""The shape that a model's answer must have."""
+"""The form of a model's answer."""
 
 AGENTS = (
     "extract_entities",
@@ -289,16 +291,16 @@ AGENTS = (
     "act",
     "answer",
 )
-"""The questions that a model is asked; each may have settings of its own under [model]."""
+"""The roles of a model; each may have its own settings under [model]."""
 
 GOOGLE = "https://generativelanguage.googleapis.com/v1beta/openai"
 
 
 def chats_of(settings: ModelSettings) -> dict[str, Chat]:
     """
-    Make a model for each of `AGENTS`, all behind one connection and one circuit breaker; none when the provider is `none`.
+    Create a model for each of `AGENTS`, all with one connection and one circuit breaker; none if the provider is `none`.
 
-    Nothing is connected before the first question.
+    No connection is opened before the first prompt.
 
     >>> chats_of(ModelSettings())
     {}
@@ -354,7 +356,7 @@ def _parse_options(text: str) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """What a model is asked: the rules, the input, and how freely and how long it may answer (None: as configured)."""
+    """A prompt: the rules, the input, and the temperature and length of the answer (None: as configured)."""
 
     system: str
     user: str
@@ -364,7 +366,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply(Generic[Form]):
-    """A model's answer in the form asked for, and what it cost over all attempts; 0 where the provider does not say."""
+    """A model's answer in the requested form, and the tokens of all attempts; 0 if the provider does not report them."""
 
     value: Form
     tokens_in: int = 0
@@ -374,17 +376,17 @@ class Reply(Generic[Form]):
 
 @dataclass(slots=True)
 class Service:
-    """A provider's endpoint and what was learnt about its models: the modes and fields that they refuse."""
+    """A provider's endpoint and what was learned about its models: the modes and fields that they refuse."""
 
     endpoint: Endpoint
     dialect: Dialect
-    refused_modes: dict[str, int] = field(default_factory=dict)  # model → how many of the dialect's modes
-    cold: set[str] = field(default_factory=set)  # models that take no temperature
+    refused_modes: dict[str, int] = field(default_factory=dict)  # model → how many of the dialect's modes it refused
+    cold: set[str] = field(default_factory=set)  # models that accept no temperature
 
 
 @dataclass(slots=True)
 class _Cost:
-    """What one answer has cost so far."""
+    """The tokens that one answer has cost so far."""
 
     tokens_in: int = 0
     tokens_out: int = 0
@@ -393,10 +395,10 @@ class _Cost:
 
 @dataclass(slots=True, kw_only=True)
 class Chat:
-    """One model of a service, with what is configured for it: answers in a given form. May be asked from several threads."""
+    """One model of a service with its settings: answers in a given form. May be used from several threads."""
 
     name: str
-    """Provider and model, as `openai:gpt-5-mini`: goes into the provenance of what it says."""
+    """Provider and model, such as `openai:gpt-5-mini`: recorded in the provenance of its answers."""
     service: Service
     model: str
     temperature: float | None
@@ -407,7 +409,7 @@ class Chat:
 
     @property
     def rest_s(self) -> float:
-        """Seconds for which the service is left alone, as it has kept failing; 0 while it is asked."""
+        """Seconds for which the service is not called, since it kept failing; 0 if it is."""
         return self.service.endpoint.breaker.rest_s
 
     def answer(
@@ -417,12 +419,12 @@ class Chat:
         Answer one prompt.
 
         Args:
-            form: a pydantic model; an answer that does not fit is sent back with what is wrong, as often as is configured.
-            complaint: what is wrong with an answer that fits the form, or None; it is sent back too.
+            form: a pydantic model; an answer that does not fit is sent back with the errors, as often as configured.
+            complaint: returns the error in an answer that fits the form, or None; the error is sent back too.
 
         Raises:
-            ModelError: no fitting answer after the last attempt, the provider refuses, or the circuit is open; it carries the
-                tokens that were spent.
+            ModelError: no fitting answer after the last attempt, the provider refuses, or the circuit is open; it carries the spent
+                tokens.
         """
         until = time.monotonic() + self.call_s
         spent, turns = _Cost(), [Turn("user", asked.user)]
@@ -446,11 +448,11 @@ class Chat:
         raise self._failure(f"gave no fitting answer in {spent.attempts} attempts. {wrong}", spent)
 
     def close(self) -> None:
-        """Let go of the service's connections, which the other models of the service share; the next question opens new ones."""
+        """Close the service's connections, which its other models share; the next prompt opens new ones."""
         self.service.endpoint.close()
 
     def _ask(self, asked: Prompt, turns: list[Turn], form: type[Form], spent: _Cost, until: float) -> ChatResponse:
-        """Ask once, in the strictest mode that is not refused."""
+        """Ask once, in the strictest mode that the model accepts."""
         service, dialect = self.service, self.service.dialect
         place = service.refused_modes.get(self.model, 0)
         cold = self.model in service.cold
@@ -509,13 +511,16 @@ def _write_demand(schema: Mapping[str, Any]) -> str:
 
 
 def _ask_again(answer: ChatResponse, wrong: str, form: type[Form]) -> tuple[Turn, Turn]:
-    """Return the unfit answer and what is wrong with it as two turns. Only the last try is kept: a talk would grow for nothing."""
+    """
+    Return the invalid answer and its errors as two turns. Only the last attempt is included: a growing dialogue would not help.
+    """
     again = f"That answer cannot be used. {wrong}\n{_write_demand(strict_schema(form))}"
     return Turn("assistant", answer.text.strip() or "(nothing)"), Turn("user", again)
 
 
 FENCED = re.compile(r"```[a-zA-Z]*+[^\S\n]*+\n(.*?)```", re.DOTALL)
-# Up to the next tag of a thought, whichever: one that is never closed would be looked for to the end, from each that opens.
+# Match up to the next tag of a thought, whichever: a search for a closing tag that is missing would run to the end from each
+# opening tag.
 THOUGHT = re.compile(r"<think(?:ing)?>[^<]*+(?:<(?!/?think(?:ing)?>)[^<]*+)*+</think(?:ing)?>")
 UNKNOWN = ("default", "title", "discriminator")
 BOUNDS = (
@@ -531,15 +536,15 @@ BOUNDS = (
     "exclusiveMinimum",
     "exclusiveMaximum",
 )
-MOST_TRIED = 100  # braces at which an object may begin: text made of nothing else would take for ever
-MOST_NAMED = 5  # mistakes told at once; the first ones mostly cause the others
+MOST_TRIED = 100  # braces at which an object may begin; the limit bounds the time for a text of only braces
+MOST_NAMED = 5  # errors reported at once; the first ones mostly cause the others
 
 
 def strict_schema(form: type[BaseModel]) -> dict[str, Any]:
     """
-    Write the form's JSON schema in the subset that providers enforce: every property required, nothing beside them, no defaults.
+    Write the form's JSON schema in the subset that providers enforce: every property required, no others, no defaults.
 
-    Bounds, which not all of them know, move into descriptions; pydantic checks them. A field that may be left out must be nullable.
+    Bounds move into descriptions, since not all providers support them; pydantic checks them. An optional field must be nullable.
     """
     return {**_to_strict(form.model_json_schema()), "title": form.__name__}
 
@@ -566,9 +571,9 @@ def _to_strict(schema: dict[str, Any]) -> dict[str, Any]:
 
 def parse_form(text: str, form: type[Form]) -> Form | str:
     """
-    Parse the form from bare JSON, a fenced block, or JSON with words around it; else return what is wrong, to be told to the model.
+    Parse the form from bare JSON, a fenced block, or JSON with words around it; else return the errors for the model.
 
-    The complaint names places and rules, never what the model wrote.
+    The errors name places and rules, never the model's text.
     """
     from pydantic import ValidationError
 
@@ -587,7 +592,7 @@ def parse_form(text: str, form: type[Form]) -> Form | str:
 
 
 def _find_objects(text: str) -> Iterator[dict[str, Any]]:
-    """Yield every JSON object that the text may mean, likeliest first."""
+    """Yield every JSON object that the text may mean, most likely first."""
     bare = THOUGHT.sub("", text).strip()
     for piece in (bare, *FENCED.findall(bare)):
         try:
@@ -622,7 +627,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatRequest:
-    """One request: who is asked, what was said so far, and the form of the answer by name and JSON schema."""
+    """One request: the model, the turns so far, and the form of the answer by name and JSON schema."""
 
     model: str
     system: str
@@ -636,7 +641,7 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatResponse:
-    """What the model answered: text that should be JSON, whether it was cut off or declined, and what it cost in tokens."""
+    """A model's response: text that should be JSON, whether it was truncated or refused, and its tokens."""
 
     text: str
     cut: bool = False
@@ -646,28 +651,28 @@ class ChatResponse:
 
 
 class Dialect(Protocol):
-    """How a provider is spoken to."""
+    """The protocol of a provider."""
 
     path: str
-    """Below the base URL."""
+    """The path below the base URL."""
 
     inner: str
-    """The end of a base URL that people give or leave out, and that `path` has already; or ""."""
+    """The end of a base URL that people write or leave out, and that `path` already contains; or ""."""
 
     modes: Sequence[Mode]
-    """Ways to demand a form, the strictest first."""
+    """Ways to enforce a form, the strictest first."""
 
     def headers(self, key: str) -> dict[str, str]: ...
 
     def body(self, asking: ChatRequest, mode: Mode) -> Body: ...
 
     def parse_response(self, body: Mapping[str, Any]) -> ChatResponse:
-        """Read what an answer says; an answer of another shape says nothing."""
+        """Parse a response; one of another shape is empty."""
         ...
 
 
 class OpenAi:
-    """Chat completions, as OpenAI and many others offer them."""
+    """Chat completions, in the protocol of OpenAI and many others."""
 
     path = "/chat/completions"
     inner = ""
@@ -676,7 +681,7 @@ class OpenAi:
     def __init__(self, limit: str = "max_tokens") -> None:
         """
         Args:
-            limit: the field that bounds the answer; OpenAI itself wants `max_completion_tokens`, others may not know it.
+            limit: the field that limits the length; OpenAI itself requires `max_completion_tokens`, others may not know it.
         """
         self._limit = limit
 
@@ -719,7 +724,7 @@ class OpenAi:
 
 
 class Anthropic:
-    """Messages, as Anthropic offers them."""
+    """Messages, in the protocol of Anthropic."""
 
     path = "/v1/messages"
     inner = "/v1"
@@ -736,7 +741,7 @@ class Anthropic:
             "max_tokens": asking.max_tokens,
         }
         if asking.temperature is not None:
-            body["temperature"] = min(asking.temperature, 1.0)  # its scale ends at 1
+            body["temperature"] = min(asking.temperature, 1.0)  # the maximum is 1
         match mode:
             case "schema":
                 body["output_config"] = {"format": {"type": "json_schema", "schema": asking.schema}}
@@ -763,7 +768,7 @@ class Anthropic:
 
 
 class Ollama:
-    """Chat, as Ollama offers it. It cannot be made to call a tool, so that mode is left out."""
+    """Chat, in the protocol of Ollama. It cannot be forced to call a tool, so that mode is left out."""
 
     path = "/api/chat"
     inner = "/api"
@@ -802,7 +807,7 @@ class Ollama:
 
 def _override(body: Body, options: Mapping[str, Any]) -> Body:
     """
-    Lay the user's fields over a body; a null takes a field out.
+    Merge the user's fields into a body; a null removes a field.
 
     >>> _override({"model": "m", "max_tokens": 9}, {"max_tokens": None, "max_completion_tokens": 9})
     {'model': 'm', 'max_completion_tokens': 9}
@@ -823,7 +828,7 @@ def _first_mapping(value: object) -> Mapping[str, Any]:
 
 
 def _as_text(value: object) -> str:
-    """Return text as it is, an object as JSON: a tool's arguments come as either."""
+    """Return text unchanged, and an object as JSON: a tool's arguments may be either."""
     if isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False) if isinstance(value, Mapping) else ""
@@ -836,12 +841,12 @@ def _as_count(value: object) -> int:
 Json = dict[str, Any]
 Reached = Future[tuple["mcp.Client", list[Any]]]
 
-MOST_TOOLS = 1000  # of one server; a listing that never ends is cut
-LAST_WORDS = 200  # characters of what a program said on stderr, in an error
+MOST_TOOLS = 1000  # of one server; an endless listing is cut off
+LAST_WORDS = 200  # characters of a program's stderr in an error
 
 
 class Server(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How one server is reached: a program that is started, or an address."""
+    """How to reach one server: a program to start, or an address."""
 
     command: str | None = None
     args: list[str] = []
@@ -854,7 +859,7 @@ class Server(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Result(NamedTuple):
-    """What a tool said; `failed` when it says so itself, `uncertain` when it said nothing and may have worked all the same."""
+    """A tool's answer; `failed` if the tool reports an error, `uncertain` if it did not answer and may have been executed."""
 
     text: str
     failed: bool = False
@@ -866,7 +871,7 @@ def servers_of(settings: ExecutorSettings) -> dict[str, Server]:
     Read the configured servers by name.
 
     Raises:
-        SettingsError: one has neither command nor url, or both, or an unknown key; names it.
+        SettingsError: a server has neither command nor url, or both, or an unknown key; names it.
     """
     servers: dict[str, Server] = {}
     for name, fields in json.loads(settings.servers or "{}").items():
@@ -884,7 +889,7 @@ def servers_of(settings: ExecutorSettings) -> dict[str, Server]:
 
 
 class Toolbox:
-    """The tools of some servers, by unique names. A context manager; to be used by one thread."""
+    """The tools of some servers, by unique names. A context manager; use it from one thread only."""
 
     def __init__(self, servers: Mapping[str, Server], settings: ExecutorSettings) -> None:
         self._servers = servers
@@ -896,11 +901,11 @@ class Toolbox:
 
     def __enter__(self) -> Self:
         """
-        Start and reach every server.
+        Start or connect to every server.
 
         Raises:
-            ToolError: one cannot be started or reached.
-            SettingsError: two tools have one name.
+            ToolError: a server cannot be started or reached.
+            SettingsError: two tools have the same name.
         """
         if not self._servers:
             return self
@@ -920,10 +925,10 @@ class Toolbox:
 
     def call_tool(self, name: str, arguments: Json, until: float) -> Result:
         """
-        Call a tool and return what it says, within the configured time; its own errors and those of its server are results too.
+        Call a tool and return its answer, within the configured time; its own errors and those of its server are results too.
 
         Args:
-            until: `time.monotonic()` at which to wait no longer.
+            until: `time.monotonic()` at which to stop waiting.
 
         Raises:
             ToolError: there is no such tool.
@@ -959,7 +964,7 @@ class Toolbox:
         self._portal.call(stop.set)
         try:
             held.result()
-        except (Exception, CancelledError) as error:  # a server that died is no reason to lose what was done
+        except (Exception, CancelledError) as error:  # a server that died must not lose the work done
             logger.info("executor.close", extra={"server": name, "cause": type(error).__name__})
 
     def _add_tools(self, name: str, server: Server, listed: list[Any]) -> None:
@@ -989,7 +994,7 @@ class Toolbox:
 
 
 async def _hold_server(server: Server, words: IO[str], start_s: float, ready: Reached, stop: anyio.Event) -> None:
-    """Keep one server open from start to `stop`, all in one task, as its client demands."""
+    """Keep one server open from start to `stop`, all in one task, as its client requires."""
     import httpx2
     import mcp
     from mcp.client.stdio import StdioServerParameters, stdio_client
@@ -1001,7 +1006,7 @@ async def _hold_server(server: Server, words: IO[str], start_s: float, ready: Re
                 program = StdioServerParameters(
                     command=server.command, args=server.args, env=server.env, cwd=server.cwd
                 )
-                transport = stdio_client(program, words)  # type: ignore[arg-type]  # it wants a TextIO, and needs a file
+                transport = stdio_client(program, words)  # type: ignore[arg-type]  # typed as TextIO, but it needs a file
             else:
                 timeout = httpx2.Timeout(start_s, read=None)
                 http = await stack.enter_async_context(httpx2.AsyncClient(headers=server.headers, timeout=timeout))
@@ -1047,7 +1052,7 @@ async def _call_tool(client: mcp.Client, server: str, name: str, arguments: Json
 
 
 def _text_of_answer(answer: Any) -> str:
-    """Join the texts of an answer; its structured content where there are none."""
+    """Join the texts of an answer; without texts, return its structured content."""
     parts = [block.text if block.type == "text" else f"({block.type})" for block in answer.content]
     if not parts and answer.structured_content is not None:
         return json.dumps(answer.structured_content, ensure_ascii=False)

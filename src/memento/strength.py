@@ -73,12 +73,12 @@ from memento.worker import Worker
 logger = logging.getLogger(__name__)
 
 _DECIMALS = 9
-"""Decimals of a change number: sums of twentieths stay what they are."""
+"""Decimals of a written number: sums of twentieths stay exact."""
 
 
 @dataclass(slots=True)
 class Uses:
-    """What happened to one memory and is not change yet: how often it was read in full, and how often used otherwise."""
+    """The unwritten uses of one memory: how often it was read in full, and how often it was used otherwise."""
 
     graph: IRI
     count: int = 0
@@ -86,7 +86,7 @@ class Uses:
     at: datetime | None = None
 
     def apply_to(self, strength: Strength) -> Strength:
-        """Return the numbers of the memory afterwards."""
+        """Return the numbers of the memory after these uses."""
         depth = strength.depth
         for _ in range(min(self.count, round(1 / rank.READ))):
             depth = rank.deepen(depth)
@@ -101,7 +101,7 @@ class Uses:
 
 @dataclass(slots=True)
 class Traversals:
-    """What happened to one link and is not change yet; `first` says what to write where no link is."""
+    """The unwritten uses of one link; `first` says what to write if the link does not exist yet."""
 
     memory: IRI
     key: IRI
@@ -112,7 +112,7 @@ class Traversals:
     at: datetime | None = None
 
     def apply_to(self, weight: float) -> float:
-        """Return the weight of the link afterwards, .1..3."""
+        """Return the weight of the link after these uses, .1..3."""
         for _ in range(self.traversed):
             weight = rank.reinforce_link(weight)
         for _ in range(self.skipped):
@@ -122,11 +122,11 @@ class Traversals:
 
 @dataclass(slots=True)
 class Tally:
-    """All of it, by memory, by link, and by what else counts its uses."""
+    """All unwritten effects, by memory, by link, and by other nodes with a usage counter."""
 
     reads: dict[IRI, Uses] = field(default_factory=dict)
     steps: dict[IRI, Traversals] = field(default_factory=dict)
-    counts: dict[IRI, tuple[IRI, int]] = field(default_factory=dict)  # node → its graph and how often
+    counts: dict[IRI, tuple[IRI, int]] = field(default_factory=dict)  # node → its graph and how often it was used
 
     def __bool__(self) -> bool:
         return bool(self.reads or self.steps or self.counts)
@@ -153,7 +153,7 @@ class Tally:
                 self._traversals_of(effect.key, effect.memory, effect.graph).skipped += 1
 
     def drop_tenants(self, is_here: Callable[[str], bool]) -> None:
-        """Drop what is of tenants that are in another store now."""
+        """Drop the effects of tenants that are in another store now."""
         self.reads = {iri: one for iri, one in self.reads.items() if is_here(tenant_of(one.graph))}
         self.steps = {iri: one for iri, one in self.steps.items() if is_here(tenant_of(one.graph))}
         self.counts = {iri: one for iri, one in self.counts.items() if is_here(tenant_of(one[0]))}
@@ -179,11 +179,11 @@ class Tally:
 
 
 Statements = Mapping[IRI, Mapping[IRI, Sequence[Value]]]
-"""Subject → predicate → objects, as the graph has them."""
+"""Subject → predicate → objects, as in the graph."""
 
 
 def find_subjects(tally: Tally) -> tuple[list[IRI], list[IRI]]:
-    """Find the subjects whose statements a change needs, and the graphs that have them."""
+    """Find the subjects whose statements a change needs, and the graphs that contain them."""
     firsts = [steps.first for steps in tally.steps.values() if steps.first]
     graphs = {reads.graph for reads in tally.reads.values()} | {steps.graph for steps in tally.steps.values()}
     graphs |= {one.key_graph for one in firsts} | {graph for graph, _ in tally.counts.values()}
@@ -198,10 +198,10 @@ def touched_memories(tally: Tally) -> list[IRI]:
 
 def build_change(tally: Tally, stated: Statements, decays: Callable[[IRI], Decay]) -> Change:
     """
-    Build the change that writes a tally; memories that are removes are left out.
+    Build the change that writes a tally; memories that no longer exist are left out.
 
     Args:
-        decays: how far the energies of a graph have faded.
+        decays: how far the energies of each graph have decayed.
     """
     change = Change()
     for memory, reads in tally.reads.items():
@@ -218,7 +218,7 @@ def build_change(tally: Tally, stated: Statements, decays: Callable[[IRI], Decay
 
 
 def _change_numbers(memory: IRI, reads: Uses, stated: Mapping[IRI, Sequence[Value]], decay: Decay) -> Change:
-    """Change the numbers of a memory that was used: its energy is what it was then, and fades from there."""
+    """Change the numbers of a used memory: its energy becomes its decayed value at that time, and decays from there."""
     before = Strength(
         depth=float(str(_first_value(stated, MEM.depth) or 0.0)),
         access_count=int(str(_first_value(stated, MEM.accessCount) or 0)),
@@ -243,14 +243,14 @@ def _settle_energy(
     known = (_first_value(stated, name) for name in (MEM.energy, MEM.importance))
     value = next((one for one in known if one is not None), rank.MIDDLING)
     left = rank.decay_energy(float(str(value)), since, decay)
-    # What has faded already fades no second time.
+    # An energy must not decay twice over the same span.
     until = max([at, *(instant for instant, _ in decay.marks[-1:])])
     yield MEM.energy, round(left, 9)
     yield MEM.energyAt, utc(max(until, since))
 
 
 def _change_link(link: IRI, steps: Traversals, stated: Statements) -> Change:
-    """Change a link that was traversed or skipped; where it is not change it is now, with its key."""
+    """Change a link that was traversed or skipped; a link that is not written yet is written now, with its key."""
     if known := stated.get(link):
         weight = steps.apply_to(float(str(_first_value(known, MEM.weight) or 1.0)))
         new: list[tuple[IRI, Value | None]] = [(MEM.weight, weight)]
@@ -277,7 +277,7 @@ def _new_key(key: Key, graph: IRI, stated: Statements) -> Iterable[Quad]:
 def _replace_values(
     subject: IRI, new: Sequence[tuple[IRI, Value | None]], stated: Mapping[IRI, Sequence[Value]], graph: IRI
 ) -> Change:
-    """Replace the values that the graph has."""
+    """Replace the values in the graph."""
     removes = [(subject, predicate, value, graph) for predicate, _ in new for value in stated.get(predicate, ())]
     adds = [(subject, predicate, value, graph) for predicate, value in new if value is not None]
     return Change(
@@ -291,27 +291,27 @@ def _first_value(stated: Mapping[IRI, Sequence[Value]], predicate: IRI) -> Value
 
 
 DELAY_S = 0.5
-"""Seconds that effects are gathered for before they are change."""
+"""Seconds for which effects are collected before they are written."""
 
 
 class Reinforcement:
-    """What use has done to the memories of one store; one for all who read it, from any thread."""
+    """The effects of use on the memories of one store; shared by all readers, from any thread."""
 
     def __init__(self, parts: Backends, writing: AbstractContextManager[object]) -> None:
         """
         Args:
-            writing: the lock of all writers; never held by who calls `note_effects`.
+            writing: the write lock; a caller of `note_effects` must not hold it.
         """
         self._parts = parts
         self._writing = writing
         self._lock = threading.Lock()
-        self._waiting = Tally()  # what is noted
-        self._in_writing = Tally()  # what is being change, and counts for readers until the indexes have it
+        self._waiting = Tally()  # collected
+        self._in_writing = Tally()  # being written; counts for readers until the indexes contain it
         self._since: datetime | None = None
         self._worker = Worker(self._write_when_due, "reinforcement")
 
     def note_effects(self, *effects: Effect) -> None:
-        """Note that something was used: in a microsecond or two, and seen by whoever asks next."""
+        """Record that something was used: this takes a microsecond or two, and the next reader sees it."""
         if not effects or self._parts.degraded:
             return
         with self._lock:
@@ -324,7 +324,7 @@ class Reinforcement:
             self._worker.wake()
 
     def read_numbers(self, memory: IRI) -> Strength:
-        """Return the numbers of a memory, with what is not change yet."""
+        """Return the numbers of a memory, including unwritten effects."""
         indexes = self._parts.indexes
         with indexes.lock, self._lock:
             node = indexes.nodes.find(memory)
@@ -335,7 +335,7 @@ class Reinforcement:
         return found
 
     def depths(self, nodes: NDArray[np.integer]) -> NDArray[np.float64]:
-        """Return the depth of some memories, (n,) in 0..1, with what is not change yet. Call under `indexes.lock`."""
+        """Return the depth of some memories, (n,) in 0..1, including unwritten effects. Hold `indexes.lock`."""
         found = np.nan_to_num(self._parts.indexes.numbers.column(MEM.depth, nodes))
         with self._lock:
             for pending in (self._in_writing, self._waiting):
@@ -345,7 +345,7 @@ class Reinforcement:
         return found
 
     def weights(self, key: IRI, nodes: NDArray[np.integer], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the weights, (n,), of the links from a key to some memories, given as change, with what is not."""
+        """Return the weights, (n,), of the links from a key to some memories: the given written weights plus unwritten effects."""
         found = np.array(weights, dtype=np.float64)
         with self._lock:
             for pending in (self._in_writing, self._waiting):
@@ -356,7 +356,7 @@ class Reinforcement:
         return found
 
     def weight(self, key: IRI, memory: IRI, weight: float) -> float:
-        """Return the weight of one link, given as it is change, with what is not."""
+        """Return the weight of one link: the given written weight plus unwritten effects."""
         with self._lock:
             for pending in (self._in_writing, self._waiting):
                 if steps := pending.steps.get(link_iri(key, memory)):
@@ -364,12 +364,12 @@ class Reinforcement:
         return weight
 
     def write_effects(self) -> int:
-        """Write what is noted now, as one change; return how many memories that changed. Raises `GraphError`."""
+        """Write the collected effects as one change; return how many memories that changed. Raises `GraphError`."""
         with self._writing:
             return self.write_held()
 
     def write_held(self) -> int:
-        """Write as `write_effects` does, for a caller who holds the writers' lock and is about to change the same numbers."""
+        """Write as `write_effects` does, for a caller who holds the write lock and is about to change the same numbers."""
         with self._lock:
             self._in_writing, self._waiting, self._since = self._waiting, Tally(), None
             self._in_writing.drop_tenants(self._parts.has_tenant)
@@ -392,17 +392,17 @@ class Reinforcement:
         return len(touched)
 
     def close(self, wait_s: float) -> None:
-        """Write the rest and begin nothing more; call it before the store is closed."""
+        """Write the rest and stop; call it before the store is closed."""
         self._worker.stop(wait_s)
         self.write_effects()
 
     def _finish_writing(self) -> None:
-        """Drop what was in writing: the indexes have it."""
+        """Drop the effects in writing: the indexes contain them."""
         with self._lock:
             self._in_writing = Tally()
 
     def _write_when_due(self) -> float | None:
-        """Write when the first effect has waited long enough; the worker calls it."""
+        """Write when the first effect has waited long enough; the worker calls this."""
         with self._lock:
             since = self._since
         if since is None:
@@ -429,11 +429,11 @@ class Reinforcement:
 
 
 Column = NDArray[np.float64]
-_PORTION = 5_000  # memories of a large namespace that are judged together
+_PORTION = 5_000  # memories of a large namespace that are examined at once
 
 
 def energies(nodes: Ids, parts: Backends) -> Column:
-    """Return the energies of some memories now, (n,) in 0..1. Call under `indexes.lock`."""
+    """Return the current energies of some memories, (n,) in 0..1. Hold `indexes.lock`."""
     indexes = parts.indexes
     values = indexes.numbers.column(MEM.energy, nodes)
     since = indexes.numbers.column(MEM.energyAt, nodes)
@@ -454,10 +454,10 @@ def importances(nodes: Ids, parts: Backends) -> Column:
 
 def read_strength(iri: str, scope: Scope, parts: Backends, use: Reinforcement) -> Strength:
     """
-    Return the numbers of a memory now, its energy as it has decayed.
+    Return the current numbers of a memory, with its energy decayed up to now.
 
     Raises:
-        NotFound: the namespace's graphs have no such memory, or it is forgotten.
+        NotFound: the namespace's graphs contain no such memory, or it is forgotten.
     """
     node = _find_memory(iri, scope, parts)
     with parts.indexes.lock:
@@ -473,12 +473,12 @@ def record_feedback(
     iri: str, helped: bool, scope: Scope, now: datetime, parts: Backends, use: Reinforcement
 ) -> Strength:
     """
-    Record that a memory helped or misled, and return its numbers afterwards. The writers' lock must be held.
+    Record that a memory helped or misled, and return its new numbers. Hold the write lock.
 
     Raises:
-        NotFound: the namespace's own graph has no such memory, or it is forgotten.
+        NotFound: the namespace's own graph contains no such memory, or it is forgotten.
     """
-    use.write_held()  # so that nothing is folded into numbers that are no more
+    use.write_held()  # so that unwritten effects are not applied to outdated numbers
     _find_memory(iri, scope, parts, own=True)
     before = read_strength(iri, scope, parts, use)
     successes, failures = before.success_count + helped, before.failure_count + (not helped)
@@ -505,10 +505,10 @@ def record_feedback(
 
 def decay_energies(half_life_days: float, scope: Scope, now: datetime, parts: Backends) -> Fading:
     """
-    Let the energies of the namespace decay up to now, since they last were; earlier spans keep their half-lives.
+    Decay the energies of the namespace from the last decay up to now; earlier spans keep their half-lives.
 
     Raises:
-        InputError: a half-life that is not above 0.
+        InputError: the half-life is not above 0.
     """
     if not 0 < half_life_days < 1e6:
         raise InputError(f"the half-life must be a number of days above 0, not {half_life_days}")
@@ -531,7 +531,7 @@ def decay_energies(half_life_days: float, scope: Scope, now: datetime, parts: Ba
 
 
 def find_exhausted(scope: Scope, now: datetime, parts: Backends, knobs: StrengthSettings) -> tuple[IRI, ...]:
-    """Find the current memories of the namespace that have no energy left and are hardly used, in no order."""
+    """Find the current memories of the namespace that have no energy left and were hardly used, in no order."""
     indexes = parts.indexes
     if indexes.has_whole([scope.graph]):
         with indexes.lock:
@@ -558,7 +558,7 @@ def find_exhausted(scope: Scope, now: datetime, parts: Backends, knobs: Strength
 def _find_outlived(
     left: NDArray[np.floating], used: Column, importance: Column, knobs: StrengthSettings
 ) -> NDArray[np.bool_]:
-    """Find which of some memories (n,) have no energy left; what matters is not let go before anybody has read it."""
+    """Find which of some memories (n,) have no energy left; an important memory stays until it was used once."""
     stays = rank.outlives(left, used, knobs.archive_energy, knobs.archive_uses)
     return np.asarray(~(stays | ((importance >= knobs.keep_importance) & (used == 0))))
 
@@ -573,10 +573,10 @@ def archive_memories(memories: tuple[IRI, ...], scope: Scope, now: datetime, par
 
 def unarchive_memory(iri: str, scope: Scope, now: datetime, parts: Backends) -> None:
     """
-    Bring an archived memory back, with the energy it had at first.
+    Bring an archived memory back, with its initial energy.
 
     Raises:
-        NotFound: the namespace has no archived memory of that name.
+        NotFound: the namespace has no such archived memory.
     """
     rows = parts.graph.select("search/statements", [scope.graph], node=parse_iri(iri))
     stated = {row["predicate"]: row["value"] for row in rows if fits(IRI(str(row["predicate"])), row["value"])}
@@ -592,7 +592,7 @@ def unarchive_memory(iri: str, scope: Scope, now: datetime, parts: Backends) -> 
 
 
 def _set_values(memory: IRI, values: dict[IRI, Value], scope: Scope, parts: Backends) -> None:
-    """Set some values of a memory, in the place of those that the graph has."""
+    """Set some values of a memory, replacing those in the graph."""
     rows = parts.graph.select("search/statements", [scope.graph], node=memory)
     removes = [(memory, IRI(str(r["predicate"])), r["value"], scope.graph) for r in rows if r["predicate"] in values]
     adds = [(memory, predicate, value, scope.graph) for predicate, value in values.items()]
@@ -620,15 +620,15 @@ def associate(
     source: str, target: str, relation: str, weight: float, scope: Scope, now: datetime, parts: Backends
 ) -> Association:
     """
-    Associate one memory with another, or strengthen the link that is there.
+    Associate one memory with another, or strengthen the existing link.
 
     Args:
-        relation: the kind of link in a word, as "similar" or "leads to".
+        relation: the kind of link in a word, such as "similar" or "leads to".
         weight: 0..1.
 
     Raises:
-        NotFound: one of them is no current memory of the namespace's graphs, or the first is not in its own.
-        InputError: a memory that leads to itself, no relation, or a weight out of range.
+        NotFound: one of them is not a current memory of the namespace's graphs, or the first is not in its own graph.
+        InputError: a link from a memory to itself, no relation, or a weight out of range.
     """
     if not 0 <= weight <= 1:
         raise InputError(f"weight must be from 0 to 1, not {weight}")
@@ -671,8 +671,8 @@ def associate(
 
 def relate_alike(memory: IRI, near: Iterable[tuple[IRI, float]], alike: float, graph: IRI, at: datetime) -> list[Quad]:
     """
-    Return the links from a new memory to those nearest to it, as strong as they are alike: similar from a cosine of `alike`
-    on, else references.
+    Return the links from a new memory to the most similar ones, weighted by similarity: `similar` from a cosine of `alike` on, else
+    `references`.
     """
     found: list[Quad] = []
     for other, cosine in near:
@@ -692,13 +692,13 @@ def relate_alike(memory: IRI, near: Iterable[tuple[IRI, float]], alike: float, g
 
 def trace_paths(start: str, depth: int, scope: Scope, now: datetime, parts: Backends) -> tuple[Followed, ...]:
     """
-    Trace the paths that lead away from a memory over associations, the strongest link first; no memory twice on one.
+    Trace the paths of associations from a memory, the strongest link first; no path contains a memory twice.
 
     Args:
-        depth: links of a path at most, 1 to 6.
+        depth: maximum number of links in a path, 1 to 6.
 
     Raises:
-        NotFound: no current memory of the namespace's graphs is called so.
+        NotFound: the namespace's graphs contain no such current memory.
         InputError: a depth out of range.
     """
     if not 1 <= depth <= DEEPEST:
@@ -724,16 +724,16 @@ def spread_activation(
     parts: Backends,
 ) -> tuple[Activated, ...]:
     """
-    Spread activation from some memories, and return those it reaches, the most active first, twenty at most.
+    Spread activation from some memories, and return the memories it reaches, most active first, at most twenty.
 
     Args:
-        seeds: IRIs of memories, active by 1.
+        seeds: IRIs of memories, with an activation of 1.
         steps: 1 to 10.
         decay, threshold: 0..1.
 
     Raises:
-        NotFound: a seed is no current memory of the namespace's graphs.
-        InputError: no seed, or a number out of range.
+        NotFound: a seed is not a current memory of the namespace's graphs.
+        InputError: there is no seed, or a number is out of range.
     """
     if not seeds:
         raise InputError("seeds must name at least one memory")
@@ -743,7 +743,7 @@ def spread_activation(
         if not 0 <= value <= 1:
             raise InputError(f"{name} must be from 0 to 1, not {value}")
     indexes = parts.indexes
-    # Over what two memories are about, one is two steps from the other.
+    # Over an anchor that two memories are about, one is two steps from the other.
     indexes.bring(scope.memory_graphs, around=[IRI(seed) for seed in seeds], steps=steps)
     with indexes.lock:
         begin = _find_current(list(dict.fromkeys(seeds)), scope, now, parts)
@@ -785,14 +785,14 @@ def _follow_arcs(
 
 
 def _describe_relation(relation: IRI, graph: IRI) -> tuple[Quad, ...]:
-    """Describe a relation that the ontology does not have."""
+    """Describe a relation that is not in the ontology."""
     if relation.startswith(MEM.base):
         return ()
     return (relation, TYPE, MEM.Relation, graph), (relation, SKOS.prefLabel, relation_name(relation), graph)
 
 
 def _read_texts(memories: Iterable[IRI], scope: Scope, parts: Backends) -> dict[IRI, str]:
-    """Read what some memories say; nothing of one that went meanwhile."""
+    """Read the texts of some memories; a memory deleted meanwhile is left out."""
     wanted = sorted(memories)
     rows = parts.graph.select("keys/texts", scope.memory_graphs, memory=wanted) if wanted else []
     return dict.fromkeys(wanted, "") | {IRI(str(row["memory"])): str(row["content"]) for row in rows}
