@@ -47,25 +47,23 @@ SEED = 0
 MOST_BRIDGES = 10
 MOST_COMMUNITIES = 50
 MOST_KEYS = 20
-_MANY = (
-    100_000  # nodes above which ranks are let be half a percent off: nobody sees it, and it takes a third of the time
-)
+_MANY = 100_000  # nodes above which an error of half a percent in the ranks is accepted: it takes a third of the time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Community:
-    """Nodes that have more links among each other than chance; `nodes` are the highest ranked first."""
+    """Nodes with more links among each other than by chance; `nodes` are the highest ranked first."""
 
     nodes: Nodes
     importance: float
     """The sum of the ranks of its nodes, 0..1."""
     volatility: float
-    """The share of its nodes that were touched lately, 0..1."""
+    """The share of its nodes that were touched recently, 0..1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bridge:
-    """A link between two communities, which are numbered as they are listed."""
+    """A link between two communities, given by their positions on the list."""
 
     nodes: tuple[int, int]
     communities: tuple[int, int]
@@ -75,8 +73,8 @@ class Bridge:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topology:
     """
-    The graph in numbers. `density`, `clustering` (mean over nodes with two neighbours) and `largest` (its share of nodes) are in
-    0..1, `modularity` in −½..1.
+    The graph in numbers. `density`, `clustering` (mean over nodes with two neighbours) and `largest` (the largest component's share
+    of the nodes) are in 0..1, `modularity` in −½..1.
     """
 
     nodes: int
@@ -91,8 +89,8 @@ class Topology:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Structure:
     """
-    What was found: `rank` (n,) sums to 1, `community` (n,) is a place among all communities, the largest first, of which
-    `communities` lists the first fifty that have more than one node.
+    The structure of a graph: `rank` (n,) sums to 1, `community` (n,) is the index of each node's community, largest first;
+    `communities` lists the first fifty with more than one node.
     """
 
     rank: Numbers
@@ -100,7 +98,7 @@ class Structure:
     communities: tuple[Community, ...]
     bridges: tuple[Bridge, ...]
     keys: tuple[tuple[int, float], ...]
-    """The nodes that it turns on, and their scores in 0..1, the highest first."""
+    """The central nodes and their scores in 0..1, highest first."""
     topology: Topology
 
 
@@ -109,7 +107,7 @@ def analyse_graph(csr: Csr, energy: Numbers, importance: Numbers, touched: NDArr
     Args:
         csr: the links, without loops.
         energy, importance: (n,) 0..1.
-        touched: (n,) made, used or changed within a week.
+        touched: (n,) created, used or changed within a week.
 
     Sources: Blondel et al. 2008, J. Stat. Mech. (communities, resolution 1); Page et al. 1999 (ranks, damping .85);
     Watts and Strogatz 1998, Nature 393 (clustering).
@@ -155,19 +153,19 @@ def _page_ranks(adjacency: Sparse) -> Numbers:
         return np.full(n, 1 / n)
     ranking = PageRank(damping_factor=0.85, n_iter=100 if n <= _MANY else 30, tol=1e-9)
     ranks = np.asarray(ranking.fit_predict(adjacency), dtype=np.float64)
-    # What has no link is where a walker comes by chance alone, and from where it goes on by chance.
+    # A random walk reaches a node without links only by a random jump, and leaves it by one.
     alone = np.diff(adjacency.indptr) == 0
     each = 0.15 / (n - 0.85 * alone.sum())
     return np.asarray(np.where(alone, each, ranks * (1 - each * alone.sum()) / ranks[~alone].sum()))
 
 
 def _detect_communities(adjacency: Sparse) -> tuple[NDArray[np.int32], float]:
-    """Return (n,) the community of each node, the largest first, and how much better than chance they are."""
+    """Return (n,) the community of each node, largest first, and the modularity."""
     from sknetwork.clustering import Louvain, get_modularity
 
     if not adjacency.nnz:
         return np.arange(adjacency.shape[0], dtype=np.int32), 0.0
-    # Soft membership and the graph between clusters are not needed, and would take most of the time.
+    # Skip soft membership and the graph between clusters: they are not needed, and would take most of the time.
     louvain = Louvain(resolution=1.0, random_state=SEED, return_probs=False, return_aggregate=False)
     labels = np.asarray(louvain.fit_predict(adjacency), dtype=np.int32)
     return labels, float(get_modularity(adjacency, labels))
@@ -205,7 +203,9 @@ def _find_bridges(csr: Csr, community: NDArray[np.int32]) -> tuple[Bridge, ...]:
 
 
 def _rank_keys(rank: Numbers, energy: Numbers, importance: Numbers) -> tuple[tuple[int, float], ...]:
-    """Choose of the highest ranked the best by rank (as a share of the highest, else it would not count), energy and importance."""
+    """
+    Choose the best of the highest ranked nodes by rank (as a share of the highest, else it would not count), energy and importance.
+    """
     highest = np.argsort(-rank, kind="stable")[:MOST_KEYS]
     scores = 0.4 * rank[highest] / rank.max() + 0.3 * energy[highest] + 0.3 * importance[highest]
     order = np.argsort(-scores, kind="stable")
@@ -230,9 +230,10 @@ def _measure_topology(adjacency: Sparse, modularity: float) -> Topology:
 
 def _measure_clustering(adjacency: Sparse) -> float:
     """
-    Return the mean, over the nodes with two neighbours or more, of the share of their neighbours that are neighbours of each other.
+    Return the mean clustering coefficient: the share of a node's neighbours that are linked, over nodes with at least two
+    neighbours.
 
-    Links point from the node with fewer to the one with more of them, so that no row is long: each triangle is then found once.
+    Each link points from the node with fewer links to the one with more, so that no row is long and each triangle is found once.
     """
     from scipy.sparse import csr_matrix
 
@@ -242,8 +243,8 @@ def _measure_clustering(adjacency: Sparse) -> float:
     upward = (degree[rows] < degree[columns]) | ((degree[rows] == degree[columns]) & (rows < columns))
     ones = np.ones(int(upward.sum()), dtype=np.int32)
     directed = csr_matrix((ones, (rows[upward], columns[upward])), shape=adjacency.shape)
-    over = (directed @ directed).multiply(directed)  # by its lowest and its highest corner
-    beside = (directed.T @ directed).multiply(directed)  # by its middle and its highest corner
+    over = (directed @ directed).multiply(directed)  # by the lowest and the highest corner
+    beside = (directed.T @ directed).multiply(directed)  # by the middle and the highest corner
     triangles = np.asarray(over.sum(axis=0)).ravel() + np.asarray(over.sum(axis=1)).ravel()
     triangles = triangles + np.asarray(beside.sum(axis=1)).ravel()
     pairs = degree * (degree - 1) / 2
@@ -252,15 +253,19 @@ def _measure_clustering(adjacency: Sparse) -> float:
 
 
 WEEK_DAYS = 7.0
-_MOST_ANCHORS = 8  # of a memory that are linked with each other: a list of names is no web
+_MOST_ANCHORS = (
+    8  # maximum of a memory's anchors that are linked with each other: a list of names must not link everything
+)
 _SHOWN = 5
 PORTION = 4096
-"""Memories that are looked at before others get their turn at the indexes."""
+"""Memories that are read before the lock of the indexes is released for others."""
 
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """What is on the map: `nodes` (n,) by id, the first `memories` of them memories, their links, and the numbers of each."""
+    """
+    The nodes of the map: `nodes` (n,) by id, of which the first `memories` are memories; their links, and the numbers of each.
+    """
 
     nodes: Ids
     memories: int
@@ -270,12 +275,12 @@ class World:
     season: NDArray[np.int8]
     touched: NDArray[np.bool_]
     last: tuple[str, int, float]
-    """What happened last, in a word, to which node, and when."""
+    """The latest event: its name, the node and the time."""
 
 
 @dataclass(frozen=True, slots=True)
 class MapData:
-    """What the indexes say of `memories` (m,): arcs to anchors, associations, and numbers (m,); ids are below `size`."""
+    """The index data of `memories` (m,): arcs to anchors, associations, and numbers (m,); ids are below `size`."""
 
     memories: Ids
     size: int
@@ -291,7 +296,7 @@ class MapData:
 
 @dataclass(frozen=True, slots=True)
 class Happening:
-    """Something that was done to a memory as a whole or to some memories: when, in a word or two, and to which."""
+    """An operation on the whole memory or on some memories: its time, its name, and the memories."""
 
     at: datetime
     what: str
@@ -300,12 +305,12 @@ class Happening:
 
 def draw_manifest(scope: Scope, at: datetime, parts: Backends, happened: Happening | None = None) -> Manifest:
     """
-    Draw the map of what is current in the namespace's graphs.
+    Draw the map of the current memories in the namespace's graphs.
 
     Args:
-        happened: what was done last that the numbers of memories do not tell.
+        happened: the latest operations that the numbers of memories do not show.
 
-    Holds the lock of the indexes only while it reads them, a portion at a time, never while it computes.
+    Holds the lock of the indexes only while it reads them, one portion at a time, never while it computes.
     """
     graphs, indexes, drawn = scope.memory_graphs, parts.indexes, list[IRI]()
     if is_part := not indexes.has_whole(graphs):
@@ -333,7 +338,7 @@ def _describe_happening(happened: Happening, scope: Scope, parts: Backends) -> s
 def read_map_data(scope: Scope, at: datetime, parts: Backends, only: Sequence[IRI] | None = None) -> MapData:
     """
     Args:
-        only: the memories that are drawn; None for all that hold.
+        only: the memories to draw; None for all current ones.
     """
     indexes = parts.indexes
     visible = indexes.nodes.current(scope.memory_graphs, now=at)
@@ -374,7 +379,7 @@ def read_key_links(memories: Ids, parts: Backends) -> list[tuple[int, int, float
 
 def build_world(data: MapData, keyed: list[tuple[int, int, float]], at: datetime) -> World:
     source, target = data.arcs
-    # A key that was made since the rest was read has no place.
+    # A key created after the rest was read has no position.
     links = np.array([(key, memory, weight) for memory, key, weight in keyed if key < data.size]).reshape(-1, 3)
     keys, keyed_memories = links[:, 0].astype(np.int64), links[:, 1].astype(np.int64)
     memories = data.memories
@@ -406,7 +411,7 @@ def build_world(data: MapData, keyed: list[tuple[int, int, float]], at: datetime
 
 
 def _link_anchors(source: Ids, target: Ids) -> tuple[tuple[Ids, Ids], NDArray[np.float64]]:
-    """Pair the anchors that memories are about together, and count these memories."""
+    """Pair the anchors that share memories, and count these memories."""
     order = np.argsort(source, kind="stable")
     source, target = source[order], target[order]
     pairs = []
@@ -420,7 +425,7 @@ def _link_anchors(source: Ids, target: Ids) -> tuple[tuple[Ids, Ids], NDArray[np
 
 def _find_last_event(times: dict[str, NDArray[np.float64]]) -> tuple[str, int, float]:
     """
-    Find what happened last, to which memory and when, of several at once the latest made; times are (n,), none is not a number.
+    Find the latest event, its memory and its time, the newest memory if several are equal; times are (n,), NaN means none.
     """
     count = len(times["told"])
     if not count:
@@ -431,7 +436,7 @@ def _find_last_event(times: dict[str, NDArray[np.float64]]) -> tuple[str, int, f
 
 
 def _describe_world(world: World, found: Structure, scope: Scope, at: datetime, parts: Backends) -> Manifest:
-    """Describe the structure with names and texts, of those places alone that are shown."""
+    """Describe the structure with names and texts, only for the nodes that are shown."""
     shown: list[int] = [node for node, _ in found.keys[:_SHOWN]]
     seasons = {name: _choose_of_season(world, found, code) for code, name in enumerate(rank.Season) if name != "other"}
     shown += [node for some in seasons.values() for node in some]
@@ -491,9 +496,9 @@ def _describe_region(one: Community, world: World, places: tuple[Place, ...]) ->
     label = "/".join(names[:2]) or (places[0].text if places else "")
     keywords = (*(key for key in keys if key not in names[:2]), *(name for name in anchors if name not in names[:2]))
     shown = places[:_SHOWN]
-    if deeds and deeds[0] not in shown:  # a region is what was done as well as who did it
+    if deeds and deeds[0] not in shown:  # a region is described by its operations as well as by its author
         shown = (*shown[:-1], deeds[0])
-    memories = one.nodes[one.nodes < world.memories]  # nobody touches an anchor by itself
+    memories = one.nodes[one.nodes < world.memories]  # an anchor is never touched by itself
     return Region(
         label=label,
         size=len(memories),
@@ -505,21 +510,21 @@ def _describe_region(one: Community, world: World, places: tuple[Place, ...]) ->
 
 
 def _choose_of_season(world: World, found: Structure, code: int) -> list[int]:
-    """Choose some memories of a season, those with the most energy first, then the highest ranked."""
+    """Choose some memories of a season, by energy, then by rank."""
     nodes = np.flatnonzero(world.season[: world.memories] == code)
     order = np.lexsort((nodes, -found.rank[nodes], -world.energy[nodes]))
     return [int(node) for node in nodes[order[:3]]]
 
 
 def _recent(world: World) -> list[int]:
-    """Return the memory that something happened to last."""
+    """Return the memory of the latest event."""
     return [world.last[1]] if world.memories else []
 
 
 def _load_place_texts(
     shown: Sequence[int] | dict[int, None], world: World, scope: Scope, parts: Backends
 ) -> dict[int, tuple[IRI, str]]:
-    """Load the IRI and the text or name of some places; one that went in the meantime has none."""
+    """Load the IRI and the text or name of some nodes; a node that was deleted meanwhile has none."""
     indexes, texts = parts.indexes, {}
     with indexes.lock:
         iris: dict[int, IRI] = {}
@@ -542,17 +547,17 @@ def _load_place_texts(
 MOST_CHARS = 2_000
 EMPTY = "Memory: nothing yet. Tell it something to remember."
 
-_SAID = 400  # characters that a place on the map says; its memory has the rest
+_SAID = 400  # characters of a node's text on the map; the memory has the rest
 _TEXT, _NAME = 40, 24
 _WIDTHS = (160, 120, 90, 70, 55, _TEXT)
-"""Characters of a text: as many as leave room for all."""
+"""Characters of a text, so that all fit."""
 
 
 def write_text(manifest: Manifest) -> str:
     """
-    Write the map in at most 2,000 characters; what does not fit goes from the end: seasons that are over, key nodes, communities.
+    Write the map in at most 2,000 characters; if it does not fit, cut from the end: past seasons, key nodes, communities.
 
-    *Because:* it stands in the description of a tool, where a model reads it before it asks.
+    *Because:* it is part of the description of a tool, which a model reads before it calls.
     """
     if not manifest.layout.memories:
         return EMPTY
@@ -638,9 +643,9 @@ def name_clustering(value: float) -> str:
 logger = logging.getLogger(__name__)
 
 MOST_DRAWN = 2_000
-"""Memories, the latest, that are on the map of a namespace which is not in the indexes as a whole."""
+"""The number of latest memories on the map of a namespace that is not completely in the indexes."""
 MOST_MAPS = 64
-"""Maps that are kept, of as many readers' shares of the memory."""
+"""The number of cached maps, one for each set of graphs that readers see."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -651,7 +656,7 @@ class _CachedMap:
 
 
 class Maps:
-    """The maps of one memory, by what their readers see. May be used from many threads."""
+    """The maps of one memory, by the graphs that their readers see. May be used from many threads."""
 
     def __init__(self, parts: Backends, knobs: ManifestSettings) -> None:
         self._parts, self._knobs = parts, knobs
@@ -664,19 +669,19 @@ class Maps:
         self._drawing = threading.Lock()
         self._worker = Worker(self._work, "manifest")
         self.redrawn: list[Callable[[], None]] = []
-        """Called, on another thread, when a map was drawn again in the background."""
+        """Listener, called on another thread when a map was redrawn in the background."""
         parts.forget_listeners.append(self.drop_maps)
 
     def get(self, scope: Scope) -> Manifest:
-        """Return the map as it is cached, or drawn now where none is."""
+        """Return the cached map, or draw it now if there is none."""
         return self.peek(scope) or self.draw(scope)
 
     def peek(self, scope: Scope, *, want: bool = False) -> Manifest | None:
         """
-        Return the map as it is cached, without waiting.
+        Return the cached map without waiting.
 
         Args:
-            want: have it drawn in the background where there is none.
+            want: draw it in the background if there is none.
         """
         with self._lock:
             cached = self._kept.get(scope)
@@ -690,7 +695,7 @@ class Maps:
         return cached.manifest
 
     def draw(self, scope: Scope) -> Manifest:
-        """Draw the map now, after the one that is being drawn."""
+        """Draw the map now, after the one in progress."""
         with self._drawing:
             writes, forgettings = self._parts.graph.writes, self._forgettings
             with self._lock:
@@ -706,7 +711,7 @@ class Maps:
         return manifest
 
     def count_write(self, scope: Scope) -> None:
-        """Count a write to the scope's graph; the maps that show it are drawn again after enough of them."""
+        """Count a write to the scope's graph; after enough of them, the maps that show it are redrawn."""
         with self._lock:
             showing = [one for one in self._kept if scope.graph in one.readable]
             if not showing:
@@ -718,18 +723,18 @@ class Maps:
         self._want(showing)
 
     def record(self, scope: Scope, what: str, *memories: IRI) -> None:
-        """Say what was done last in the scope's graph, where the numbers of memories do not tell it."""
+        """Record an operation on the scope's graph that the numbers of memories do not show."""
         with self._lock:
             self._happened[scope.graph] = Happening(now(), what, memories)
 
     def drop_maps(self) -> None:
-        """Keep none: they may name what is forgotten."""
+        """Drop all maps: they may contain what is being forgotten."""
         with self._lock:
             self._forgettings += 1
             self._kept.clear()
 
     def close(self, wait_s: float) -> None:
-        """Draw nothing more."""
+        """Stop drawing."""
         self._worker.stop(wait_s)
 
     def _want(self, scopes: list[Scope]) -> None:
