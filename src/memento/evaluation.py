@@ -59,7 +59,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """One question; `grades` are the documents that answer it, each with how well, above 0."""
+    """One question; `grades` are the documents that answer it, each with its relevance, above 0."""
 
     id: str
     text: str
@@ -72,8 +72,7 @@ class Question:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationSet:
     """
-    What a folder holds; `skipped` questions were taken but have no document that answers them, `unanswerable` ones are said to have
-    none.
+    The content of a folder; `skipped` counts questions that no document answers, `unanswerable` are those that the set marks as such.
     """
 
     name: str
@@ -93,11 +92,11 @@ def read_set(folder: Path, *, limit: int | None = None, exclude_types: Collectio
     Return the evaluation set in a folder.
 
     Args:
-        limit: take only the first so many questions, after those of `exclude_types` are left out.
+        limit: take only the first questions, up to this number, after those of `exclude_types` are left out.
 
     Raises:
-        InputError: a file is missing or has an unusable line, an id stands twice, a relevant document does not exist or
-            cannot be seen from its question's scope, or no question is left; names file and line.
+        InputError: a file is missing or has an invalid line, an id occurs twice, a relevant document does not exist or is outside
+            its question's scope, or no question is left; names file and line.
     """
     if limit is not None and limit < 1:
         raise InputError(f"limit must be at least 1, not {limit}")
@@ -140,7 +139,7 @@ def _read_questions(file: Path) -> Iterator[Question]:
 def _read_grades(
     folder: Path, questions: Mapping[str, Question], documents: Mapping[str, Document]
 ) -> dict[str, dict[str, float]]:
-    """Question id → document id → grade; judgements of questions that are not in the folder are passed over."""
+    """Question id → document id → grade; judgements of questions that are not in the folder are ignored."""
     grades: dict[str, dict[str, float]] = {}
     for record in _read_records(folder / "qrels.jsonl"):
         query, doc, grade = _require_label(record, "query"), _require_label(record, "doc"), _parse_grade(record)
@@ -184,11 +183,11 @@ def _parse_grade(record: Record) -> float:
 
 
 Values = NDArray[np.float64]
-"""(n,) one metric, a value for each question."""
+"""(n,) one metric, with a value for each question."""
 
 
 class Estimate(NamedTuple):
-    """A mean and the interval around it with 95 % confidence."""
+    """A mean with its 95 % confidence interval."""
 
     mean: float
     low: float
@@ -197,7 +196,7 @@ class Estimate(NamedTuple):
 
 def recall_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
     """
-    Return the share of the gold that stands among the first `k`; `gold` must not be empty.
+    Return the share of the gold documents among the first `k`; `gold` must not be empty.
 
     >>> recall_at(["a", "b", "c"], {"a", "c", "d"}, k=3)
     0.6666666666666666
@@ -207,7 +206,7 @@ def recall_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
 
 def all_found(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
     """
-    1.0 when all of the gold stands among the first `k`, else 0.0; what a question that needs two documents wants.
+    1.0 if all gold documents are among the first `k`, else 0.0; for questions that need two documents.
 
     >>> all_found(["a", "b"], {"a", "b"}, k=2), all_found(["a", "b"], {"a", "b"}, k=1)
     (1.0, 0.0)
@@ -217,7 +216,7 @@ def all_found(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
 
 def any_found(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
     """
-    1.0 when some of the gold stands among the first `k`, else 0.0.
+    1.0 if at least one gold document is among the first `k`, else 0.0.
 
     >>> any_found(["a", "b"], {"b", "c"}, k=2), any_found(["a", "b"], {"b", "c"}, k=1)
     (1.0, 0.0)
@@ -227,7 +226,7 @@ def any_found(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
 
 def reciprocal_rank(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
     """
-    1 / the rank of the first gold one among the first `k`, or 0.0.
+    1 / the rank of the first gold document among the first `k`, or 0.0.
 
     Source: Voorhees 1999, TREC-8 question answering track.
 
@@ -239,10 +238,10 @@ def reciprocal_rank(ranked: Sequence[str], gold: Collection[str], k: int) -> flo
 
 def ndcg(ranked: Sequence[str], grades: Mapping[str, float], k: int) -> float:
     """
-    Σ grade / log2(rank + 1) over the first `k`, divided by what the best possible order gives; 0.0 without any grade.
+    Σ grade / log2(rank + 1) over the first `k`, divided by the value of the best possible order; 0.0 if there are no grades.
 
     Args:
-        grades: id → how relevant it is, above 0; what is not there counts 0.
+        grades: id → relevance, above 0; a missing id counts 0.
 
     Source: Järvelin and Kekäläinen 2002, ACM TOIS 20(4), with linear gains.
 
@@ -258,7 +257,7 @@ def estimate(values: Sequence[float] | Values, rng: np.random.Generator, resampl
     Return the mean over questions with its 95 % percentile bootstrap interval.
 
     Args:
-        values: (n,), n at least 1; questions are drawn with replacement.
+        values: (n,), n at least 1; questions are sampled with replacement.
 
     Source: Efron and Tibshirani 1993, An Introduction to the Bootstrap, ch. 13.
 
@@ -277,7 +276,7 @@ def estimate_difference(
     """
     Return how much better `second` is than `first` on the same questions: the mean difference, −1..1, with its interval.
 
-    The difference of a question is drawn as one, so what both find hard does not widen the interval.
+    The difference of a question is sampled as a pair, so that a question hard for both does not widen the interval.
 
     Source: Efron and Tibshirani 1993, ch. 16; Sakai 2006, SIGIR.
 
@@ -292,7 +291,7 @@ def _discount(grades: Sequence[float]) -> float:
 
 
 SEED = 20_240_229
-"""Of the bootstrap, so that the same rankings always give the same intervals."""
+"""The seed of the bootstrap, so that the same rankings always give the same intervals."""
 
 METRICS: Mapping[str, Callable[[Sequence[str], Mapping[str, float]], float]] = {
     "recall@5": lambda ranked, gold: recall_at(ranked, gold, 5),
@@ -306,7 +305,7 @@ METRICS: Mapping[str, Callable[[Sequence[str], Mapping[str, float]], float]] = {
 }
 
 BY_SESSION = {"session@5": 5, "session@10": 10}
-"""How many documents are looked at for the share of the sessions with gold in them: what others publish of conversations."""
+"""The number of documents for the share of sessions with gold documents: the usual one in published results on conversations."""
 
 FIGURES = (*METRICS, *BY_SESSION)
 
@@ -317,9 +316,9 @@ COMPARED = ("recall@5", "recall@10")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnsweredQuestion:
     """
-    What became of one question: documents best first, milliseconds in all and by phase.
+    The result of one question: documents best first, and milliseconds in total and by phase.
 
-    `sessions` has the session of each document in it; a document without one is a session by itself.
+    `sessions` has the session of each document; a document without one is its own session.
     """
 
     question: Question
@@ -340,9 +339,9 @@ class AnsweredQuestion:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """
-    The answers to a set, and what there is to say about them; `others` are those of other profiles to the same questions.
+    The answers to a set, with figures about them; `others` are the reports of other profiles on the same questions.
 
-    `answered` is the same as a user gets it, the gate on: `unanswered` has what came back for what nobody said.
+    `answered` is the same with the gate on, as a user gets it; `unanswered` has the answers to questions that no document answers.
     """
 
     dataset: str
@@ -363,21 +362,21 @@ class Report:
 
     @property
     def false_answers(self) -> float | None:
-        """Return the share of the questions without an answer that got some, 0..1; None where the set has none."""
+        """Return the share of the questions without an answer that got some, 0..1; None if the set has none."""
         return float(np.mean([bool(one.ranked) for one in self.unanswered])) if self.unanswered else None
 
     @property
     def shown(self) -> float:
-        """Return how many documents an answer shows in the mean."""
+        """Return the mean number of documents that an answer shows."""
         return float(np.mean([len(answer.ranked) for answer in self.answers]))
 
     @property
     def profile_name(self) -> str:
-        """Return the profile by the name that people use."""
+        """Return the profile by its name for people."""
         return self.profile or "default"
 
     def list_values(self, metric: str) -> Values:
-        """Return (n,) a metric for each question, in their order: what `estimate_difference` compares."""
+        """Return (n,) a metric for each question, in order: the input of `estimate_difference`."""
         return np.array([answer.measure(metric) for answer in self.answers])
 
     def estimate(self, metric: str) -> Estimate:
@@ -385,7 +384,7 @@ class Report:
         return _estimate_seeded(self.list_values(metric))
 
     def compare_with(self, other: Report, metric: str) -> Estimate:
-        """Return how much better this is than another report on the same questions, with its paired interval."""
+        """Return how much better this report is than another on the same questions, with its paired interval."""
         return estimate_difference(other.list_values(metric), self.list_values(metric), np.random.default_rng(SEED))
 
     def as_json(self) -> dict[str, object]:
@@ -393,7 +392,7 @@ class Report:
         Return the figures with stable keys; quality as fractions in 0..1, latencies in milliseconds.
 
         `answered` has the same as a user gets it, how many questions were silenced or answered in error, and how much is shown.
-        With `others` there is one more key, `compare`: for each of them its own values and how much this one is better.
+        With `others` there is one more key, `compare`: for each of them its own values and by how much this one is better.
         """
         return {
             "dataset": self.dataset,
@@ -414,7 +413,7 @@ class Report:
         }
 
     def as_table(self, per_type: bool = False) -> str:
-        """Return the figures for people: percent with 95 % bootstrap intervals, a row for each type when asked for, then times."""
+        """Return the figures for people: percent with 95 % bootstrap intervals, a row for each type if requested, then times."""
         by_type: dict[str, list[AnsweredQuestion]] = defaultdict(list)
         for answer in self.answers if per_type else ():
             by_type[answer.question.type or "(no type)"].append(answer)
@@ -435,7 +434,7 @@ class Report:
         )
 
     def _silences(self) -> list[str]:
-        """Return what is said of the answers as a user gets them."""
+        """Return the lines about the answers as a user gets them."""
         if not self.answered:
             return []
         wrong = self.answered.false_answers
@@ -472,7 +471,7 @@ class Report:
 
 def format_difference(difference: Estimate) -> str:
     """
-    Return a difference in points of percent with its interval.
+    Return a difference in percentage points with its interval.
 
     >>> format_difference(Estimate(0.125, -0.01, 0.2))
     '+12.5 [-1.0, +20.0]'
@@ -502,7 +501,7 @@ def _times(name: str, ms: Sequence[float]) -> tuple[str, ...]:
 
 
 def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of equally wide columns, the first to the left and the others to the right."""
+    """Return lines of equally wide columns, the first left-aligned and the others right-aligned."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return [
         "  ".join(cell.rjust(w) if i else cell.ljust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True)))
@@ -511,13 +510,13 @@ def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 K = 10
-"""Memories that every question asks for; the metrics look at the first 5 and the first 10."""
+"""The number of memories that each recall requests; the metrics use the first 5 and the first 10."""
 
 DEFAULT = "default"
-"""The settings as they are, where the name of a profile is wanted."""
+"""The name of the unchanged settings in place of a profile."""
 
 Stage = Callable[[str, int, int], None]
-"""Called with (what goes on, done, in all)."""
+"""Called with (stage, done, total)."""
 
 
 class Trial:
@@ -527,25 +526,25 @@ class Trial:
         self.data = data
         self.import_s = 0.0
         self.memories = 0
-        self.gate = False  # an answer held back is no measure of ranking
+        self.gate = False  # holding back answers would distort a measure of ranking
         self._progress = progress
         opened = open_memento(home, namespace="main", configured=configured, command="memento eval")
-        assert isinstance(opened, Memento)  # nobody else serves a folder that was made a moment ago
+        assert isinstance(opened, Memento)  # a new folder is not served by another process
         self._memento = opened
         self._document: dict[IRI, str] = {}  # note → the document it was imported from
         self._sessions = {one.id: f"{one.scope}/{one.row.session}" for one in data.documents if one.row.session}
 
     @property
     def memento(self) -> Memento:
-        """The memory that is asked, for who looks inside."""
+        """The memory under test, for callers that inspect it."""
         return self._memento
 
     def find_document(self, note: IRI) -> str | None:
-        """Return the document that a note was imported from."""
+        """Return the document from which a note was imported."""
         return self._document.get(note)
 
     def import_documents(self, consolidate: bool) -> None:
-        """Note the corpus, scope by scope, and load what the first question would otherwise wait for; once in a folder."""
+        """Note the corpus, scope by scope, and load what the first question would otherwise wait for; once for each folder."""
         kept = self._memento.datadir.path / "documents.json"
         if kept.exists():
             self._document, self.memories = json.loads(kept.read_text(encoding="utf-8"))
@@ -570,11 +569,11 @@ class Trial:
 
     def ask_all(self, profile: str | None = None, *, configured: Settings | None = None) -> Report:
         """
-        Ask every question once, in its scope; with the gate, those that have no answer as well.
+        Ask every question once, in its scope; with the gate on, also those without an answer.
 
         Args:
-            profile: retrieval settings by name, laid over the others; None or `default` for nothing.
-            configured: ask with these settings in place of those that the memory was opened with.
+            profile: name of retrieval settings that override the others; None or `default` for none.
+            configured: use these settings in place of those that the memory was opened with.
         """
         answers, opened_with = [], self._memento.settings
         questions = (*self.data.questions, *(self.data.unanswerable if self.gate else ()))
@@ -598,7 +597,7 @@ class Trial:
         )
 
     def ask_as_user(self, profile: str | None = None) -> Report:
-        """Ask every question as a user does: what is not relevant is cut, and nothing is an answer too."""
+        """Ask every question as a user does: irrelevant memories are cut, and there may be no answer."""
         ranked, self.gate = self.gate, True
         try:
             return self.ask_all(profile)
@@ -609,7 +608,7 @@ class Trial:
         self, question: Question, k: int, *, configured: Settings | None = None
     ) -> tuple[list[str | None], list[Mapping[str, float]]]:
         """
-        Return the `k` best memories for a question by the documents they come from, and what each signal gives to each.
+        Return the `k` best memories for a question by their documents, and the contribution of each signal to each.
 
         Args:
             configured: as for `ask_all`.
@@ -626,7 +625,7 @@ class Trial:
         return documents, [one.why for one in found]
 
     def close(self) -> None:
-        """Let go of the temporary memory."""
+        """Close and delete the temporary memory."""
         self._memento.close()
 
     def _count_from(self, before: int, total: int) -> Progress:
@@ -662,10 +661,10 @@ def prepare_trial(
     keep: Path | None = None,
 ) -> Iterator[Trial]:
     """
-    Import a set into a temporary memory, which is gone afterwards; several profiles may be asked of one import.
+    Import a set into a temporary memory, which is deleted afterwards; one import can be asked with several profiles.
 
     Args:
-        keep: a folder where the memory stays, and is found by the next trial of a set of this name.
+        keep: a folder where the memory stays, so that the next trial of a set of this name finds it.
     """
     with tempfile.TemporaryDirectory(prefix="memento-eval-") as temporary:
         home = keep / (f"{data.name}-consolidated" if consolidate else data.name) if keep else Path(temporary)
@@ -694,21 +693,21 @@ def evaluate(
     Import a folder's corpus into a temporary memory, ask its questions, and report.
 
     Args:
-        profile: retrieval settings by name.
-        compare: further profiles that are asked the same questions of the same memory; `default` for none.
-        limit: the first so many questions only.
-        consolidate: let the rules split, skip and retire; by default each row is kept as one memory, word for word.
-        gate: rank what a user gets, what is not relevant cut; otherwise that is reported beside the ranking.
-        configured: all settings; default the environment's.
+        profile: name of retrieval settings.
+        compare: further profiles that are asked the same questions on the same memory; `default` for none.
+        limit: only the first questions, up to this number.
+        consolidate: let the rules split, skip and retire; by default each row is stored as one memory, word for word.
+        gate: rank what a user gets, without irrelevant memories; by default that is reported beside the ranking.
+        configured: all settings; default those of the environment.
         progress: see `show_progress`.
 
     Raises:
-        InputError: the folder is no evaluation set; names file and line.
+        InputError: the folder is not an evaluation set; names file and line.
         SettingsError: an unknown profile.
     """
     for name in (profile, *compare):
         if wanted := _profile_of(name):
-            settings.with_profile(Settings(), wanted)  # an import may take minutes: a wrong name is refused before it
+            settings.with_profile(Settings(), wanted)  # an import may take minutes: refuse a wrong name before it
     data = read_set(folder, limit=limit, exclude_types=exclude_types)
     with prepare_trial(data, consolidate=consolidate, configured=configured, progress=progress) as trial:
         trial.gate = gate
@@ -719,7 +718,7 @@ def evaluate(
 
 @contextmanager
 def show_progress() -> Iterator[Stage]:
-    """Show a progress bar on stderr for each stage, to hand to `evaluate`."""
+    """Show a progress bar on stderr for each stage; pass this to `evaluate`."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bars
@@ -741,6 +740,6 @@ def _profile_of(profile: str | None) -> str | None:
 
 
 def namespace_of(scope: str | None) -> str:
-    """Return the namespace that a scope of a set is imported into."""
-    # The prefix keeps a scope from meaning `main` or `project`.
+    """Return the namespace into which a scope of a set is imported."""
+    # The prefix prevents a scope from being `main` or `project`.
     return "main" if scope is None else f"scope-{scope}"

@@ -51,7 +51,7 @@ def clamp(value: float, low: float = 0.0, high: float = 1.0) -> float:
 # Importance
 
 MIDDLING = 0.5
-"""The importance of a memory that nobody has said anything of."""
+"""The importance of a memory without any rating."""
 
 _BY_SOURCE = {"explicit": 1.0, "import": 0.8, "hook:stop": 0.7, "hook:post_tool_use": 0.5}
 _BY_TAG = {
@@ -70,11 +70,11 @@ _BY_PRIORITY = {"high": 1.0, "normal": 0.7, "low": 0.4}
 
 def rate_importance(source: str, tags: Iterable[str], priority: str) -> float:
     """
-    Rate how valuable something is when it is stored, 0..1: by where it came from, its weightiest tag, and its priority.
+    Rate how valuable something is when it is stored, 0..1: by its source, its most important tag, and its priority.
 
     Args:
         source: "explicit", "import", "hook:stop" or "hook:post_tool_use"; any other counts as an import.
-        tags: any; one that is not known counts .5, as does none at all.
+        tags: any; an unknown one counts .5, as does having none.
         priority: "high", "normal" or "low".
 
     Raises:
@@ -88,12 +88,12 @@ def rate_importance(source: str, tags: Iterable[str], priority: str) -> float:
 
 
 def age_importance(importance: float, days: float) -> float:
-    """Return what is left of an importance, 0..1: .2 % less each day, half after 346 days."""
+    """Return the importance reduced by age, 0..1: .2 % less each day, half after 346 days."""
     return float(importance * 0.998**days)
 
 
 def adjust_importance(importance: float, helped: bool) -> float:
-    """Adjust an importance, 0..1, after feedback: .02 more where the memory helped, .01 less where it did not."""
+    """Adjust an importance, 0..1, after feedback: .02 more if the memory helped, .01 less if it did not."""
     return clamp(importance + (0.02 if helped else -0.01))
 
 
@@ -115,7 +115,7 @@ def deepen(depth: float) -> float:
 
 def correct_depth(depth: float) -> float:
     """
-    Return the depth left to a memory that was corrected, 0..1: what is deep, from .7 on, resists and keeps four fifths.
+    Return the depth of a memory after a correction, 0..1: a depth from .7 on resists and keeps four fifths.
 
     >>> round(correct_depth(0.69), 3), round(correct_depth(0.7), 3)
     (0.207, 0.56)
@@ -124,13 +124,13 @@ def correct_depth(depth: float) -> float:
 
 
 def depth_band(depth: float) -> str:
-    """Say a depth in a word: "shallow" below .3, "deep" above .7, "medium" between."""
+    """Return a depth as a word: "shallow" below .3, "deep" above .7, "medium" between."""
     return "shallow" if depth < 0.3 else "deep" if depth > RESISTS else "medium"
 
 
 def time_factor(days: F, depth: F) -> F:
     """
-    Return how much memories of that age still count, .5..1: half stays, the rest fades in 30 days, 3.3 times as slowly when deep.
+    Return how much memories of that age still count, .5..1: half stays, the rest decays in 30 days, 3.3 times as slowly when deep.
 
     >>> round(time_factor(30, 0), 5), round(time_factor(90, 1), 5)
     (0.68394, 0.70328)
@@ -140,7 +140,7 @@ def time_factor(days: F, depth: F) -> F:
 
 
 def depth_factor(depth: F) -> F:
-    """Return how much a memory counts for its depth, .9..1."""
+    """Return the factor for a memory's depth, .9..1."""
     return 0.9 + 0.1 * depth
 
 
@@ -150,21 +150,21 @@ LIGHTEST, HEAVIEST = 0.1, 3.0
 
 
 def reinforce_link(weight: float) -> float:
-    """Return the weight of a link, .1..3, after somebody came over it."""
+    """Return the weight of a link, .1..3, after it was traversed."""
     return clamp(weight + 0.1, LIGHTEST, HEAVIEST)
 
 
 def weaken_link(weight: float) -> float:
-    """Return the weight of a link, .1..3, that was looked at and not taken."""
+    """Return the weight of a link, .1..3, after it was looked at and not followed."""
     return clamp(weight - 0.005, LIGHTEST, HEAVIEST)
 
 
 def key_rarity(links: int, named: bool) -> float:
     """
-    Return how much a key says of a memory that it leads to, 0..1: one over the number of its links, half of that for a name.
+    Return how specific a key is to a memory that it leads to, 0..1: one over the number of its links, half of that for a name.
 
     Args:
-        links: all links of the key, those to retired memories too.
+        links: all links of the key, including those to retired memories.
         named: the key is a name or a proper noun, which is literal and says less about the topic.
 
     >>> [round(key_rarity(n, named=False), 4) for n in (0, 1, 2, 3, 10)], key_rarity(2, named=True)
@@ -173,18 +173,18 @@ def key_rarity(links: int, named: bool) -> float:
     return 1.0 if links <= 1 else (0.5 if named else 1.0) / links
 
 
-# Energy, and the weights of associations: they decay as far as somebody asks for it
+# Energy, and the weights of associations: they decay on request only
 
 GONE = 0.01
-"""An energy below this is none."""
+"""An energy below this counts as none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decay:
     """
-    How far the energies of a graph have been let decay: up to which instants, and by which half-life since the one before.
+    How far the energies of a graph have decayed: up to which instants, and by which half-life since the one before.
 
-    Asking twice for the same span decays it once, so that asking often changes nothing.
+    A second request for the same span does not decay it again, so that frequent requests change nothing.
     """
 
     marks: tuple[tuple[datetime, float], ...] = ()
@@ -192,7 +192,7 @@ class Decay:
 
     def until(self, now: datetime, half_life_days: float) -> Decay:
         """
-        Extend it up to `now`; an instant that is already past the last one changes nothing.
+        Extend it up to `now`; an instant before the last one changes nothing.
 
         Raises:
             ValueError: a half-life not above 0.
@@ -205,7 +205,7 @@ class Decay:
         return Decay((*kept, (now, half_life_days)))
 
     def half_lives(self, since_s: Numbers) -> Numbers:
-        """Count the half-lives, (n,) and 0 or more, from some times, in seconds since 1970, to the last instant asked for."""
+        """Count the half-lives, (n,) and 0 or more, from some times, in seconds since 1970, to the end of the decay."""
         passed, begin = np.zeros(len(since_s)), np.asarray(since_s, dtype=np.float64)
         for at, half_life_days in self.marks:
             passed += np.maximum(at.timestamp() - begin, 0.0) / (half_life_days * 86_400)
@@ -215,11 +215,11 @@ class Decay:
 
 def decay_energies(values: Numbers, at_s: Numbers, decay: Decay) -> Numbers:
     """
-    Return what is left of some energies, (n,) in 0..1: half after each half-life that was let pass since; below .01 it is gone.
+    Return energies after decay, (n,) in 0..1: half after each half-life since then; below .01 it is 0.
 
     Args:
         values: (n,) 0..1.
-        at_s: (n,) when they were that, in seconds since 1970.
+        at_s: (n,) the time of each value, in seconds since 1970.
     """
     left = values * 0.5 ** decay.half_lives(at_s)
     return np.where(left >= GONE, left, 0.0)
@@ -227,7 +227,7 @@ def decay_energies(values: Numbers, at_s: Numbers, decay: Decay) -> Numbers:
 
 def decay_energy(value: float, at: datetime, decay: Decay) -> float:
     """
-    Return what is left of one energy, as `decay_energies` does.
+    Return one energy after decay, as `decay_energies` does.
 
     >>> from datetime import UTC, timedelta
     >>> then = datetime(2026, 1, 1, tzinfo=UTC)
@@ -238,28 +238,28 @@ def decay_energy(value: float, at: datetime, decay: Decay) -> float:
 
 
 def decay_associations(weights: Numbers, at_s: Numbers, decay: Decay) -> Numbers:
-    """Return what is left of associations' weights, (n,) in 0..1: a twentieth less for each half-life, `at_s` as above."""
+    """Return the weights of associations after decay, (n,) in 0..1: a twentieth less for each half-life, `at_s` as above."""
     return np.asarray(weights * 0.95 ** decay.half_lives(at_s))
 
 
 def decay_association(weight: float, at_s: float, decay: Decay) -> float:
-    """Return what is left of one association's weight, as `decay_associations` does."""
+    """Return the weight of one association after decay, as `decay_associations` does."""
     return float(decay_associations(np.array([weight]), np.array([at_s]), decay)[0])
 
 
 def strengthen_association(weight: float, again: float) -> float:
-    """Return the weight of an association, 0..1, that is drawn again with the weight `again`."""
+    """Return the weight of an association, 0..1, that is created again with the weight `again`."""
     return clamp(weight + 0.1 * again)
 
 
 def adjust_energy(energy: float, helped: bool) -> float:
-    """Adjust an energy, 0..1, after feedback: a tenth more where the memory helped, a tenth less where it did not."""
+    """Adjust an energy, 0..1, after feedback: a tenth more if the memory helped, a tenth less if it did not."""
     return clamp(energy * (1.1 if helped else 0.9))
 
 
 def outlives(energy: Numbers, accesses: Numbers, spent: float = 0.05, few: int = 5) -> NDArray[np.bool_]:
     """
-    Tell of memories, (n,), whether archiving leaves them: they still have energy, or were used more than a few times.
+    Tell which memories, (n,), are not archived: they still have energy, or were used more than a few times.
 
     >>> outlives(np.array([0.06, 0.05, 0.0]), np.array([0, 5, 6])).tolist()
     [True, False, True]
@@ -267,13 +267,13 @@ def outlives(energy: Numbers, accesses: Numbers, spent: float = 0.05, few: int =
     return (energy > spent) | (accesses > few)
 
 
-# How memories rank by what they are, rather than by what is asked
+# Ranking memories by their own numbers, independent of the question
 
 HALF_LIFE_DAYS = 7.0
 
 
 def recency(days: F) -> F:
-    """Return how recent a use was, 0..1: half after a week."""
+    """Return how recent a use is, 0..1: half after a week."""
     halved: F = 0.5 ** (days / HALF_LIFE_DAYS)
     return halved
 
@@ -300,9 +300,9 @@ _RERANK_PRIORITY = {"high": 1.3, "low": 0.7}
 
 def rerank_factor(days: float, source: str, tags: Sequence[str], accesses: int, priority: str) -> float:
     """
-    Return what a similarity is multiplied with for a memory's age, origin, tags, use and priority; above 0.
+    Return the factor of a similarity for a memory's age, origin, tags, use and priority; above 0.
 
-    The tag that counts most for it counts; what is not known counts 1.
+    The most favourable tag counts; unknown values count 1.
 
     >>> round(0.8 * rerank_factor(30, "explicit", ["decision"], 5, "high"), 6)
     1.355495
@@ -313,7 +313,7 @@ def rerank_factor(days: float, source: str, tags: Sequence[str], accesses: int, 
 
 
 class Season(StrEnum):
-    """Where a memory stands in its life; the first that fits, in this order."""
+    """The stage of a memory's life; the first that fits, in this order."""
 
     EMERGING = "emerging"
     ACTIVE = "active"
@@ -326,13 +326,13 @@ def find_seasons(
     created_days: Numbers, used_days: Numbers, changed_days: Numbers, energy: Numbers, accesses: NDArray[np.integer]
 ) -> NDArray[np.int8]:
     """
-    Find the season of each memory, (n,), as its place in `Season`.
+    Find the season of each memory, (n,), as its index in `Season`.
 
-    Emerging: made within a day. Active: used within a week. Stable: unchanged for 30 days and not without energy.
+    Emerging: created within a day. Active: used within a week. Stable: unchanged for 30 days and with energy.
     Decaying: without energy, and hardly used.
 
     Args:
-        created_days, used_days, changed_days: (n,) since it was made, last used (or made) and last changed.
+        created_days, used_days, changed_days: (n,) since it was created, last used (or created) and last changed.
         energy: (n,) 0..1.
         accesses: (n,) how often it was used.
     """
@@ -351,7 +351,7 @@ Scores = NDArray[np.float64]
 
 def align(scores: Sequence[float] | Scores, mean: float = 0.5, deviation: float = 0.2) -> Scores:
     """
-    Return (n,) the scores moved and stretched to the given mean and population standard deviation; equal scores all become `mean`.
+    Return (n,) the scores shifted and scaled to the given mean and population standard deviation; equal scores all become `mean`.
 
     >>> align([0.89, 0.85, 0.82]).round(4).tolist()
     [0.7557, 0.4768, 0.2675]
@@ -359,7 +359,7 @@ def align(scores: Sequence[float] | Scores, mean: float = 0.5, deviation: float 
     x = np.asarray(scores, dtype=np.float64)
     if x.size == 0 or x.max() == x.min():
         return np.full(x.shape, mean)
-    # Away from zero and scaled first, so that neither tiny nor huge scores lose their spread in the squares.
+    # Shift away from zero and scale first, so that neither tiny nor huge scores lose their spread in the squares.
     x = (x - x.min()) / (x.max() - x.min())
     return np.asarray(mean + deviation * (x - x.mean()) / x.std())
 
@@ -383,7 +383,7 @@ def coverage(n_first: int, n_second: int, vector_weight: float, full: int) -> tu
 
     Args:
         vector_weight: share of the first list when both are long, 0..1.
-        full: results from which on a list has its whole weight.
+        full: number of results from which on a list has its full weight.
 
     >>> [round(weight, 4) for weight in coverage(50, 2, vector_weight=0.7, full=5)]
     [0.8537, 0.1463]
@@ -398,10 +398,10 @@ def fuse(
     first: Sequence[Scored[T]], second: Sequence[Scored[T]], knobs: FusionSettings, both: str = "multiple"
 ) -> list[Scored[T]]:
     """
-    One list, best first, scores in 0..1; what stands in both lists bears the source `both`.
+    Merge two lists into one, best first, scores in 0..1; an item in both lists has the source `both`.
 
-    When one list is empty the other comes back untouched, in its order and with its own scores. Of equal scores the one
-    that appears first wins. No item stands twice in the same list.
+    If one list is empty the other is returned unchanged, in its order and with its own scores. Among equal scores the item that
+    appears first wins. No item may be in the same list twice.
 
     >>> near = [Scored(1, 0.9, "vector"), Scored(2, 0.8, "vector")]
     >>> named = [Scored(2, 12.0, "fulltext"), Scored(3, 9.0, "fulltext")]
@@ -418,7 +418,7 @@ def fuse(
     for hit, score in zip(second, _normalise(second, knobs), strict=True):
         if (
             score < knobs.quality_threshold - 1e-9
-        ):  # rounding depends on the order of the list, what is dropped must not
+        ):  # rounding depends on the order of the list; which items are dropped must not
             continue
         known = fused.get(hit.item)
         fused[hit.item] = (
@@ -431,7 +431,7 @@ def fuse(
 
 def blend(cosines: NDArray[np.floating], words: NDArray[np.floating], vector_weight: float = 0.7) -> Scores:
     """
-    Return (n,) a share of each cosine and the rest of its BM25 over the largest BM25 there is.
+    Return (n,) a share of each cosine plus the rest of its BM25 divided by the largest BM25.
 
     >>> blend(np.array([0.2, 0.9]), np.array([12.0, 3.0])).round(3).tolist()
     [0.44, 0.705]
@@ -442,7 +442,8 @@ def blend(cosines: NDArray[np.floating], words: NDArray[np.floating], vector_wei
 
 def rrf(rankings: Sequence[Sequence[T]], k: float = 1.0) -> list[Scored[T]]:
     """
-    Reciprocal rank fusion: Σ 1 / (rank + k) over the lists an item stands in, ranks from 0; best first, ties by first appearance.
+    Reciprocal rank fusion: Σ 1 / (rank + k) over the lists that contain an item, ranks from 0; best first, ties by first
+    appearance.
 
     Source: Cormack, Clarke and Büttcher 2009, SIGIR (there k = 60 and ranks from 1).
 
@@ -467,7 +468,7 @@ Vectors = NDArray[np.float32]
 
 def unit(vectors: NDArray[np.floating]) -> Vectors:
     """
-    Return (n, d) or (d,) the same directions with length 1; a zero vector stays zero.
+    Return (n, d) or (d,) the vectors scaled to length 1; a zero vector stays zero.
 
     >>> unit(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
     [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
@@ -479,7 +480,7 @@ def unit(vectors: NDArray[np.floating]) -> Vectors:
 
 def cosines(matrix: Vectors, asked: Vectors) -> NDArray[np.float32]:
     """
-    Return (n,) how near each row is to the question, -1..1: the best over the question's windows.
+    Return (n,) the cosine of each row and the question, -1..1: the best over the question's windows.
 
     Args:
         matrix: (n, d) unit rows; a row of zeros has cosine 0.
@@ -493,7 +494,7 @@ def cosines(matrix: Vectors, asked: Vectors) -> NDArray[np.float32]:
 
 def adaptive_lambda(scores: Sequence[float] | NDArray[np.floating], lo: float, hi: float) -> float:
     """
-    Return how much relevance counts in MMR, `lo`..`hi`: the more the best score stands out from the mean, the more.
+    Return the weight of relevance in MMR, `lo`..`hi`: higher if the best score stands out more from the mean.
 
     Args:
         scores: fused scores in 0..1, in any order.
@@ -515,7 +516,8 @@ def adaptive_lambda(scores: Sequence[float] | NDArray[np.floating], lo: float, h
 
 def mmr(relevance: NDArray[np.floating], vectors: NDArray[np.floating], k: int, lam: float) -> list[int]:
     """
-    Return the rows of the `k` most relevant, least redundant candidates, best first; all as they are when they are `k` at most.
+    Return the rows of the `k` most relevant, least redundant candidates, best first; all of them unchanged if there are at most
+    `k`.
 
     Each pick maximises `lam · relevance − (1 − lam) · max(0, cosines to the rows picked so far)`; of equal rows the first wins.
 
@@ -549,16 +551,16 @@ def mmr(relevance: NDArray[np.floating], vectors: NDArray[np.floating], k: int, 
 
 
 Mass = NDArray[np.float64]
-"""(n,) what a walk has brought to every node."""
+"""(n,) the result of a walk for every node."""
 
 
 @dataclass(frozen=True, eq=False)
 class Csr:
     """
-    An undirected graph over the nodes 0..n-1 as compressed rows: every link stands in the rows of both its ends.
+    An undirected graph over the nodes 0..n-1 as compressed rows: every link is in the rows of both its ends.
 
-    The neighbours of node v are `indices[indptr[v] : indptr[v + 1]]`, ascending; `weights` are beside `indices`, or is
-    None when all links count the same.
+    The neighbours of node v are `indices[indptr[v] : indptr[v + 1]]`, ascending; `weights` are parallel to `indices`, or None if
+    all links count the same.
     """
 
     indptr: NDArray[np.int64]
@@ -574,7 +576,7 @@ class Csr:
         weights: NDArray[np.floating] | None = None,
     ) -> Csr:
         """
-        Return the graph of links given once, in either direction. Repeated links count once, or add up where there are weights.
+        Return the graph of links given once, in either direction. Repeated links count once, or add up if there are weights.
 
         Args:
             n: number of nodes.
@@ -614,18 +616,20 @@ class Csr:
     @cached_property
     def rare(self) -> Csr:
         """
-        The same links, each as heavy as both its ends are rare: a walker prefers the particular to the hub.
+        Return the same links, weighted by the rarity of both ends: a walk prefers specific nodes to hubs.
 
-        Links count the same before; the rarity is that of a node's links among all linked nodes.
+        All links counted the same before; the rarity is that of a node's number of links among all linked nodes.
         """
         links = np.diff(self.indptr)
         rare = rarity(links, int(np.count_nonzero(links)))
         return Csr(self.indptr, self.indices, (np.repeat(rare, links) * rare[self.indices]).astype(np.float32))
 
     def row_sums(self, values: NDArray[np.float64]) -> Mass:
-        """Return (n,) the sum over each row of `values`, which are beside `indices`."""
+        """Return (n,) the sum over each row of `values`, which are parallel to `indices`."""
         sums = np.zeros(len(self))
-        filled = np.flatnonzero(np.diff(self.indptr))  # `reduceat` would give an empty row its successor's first value
+        filled = np.flatnonzero(
+            np.diff(self.indptr)
+        )  # `reduceat` would give an empty row the first value of the next row
         if filled.size:
             sums[filled] = np.add.reduceat(values, self.indptr[filled])
         return sums
@@ -633,13 +637,13 @@ class Csr:
 
 def rarity(links: NDArray[np.integer], n: int) -> NDArray[np.float64]:
     """
-    Return how much it says of something to be linked to a node with so many links, in 0..1: ln((n + 2) / (links + 1)) / ln(n + 2).
+    Return how specific a link to a node with that many links is, in 0..1: ln((n + 2) / (links + 1)) / ln(n + 2).
 
-    Unlike the idf of words it is above 0 also for what everything is linked to: where all is about one thing, this one still leads.
+    Unlike the idf of words it is above 0 even for a node that everything is linked to, so that such a node still leads somewhere.
 
     Args:
-        links: of each node, 1 at least where it counts; more than `n` counts as `n`.
-        n: how many could be linked.
+        links: the number of links of each node, at least 1 where it counts; more than `n` counts as `n`.
+        n: the number of nodes that could be linked.
 
     >>> rarity(np.array([1, 10, 98]), 98).round(2).tolist()
     [0.85, 0.48, 0.0]
@@ -648,7 +652,7 @@ def rarity(links: NDArray[np.integer], n: int) -> NDArray[np.float64]:
 
 
 def arcs_of(csr: Csr, nodes: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the places of the arcs of these nodes in `indices`, node after node, and how many each has."""
+    """Return the indices of these nodes' arcs in `indices`, node after node, and the number of arcs of each."""
     begins = csr.indptr[nodes]
     sizes = csr.indptr[nodes + 1] - begins
     ends = np.cumsum(sizes)
@@ -673,7 +677,7 @@ def ppr(
     Args:
         restart: (n,) not negative; all zero gives all zero.
         damping: share of the rank that follows links, 0..1.
-        iterations: steps at most; fewer when no rank moves by `tolerance` any more.
+        iterations: maximum number of steps; fewer if no rank moves by `tolerance` any more.
 
     Source: Page, Brin, Motwani and Winograd 1999; Haveliwala 2002, WWW.
 
@@ -706,12 +710,12 @@ def push(
     """
     Return the nodes that mass reaches, ascending, and their ranks: those of weighted `ppr` in its limit, from below.
 
-    Each rank is short by at most `epsilon · strength`. Mass waits at nodes; as long as a node has more than that waiting, it
-    keeps (1 − damping) of it and passes the rest on. Hubs need much before they pass on, which keeps the walk local.
+    Each rank is too low by at most `epsilon · strength`. Mass waits at nodes: while a node has more than that waiting, it keeps (1
+    − damping) of it and passes the rest on. Hubs pass on only large amounts, which keeps the walk local.
 
     Args:
         sources: (s,) distinct nodes where the walk restarts.
-        mass: (s,) how often it does so at each, not negative; scaled to sum to 1. Nothing but zeros reaches nothing.
+        mass: (s,) the relative number of restarts at each, not negative; scaled to sum to 1. If all are zero, nothing is reached.
         epsilon: smaller is more exact and slower; 1e-5 finds 94 to 99 of the first hundred nodes.
 
     Source: Andersen, Chung and Lang 2006, FOCS.
@@ -721,7 +725,7 @@ def push(
     >>> nodes.tolist(), ranks.round(4).tolist()
     ([0, 1, 2], [0.5833, 0.3333, 0.0833])
     """
-    # Pages of zeros cost nothing until they are written to, so neither array makes the walk depend on the size of the graph.
+    # Pages of zeros cost nothing until written to, so neither array makes the cost depend on the size of the graph.
     ranks, waiting = np.zeros(len(csr)), np.zeros(len(csr))
     front = np.asarray(sources, dtype=np.int64)
     waiting[front] = _scale(mass)
@@ -752,7 +756,7 @@ def _sources(restart: NDArray[np.floating], weighted: bool) -> Mass:
 
 
 def _scale(mass: NDArray[np.floating]) -> Mass:
-    """Scale mass to sum to 1; nothing but zeros stays as it is."""
+    """Scale mass to sum to 1; all zeros stay unchanged."""
     total = float(np.sum(mass, dtype=np.float64))
     return np.asarray(mass, dtype=np.float64) / (total if total > 0 else 1.0)
 
@@ -773,18 +777,18 @@ def spread(
     beside: Csr | None = None,
 ) -> tuple[NDArray[np.int64], Mass]:
     """
-    Return the nodes that activation reaches, ascending, and how active each is, 0..1.
+    Return the nodes that activation reaches, ascending, and their activation, 0..1.
 
-    In each step every node above the threshold sends `activation · weight · decay` to each neighbour; all of it is added at
-    once, and what exceeds 1 is cut. Nothing is lost: a node stays as active as it was.
+    In each step every node above the threshold sends `activation · weight · decay` to each neighbour; all of it is added at once
+    and capped at 1. A node keeps its own activation.
 
     Args:
         seeds: (s,) distinct nodes.
-        activation: (s,) of the seeds, cut to 0..1.
+        activation: (s,) of the seeds, capped to 0..1.
         steps: how often it is passed on, 0 or more.
         decay: share that arrives over a link of weight 1, 0..1.
-        threshold: who is not above it passes nothing on, 0..1.
-        beside: further links between the same nodes; where both have one, their weights add up.
+        threshold: a node that is not above it passes nothing on, 0..1.
+        beside: additional links between the same nodes; if both graphs have a link, its weights add up.
 
     Source: Collins and Loftus 1975, Psychological Review 82; Crestani 1997, Artificial Intelligence Review 11.
 
@@ -793,7 +797,7 @@ def spread(
     >>> nodes.tolist(), active.tolist()
     ([0, 1], [1.0, 0.425])
     """
-    # Pages of zeros cost nothing until they are written to: the cost is that of the arcs walked.
+    # Pages of zeros cost nothing until written to: the cost is that of the traversed arcs.
     active = np.zeros(len(csr))
     touched = np.unique(np.asarray(seeds, dtype=np.int64))
     active[np.asarray(seeds, dtype=np.int64)] = np.clip(activation, 0.0, 1.0)
@@ -820,19 +824,19 @@ def hops(
     decay: float = 0.3,
 ) -> tuple[NDArray[np.int64], Mass, NDArray[np.int64]]:
     """
-    Return the nodes that are reached within so many hops, ascending, what the hops brought each, and at which hop it came in.
+    Return the nodes reached within a number of hops, ascending, the score that each got, and the hop in which it was reached.
 
-    A hop leads to a neighbour, or through a connector to all others that are linked to it. It brings `score · decay · weight`, over
-    a connector also times what the connector lets through; of two links over a connector the weight of the second counts.
-    Only nodes that are new in one hop go on in the next, each with what it had by then. Sources are at hop 1, as those who
-    asked found them directly.
+    A hop leads to a neighbour, or through a connector to all other nodes linked to it. It adds `score · decay · weight`, over a
+    connector also times the factor of the connector; of the two links over a connector the weight of the second counts. Only nodes
+    that are new in one hop go on in the next, each with its score by then. Sources are at hop 1, since the question found them
+    directly.
 
     Args:
         sources: (s,) distinct nodes, none of them a connector.
         scores: (s,) not negative.
-        most: hops in all, the sources' own included: 1 leads nowhere.
-        through: (n,) for a connector what it lets through, as a key's idf, above 0; 0 for a node to be reached.
-        decay: what is left of a score after one hop.
+        most: maximum number of hops, including the sources' own: 1 leads nowhere.
+        through: (n,) the factor of a connector, such as a key's idf, above 0; 0 for a node that can be reached.
+        decay: the factor of a score for each hop.
 
     >>> star = Csr.of(4, np.array([3, 3, 3]), np.array([0, 1, 2]))  # three memories on the key 3
     >>> nodes, gained, hop = hops(star, np.array([0]), np.array([0.0325]), 2, np.array([0, 0, 0, 0.5]))
@@ -861,7 +865,7 @@ def hops(
 def _over_connectors(
     csr: Csr, front: NDArray[np.int64], sent: Mass, through: NDArray[np.floating]
 ) -> list[tuple[NDArray[np.int64], Mass]]:
-    """Return what reaches the others on each connector, and what it takes back of the senders' own echo."""
+    """Return the amounts that reach the other nodes on each connector, and the part of the senders' own echo to subtract."""
     arcs, sizes = arcs_of(csr, front)
     connectors, senders = csr.indices[arcs].astype(np.int64), np.repeat(front, sizes)
     carried = np.repeat(sent, sizes) * through[connectors]
@@ -876,7 +880,7 @@ def _over_connectors(
 def _flow(
     csr: Csr, senders: NDArray[np.int64], sent: Mass, to: NDArray[np.bool_] | None = None
 ) -> tuple[NDArray[np.int64], Mass]:
-    """Return where each sender's links lead and what goes over each: what is sent times the weight."""
+    """Return the targets of each sender's links and the amount over each: the sent score times the weight."""
     arcs, sizes = arcs_of(csr, senders)
     reached, flow = csr.indices[arcs].astype(np.int64), np.repeat(sent, sizes)
     if csr.weights is not None:
