@@ -255,12 +255,11 @@ class Backends:
         Switch to the vectors of another embedder, from a complete file built beside the current one: each read sees either the old
         or the new vectors. Nobody may write meanwhile; the indexes are locked only for a moment.
 
-        commit: makes the embedder that of the next start too. A kill before it leaves the old vectors, a kill after it the new
-            ones.
-            commit: makes the embedder that of the next start too. From then on a kill leaves the new vectors, before it the old.
+        Args:
+            commit: makes the embedder that of the next start too. A kill before it leaves the old vectors, a kill after it the new.
 
-        GraphError: a file could not be moved; the next start completes the switch.
-            GraphError: a file could not be moved; what is left to be done the next start does.
+        Raises:
+            GraphError: a file could not be moved; the next start completes the switch.
         """
         if isinstance(self.indexes, Pools):
             raise InputError(

@@ -72,7 +72,7 @@ class Question:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationSet:
     """
-    The content of a folder; `skipped` counts questions that no document answers, `unanswerable` are those that the set marks as such.
+    The content of a folder; `skipped` counts questions without a relevant document, `unanswerable` are those marked as such.
     """
 
     name: str

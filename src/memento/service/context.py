@@ -205,9 +205,9 @@ class Shards:
         open_shard: Callable[[str], Service] | None = None,
     ) -> None:
         """
-        main: the service over the store in the settings; the others are its shards.
+        Args:
+            main: the service over the store in the settings; the others are its shards.
             names: the names of the further stores.
-            names: of the further stores.
             open_shard: opens the service over one of them.
         """
         self.main = main
@@ -827,6 +827,7 @@ def _answer_where_it_is(operation: Operation[Any], context: Context) -> tuple[Co
     """
     Answer an operation in the store that has the caller's tenant; retry once if the tenant was moved meanwhile and nothing was
     written.
+
     Raises:
         Moved: the tenant was moved after a part was written; that part is in the new store.
     """
