@@ -20,7 +20,7 @@ Every way in which Memento can fail.
     │   │   ├── LostTurn         another node wrote first; nothing was written
     │   │   └── Moved            the tenant is in another store now; nothing was written
     │   ├── Overloaded           too many requests run or wait; nothing was done, and the request can be retried
-    │   ├── ReadOnly             a write while a backup stands in for a damaged store
+    │   ├── ReadOnly             a write while a backup is read in place of a damaged store
     │   ├── TimedOut             a query that took longer than allowed           504
     │   ├── TooMuch              a query that took more memory, rows or bytes than allowed
     │   ├── EmbeddingError       the embedder

@@ -11,7 +11,7 @@ A question with a scope searches the documents of that scope and those without o
 
 A ranking is a sequence of ids without repetitions, best first. Every metric of one question is a fraction in 0..1; ranks count from
 1 in the formulas. Rankings are measured with the gate off. The same questions are asked again as a user asks them: how much is cut,
-how often nothing is returned, and how often an unanswerable question gets an answer are figures of their own.
+how often nothing is returned, and how often an unanswerable question gets an answer are separate figures.
 
 *Flow:* `read_set` → `Trial` imports the corpus, a namespace for each scope → `Trial.ask_all` recalls every question → `Report`.
 

@@ -574,7 +574,7 @@ class Reward:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trajectory:
     """
-    A run of a task. While it is `pending` it has a state; when it is done, `case` is the case made from it.
+    A run of a task, with the state in which it began. The case made from it names it as its `trajectory`.
 
     `packed` is the whole run, gzipped JSON in base64; the texts of the steps beside it are then shortened.
     """

@@ -337,5 +337,5 @@ def unforget(operation: notes.Unforget, context: Context) -> Unforgotten:
 
 @handles(notes.Sources)
 def sources(operation: notes.Sources, context: Context) -> tuple[Source, ...]:
-    """Look up who told a memory."""
+    """Look up the sources of a memory."""
     return tuple(list_sources(operation.iri, context.scope(operation.namespace), context.stores))
