@@ -1,4 +1,4 @@
-# Two commands are enough: `make run` starts Memento, `make test` runs everything that CI runs.
+# You need two commands: `make run` starts Memento, `make test` runs everything that CI runs.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -13,7 +13,7 @@ test: lint types unit wheel
 
 install: $(VENV)/.installed
 
-# Reinstalled only when what is to be installed changes, so that the second `make run` starts in seconds.
+# Reinstalls only if pyproject.toml changed, so that the second `make run` starts in seconds.
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
@@ -34,7 +34,7 @@ types: $(VENV)/.installed
 unit: $(VENV)/.installed
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
-# The wheel must carry the ontology and the queries: it is installed in an empty folder and checks itself there.
+# The wheel must contain the ontology and the queries: it is installed in an empty folder and checks itself there.
 wheel: $(VENV)/.installed
 	PYTHON=$(BIN)/python sh tests/wheel.sh
 
@@ -44,34 +44,34 @@ bench: $(VENV)/.installed
 crash: $(VENV)/.installed
 	$(BIN)/python -m pytest -m crash
 
-# Mixed load on a running service: memory, descriptors, threads and disk, printed and bounded.
+# Puts mixed load on a running service for HOURS; prints memory, descriptors, threads and disk, and fails if they exceed their bounds.
 HOURS ?= 1
 soak: $(VENV)/.installed
 	$(BIN)/python tests/bench/soak.py --hours $(HOURS)
 
-# What `make test` does for some seconds, each of seven tests for so many: ten minutes in all. `SECONDS=500` is an hour.
+# Runs each of the seven fuzz tests for SECONDS, ten minutes in all (`make test` runs them for a few seconds). `SECONDS=500` is an hour.
 SECONDS ?= 85
 fuzz: $(VENV)/.installed
 	FUZZ_S=$(SECONDS) FUZZ_SEED=$${FUZZ_SEED:-$$(date +%s)} $(BIN)/python -m pytest -n 0 tests/fuzz
 
-# Changes one thing after the other in the code of rights, and looks whether a test notices; docs/mutants.md explains what survives.
+# Makes one change after the other to the code of rights, and checks that a test fails; docs/mutants.md explains the changes that survive.
 mutants: $(VENV)/.installed
 	$(BIN)/python tests/mutants.py
 
-# Tracing makes tests a third slower, so that CI's `make test` goes without it; this prints the table and writes docs/coverage.md.
+# Prints the coverage table and writes docs/coverage.md. Tracing makes tests a third slower, so `make test` does without it.
 coverage: $(VENV)/.installed
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --cov --cov-report=term:skip-covered --cov-report=json:.coverage.json
 	$(BIN)/python tests/coverage_page.py .coverage.json docs/coverage.md
 
-# Every generated page: references, settings, terms, queries, the map of the rooms. `make test` fails when one is stale.
+# Writes every generated page: references, settings, terms, queries, the map of the packages. `make test` fails if one is stale.
 docs: $(VENV)/.installed
 	$(BIN)/memento docs .
 
-# The documentation as a site in site/, which `memento serve` shows at /docs; a broken link or anchor is an error.
+# Builds the documentation site in site/, which `memento serve` shows at /docs; a broken link or anchor is an error.
 site: $(VENV)/.installed
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet --clean
 
-# Runs every notebook and keeps what it shows; `make lab` opens them in JupyterLab.
+# Runs every notebook and saves its outputs; `make lab` opens them in JupyterLab.
 notebooks: $(VENV)/.installed
 	MEMENTO_HOME=$$(mktemp -d) $(BIN)/jupyter-execute --inplace notebooks/*.ipynb
 
@@ -79,42 +79,43 @@ lab: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[notebook]'
 	$(BIN)/jupyter-lab notebooks
 
-# The wheel and the source archive.
+# Builds the wheel and the source archive.
 dist: $(VENV)/.installed
 	rm -rf dist
 	$(BIN)/python -m build --no-isolation --outdir dist . > /dev/null
 	@ls -l dist
 
-# dist/memento-VERSION.mcpb: what clients of MCP on the desktop install by a double click.
+# Builds dist/memento-VERSION.mcpb, the bundle that desktop clients of MCP install by a double click.
 bundle: dist
 	$(BIN)/python packaging/bundle.py dist
 
-# Runs the steps of packaging/Dockerfile in a folder of /tmp, where there is no container engine.
+# Runs the steps of packaging/Dockerfile in a folder of /tmp, for machines without a container engine.
 check-image: dist
 	PYTHON=$(BIN)/python sh packaging/check-image.sh
 
-# Builds, checks and tags what `VERSION=` says, with the bundle and server.json, where pyproject.toml and CHANGELOG.md say the same
-# and nothing is uncommitted.
+# Builds, checks and tags the release `VERSION=`, with the bundle and server.json. pyproject.toml and CHANGELOG.md must have the same
+# version, and nothing may be uncommitted.
 release: $(VENV)/.installed
 	PYTHON=$(BIN)/python VERSION=$(VERSION) sh tests/release.sh
 
-# Needs npm and the network; what it fetches is committed.
+# Fetches YASGUI; needs npm and the network. Its result is committed.
 yasgui:
 	sh tests/interfaces/web/yasgui.sh
 
-# htmx, Cytoscape and axe-core, as `yasgui`.
+# Fetches htmx, Cytoscape and axe-core, as `yasgui` does.
 pages-files:
 	sh tests/interfaces/web/pages.sh
 
-# The pages for people alone, over HTTP and in a browser; `make unit` runs them too.
+# Tests only the pages for people, over HTTP and in a browser; `make unit` includes these tests.
 test-pages: $(VENV)/.installed
 	$(BIN)/python -m pytest -n 0 tests/interfaces/web/test_pages.py tests/interfaces/web/test_pages_browser.py
 
-# Ten tasks of somebody who installs the wheel into a fresh environment: prints steps, seconds and outcome of each. Needs an index.
+# Installs the wheel into a fresh environment and does ten tasks of a new user: prints steps, seconds and outcome of each. Needs a
+# package index.
 newcomer: dist
 	$(BIN)/python tests/newcomer.py dist/*.whl
 
-# The pictures of docs/pages.md; needs a Chromium.
+# Makes the pictures of docs/pages.md; needs a Chromium.
 screenshots: $(VENV)/.installed
 	PYTHONPATH=tests $(BIN)/python tests/interfaces/web/screenshots.py
 

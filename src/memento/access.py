@@ -32,12 +32,15 @@ Right = Literal["read", "write", "admin"]
 RIGHTS: tuple[Right, ...] = get_args(Right)
 
 PREFIX = "mem_"
-"""How every token begins, so that it can be told from the key of a model provider."""
+"""The prefix of every token, which tells it from the key of a model provider."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    """What a caller may do. Without `namespaces` it is all of the tenant's; `admin` and `write` include what is less."""
+    """
+    The rights of a caller. Without `namespaces` they cover all namespaces of the tenant; `admin` includes `write`, which includes
+    `read`.
+    """
 
     tenant: str = "local"
     namespaces: tuple[str, ...] = ()
@@ -46,15 +49,15 @@ class Access:
 
     @property
     def caller(self) -> str:
-        """Who that is when shares are counted: programs of this machine without a token are one caller."""
+        """The name for sharing workers fairly: all programs of this machine without a token are one caller."""
         return f"{self.tenant} {self.name}"
 
     def may(self, right: Right) -> bool:
-        """Tell whether the caller may do what takes this right."""
+        """Tell whether the caller has a right."""
         return RIGHTS.index(right) <= RIGHTS.index(self.right)
 
     def describe_limit(self) -> str:
-        """Return what is missing of the right to admin that one expects of it; empty without that right, and for the owner's."""
+        """Return the restrictions of an admin right that one would not expect; empty without that right, and for the owner."""
         if self.right != "admin" or (self.tenant == OWNER.tenant and not self.namespaces):
             return ""
         return (
@@ -63,16 +66,16 @@ class Access:
         )
 
     def needs(self, right: Right) -> None:
-        """Raise `Forbidden` when the caller may not do what takes this right."""
+        """Raise `Forbidden` if the caller lacks a right."""
         if not self.may(right):
             raise Forbidden(f"this takes the right to {right}; the token {self.name!r} may only {self.right}")
 
     def namespace(self, wanted: str | None, usual: str) -> str:
         """
-        Choose the namespace that a call works in: the wanted one, else the usual one, else the first of the caller's.
+        Choose the namespace of a call: the requested one, else the default, else the first of the caller's.
 
         Raises:
-            Forbidden: the caller has no access to the wanted one; names those that it has.
+            Forbidden: the caller has no access to the requested namespace; the error names those it has.
         """
         if not self.namespaces:
             return wanted or usual
@@ -88,12 +91,12 @@ class Access:
 
 
 OWNER = Access(right="admin")
-"""Whoever sits at the machine."""
+"""The rights of programs of this machine that need no token."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Issued:
-    """A token as it is kept: who has it, and the digest that tells it."""
+    """A stored token: its name and rights, and the digest by which it is recognised."""
 
     name: str
     tenant: str
@@ -113,21 +116,21 @@ class Tokens:
     def __init__(self, file: Path, vault: Vault | None = None) -> None:
         """
         Args:
-            vault: what the file is sealed with in an encrypted folder.
+            vault: seals the file in an encrypted folder.
         """
         self._file, self._vault = file, vault
-        self._owner = ""  # the digest of the token that is good as long as this process serves
+        self._owner = ""  # the digest of the owner's token, which is valid while this process serves
         self.lent = ""
-        """A token that is to be the owner's, where several processes serve as one."""
+        """The owner's token to use instead of a new one, if several processes serve together."""
         self._read: tuple[tuple[int, int], list[Issued]] = ((0, 0), [])
 
     def create(self, name: str, *, tenant: str, namespaces: Sequence[str], right: Right, at: datetime) -> str:
         """
-        Create a token, and return it this once.
+        Create a token and return it; it cannot be read again.
 
         Raises:
-            Conflict: there is a token of that name.
-            InputError: an empty name or tenant, or a right that is none.
+            Conflict: a token of that name exists.
+            InputError: an empty name or tenant, or an unknown right.
         """
         if not name.strip() or not tenant.strip():
             raise InputError("a token needs a name and a tenant")
@@ -149,7 +152,7 @@ class Tokens:
         return token
 
     def revoke(self, name: str) -> None:
-        """Make a token invalid from now on; raises `NotFound`."""
+        """Revoke a token; raises `NotFound`."""
         issued = self.list_issued()
         left = [one for one in issued if one.name != name]
         if len(left) == len(issued):
@@ -158,10 +161,10 @@ class Tokens:
 
     def list_issued(self) -> list[Issued]:
         """
-        List every token that is good, oldest first.
+        List every valid token, oldest first.
 
         Raises:
-            SettingsError: the file is damaged; nobody gets in by it.
+            SettingsError: the file is damaged; no token of it is accepted.
         """
         try:
             seen = self._file.stat()
@@ -173,17 +176,17 @@ class Tokens:
         return list(self._read[1])
 
     def for_owner(self) -> str:
-        """Create a token with every right that is good until this process ends; one made earlier is good no more."""
+        """Create a token with every right that is valid until this process ends; it replaces an earlier one."""
         token = self.lent or new_token()
         self._owner = _digest(token)
         return token
 
     def access(self, token: str) -> Access:
         """
-        Return what a token is good for.
+        Return the rights of a token.
 
         Raises:
-            Unauthorised: it is not known here.
+            Unauthorised: the token is unknown.
         """
         digest = _digest(token)
         if self._owner and compare_digest(digest, self._owner):
@@ -212,13 +215,13 @@ class Tokens:
 
 
 def new_token() -> str:
-    """Return a token that nobody can guess."""
+    """Return a random token."""
     return f"{PREFIX}{secrets.token_urlsafe(32)}"
 
 
 def bearer(header: str | None) -> str | None:
     """
-    Return the token of an Authorization header, or None when there is none.
+    Return the token of an Authorization header, or None if there is none.
 
     >>> bearer("Bearer mem_abc"), bearer("bearer  mem_abc "), bearer("Basic abc"), bearer(None)
     ('mem_abc', 'mem_abc', None, None)
@@ -228,7 +231,7 @@ def bearer(header: str | None) -> str | None:
 
 
 def parse_right(name: str) -> Right:
-    """Parse the name of a right; raises `InputError` for another word."""
+    """Parse the name of a right; raises `InputError` for an unknown one."""
     if name not in RIGHTS:
         raise InputError(f"a scope must be one of {', '.join(RIGHTS)}, not {name!r}")
     return name
@@ -244,16 +247,16 @@ _READS = ("GET", "HEAD", "OPTIONS")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """What a request tells of who sent it. `headers` have names in lower case."""
+    """The parts of a request that identify its sender. The names of `headers` are in lower case."""
 
     address: str
     method: str
     headers: Mapping[str, str]
-    is_proxied: bool = False  # whether Authorization belongs to a model provider, unless it is a token of ours
+    is_proxied: bool = False  # Authorization belongs to a model provider, unless it contains a Memento token
 
     @property
     def token(self) -> str | None:
-        """Return the token of ours that came along; X-Memento-Token leaves Authorization to the provider."""
+        """Return the Memento token of the request; X-Memento-Token leaves Authorization to the provider."""
         if own := self.headers.get("x-memento-token", "").strip():
             return own
         found = bearer(self.headers.get("authorization"))
@@ -262,16 +265,16 @@ class Caller:
 
 def admit(caller: Caller, tokens: Tokens, *, required: bool, pages: Collection[str] = ()) -> Access:
     """
-    Decide what the sender of a request may do.
+    Decide the rights of the sender of a request.
 
     Args:
-        required: whether programs of this machine need a token too.
-        pages: origins whose pages may ask this without a token; `*` is any.
+        required: whether programs of this machine also need a token.
+        pages: origins whose pages may send requests without a token; `*` is any.
 
     Raises:
-        Unauthorised: no token where one is needed, or one that is not known.
-        Forbidden: the Host header, or the Origin of anything but a read, names another machine, or the page of another site asks,
-            and no token came along.
+        Unauthorised: a token is needed and missing, or unknown.
+        Forbidden: there is no token, and the Host header (or the Origin, except for a read) names another machine, or the request
+            comes from a page of another site.
     """
     if token := caller.token:
         return tokens.access(token)
@@ -313,7 +316,7 @@ _HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]{2,45})\]|([0-9A-Za-z.-]{1,253}))(?::([0
 
 def names_loopback(host: str) -> bool:
     """
-    Tell whether a Host header, or an Origin behind its scheme, names this machine and is nothing but a name with a port.
+    Tell whether a Host header, or an Origin without its scheme, names this machine and is only a name with an optional port.
 
     >>> [names_loopback(host) for host in ("localhost", "127.0.0.1:6366", "[::1]:80", "LocalHost:80")]
     [True, True, True, True]
@@ -327,5 +330,5 @@ def names_loopback(host: str) -> bool:
 
 
 def _is_behind_the_back(headers: Mapping[str, str]) -> bool:
-    """Tell whether a browser says that a page of another site asks, and not the user by following a link."""
+    """Tell whether a browser reports that a page of another site sends the request, and not the user by following a link."""
     return headers.get("sec-fetch-site") == "cross-site" and headers.get("sec-fetch-dest") != "document"

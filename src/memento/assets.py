@@ -8,10 +8,10 @@ from pathlib import Path
 from memento.errors import MissingPart
 
 VERSION = "0.1.0"
-"""Of the package, as in `pyproject.toml`."""
+"""The version of the package, as in `pyproject.toml`."""
 
 DISTRIBUTION = "memento-rdf"
-"""The name to install, as in `pyproject.toml`: `memento` alone is a package of somebody else."""
+"""The name to install, as in `pyproject.toml`: the name `memento` alone belongs to another package."""
 
 _INSIDE = Path(__file__).parent / "_assets"
 _CHECKOUT = Path(__file__).parents[2]
@@ -44,7 +44,7 @@ def folder(name: str) -> Path:
 
 def read(name: str) -> bytes:
     """
-    Read one file by its path, as `ontology/memento.ttl`.
+    Read one file by its path, such as `ontology/memento.ttl`.
 
     Raises:
         MissingPart: there is no such file.
@@ -59,7 +59,7 @@ def read(name: str) -> bytes:
 @cache
 def read_prompt(name: str) -> str:
     """
-    Read what a model is told before it is asked something, as `plan`.
+    Read a prompt by its name, such as `plan`.
 
     Raises:
         MissingPart: there is no such prompt.
@@ -71,14 +71,14 @@ def read_prompt(name: str) -> str:
 
 
 def queries() -> list[str]:
-    """List the name of every query, as `retrieval/trace`, sorted."""
+    """List the name of every query, such as `retrieval/trace`, sorted."""
     root = folder("queries")
     return sorted(path.relative_to(root).with_suffix("").as_posix() for path in root.rglob("*.r[qu]"))
 
 
 def lexicon(name: str) -> list[str]:
     """
-    The lines of a word list of `text/lexicon`, without comments and blank lines.
+    Return the lines of a word list of `text/lexicon`, without comments and blank lines.
 
     Raises:
         MissingPart: there is no such list.

@@ -65,16 +65,16 @@ from memento.worker import Worker
 
 logger = logging.getLogger(__name__)
 
-_PATIENCE_S = 30.0  # for what is being read from a store that is to be let go of
+_PATIENCE_S = 30.0  # to wait for readers of a store that is to be closed
 _AT_MOST_S = 600.0
-_REFILL_S = 10.0  # between two looks whether a replica is to be filled again
-_PORTION = 5_000  # nodes that the indexes look at again together
+_REFILL_S = 10.0  # between two checks whether a replica needs a refill
+_PORTION = 5_000  # nodes that the indexes reload at once
 
 
 @dataclass(frozen=True, slots=True)
 class CopyCache:
     """
-    A cache of what memories say: how it drops some copies, how it closes its files and connections, and how it drops all of them.
+    A cache of texts from memories: how to drop some copies, how to close its files and connections, and how to drop all copies.
     """
 
     forget: Callable[[Sequence[IRI]], None]
@@ -84,7 +84,7 @@ class CopyCache:
 
 @dataclass(slots=True)
 class Backends:
-    """The parts that everything above works with."""
+    """The stores of one memory: graph, indexes and embedder, for all packages above."""
 
     graph: Store
     embedder: Cached
@@ -94,64 +94,68 @@ class Backends:
     inferences: Inferences
     aside: Aside
     degraded: Degraded | None = None
-    """Set while a backup stands in for the store, so that nothing may be written."""
+    """Set while a backup is read in place of the store, which is then read-only."""
     harm: str | None = None
-    """What was found damaged when the store's files were last read to their end."""
+    """The damage found when the store's files were last read completely."""
     erasures: int = 0
-    """How often texts were erased: what was copied before holds them."""
+    """The number of erasures: earlier copies still contain the erased texts."""
     forget_listeners: list[Callable[[], None]] = field(default_factory=list)
-    """Called when something is forgotten, by whoever keeps what was made of several memories."""
+    """Listeners for forgetting, for texts that were made from several memories."""
     warm: bool = field(default=False)
     followed: int = 0
-    """How often other nodes wrote something new: what was decided before, and is not written yet, may be outdated."""
+    """The number of writes by other nodes: a decision made before one, and not written yet, may be outdated."""
     is_away: bool = False
-    """Whether the last look at what other nodes wrote to a shared store failed."""
+    """Whether the last read of other nodes' writes to a shared store failed."""
     is_following: bool = False
-    """Whether what another node wrote is being followed: it has done already what whoever writes would do to the graph."""
+    """
+    Whether a write of another node is being followed: that node has already made the changes to the graph that a writer makes.
+    """
     agreed: Sequence[Agreed] = ()
-    """The settings that all nodes of a shared store are to have alike."""
+    """The settings that must be the same on all nodes of a shared store."""
     review: Review = Review()
-    """How this node stands to a shared store."""
+    """How this node differs from the others of a shared store."""
     is_migrating: bool = False
-    """Whether vectors of another embedder are being made beside those in use."""
+    """Whether vectors of another embedder are being built beside those in use."""
     _is_erased: bool = field(default=False)
     _placements: tuple[Store, Mapping[str, Placement]] | None = field(default=None)
-    """Where tenants are as the files of this store say."""
+    """The placements of tenants that the files of this store record."""
     _is_closed: bool = field(default=False)
     caches: list[CopyCache] = field(default_factory=list)
     return_listeners: list[Callable[[], None]] = field(default_factory=list)
-    """Called when a store behind an endpoint is back after it was away."""
+    """Listeners for the return of a store behind an endpoint that was unavailable."""
     change_listeners: list[Callable[[Change | None], None]] = field(default_factory=list)
-    """Told of every change right after it was written; None is any change at all."""
+    """Listeners for every change, called right after the write; None means any change."""
     write_listeners: list[Callable[[Collection[IRI] | None], None]] = field(default_factory=list)
-    """Told in which graphs something was written, right after it was; None is any graph. What use does to memories is not told."""
+    """
+    Listeners for the graphs that were written, called right after the write; None means any graph. Changes by use are not reported.
+    """
     clock: Callable[[], datetime] = now
-    """When it is: the record time of what is written, and the time that a question asks of unless it says another."""
+    """The clock: the record time of writes, and the default time of a question."""
     _sealing: Lock = field(default_factory=Lock)
     _sealer: Worker | None = None
     _has_erased_text: bool = False
     _followers: list[Worker] = field(default_factory=list)
     _owner: str = ""
-    """Of what store and embedder the engine of a shared index is known to be."""
+    """The store and embedder that the engine of a shared index is known to have been filled from."""
     _indexed: int = -1
-    """The last write that the engine of a shared index is known to have; -1 while that is not known."""
+    """The last write that the engine of a shared index is known to contain; -1 if unknown."""
     _lagging: int = -1
-    """The write at which the engine was when it was last found behind the store."""
+    """The last write in the engine when it was last found behind the store."""
 
     def load_embedder(self) -> None:
-        """Load the embedder; raises `MissingPart` or `EmbeddingError` when it cannot be."""
-        # The model itself, not its cache: what is cached would load nothing.
+        """Load the embedder; raises `MissingPart` or `EmbeddingError` if it cannot be loaded."""
+        # Use the model itself: the cache would answer without loading it.
         self.embedder.embedder.embed(["warm"])
 
     def commit(self, change: Change, scope: Scope) -> None:
         """
-        Write a change, then let the indexes follow: when this returns, the next recall sees it. The memories that it makes get
-        their edges to what their texts name.
+        Write a change, then update the indexes: when this returns, the next recall sees it. New memories get edges to the entities
+        that their texts name.
 
-        Should the process die between the two, start-up mends the indexes from the graph.
+        If the process dies between the two, the next start repairs the indexes from the graph.
 
         Raises:
-            EmbeddingError: what the change adds cannot be embedded; nothing was written.
+            EmbeddingError: the additions cannot be embedded; nothing was written.
             GraphError: the store refused; nothing was written.
         """
         with self.indexes.pool():
@@ -168,7 +172,7 @@ class Backends:
         made = self.indexes.find_made(change, scope.readable)
         vectors = self.indexes.anticipate(change)
         self.apply(change)
-        # What is elsewhere, as provenance is, no index holds.
+        # No index contains nodes of other graphs, such as provenance.
         touched = [quad for quad in (*change.removes, *change.adds) if quad[3] in scope.readable]
         ends = (quad[2] for quad in touched if quad[1] == MEM.to and isinstance(quad[2], IRI))
         self.indexes.refresh(
@@ -179,10 +183,10 @@ class Backends:
 
     def reinforce(self, change: Change, memories: Sequence[IRI], done: Callable[[], None]) -> None:
         """
-        Write what use has done to some memories and their links: numbers and weights, and keys that were not written yet.
+        Write the effects of use on some memories and their links: numbers and weights, and keys that were not written yet.
 
         Args:
-            done: called when the indexes have it, before anybody can read them again.
+            done: called when the indexes contain the change, before they can be read again.
 
         Raises:
             GraphError: the store refused; nothing was written.
@@ -204,7 +208,7 @@ class Backends:
 
     def reschedule(self, change: Change, memories: Sequence[IRI], graph: IRI) -> None:
         """
-        Write a change of until when some memories of a graph are believed, and of nothing else: the indexes have no more to read.
+        Write a change that only sets until when some memories of a graph are believed: the indexes have nothing else to read.
 
         Raises:
             GraphError: the store refused; nothing was written.
@@ -216,11 +220,11 @@ class Backends:
 
     def amend(self, delta: Delta, touched: Sequence[IRI], graphs: Sequence[IRI], texts: Sequence[str]) -> None:
         """
-        Write what somebody's update changes, then let the indexes follow: when this returns, the next recall sees it.
+        Write the changes of a SPARQL update, then update the indexes: when this returns, the next recall sees them.
 
         Args:
-            touched: the nodes that the indexes are to look at again, in `graphs`.
-            texts: what is gone, of which every copy goes too, as in `erase`.
+            touched: the nodes that the indexes must reload, in `graphs`.
+            texts: removed texts, all copies of which are erased too, as in `erase`.
 
         Raises:
             GraphError: the store refused; nothing was written.
@@ -228,7 +232,7 @@ class Backends:
         if texts:
             self._begin_erasing()
         if touched and delta.removed:
-            cache.discard(self.datadir.indexes, self.indexes)  # bringing it up to date knows only of what was added
+            cache.discard(self.datadir.indexes, self.indexes)  # an update of the saved indexes would only add to them
         self.graph.apply_delta(delta, touched)
         for begin in range(0, len(touched), _PORTION):
             with self.indexes.pool():
@@ -242,20 +246,20 @@ class Backends:
         self.tell_writing(None)
 
     def tell_writing(self, graphs: Collection[IRI] | None) -> None:
-        """Tell those who keep answers in which graphs something was written; None is any."""
+        """Notify the caches of answers which graphs were written; None is any."""
         for notify in self.write_listeners:
             notify(graphs)
 
     def switch_embedder(self, embedder: Cached, beside: VectorFile, commit: Callable[[], None]) -> None:
         """
-        Let the vectors be those of another embedder, from a file that was made beside and is whole: whoever asks has the old ones
-        or the new ones. Nobody may write meanwhile; indexes are not held but for a moment.
+        Switch to the vectors of another embedder, from a complete file built beside the current one: each read sees either the old
+        or the new vectors. Nobody may write meanwhile; the indexes are locked only for a moment.
 
         Args:
-            commit: makes the embedder that of the next start too. From then on a kill leaves the new vectors, before it the old.
+            commit: makes the embedder that of the next start too. A kill before it leaves the old vectors, a kill after it the new.
 
         Raises:
-            GraphError: a file could not be moved; what is left to be done the next start does.
+            GraphError: a file could not be moved; the next start completes the switch.
         """
         if isinstance(self.indexes, Pools):
             raise InputError(
@@ -285,7 +289,7 @@ class Backends:
 
     def apply(self, change: Change) -> None:
         """
-        Write a change that no index follows; whoever keeps something made from the graph is told.
+        Write a change that no index contains; caches of data from the graph are notified.
 
         Raises:
             GraphError: the store refused; nothing was written.
@@ -301,21 +305,21 @@ class Backends:
         return isinstance(self.graph, RemoteStore)
 
     def make_write_lock(self) -> AbstractContextManager[object]:
-        """Return the lock of all writers: of this process, and of all nodes where they share a store."""
+        """Return the write lock: of this process, and of all nodes if they share a store."""
         return WriteLock(self.graph.turn) if isinstance(self.graph, RemoteStore) else Lock()
 
     def begin_following(self, graph: RemoteStore, wait_s: float) -> None:
-        """Let the indexes follow what other nodes write to a shared store, at most so many seconds behind, until `close`."""
+        """Update the indexes with the writes of other nodes to a shared store, at most some seconds behind, until `close`."""
         graph.on_follow, graph.on_turn = self._follow_entries, self._mend_engine
 
         def follow_others() -> float:
-            if graph.is_told and not self.is_away:  # by the neighbours themselves
+            if graph.is_told and not self.is_away:  # the neighbours notify us themselves
                 return wait_s
             try:
                 graph.follow_feed()
-                if self.review.lacks_ontology:  # a backup without it was put back
+                if self.review.lacks_ontology:  # a backup without it was restored
                     self._take_review(join_store(graph, self.agreed, is_alone=False))
-            except BackendError as error:  # the endpoint is away, or the embedder: what was written is there later
+            except BackendError as error:  # the endpoint or the embedder is unavailable: the next round reads the write
                 if not self.is_away:
                     logger.warning("feed.not-followed", extra={"error": type(error).__name__})
                 self.is_away = True
@@ -335,7 +339,7 @@ class Backends:
             return _REFILL_S
 
         def look_at_engine() -> float:
-            with suppress(BackendError):  # which is then looked at once more
+            with suppress(BackendError):  # the next round checks again
                 self._take_over(graph)
             return graph.turn.lease_s
 
@@ -353,23 +357,24 @@ class Backends:
 
     def catch_up(self, *, asks: bool = False) -> bool:
         """
-        Follow at once what another process of this machine has written, or also what another node has where it `asks` the store;
-        return whether there was any. Nothing where the store is not shared.
+        Follow the writes of other processes of this machine at once; if it `asks` the store, those of other nodes too. Return
+        whether there were any. Does nothing if the store is not shared.
         """
         if isinstance(self.graph, RemoteStore) and (asks or self.graph.is_behind):
-            with suppress(BackendError):  # whoever asks is told of it by what it asks
+            with suppress(BackendError):  # the caller's own request will report the failure
                 return self.graph.follow_feed()
         return False
 
     def find_placement(self, tenant: str) -> Placement | None:
-        """Return where a tenant is, as far as this store knows; None where it was told nothing."""
+        """Return the placement of a tenant that this store records; None if it records none."""
         return self.list_placements().get(tenant)
 
     def list_placements(self) -> Mapping[str, Placement]:
         """
-        Return where the tenants are of whom this store was told.
+        Return the placements of all tenants that this store records.
 
-        *Because:* a store in files was told when workers served it, and nobody moves a tenant while one process has it.
+        *Because:* a store in files was written to by the server of the workers, and no tenant can be moved while one process owns
+        it.
         """
         if isinstance(self.graph, RemoteStore):
             return self.graph.placements
@@ -378,7 +383,7 @@ class Backends:
         return self._placements[1]
 
     def has_tenant(self, tenant: str) -> bool:
-        """Tell whether a tenant may be here: it has not left for another store, and is not only on its way."""
+        """Tell whether a tenant may be in this store: it has not moved to another one, and is not only on its way here."""
         return self.graph.has_tenant(tenant) if isinstance(self.graph, RemoteStore) else True
 
     @property
@@ -387,22 +392,22 @@ class Backends:
         return self.graph.own_writes if isinstance(self.graph, RemoteStore) else 0
 
     def follow_until(self, sequence: int) -> None:
-        """Follow a shared store at least up to a write; raises `GraphError`."""
+        """Follow a shared store at least up to a given write; raises `GraphError`."""
         if isinstance(self.graph, RemoteStore) and self.graph.writes < sequence:
             self.graph.follow_feed()
-            if self.graph.writes < sequence:  # a writer of this node is about to
+            if self.graph.writes < sequence:  # a writer of this node is about to do so
                 self.follow_all()
 
     def follow_all(self) -> None:
-        """Follow a shared store up to its last write, which waits for who is writing; raises `GraphError`."""
+        """Follow a shared store up to its last write, after a write in progress; raises `GraphError`."""
         if isinstance(self.graph, RemoteStore):
             with self.graph.turn:
                 pass
 
     def transfer(self, removes: Sequence[Statement], adds: Sequence[Statement]) -> None:
         """
-        Write statements of a tenant that is being moved, and let indexes and copies follow as if another node had written them. The
-        writers' lock is held.
+        Write statements of a tenant that is being moved, and update indexes and copies as if another node had written them. Hold
+        the write lock.
 
         Raises:
             GraphError: the store refused; nothing was written.
@@ -418,7 +423,7 @@ class Backends:
         self._note_indexed()
 
     def _note_indexed(self) -> None:
-        """Note that the indexes have what was written; the writers' lock is held."""
+        """Record that the indexes contain what was written; hold the write lock."""
         if not (isinstance(self.indexes, Pools) and isinstance(self.graph, RemoteStore)):
             self.indexes.note_followed()
         elif self.indexes.is_late or self._indexed < 0:
@@ -429,8 +434,8 @@ class Backends:
 
     def _mend_engine(self) -> None:
         """
-        Put into an engine that nodes share what the store has and it has not: of a node that died between the two, or that the
-        engine did not answer. The turn to write is this node's.
+        Write into a shared engine what the store contains and it lacks: from a node that died in between, or from a failed call of
+        the engine. This node must hold the write lease.
         """
         pools, graph = self.indexes, self.graph
         if not (isinstance(pools, Pools) and isinstance(graph, RemoteStore)) or graph.failure is not None:
@@ -441,7 +446,7 @@ class Backends:
         seen = engine.seen
         if (
             pools.is_foreign or not 0 < seen <= last
-        ):  # of another store or embedder, empty, or of a store that was put back
+        ):  # filled from another store or embedder, empty, or the store was restored
             pools.rebuild()
             engine.put([], seen=last)
         elif seen != last or pools.is_late:
@@ -451,15 +456,15 @@ class Backends:
 
     def rebuild_indexes(self, progress: Progress | None) -> int:
         """
-        Make every index from the graph alone; return how many nodes were embedded. The writers' lock is held.
+        Rebuild every index from the graph alone; return how many nodes were embedded. Hold the write lock.
 
         Raises:
-            EngineError: an engine failed; another try begins from the beginning.
+            EngineError: an engine failed; another attempt starts over.
         """
         pools, graph = self.indexes, self.graph
         if not (isinstance(pools, Pools) and isinstance(graph, RemoteStore)):
             return pools.rebuild(progress)
-        graph.note_step()  # should this node die, the others see that the engine has not all of it
+        graph.note_step()  # if this node dies, the others see that the engine is incomplete
         self._indexed = -1
         done = pools.rebuild(progress)
         pools.engine.put([], seen=graph.writes)
@@ -467,23 +472,25 @@ class Backends:
         return done
 
     def _take_over(self, graph: RemoteStore) -> None:
-        """Mend the engine where nobody has for a while: whoever was to is dead."""
+        """Repair the engine if it has been behind for a while: the node responsible has died."""
         if not isinstance(self.indexes, Pools) or graph.failure is not None:
             return
         seen = self.indexes.engine.seen
         is_other = self._owner not in ("", self.indexes.owner)
-        if is_other or (seen != graph.writes and seen == self._lagging):  # above it, where a backup was put back
+        if is_other or (
+            seen != graph.writes and seen == self._lagging
+        ):  # it is ahead of the store if a backup was restored
             self._indexed = -1
-            with graph.turn:  # which mends it
+            with graph.turn:  # acquiring it repairs the engine
                 pass
         self._lagging = seen
 
     def _follow_indexes(self, entries: Sequence[Entry]) -> None:
-        """Bring the indexes up to what was written."""
+        """Update the indexes with a write."""
         everything = any(entry.told.is_whole and not entry.told.graphs for entry in entries)
         graphs = list(dict.fromkeys(IRI(graph) for entry in entries for graph in entry.told.graphs))
         indexed = list(dict.fromkeys([one for name in filter(is_indexed, graphs) for one in _list_described(name)]))
-        # A blank node is somebody's own RDF, and no node of an index.
+        # A blank node belongs to somebody's own RDF, and no index contains it.
         nodes = list(
             dict.fromkeys(IRI(one) for entry in entries for one in entry.told.subjects if not one.startswith("_:"))
         )
@@ -501,7 +508,9 @@ class Backends:
             self.aside.look_at(nodes)
 
     def _follow_entries(self, entries: Sequence[Entry]) -> None:
-        """Bring indexes, copies and answers up to what other nodes wrote. An engine that they share has it from who wrote it."""
+        """
+        Update indexes, copies and cached answers with the writes of other nodes. A shared engine was already updated by the writer.
+        """
         everything = any(entry.told.is_whole and not entry.told.graphs for entry in entries)
         graphs = list(dict.fromkeys(IRI(graph) for entry in entries for graph in entry.told.graphs))
         nodes = list(dict.fromkeys(IRI(one) for entry in entries for one in entry.told.subjects))
@@ -534,13 +543,13 @@ class Backends:
             self.is_following = False
 
     def _take_review(self, review: Review) -> None:
-        """Let this node write from now on, or not."""
+        """Allow or forbid writes by this node."""
         if review.refusal is not None and review.refusal != self.graph.failure:
             logger.error("node.refused", extra={"reason": review.refusal})
         self.graph.failure, self.review = review.refusal, review
 
     def _evict_written(self, pools: Pools, entries: Sequence[Entry]) -> None:
-        """Let no pool keep what other nodes have written of, nor what it belongs to."""
+        """Drop from the pools the nodes that other nodes have written, and those that depend on them."""
         for entry in entries:
             nodes = [IRI(one) for one in entry.told.subjects if not one.startswith("_:")]
             indexed = [one for name in map(IRI, entry.told.graphs) if is_indexed(name) for one in _list_described(name)]
@@ -553,7 +562,7 @@ class Backends:
 
     def invalidate_copies(self, iris: Sequence[IRI]) -> None:
         """
-        Let those who keep copies of what memories and notes say give them up; where none runs, their file goes.
+        Remove some texts of memories and notes from every cache; delete the file of a cache that does not run.
 
         Raises:
             GraphError: a copy could not be removed.
@@ -582,7 +591,7 @@ class Backends:
         self.embedder.discard(texts)
 
     def erasing(self) -> None:
-        """Text is about to be erased: the store's own files are rewritten at the next start, and no index of now is kept."""
+        """Prepare the erasure of text: the next start rewrites the store's own files, and the current indexes are not saved."""
         self._begin_erasing()
         cache.discard(self.datadir.indexes, self.indexes)
 
@@ -593,15 +602,15 @@ class Backends:
         for notify in self.forget_listeners:
             notify()
         discard_backups(self.datadir.checkpoints)
-        if not self.is_migrating:  # which follows by itself
+        if not self.is_migrating:  # the migration updates its file itself
             delete_vector_file(self.datadir.next_vectors)
 
     def seal(self) -> None:
         """
-        Write the archive of an encrypted folder that is in use, and let go of the journal before it; nothing for a plain one.
+        Write the archive of an encrypted folder in use, and delete the journal before it; does nothing for a plain folder.
 
         Raises:
-            OSError: the disk has no room; the journal goes on.
+            OSError: the disk is full; the journal continues.
             GraphError: the store cannot be copied.
         """
         with self._sealing:
@@ -620,13 +629,13 @@ class Backends:
                 rmtree(folder, ignore_errors=True)
 
     def seal_when_long(self) -> None:
-        """Seal in the background whenever the journal has become long."""
+        """Write the archive in the background whenever the journal has become long."""
         if self.datadir.journal is not None:
             self._sealer = self._sealer or Worker(self.seal, "sealing")
             self.datadir.journal.on_long = self._sealer.wake
 
     def _seal_closed(self) -> None:
-        """Write the archive at the end; where it cannot be, the journal says the same to the next start."""
+        """Write the archive at the end; if that fails, the next start reads the journal instead."""
         journal, vault = self.datadir.journal, self.datadir.vault
         is_changed = self._is_erased or self.datadir.captures.exists()
         if journal is None or vault is None or not (is_changed or journal.sequence != vault.sequence):
@@ -639,7 +648,7 @@ class Backends:
             logger.warning("folder.not-sealed", extra={"folder": str(self.datadir.path), "error": error.strerror})
 
     def _rewrite_erased(self) -> None:
-        """Write the store of an encrypted folder without what was erased, before it is sealed."""
+        """Rewrite the store of an encrypted folder without the erased texts, before it is sealed."""
         self._has_erased_text = self.datadir.erasure_mark.exists()
         if self.datadir.journal is None or not self._has_erased_text:
             return
@@ -651,7 +660,7 @@ class Backends:
             logger.warning("store.not-rewritten", extra={"folder": str(self.datadir.store), "error": str(error)})
 
     def close(self) -> None:
-        """Keep the indexes for the next start and let go of files; calling it twice is harmless."""
+        """Save the indexes for the next start and close the files. You may call this twice."""
         if self._is_closed:
             return
         self._is_closed = True
@@ -662,7 +671,7 @@ class Backends:
         for copies in self.caches:
             copies.close()
         try:
-            if not self._is_erased and self.graph.is_on_disk:  # words of what was erased are still in them
+            if not self._is_erased and self.graph.is_on_disk:  # the indexes still contain words of the erased texts
                 _save_indexes(self.datadir, self.indexes)
         finally:
             self.snapshots.close()
@@ -691,29 +700,29 @@ def open_backends(
     beside: Backends | None = None,
 ) -> Backends:
     """
-    The embedded parts of a data folder that this process owns; indexes fit the graph when this returns, unless not `mends`.
+    Open the embedded stores of a data folder that this process owns; indexes match the graph when this returns, unless not `mends`.
 
-    A store that is damaged is left as it is; a backup stands in for it, and the parts are `degraded`.
+    A damaged store is left as it is; a backup is read in its place, and the result is `degraded`.
 
     Args:
-        keep: called with the store before vectors that another embedder made, with its fingerprint, are replaced.
-        beside: the parts over another store of the same memory, whose embedder is used.
+        keep: called with the store and the fingerprint before vectors of another embedder are replaced.
+        beside: the stores of another shard of the same memory, whose embedder is used.
 
     Raises:
         Damaged: the store cannot be read, and there is no backup in the folder.
-        GraphError: store or vector file cannot be opened.
+        GraphError: the store or the vector file cannot be opened.
         MissingPart: the ontology or the embedder's files are not installed.
-        SettingsError: the vectors are to stay as another model made them, and nothing says which one that was.
+        SettingsError: the vectors are to stay those of another model, and that model is unknown.
     """
-    # Threads that spin on the two cores of a small machine make each other several times slower.
+    # Spinning threads slow each other down several times on the two cores of a small machine.
     faiss.omp_set_num_threads(settings.embedding.threads)
     delete_snapshots(
         datadir.snapshots
-    )  # a kill leaves them; before the rewrite, which must leave nothing of the old files
+    )  # left by a kill; delete them before the rewrite, which must leave nothing of the old files
     drop_fallback(datadir)  # a kill leaves a copy
     finish_restore(datadir)
     is_shared = settings.store.kind == "sparql"
-    # What is known of texts outside the folder would tell of an encrypted one, and of what another node erases.
+    # A cache of embedded texts outside the folder would reveal texts of an encrypted one, and texts that another node erases.
     keeps = settings.embedding.cache and datadir.vault is None and not is_shared
     embedder = beside.embedder if beside else _choose_embedder(datadir, replace(settings.embedding, cache=keeps))
     if is_shared:
@@ -729,7 +738,7 @@ def open_backends(
     parts = Backends(
         graph, embedder, indexes, datadir, Snapshots(graph, datadir.snapshots), inferences, aside, degraded
     )
-    parts._is_erased = not mends  # what may not fit the graph is not kept
+    parts._is_erased = not mends  # indexes that may not match the graph are not saved
     parts.seal_when_long()
     return parts
 
@@ -737,7 +746,7 @@ def open_backends(
 def _open_shared(
     datadir: DataFolder, settings: Settings, embedder: Cached, *, mends: bool, progress: Progress | None
 ) -> Backends:
-    """Open the parts over a store behind an endpoint: what the data folder has of them is derived."""
+    """Open the stores over an endpoint: everything about them in the data folder is derived."""
     if datadir.vault is not None:
         raise SettingsError(f"{datadir.path} is encrypted, and holds its store itself: choose another --home")
     if datadir.store.is_dir() and any(datadir.store.iterdir()):
@@ -748,10 +757,10 @@ def _open_shared(
     chosen, land = settings.store, settings.land
     graph = _connect(settings, datadir.shard or "")
     graph.shard = datadir.shard or graph.shard
-    is_alone = datadir.neighbours is not None  # but for workers over the same folder, which have the same settings
+    is_alone = datadir.neighbours is not None  # except for workers over the same folder, which have the same settings
     agreed = () if is_alone else _list_agreed(settings, embedder.fingerprint)
     try:
-        if datadir.erasure_mark.exists():  # what is in the files of the replica too
+        if datadir.erasure_mark.exists():  # the files of the replica contain the erased text too
             rmtree(datadir.replica, ignore_errors=True)
             datadir.erasure_mark.unlink()
         is_wanted = chosen.replica == "on" or (chosen.replica == "auto" and settings.index.kind == "faiss")
@@ -766,7 +775,7 @@ def _open_shared(
         if engine is None:
             indexes = Indexes(graph, embedder, file, land.flat, land.above)
             indexes.reconcile(progress, mends=mends)
-        else:  # filled by the first node that has the turn
+        else:  # the first node with the write lease fills it
             indexes = cast(Indexes, Pools(graph, embedder, file, engine, settings.index, lambda: graph.id))
         aside = _set_aside(graph, indexes, is_ours=False)
     except BaseException:
@@ -778,7 +787,7 @@ def _open_shared(
         indexes,
         datadir,
         Snapshots(graph, datadir.snapshots),
-        Inferences(Oxigraph(), settings.inference.most),  # of nothing: they are refused by the settings
+        Inferences(Oxigraph(), settings.inference.most),  # empty: the settings refuse inference
         aside,
         agreed=agreed,
         review=review,
@@ -793,7 +802,7 @@ def _open_shared(
 
 
 def _list_agreed(settings: Settings, fingerprint: str) -> tuple[Agreed, ...]:
-    """List what all nodes of a shared store are to have alike."""
+    """List the settings that must be the same on all nodes of a shared store."""
     engine, redaction = settings.index, settings.redaction
     place = sha256(f"{engine.kind} {engine.uri}".encode()).hexdigest()[:16]
     found = (
@@ -839,14 +848,14 @@ def _list_agreed(settings: Settings, fingerprint: str) -> tuple[Agreed, ...]:
 
 def adopt_shared_store(settings: Settings) -> str | None:
     """
-    Let a shared store have the ontology of this program and these settings as those of all nodes; an index with vectors of another
-    embedder is emptied, and filled again by the next node that starts.
+    Write the ontology of this program to a shared store, and set these settings for all nodes. An index with vectors of another
+    embedder is emptied; the next node that starts fills it again.
 
     Returns:
-        the version of the ontology before; None where there was none.
+        the previous version of the ontology; None if there was none.
 
     Raises:
-        SettingsError: the store is that of a data folder, or unfit.
+        SettingsError: the store is in a data folder, or cannot be used.
         GraphError: the endpoint failed, or has an ontology that this program cannot read.
         EngineError: the engine cannot be emptied.
     """
@@ -889,14 +898,14 @@ def _connect(settings: Settings, shard: str = "") -> RemoteStore:
     return RemoteStore(client, node=f"{gethostname()}:{os.getpid()}", lease_s=chosen.lease_s)
 
 
-_STORE = "store-id"  # in the vector file: what an engine that holds the index calls the store of this folder
+_STORE = "store-id"  # in the vector file: the id by which an engine that holds the index knows the store of this folder
 _EMBEDDING = "embedding"  # in the vector file: the settings of the embedder that made it
 _KEPT = ("provider", "model", "dimensions", "base_url", "provider_name", "max_chars")
-"""Which of them, without keys."""
+"""The settings to compare, without keys."""
 
 
 def _choose_embedder(datadir: DataFolder, settings: EmbeddingSettings) -> Cached:
-    """Return the embedder of the settings, or that of the vectors where these are to stay."""
+    """Return the embedder of the settings, or the one that made the vectors if these are to stay."""
     chosen = embedder_of(settings, cache_folder())
     finish_replacing(datadir.vectors, datadir.next_vectors, chosen.fingerprint)
     marks = read_marks(datadir.vectors)
@@ -915,12 +924,12 @@ def _choose_embedder(datadir: DataFolder, settings: EmbeddingSettings) -> Cached
 
 
 def _list_described(graph: IRI) -> tuple[IRI, ...]:
-    """List the graphs in which what a graph of memories names may be described: itself, and that of the user."""
+    """List the graphs that may describe nodes named in a graph of memories: itself, and that of the user."""
     return (graph, self_iri(tenant_of(graph)))
 
 
 def _name_store(file: VectorFile) -> str:
-    """Return the id of the store of a folder, by which an engine is known to be of it; made when it is asked for first."""
+    """Return the id by which an engine knows the store of a folder; create it on first use."""
     if (name := file.get_mark(_STORE)) is None:
         name = uuid4().hex
         file.set_mark(_STORE, name)
@@ -928,7 +937,7 @@ def _name_store(file: VectorFile) -> str:
 
 
 def note_embedding(file: VectorFile, embedder: Cached) -> None:
-    """Note in a vector file the settings of the embedder that makes it."""
+    """Record in a vector file the settings of the embedder that makes it."""
     said = json.dumps({name: getattr(embedder.settings, name) for name in _KEPT})
     if file.get_mark(_EMBEDDING) != said:
         file.set_mark(_EMBEDDING, said)
@@ -936,11 +945,11 @@ def note_embedding(file: VectorFile, embedder: Cached) -> None:
 
 def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> None:
     """
-    Let go of store and vectors while `change` puts others in their place, and open whatever is there then. Nobody may write
-    meanwhile; who reads gets a `GraphError`.
+    Close store and vectors while `change` replaces them, and open the new ones. Nobody may write meanwhile; a reader gets a
+    `GraphError`.
 
     Raises:
-        GraphError: the store could not be let go of, or not be opened again.
+        GraphError: the store could not be closed, or not be opened again.
     """
     for copies in parts.caches:
         copies.clear()
@@ -953,14 +962,14 @@ def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> N
     try:
         wait_until_released(parts.datadir.store, wait_s=_PATIENCE_S)
         if has_failed and parts.datadir.vault is not None:
-            parts.datadir.vault.fill_folder(again=True)  # what is in memory may be ahead of the journal
+            parts.datadir.vault.fill_folder(again=True)  # the plain files in memory may be ahead of the journal
         change()
         parts.harm = None
         if parts.degraded:
             drop_fallback(parts.datadir)
             parts.degraded = None
     finally:
-        wait_until_released(parts.datadir.store, wait_s=_AT_MOST_S)  # without a store nothing goes on
+        wait_until_released(parts.datadir.store, wait_s=_AT_MOST_S)  # nothing works without a store
         graph, parts.indexes, parts.inferences, parts.aside = _open_store(parts.datadir, settings, parts.embedder)
         graph.count_from(writes + 1)
         graph.on_failure = parts.graph.on_failure
@@ -983,7 +992,8 @@ def _open_store(
     progress: Progress | None = None,
 ) -> tuple[Oxigraph, Indexes, Inferences, Aside]:
     """
-    Store and indexes of a data folder, after whatever an earlier process left to be done, and what in the store no reader can take.
+    Open store and indexes of a data folder, after completing what an earlier process left undone, and find statements that cannot
+    be used.
     """
     finish_restore(datadir)
     finish_rewriting(datadir.store)
@@ -1004,11 +1014,11 @@ def _open_store(
             keep(graph, marks["fingerprint"])
         file, land = open_vector_file(datadir.vectors, embedder.fingerprint), settings.land
         if UPGRADED in marks:
-            file.set_mark(UPGRADED, marks[UPGRADED])  # it is of the graph, whoever made the vectors
+            file.set_mark(UPGRADED, marks[UPGRADED])  # the mark is about the graph, whichever embedder made the vectors
         engine = open_engine(settings.index, embedder.dimensions, datadir.index_copy)
         if engine is None:
             indexes = Indexes(graph, embedder, file, land.flat, land.above)
-        else:  # which has all that is asked of it
+        else:  # a new store is up to date
             name = _name_store(file)
             indexes = cast(Indexes, Pools(graph, embedder, file, engine, settings.index, lambda: name))
         note_embedding(file, embedder)
@@ -1022,7 +1032,7 @@ def _open_store(
             indexes.reconcile(progress, mends=mends)
             if mends:
                 _save_indexes(datadir, indexes)
-        graph.before_write = lambda iris: indexes.file.touch(iris)  # of the file that is in use then
+        graph.before_write = lambda iris: indexes.file.touch(iris)  # the file in use at that time
         inferences = Inferences(graph, settings.inference.most)
         graph.after_write = inferences.note_write
         aside = _set_aside(graph, indexes, is_ours)
@@ -1033,7 +1043,7 @@ def _open_store(
 
 
 def raise_if_store_is_missing(datadir: DataFolder) -> None:
-    """Raise `Damaged` where a folder has backups, vectors or indexes of a store, and no store: an empty one would hide the loss."""
+    """Raise `Damaged` if a folder has backups, vectors or indexes of a store, and no store: an empty one would hide the loss."""
     is_there = datadir.store.is_dir() and any(datadir.store.iterdir())
     if is_there or (datadir.vault is not None and any(datadir.vault.journal.segments())):
         return
@@ -1053,25 +1063,25 @@ def raise_if_store_is_missing(datadir: DataFolder) -> None:
 
 def finish_files(datadir: DataFolder) -> None:
     """
-    Finish what an earlier owner left to be done with the files of a store that another process is to serve, and let what was erased
-    be gone from them and from checkpoints, which only the owner can see to.
+    Complete what an earlier owner left undone with the files of a store that another process is to serve, and remove erased texts
+    from them and from checkpoints, which only the owner can do.
 
     Raises:
-        GraphError: the store is open, or the disk has no room; the next start tries again.
+        GraphError: the store is open, or the disk is full; the next start tries again.
     """
     finish_restore(datadir)
     finish_rewriting(datadir.store)
     datadir.adopt_erasures()
     if datadir.erasure_mark.exists():
         discard_backups(datadir.checkpoints)
-        rmtree(datadir.indexes, ignore_errors=True)  # which have words of it
+        rmtree(datadir.indexes, ignore_errors=True)  # they contain words of the erased texts
         wait_until_released(datadir.store, wait_s=_PATIENCE_S)
         rewrite(datadir.store)
         datadir.erasure_mark.unlink()
 
 
 def bring_into_memory(datadir: DataFolder) -> bool:
-    """Bring the store of an encrypted folder into memory, with every write of its journal; return whether there were any."""
+    """Load the store of an encrypted folder into memory, with every write of its journal; return whether there were any."""
     journal = datadir.journal
     if journal is None or datadir.vault is None:
         return False
@@ -1087,12 +1097,12 @@ def bring_into_memory(datadir: DataFolder) -> bool:
         graph.close()
     wait_until_released(datadir.store, wait_s=_PATIENCE_S)
     if replayed:
-        datadir.delete_blocks()  # they may show what was forgotten meanwhile
+        datadir.delete_blocks()  # they may contain texts forgotten meanwhile
     return replayed
 
 
 def _set_aside(graph: Store, indexes: Indexes, is_ours: bool) -> Aside:
-    """Find what no reader can take: as it was kept where nobody but us has written since."""
+    """Find the statements that cannot be used: the saved list, if only this program has written since."""
     aside = Aside(graph, lambda text: indexes.file.set_mark("aside", text))
     if not (is_ours and aside.restore_counts(indexes.file.get_mark("aside"))):
         aside.look()
@@ -1103,7 +1113,7 @@ def _set_aside(graph: Store, indexes: Indexes, is_ours: bool) -> Aside:
 
 
 def _tidy_store(datadir: DataFolder, indexes: Indexes) -> None:
-    """Let the store's files take no more room than they need; where they cannot be written once more they stay as they are."""
+    """Compact the store's files; if they cannot be rewritten they stay as they are."""
     try:
         packed = tidy(datadir.store, int(indexes.file.get_mark("packed") or 0))
         indexes.file.set_mark("packed", str(packed))
@@ -1112,7 +1122,7 @@ def _tidy_store(datadir: DataFolder, indexes: Indexes) -> None:
 
 
 def _save_indexes(datadir: DataFolder, indexes: Indexes) -> None:
-    """Keep the indexes when it is worth it; a disk without room for them is no reason to fail."""
+    """Save the indexes if that is worth it; a full disk is no reason to fail."""
     if isinstance(indexes, Pools):
         return
     try:

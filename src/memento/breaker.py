@@ -1,4 +1,4 @@
-"""A circuit breaker: it decides whether a service that keeps failing is called again."""
+"""A circuit breaker: it decides whether a failing service is called again."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from collections.abc import Callable
 from typing import Literal
 
 WINDOW = 10
-"""Requests that are looked back on."""
+"""Number of latest requests that are counted."""
 LONGEST_S = 300.0
-"""The longest rest of a service that keeps failing."""
+"""The longest pause of a service that keeps failing, in seconds."""
 
 State = Literal["closed", "open", "half-open"]
 
 
 class Breaker:
     """
-    Closed until `failures` of the latest ten requests; then open for `rest_s` seconds; then half-open: one request tries.
+    Closed until `failures` of the latest ten requests failed; then open for `rest_s` seconds; then half-open: one request tries.
 
-    Where that one fails, the rest is twice as long as before, up to five minutes; where it succeeds, all is forgotten.
+    If that request fails, the pause doubles, up to five minutes; if it succeeds, the breaker closes and starts over.
 
     May be shared by threads. Source: Nygard, Release It! (2007), "Circuit Breaker".
 
@@ -38,19 +38,19 @@ class Breaker:
     def __init__(self, failures: int, rest_s: float, clock: Callable[[], float] = time.monotonic) -> None:
         """
         Args:
-            clock: seconds that never run backwards.
+            clock: returns monotonic seconds.
         """
         self.failures = failures
         self._rest_s = rest_s
         self._clock = clock
-        self._latest: deque[bool] = deque(maxlen=max(WINDOW, failures))  # whether each failed
+        self._latest: deque[bool] = deque(maxlen=max(WINDOW, failures))  # whether each request failed
         self._rest, self._tries = rest_s, False
         self._until: float | None = None  # None while closed
         self._lock = threading.Lock()
 
     @property
     def state(self) -> State:
-        """As it is now; asking changes nothing."""
+        """The current state; reading it changes nothing."""
         with self._lock:
             if self._until is None:
                 return "closed"
@@ -58,24 +58,24 @@ class Breaker:
 
     @property
     def rest_s(self) -> float:
-        """Seconds until the next request may try; 0 when one may now."""
+        """Seconds until the next request may be sent; 0 if one may be sent now."""
         with self._lock:
             return 0.0 if self._until is None else max(self._until - self._clock(), 0.0)
 
     def allows(self) -> bool:
-        """Tell whether a request may go out now; whoever is told yes reports how it went."""
+        """Tell whether a request may be sent now; a caller that gets True must report the result."""
         with self._lock:
             if self._until is None:
                 return True
             now = self._clock()
             if now < self._until:
                 return False
-            # The others wait while this one tries; should it never report, another may try after the same rest.
+            # The others wait while this request tries; if it never reports, another may try after the same pause.
             self._until, self._tries = now + self._rest, True
             return True
 
     def record_success(self) -> None:
-        """Record that the service answered: closed, whatever it was."""
+        """Record that the service answered, which closes the breaker in any state."""
         with self._lock:
             if self._until is not None:
                 self._latest.clear()
@@ -83,12 +83,12 @@ class Breaker:
             self._until, self._rest, self._tries = None, self._rest_s, False
 
     def record_failure(self) -> None:
-        """Record that the service did not answer; open at the last of `failures`, and at once when it was being tried."""
+        """Record that the service did not answer; opens the breaker at the last of `failures`, and at once if it was half-open."""
         with self._lock:
             self._latest.append(True)
             now = self._clock()
             if self._until is not None:
-                if self._tries:  # a request that was under way when it opened says nothing new
+                if self._tries:  # a request from before the breaker opened says nothing new
                     self._tries = False
                     self._rest = min(2 * self._rest, max(LONGEST_S, self._rest_s))
                 self._until = now + self._rest

@@ -14,12 +14,12 @@ T = TypeVar("T")
 
 
 def encode(obj: object) -> bytes:
-    """Encode a noun, or a tuple, list or dict of nouns, as JSON; times are ISO 8601 in UTC with a Z."""
+    """Encode an object, or a tuple, list or dict of objects, as JSON; times are ISO 8601 in UTC with a Z."""
     return msgspec.json.encode(obj, enc_hook=_to_plain)
 
 
 def plain(obj: object) -> Any:
-    """Convert it to dicts, lists, texts and numbers."""
+    """Convert an object to dicts, lists, texts and numbers."""
     return msgspec.to_builtins(obj, enc_hook=_to_plain)
 
 
@@ -32,13 +32,13 @@ def schema_of_iri(cls: type) -> dict[str, Any]:
 
 def decode(cls: type[T], data: bytes | dict[str, Any], *, lax: bool = False) -> T:
     """
-    Decode a noun from JSON, or from a dict that may hold times already; unknown fields are passed over.
+    Decode an object from JSON, or from a dict that may already contain times; unknown fields are ignored.
 
     Args:
-        lax: take numbers and truths that come as text.
+        lax: accept numbers and booleans written as text.
 
     Raises:
-        InputError: not JSON, a field is missing or of the wrong type; names the field.
+        InputError: not JSON, or a field is missing or of the wrong type; names the field.
 
     >>> decode(tuple[IRI, ...], b'["urn:a", 3]')
     Traceback (most recent call last):

@@ -1,7 +1,7 @@
 """
 The data folder and who owns it.
 
-    {home}/store/         Oxigraph, the truth
+    {home}/store/         Oxigraph, the only copy of the data
     {home}/snapshots/     of the store, for the workers that answer SPARQL; hard links, deleted at the end and at the next start
     {home}/bare/          the plain dataset of `memento serve --bare`: store, snapshots, with a lock and an owner
     {home}/vectors.sqlite derived, may be deleted
@@ -11,13 +11,13 @@ The data folder and who owns it.
     {home}/blocks.sqlite  what the proxy inserted into conversations; may be deleted
     {home}/sync.sqlite    digests of what other machines know of the memory; without it this machine joins again as a new one
     {home}/redactions.json how many secrets of which kind were redacted, by namespace; may be deleted
-    {home}/captures.jsonl what was said in sessions and waits to be noted or approved; with a lock; not in backups
+    {home}/captures.jsonl captured turns of sessions that wait to be noted or approved; with a lock; not in backups
     {home}/memento.toml   settings, if any
     {home}/tokens.json    digests of the tokens, if any
     {home}/backups/       backups of the memory, unless another folder is named
-    {home}/checkpoints/   the same, made automatically by a running service; the latest few
-    {home}/standing-in/   a copy of one of them, read while the store cannot be opened; deleted at the end and at the next start
-    {home}/before-restore-… what was here before a backup was restored
+    {home}/checkpoints/   backups that a running service makes automatically; the latest few
+    {home}/standing-in/   a copy of a backup, read while the store cannot be opened; deleted at the end and at the next start
+    {home}/before-restore-… the memory as it was before a backup was restored
     {home}/erased         exists if the store's files still contain text that was erased: they are rewritten at the next start
     {home}/shards/NAME/   what is derived from each further store (`store.shards`); may be deleted
     {home}/workers/       what each worker of `memento serve --workers` derives from the store; may be deleted
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 
 _ROOM_TRIED, _ROOM_LEFT = 1024 * 1024, 4 * 1024 * 1024
-"""Bytes that are written to see whether there is room, and that must be left beside them."""
+"""Bytes written to test whether there is room, and that must still be free afterwards."""
 
 
 def default_home() -> Path:
@@ -65,7 +65,7 @@ def default_home() -> Path:
 
 
 def cache_folder() -> Path:
-    """Return the platform's user cache folder for Memento; whoever writes there makes it."""
+    """Return the platform's user cache folder for Memento; a caller that writes there creates it."""
     from platformdirs import user_cache_path
 
     return user_cache_path("memento", appauthor=False)
@@ -73,7 +73,7 @@ def cache_folder() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The process that has a data folder open; `address` is set while it serves, and `token` is good for everything there."""
+    """The process that has a data folder open; `address` is set while it serves, and `token` gives every right."""
 
     pid: int
     command: str
@@ -82,26 +82,26 @@ class Owner:
 
 
 class DataFolder:
-    """One data folder. As a context manager it is owned from entry to exit."""
+    """One data folder. As a context manager it owns the folder from entry to exit."""
 
     def __init__(self, path: Path, shared: Path | None = None, shard: str = "") -> None:
         """
         Args:
-            shared: the folder whose settings, tokens, blocks and captures are used, where several processes serve as one.
-            shard: the name of the store that it is for, where a memory has several.
+            shared: the folder whose settings, tokens, blocks and captures are used, if several processes serve together.
+            shard: the name of the store that the folder belongs to, if a memory has several.
 
         Raises:
-            SettingsError: the path cannot be a folder, or cannot be written.
+            SettingsError: the path cannot be a folder, or is not writable.
         """
         self.path = path.expanduser().absolute()
         self._shared, self.shard = shared, shard
         self.work = self.path
-        """Where what is in plain text is: the folder itself, or a folder in memory where it is encrypted."""
+        """The folder of the plain-text files: the folder itself, or an in-memory folder if it is encrypted."""
         self.vault: Vault | None = None
-        """What the folder is encrypted with, once it is unlocked."""
+        """The vault that encrypts the folder, once it is unlocked."""
         self._data = self.path
         try:
-            self.path.mkdir(parents=True, mode=0o700, exist_ok=True)  # what somebody remembers is nobody else's
+            self.path.mkdir(parents=True, mode=0o700, exist_ok=True)  # no other user may read a memory
         except OSError as error:
             raise SettingsError(
                 f"{self.path} cannot be the data folder: {error.strerror}; choose another with --home"
@@ -109,7 +109,7 @@ class DataFolder:
 
     @cached_property
     def _lock(self) -> FileLock:
-        from filelock import FileLock  # a command that finds a running service never needs it
+        from filelock import FileLock  # imported late: a command that finds a running service never needs it
 
         return FileLock(self.path / "memento.lock", thread_local=False)
 
@@ -118,7 +118,7 @@ class DataFolder:
         return self.work / "standing-in"
 
     def use_fallback(self, *, on: bool) -> None:
-        """Let store, vectors and indexes be those of the folder `fallback` from now on, or again those of the folder itself."""
+        """Use the store, vectors and indexes of the folder `fallback` from now on, or those of the folder itself again."""
         self._data = self.fallback if on else self.work
 
     @property
@@ -127,13 +127,14 @@ class DataFolder:
 
     def unlock(self, key: str, *, required: bool = False) -> Vault | None:
         """
-        Unlock an encrypted folder, or make an empty one encrypted; nothing where there is no key and none is needed.
+        Unlock an encrypted folder, or encrypt an empty one; does nothing if there is no key and none is needed.
 
         Args:
             required: whether the folder must be encrypted.
 
         Raises:
-            SettingsError: the folder is encrypted and the key is missing or another one, or it is not, and there is a key.
+            SettingsError: the folder is encrypted and the key is missing or wrong, or the folder is not encrypted and there is a
+            key.
         """
         if not key:
             if self.is_encrypted:
@@ -161,22 +162,22 @@ class DataFolder:
         return self.vault
 
     def has_plain_files(self) -> bool:
-        """Tell whether there is a memory in plain text."""
+        """Tell whether the folder contains a memory in plain text."""
         return any(any(place.iterdir()) for place in (self.path / "store", self.bare) if place.is_dir())
 
     def open_work(self, memory: str) -> None:
         """
-        Work in a folder in memory from now on, if the folder was unlocked; raises `SettingsError` when `memory` is none.
+        Work in a folder in memory from now on, if the folder was unlocked; raises `SettingsError` if `memory` cannot be used.
 
         Args:
-            memory: a folder of a memory file system.
+            memory: a folder on an in-memory file system.
         """
         if self.vault is not None:
             self.work = self._data = self.vault.open_work(memory)
 
     @property
     def journal(self) -> Journal | None:
-        """Where an encrypted folder notes its writes; None while something else is read in the place of its store."""
+        """The journal of writes of an encrypted folder; None while another store is read in its place."""
         return self.vault.journal if self.vault is not None and self._data == self.work else None
 
     @property
@@ -193,7 +194,7 @@ class DataFolder:
 
     @property
     def index_copy(self) -> Path | None:
-        """Where a copy of what an engine has in an object store may be; None in an encrypted folder."""
+        """The folder for a copy of an engine's files in an object store; None in an encrypted folder."""
         return None if self.vault is not None else self.work / "index-copy"
 
     @property
@@ -221,7 +222,7 @@ class DataFolder:
         return (self._shared or self.work) / "blocks.sqlite"
 
     def delete_blocks(self) -> None:
-        """Delete what the proxy keeps; raises `OSError`."""
+        """Delete the proxy's cache of blocks; raises `OSError`."""
         for suffix in ("", "-wal", "-shm"):
             self.blocks.with_name(self.blocks.name + suffix).unlink(missing_ok=True)
 
@@ -255,21 +256,21 @@ class DataFolder:
 
     @property
     def neighbours(self) -> Path | None:
-        """Where the processes that serve as one tell each other of writes."""
+        """The folder in which processes that serve together notify each other of writes."""
         name = f"sequence-{self.shard}" if self.shard else "sequence"
         return self._shared / "workers" / name if self._shared else None
 
     def open_shard(self, name: str) -> DataFolder:
-        """Return the folder for what is derived from a further store of the same memory."""
+        """Return the folder for the data derived from a further store of the same memory."""
         return DataFolder(self.path / "shards" / name, shared=self._shared or self.path, shard=name)
 
     @property
     def workers(self) -> Path:
-        """Where each of the processes has a folder, named by its number."""
+        """The folder that contains one folder for each worker process, named by its number."""
         return self.path / "workers"
 
     def adopt_erasures(self) -> None:
-        """Let what workers erased count as erased by the owner of the folder, who alone can write its files again."""
+        """Record erasures by workers for the owner of the folder, who alone can rewrite its files."""
         for mark in self.workers.glob(f"*/{self.erasure_mark.name}"):
             self.erasure_mark.touch()
             rmtree(mark.with_name(self.replica.name), ignore_errors=True)
@@ -283,14 +284,14 @@ class DataFolder:
 
     def acquire(self, command: str, wait_s: float = 0.0) -> None:
         """
-        Become the owner.
+        Become the owner of the folder.
 
         Args:
-            command: how to name this process to others, as `memento serve`.
-            wait_s: seconds to wait for the present owner to finish.
+            command: the name of this process for others, such as `memento serve`.
+            wait_s: seconds to wait for the current owner to finish.
 
         Raises:
-            FolderInUse: somebody else owns the folder; names them.
+            FolderInUse: another process owns the folder; names it.
             SettingsError: the folder cannot be written.
         """
         from filelock import Timeout
@@ -307,15 +308,15 @@ class DataFolder:
         self.publish(Owner(pid=os.getpid(), command=command))
 
     def _close_to_others(self) -> None:
-        """Take from others what an earlier version, a copy or a restore let them read: the folder, and what is in it."""
+        """Restrict the folder and its files to this user: an earlier version, a copy or a restore may have left them readable."""
         for path in (self.path, *self.path.iterdir()):
-            with contextlib.suppress(OSError):  # a file that is another user's stays as it is
+            with contextlib.suppress(OSError):  # a file of another user stays as it is
                 mode = path.stat().st_mode
                 if mode & 0o077 and not (mode & stat.S_ISVTX or path.is_symlink()):
                     path.chmod(mode & ~0o077)
 
     def has_room(self) -> bool:
-        """Tell whether a few files can be written here."""
+        """Tell whether a few files can be written in the folder."""
         probe = self.path / "room.new"
         try:
             probe.write_bytes(bytes(_ROOM_TRIED))
@@ -327,15 +328,15 @@ class DataFolder:
                 probe.unlink(missing_ok=True)
 
     def publish(self, owner: Owner) -> None:
-        """Let others know who owns the folder and where the service answers; readable by this user alone."""
+        """Publish who owns the folder and where the service answers; readable by this user alone."""
         fresh = self.path / "owner.json.new"
         fresh.touch(mode=0o600)
-        fresh.chmod(0o600)  # before there is a token in it, whatever an earlier process left there
+        fresh.chmod(0o600)  # before the token is written, whatever an earlier process left here
         fresh.write_text(json.dumps(asdict(owner)), encoding="utf-8")
         fresh.replace(self.path / "owner.json")
 
     def read_owner(self) -> Owner | None:
-        """Read who wrote `owner.json` last, or None when nobody did or it cannot be read; need not be alive."""
+        """Read the last writer of `owner.json`, or None if there is none or it cannot be read; the process may have ended."""
         try:
             return Owner(**json.loads((self.path / "owner.json").read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError):
@@ -346,12 +347,14 @@ class DataFolder:
         return self._is_locked()
 
     def serving_owner(self) -> Owner | None:
-        """Return the owner, if it is another live process that serves."""
+        """Return the owner if it is another live process that serves."""
         owner = self.read_owner()
         return owner if owner and owner.address and self._is_locked() else None
 
     def _is_locked(self) -> bool:
-        """Tell whether a live process holds the lock, without the import of its library, which takes as long as the answer."""
+        """
+        Tell whether a live process holds the lock, without importing the lock library, which takes as long as the check itself.
+        """
         try:
             import fcntl
         except ImportError:
@@ -375,7 +378,7 @@ class DataFolder:
             return False
 
     def release(self) -> None:
-        """Stop being the owner; harmless when it is not."""
+        """Give up ownership; does nothing if this process is not the owner."""
         if self.vault is not None:
             self.vault.close()
             self.work = self._data = self.path

@@ -20,7 +20,7 @@ Every way in which Memento can fail.
     │   │   ├── LostTurn         another node wrote first; nothing was written
     │   │   └── Moved            the tenant is in another store now; nothing was written
     │   ├── Overloaded           too many requests run or wait; nothing was done, and the request can be retried
-    │   ├── ReadOnly             a write while a backup stands in for a damaged store
+    │   ├── ReadOnly             a write while a backup is read in place of a damaged store
     │   ├── TimedOut             a query that took longer than allowed           504
     │   ├── TooMuch              a query that took more memory, rows or bytes than allowed
     │   ├── EmbeddingError       the embedder
@@ -41,43 +41,43 @@ from typing import ClassVar
 
 
 class MementoError(Exception):
-    """The root: catching it catches everything Memento raises on purpose."""
+    """The base class: catching it catches every error that Memento raises on purpose."""
 
     status: ClassVar[int] = 500
 
     @property
     def code(self) -> str:
-        """The class name in the words of a JSON field: `NotFound` → `not_found`."""
+        """The class name in snake case, for JSON: `NotFound` → `not_found`."""
         name = type(self).__name__
         return "".join(f"_{c.lower()}" if c.isupper() and i else c.lower() for i, c in enumerate(name))
 
 
 class SettingsError(MementoError):
-    """A setting is unknown or malformed; the message names it and what would be right."""
+    """A setting is unknown or malformed; the message names it and the valid choices."""
 
     status = 400
 
 
 class InputError(MementoError):
-    """The caller asked for something that cannot be; the message names the input and the fix."""
+    """The request is invalid; the message names the input and the fix."""
 
     status = 400
 
 
 class NotFound(InputError):
-    """Nothing with that IRI in the graphs the caller may read."""
+    """No node with that IRI is in the graphs that the caller may read."""
 
     status = 404
 
 
 class Conflict(InputError):
-    """An idempotency key came back with different content."""
+    """An idempotency key was reused with different content."""
 
     status = 409
 
 
 class NotAcceptable(InputError):
-    """None of the media types that the caller wants can be had; the message lists those that can."""
+    """None of the media types that the client accepts is available; the message lists those that are."""
 
     status = 406
 
@@ -89,19 +89,19 @@ class TooLong(InputError):
 
 
 class Unauthorised(InputError):
-    """A token is needed, or the one that came is not known here."""
+    """A token is needed and missing, or it is unknown."""
 
     status = 401
 
 
 class Forbidden(InputError):
-    """What this caller may not do, or a query that would change data or reach out of the store."""
+    """The caller lacks a right, or a query would change data or reach outside the store."""
 
     status = 403
 
 
 class Busy(InputError):
-    """All workers are taken and the queue is full, or the wait was too long; `retry_after_s` is when to ask again."""
+    """All workers are busy and the queue is full, or the wait was too long; `retry_after_s` is when to retry."""
 
     status = 429
 
@@ -111,7 +111,7 @@ class Busy(InputError):
 
 
 class ShapeViolation(InputError):
-    """Data that breaks a SHACL shape; `report` is the validation report as text."""
+    """Data that violates a SHACL shape; `report` is the validation report as text."""
 
     status = 422
 
@@ -127,7 +127,7 @@ class WrongGraph(InputError):
 
 
 class BackendError(MementoError):
-    """Something outside failed; trying again later may help."""
+    """An external component failed; retrying later may help."""
 
     status = 503
 
@@ -137,29 +137,29 @@ class GraphError(BackendError):
 
 
 class Damaged(GraphError):
-    """The files of the store are not all there, not as they were written, or of a version that this one cannot read."""
+    """The files of the store are incomplete, corrupted, or of a version that this one cannot read."""
 
 
 class StoreAway(GraphError):
-    """Nobody answers at the address of the endpoint; nothing was sent. `retry_after_s` is when to ask again."""
+    """Nothing answers at the address of the endpoint; nothing was sent. `retry_after_s` is when to retry."""
 
     retry_after_s: ClassVar[int] = 5
 
 
 class Unanswered(GraphError):
-    """The endpoint of the store was sent something and did not answer: whether it was done is not known yet."""
+    """The endpoint of the store received a request and did not answer: it is unknown whether the request was executed."""
 
 
 class LostTurn(GraphError):
-    """Another node has written since, or has taken the turn to write; nothing was written, and the same may be asked again."""
+    """Another node has written since, or has taken the write lease; nothing was written, and the request can be retried."""
 
 
 class Moved(GraphError):
-    """The memory of the tenant is in another store now, or on its way; nothing was written, and the same may be asked again."""
+    """The memory of the tenant is in another store now, or being moved; nothing was written, and the request can be retried."""
 
 
 class Overloaded(BackendError):
-    """More is under way or waits than may: the message says what. Nothing was done; `retry_after_s` is when to ask again."""
+    """Too many requests run or wait: the message says which. Nothing was done; `retry_after_s` is when to retry."""
 
     def __init__(self, message: str, retry_after_s: int = 1) -> None:
         super().__init__(message)
@@ -167,17 +167,17 @@ class Overloaded(BackendError):
 
 
 class ReadOnly(BackendError):
-    """Nothing is written while a backup stands in for the store; the message says how to get out of that."""
+    """Nothing can be written while a backup is read in place of the store; the message says how to end that."""
 
 
 class TimedOut(BackendError):
-    """A query took longer than it may; the message names the limit."""
+    """A query exceeded its time limit; the message names the limit."""
 
     status = 504
 
 
 class TooMuch(BackendError):
-    """A query took more memory, rows or bytes than it may; the message names the limit."""
+    """A query exceeded its limit of memory, rows or bytes; the message names the limit."""
 
 
 class EmbeddingError(BackendError):
@@ -190,9 +190,9 @@ class EngineError(BackendError):
 
 class ModelError(BackendError):
     """
-    The language model did not answer, or not as it was asked to; the message names provider and model, never a key.
+    The language model did not answer, or not in the required form; the message names provider and model, never a key.
 
-    `tokens_in` and `tokens_out` are what was spent on it all the same.
+    `tokens_in` and `tokens_out` are the tokens that were spent all the same.
     """
 
     def __init__(self, message: str, *, tokens_in: int = 0, tokens_out: int = 0) -> None:
@@ -202,7 +202,7 @@ class ModelError(BackendError):
 
 
 class ToolError(BackendError):
-    """A configured server of tools cannot be started or reached, or does not list its tools; the message names it."""
+    """A configured tool server cannot be started or reached, or does not list its tools; the message names it."""
 
 
 class Unreachable(BackendError):
@@ -216,10 +216,10 @@ class FolderInUse(MementoError):
 
 
 class StaleIndex(MementoError):
-    """A derived index was made by another embedder or from other data; a rebuild mends it."""
+    """A derived index was made by another embedder or from other data; a rebuild repairs it."""
 
 
 class MissingPart(MementoError):
-    """A package or a model that this needs is not installed; the message says how to get it."""
+    """A required package or model is not installed; the message says how to get it."""
 
     status = 501

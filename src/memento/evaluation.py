@@ -184,7 +184,7 @@ def _parse_grade(record: Record) -> float:
 
 
 Values = NDArray[np.float64]
-"""(n,) one metric, a value for each question."""
+"""(n,) one metric, with a value for each question."""
 
 
 class Estimate(NamedTuple):
@@ -258,7 +258,7 @@ def estimate(values: Sequence[float] | Values, rng: np.random.Generator, resampl
     Return the mean over questions with its 95 % percentile bootstrap interval.
 
     Args:
-        values: (n,), n at least 1; questions are drawn with replacement.
+        values: (n,), n at least 1; questions are sampled with replacement.
 
     Source: Efron and Tibshirani 1993, An Introduction to the Bootstrap, ch. 13.
 
@@ -541,7 +541,7 @@ class Trial:
         return self._memento
 
     def find_document(self, note: IRI) -> str | None:
-        """Return the document that a note was imported from."""
+        """Return the document from which a note was imported."""
         return self._document.get(note)
 
     def import_documents(self, consolidate: bool) -> None:

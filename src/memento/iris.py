@@ -14,13 +14,13 @@ from memento.errors import InputError
 
 
 class IRI(str):
-    """A name in the graph. A class, so that binding can tell it from text."""
+    """An IRI. A class, so that query binding can tell it from text."""
 
     __slots__ = ()
 
 
 class Namespace:
-    """Makes IRIs by attribute or by index; that each term exists in the ontology is tested."""
+    """Makes IRIs by attribute or by index; tests check that each term exists in the ontology."""
 
     def __init__(self, base: str) -> None:
         self.base = base
@@ -28,7 +28,7 @@ class Namespace:
     def __getattr__(self, name: str) -> IRI:
         if name.startswith("__"):
             raise AttributeError(name)
-        found = self.__dict__[name] = IRI(self.base + name)  # made once: the next look-up finds it
+        found = self.__dict__[name] = IRI(self.base + name)  # cached, so that the next look-up finds it
         return found
 
     def __getitem__(self, name: str) -> IRI:
@@ -59,19 +59,19 @@ PREFIXES: Mapping[str, str] = {
         for kind in ("agent", "entity", "invalidation", "memory", "note", "session", "user")
     },
 }
-"""What IRIs are shortened by where people read them; those that we mint are, too."""
+"""The prefixes that shorten IRIs for people, including those that Memento mints."""
 
 TYPE = RDF.type
 ONTOLOGY = IRI("urn:memento:ontology")
 _ENTITY, _KEY, _PHRASE = "urn:memento:entity:", "urn:memento:key:", "urn:memento:phrase:"
 
 CASES = "urn:memento:cases:"
-"""How the name of every graph of cases begins."""
+"""The prefix of the name of every graph of cases."""
 
 
 def shorten(iri: str) -> str:
     """
-    Shorten an IRI by a prefix in the place of its beginning, where it has one of `PREFIXES`.
+    Shorten an IRI by its prefix, if it has one of `PREFIXES`.
 
     >>> shorten("http://purl.org/memento/about"), shorten("urn:other:1")
     ('mem:about', 'urn:other:1')
@@ -85,7 +85,7 @@ _IRI = re.compile(r"""[A-Za-z][A-Za-z0-9+.-]*:(?:[^\s<>"{}|\\^`\[\]%]|%[0-9A-Fa-
 
 def parse_iri(iri: str) -> IRI:
     """
-    Parse text as an IRI; raises `InputError` when it can be none.
+    Parse text as an IRI; raises `InputError` if it is not one.
 
     >>> parse_iri("urn:memento:case:1")
     'urn:memento:case:1'
@@ -103,7 +103,7 @@ def mint(kind: str) -> IRI:
 @lru_cache(maxsize=4096)
 def graph_iri(tenant: str, namespace: str) -> IRI:
     """
-    Return the IRI of the named graph of one namespace; both parts are percent-encoded, so no colon survives in them.
+    Return the IRI of the named graph of one namespace; both parts are percent-encoded, so they contain no colon.
 
     >>> graph_iri("local", "work: alpha")
     'urn:memento:graph:local:work%3A%20alpha'
@@ -113,7 +113,7 @@ def graph_iri(tenant: str, namespace: str) -> IRI:
 
 def data_iri(tenant: str, name: str) -> IRI:
     """
-    Return the IRI of a named graph of the user's own, in which any RDF may stand.
+    Return the IRI of a free graph of the user, which may contain any RDF.
 
     >>> data_iri("local", "my company")
     'urn:memento:data:local:my%20company'
@@ -123,45 +123,45 @@ def data_iri(tenant: str, name: str) -> IRI:
 
 @lru_cache(maxsize=1024)
 def self_iri(tenant: str) -> IRI:
-    """Return the IRI of the named graph that holds the tenant's one user."""
+    """Return the IRI of the named graph of the tenant's one user."""
     return IRI(f"urn:memento:self:{quote(tenant, safe='')}")
 
 
 @lru_cache(maxsize=1024)
 def provenance_iri(tenant: str) -> IRI:
-    """Return the IRI of the named graph that says which run of which agent made the tenant's memories."""
+    """Return the IRI of the named graph that records which run of which agent made the tenant's memories."""
     return IRI(f"urn:memento:provenance:{quote(tenant, safe='')}")
 
 
 def audit_iri(tenant: str) -> IRI:
-    """Return the IRI of the named graph that says who changed the tenant's graphs by SPARQL, and who read and wrote cases, when."""
+    """Return the IRI of the tenant's audit graph: who changed its graphs by SPARQL, who read and wrote cases, and when."""
     return IRI(f"urn:memento:audit:{quote(tenant, safe='')}")
 
 
 def branch_prefix(tenant: str) -> str:
-    """Return how the names of all graph branches of a tenant begin."""
+    """Return the prefix of the names of all graph branches of a tenant."""
     return f"urn:memento:branch:{quote(tenant, safe='')}:"
 
 
 def branch_iri(tenant: str, namespace: str) -> IRI:
-    """Mint the IRI of a graph branch: what one run adds to the graph of a namespace; later ones sort after earlier ones."""
+    """Mint the IRI of a graph branch: the additions of one run to the graph of a namespace; later ones sort after earlier ones."""
     return IRI(f"{branch_prefix(tenant)}{quote(namespace, safe='')}:{uuid7()}")
 
 
 GLOBAL = "__global__"
-"""The namespace that is read from every other, beside `main`."""
+"""The namespace that every other namespace reads, beside `main`."""
 
 
 def inferred_iri(
     tenant: str, namespace: str, *, alone: bool = False, narrow: bool = False, shared: bool = False
 ) -> IRI:
     """
-    Return the IRI of the named graph of what follows from the graphs that a reader of a namespace sees.
+    Return the IRI of the named graph of the triples inferred from the graphs that a reader of a namespace sees.
 
     Args:
         alone: for a reader who does not see `main`.
-        narrow: for a reader of some namespaces who does, and who does not see what is said of the user.
-        shared: for a reader of some namespaces among which is `GLOBAL`.
+        narrow: for a reader of some namespaces who sees `main`, but not the statements about the user.
+        shared: for a reader of some namespaces including `GLOBAL`.
     """
     graph = f"urn:memento:inferred:{quote(tenant, safe='')}:{quote(namespace, safe='')}"
     reader = ":alone" if alone else ":narrow" if narrow else ""
@@ -180,7 +180,7 @@ def cases_iri(tenant: str, domain: str) -> IRI:
 
 def agent_iri(name: str) -> IRI:
     """
-    Return the IRI of what understood a note; the same name is always the same agent.
+    Return the IRI of the agent that understood a note; the same name is always the same agent.
 
     >>> agent_iri("openai:gpt-5-mini")
     'urn:memento:agent:openai%3Agpt-5-mini'
@@ -204,27 +204,27 @@ def user_of(graph: str) -> IRI:
 
 
 def session_iri(graph: str, name: str) -> IRI:
-    """Return the IRI of the session of that name in a graph; the same name is always the same session."""
+    """Return the IRI of a session by its name in a graph; the same name is always the same session."""
     return named_iri("session", graph, name)
 
 
 def named_iri(kind: str, graph: str, name: str) -> IRI:
-    """Return the IRI of what has a name of its own in a graph; the same name is always the same node of that kind."""
+    """Return the IRI of a node identified by its name in a graph; the same name is always the same node of that kind."""
     return IRI(f"urn:memento:{kind}:{uuid5(NAMESPACE_URL, f'{graph} {name}')}")
 
 
 def code_iri(graph: str, kind: str, name: str) -> IRI:
-    """Return the IRI of a piece of code of one namespace: of a file that was taken in by its whole path, else by its spelling."""
+    """Return the IRI of a piece of code of one namespace: of an ingested file by its whole path, else by its spelling."""
     return IRI(f"urn:memento:code:{uuid5(NAMESPACE_URL, f'{graph} {kind} {name}')}")
 
 
 def name_iri(graph: str, label: str) -> IRI:
-    """Return the IRI of what goes by a name in a graph, where nothing else is known of it; one name is one IRI."""
+    """Return the IRI of something of which only a name in a graph is known; one name is one IRI."""
     return IRI(f"urn:memento:name:{uuid5(NAMESPACE_URL, f'{graph} {label}')}")
 
 
 def policy_iri(graph: str, name: str) -> IRI:
-    """Return the IRI of the policy of that name in a graph."""
+    """Return the IRI of a policy by its name in a graph."""
     return IRI(f"urn:memento:policy:{uuid5(NAMESPACE_URL, f'{graph} {name}')}")
 
 
@@ -233,7 +233,7 @@ TAGS = "urn:memento:tag:"
 
 def tag_iri(name: str) -> IRI:
     """
-    Return the IRI of the tag of that name, however it is spelled.
+    Return the IRI of a tag by its name, however it is spelled.
 
     >>> tag_iri("To do"), tag_iri("to do")
     ('urn:memento:tag:to%20do', 'urn:memento:tag:to%20do')
@@ -258,7 +258,7 @@ def tag_name(iri: IRI) -> str:
 
 def key_iri(anchor: str) -> IRI:
     """
-    Return the IRI of the key of an entity or of the user: one name for it before and after it is written.
+    Return the IRI of the key of an entity or of the user: the same before and after the key is written.
 
     >>> key_iri("urn:memento:entity:0192"), anchor_of("urn:memento:key:0192")
     ('urn:memento:key:0192', 'urn:memento:entity:0192')
@@ -269,7 +269,9 @@ def key_iri(anchor: str) -> IRI:
 
 
 def anchor_of(key: str) -> IRI | None:
-    """Return what a key denotes if it is the key of an anchor; whether there is such an anchor, only the graph says."""
+    """
+    Return the anchor that a key denotes, if its IRI is that of an anchor's key; only the graph tells whether the anchor exists.
+    """
     if not key.startswith(_KEY):
         return None
     named = unquote(key.removeprefix(_KEY))
@@ -278,7 +280,7 @@ def anchor_of(key: str) -> IRI | None:
 
 def phrase_iri(phrase: str) -> IRI:
     """
-    Return the IRI of a phrase that leads from text to text without a key being written.
+    Return the IRI of a phrase that connects texts without a written key.
 
     >>> phrase_iri("green tea"), phrase_of("urn:memento:phrase:green%20tea"), phrase_of("urn:x")
     ('urn:memento:phrase:green%20tea', 'green tea', None)
@@ -287,28 +289,28 @@ def phrase_iri(phrase: str) -> IRI:
 
 
 def phrase_of(iri: str) -> str | None:
-    """Return the phrase that an IRI stands for; None when it stands for none."""
+    """Return the phrase of an IRI; None if it is not the IRI of a phrase."""
     return unquote(iri.removeprefix(_PHRASE)) if iri.startswith(_PHRASE) else None
 
 
 def link_iri(key: str, memory: str) -> IRI:
-    """Return the IRI of the link from a key to a memory; there is one at most."""
+    """Return the IRI of the link from a key to a memory; there is at most one."""
     return IRI(f"urn:memento:keylink:{uuid5(NAMESPACE_URL, f'{key} {memory}')}")
 
 
 def learned_iri(key: str, phrase: str) -> IRI:
-    """That a key has learned a phrase."""
+    """Return the IRI of the record that a key has learned a phrase."""
     return IRI(f"urn:memento:learned:{uuid5(NAMESPACE_URL, f'{key} {phrase}')}")
 
 
 def association_iri(source: str, relation: str, target: str) -> IRI:
-    """Return the IRI of the association of that kind from one memory to another; there is one at most."""
+    """Return the IRI of the association of a kind from one memory to another; there is at most one."""
     return IRI(f"urn:memento:association:{uuid5(NAMESPACE_URL, f'{source} {relation} {target}')}")
 
 
 def relation_iri(name: str) -> IRI:
     """
-    Return the IRI of a kind of association by its name; those of the ontology by their own.
+    Return the IRI of a kind of association by its name; kinds in the ontology have their own IRIs.
 
     >>> relation_iri("similar"), relation_iri("leads to")
     ('http://purl.org/memento/Similar', 'urn:memento:relation:leads%20to')
@@ -319,7 +321,7 @@ def relation_iri(name: str) -> IRI:
 
 def relation_name(iri: str) -> str:
     """
-    Return what a kind of association is called.
+    Return the name of a kind of association.
 
     >>> relation_name("http://purl.org/memento/CoActivated"), relation_name(relation_iri("leads to"))
     ('co-activated', 'leads to')
@@ -343,7 +345,7 @@ _RELATIONS = {
 
 
 def fading_iri(graph: str, place: int) -> IRI:
-    """Return the IRI of one of the spans that the energies of a graph were let decay in, by its place among them."""
+    """Return the IRI of a span over which the energies of a graph decayed, by its position among them."""
     return IRI(f"urn:memento:fading:{uuid5(NAMESPACE_URL, graph)}:{place}")
 
 
@@ -362,7 +364,7 @@ _OWNED = re.compile(r"urn:memento:(?:graph|cases|data|inferred|branch|self|prove
 
 def owner_of(graph: str) -> str | None:
     """
-    Return the tenant that a graph of any kind belongs to; None for one that is nobody's.
+    Return the tenant that a graph of any kind belongs to; None for one without a tenant.
 
     >>> owner_of("urn:memento:branch:a%3Ab:main:1"), owner_of("urn:memento:self:local"), owner_of("urn:memento:ontology")
     ('a:b', 'local', None)
@@ -383,10 +385,10 @@ def namespace_of(graph: str) -> str:
 
 def check_namespace(name: str) -> str:
     """
-    Return the same name, when a namespace can be called so.
+    Return a name unchanged if it is a valid name of a namespace.
 
     Raises:
-        InputError: it is empty, longer than 200 characters, or has a control character.
+        InputError: it is empty, longer than 200 characters, or contains a control character.
     """
     if not name.strip() or len(name) > 200 or not name.isprintable():
         raise InputError(f"a namespace must have 1 to 200 printable characters, not {name[:40]!r}")
@@ -401,7 +403,7 @@ _GRAPH = re.compile(
 @dataclass(frozen=True, slots=True)
 class GraphName:
     """
-    What a graph is: `graph` (memories), `cases`, `data` (somebody's own RDF) and `inferred` have a name within their tenant; a
+    The kind and name of a graph: `graph` (memories), `cases`, `data` (free RDF) and `inferred` have a name within their tenant; a
     tenant has one each of `self`, `provenance` and `audit`.
     """
 
@@ -415,13 +417,13 @@ class GraphName:
         return IRI("urn:memento:" + ":".join(quote(part, safe="") for part in parts))
 
     def within(self, tenant: str) -> GraphName:
-        """Return the same of another tenant."""
+        """Return the graph of the same kind and name of another tenant."""
         return replace(self, tenant=tenant)
 
 
 def parse_graph_name(iri: str) -> GraphName | None:
     """
-    Parse the name of a graph; None when it is none of those that a tenant has.
+    Parse the name of a graph; None if it is not one of a tenant's graphs.
 
     >>> parse_graph_name("urn:memento:graph:local:work%3A%20alpha")
     GraphName(kind='graph', tenant='local', name='work: alpha')

@@ -308,7 +308,7 @@ def chats_of(settings: ModelSettings) -> dict[str, Chat]:
     """
     Make a model for each of `AGENTS`, all on one connection pool and one circuit breaker; none if the provider is `none`.
 
-    Nothing is connected before the first question.
+    No connection is opened before the first prompt.
 
     >>> chats_of(ModelSettings())
     {}
@@ -459,7 +459,7 @@ class Chat:
         self.service.endpoint.close()
 
     def _ask(self, asked: Prompt, turns: list[Turn], form: type[Form], spent: _Cost, until: float) -> ChatResponse:
-        """Ask once, in the strictest mode that is not refused."""
+        """Ask once, in the strictest mode that the model accepts."""
         service, dialect = self.service, self.service.dialect
         place = service.refused_modes.get(self.model, 0)
         cold = self.model in service.cold
@@ -681,7 +681,7 @@ class Dialect(Protocol):
 
 
 class OpenAi:
-    """Chat completions, as OpenAI and many others offer them."""
+    """Chat completions, in the protocol of OpenAI and many others."""
 
     path = "/chat/completions"
     inner = ""
@@ -733,7 +733,7 @@ class OpenAi:
 
 
 class Anthropic:
-    """Messages, as Anthropic offers them."""
+    """Messages, in the protocol of Anthropic."""
 
     path = "/v1/messages"
     inner = "/v1"
@@ -1015,7 +1015,7 @@ async def _hold_server(server: Server, words: IO[str], start_s: float, ready: Re
                 program = StdioServerParameters(
                     command=server.command, args=server.args, env=server.env, cwd=server.cwd
                 )
-                transport = stdio_client(program, words)  # type: ignore[arg-type]  # it wants a TextIO, and needs a file
+                transport = stdio_client(program, words)  # type: ignore[arg-type]  # typed as TextIO, but it needs a file
             else:
                 timeout = httpx2.Timeout(start_s, read=None)
                 http = await stack.enter_async_context(httpx2.AsyncClient(headers=server.headers, timeout=timeout))

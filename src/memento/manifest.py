@@ -58,7 +58,7 @@ class Community:
     importance: float
     """The sum of the ranks of its nodes, 0..1."""
     volatility: float
-    """The share of its nodes that were touched lately, 0..1."""
+    """The share of its nodes that were touched recently, 0..1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -245,8 +245,8 @@ def _measure_clustering(adjacency: Sparse) -> float:
     upward = (degree[rows] < degree[columns]) | ((degree[rows] == degree[columns]) & (rows < columns))
     ones = np.ones(int(upward.sum()), dtype=np.int32)
     directed = csr_matrix((ones, (rows[upward], columns[upward])), shape=adjacency.shape)
-    over = (directed @ directed).multiply(directed)  # by its lowest and its highest corner
-    beside = (directed.T @ directed).multiply(directed)  # by its middle and its highest corner
+    over = (directed @ directed).multiply(directed)  # by the lowest and the highest corner
+    beside = (directed.T @ directed).multiply(directed)  # by the middle and the highest corner
     triangles = np.asarray(over.sum(axis=0)).ravel() + np.asarray(over.sum(axis=1)).ravel()
     triangles = triangles + np.asarray(beside.sum(axis=1)).ravel()
     pairs = degree * (degree - 1) / 2
@@ -511,7 +511,7 @@ def _describe_region(one: Community, world: World, places: tuple[Place, ...]) ->
 
 
 def _choose_of_season(world: World, found: Structure, code: int) -> list[int]:
-    """Choose some memories of a season, those with the most energy first, then the highest ranked."""
+    """Choose some memories of a season, by energy, then by rank."""
     nodes = np.flatnonzero(world.season[: world.memories] == code)
     order = np.lexsort((nodes, -found.rank[nodes], -world.energy[nodes]))
     return [int(node) for node in nodes[order[:3]]]

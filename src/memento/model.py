@@ -31,7 +31,7 @@ from memento.iris import (
 )
 
 Value = IRI | str | int | float | bool | datetime
-"""What an object of a quad may be. A `str` is text; only an `IRI` is a name."""
+"""The values that the object of a quad may have. A `str` is text; only an `IRI` is a name."""
 
 Quad = tuple[IRI, IRI, Value, IRI]
 """Subject, predicate, object, named graph."""
@@ -40,18 +40,18 @@ EntityKind = Literal["Person", "Organization", "Project", "Technology", "Locatio
 KINDS: tuple[EntityKind, ...] = ("Person", "Organization", "Project", "Technology", "Location", "Event", "Concept")
 
 Priority = Literal["low", "normal", "high"]
-"""How much whoever gave a text made of it."""
+"""The importance that the author of a text gave it."""
 
 Mode = Literal["state-change", "correction", "heuristic"]
 
 StepState = Literal["pending", "done", "skipped", "failed"]
-"""How far a note has come on its way into memory, or a trajectory or one of its steps."""
+"""The state of a note on its way into memory, or of a trajectory or one of its steps."""
 
 AgentKind = Literal["rules", "model"]
 
 KeyType = Literal["concept", "name", "proper_noun"]
 CodeType = Literal["file", "function", "class", "package", "url", "env_var"]
-"""How a key matches: a concept by meaning, the other two by spelling alone."""
+"""How a key matches: a concept by meaning, the others by spelling only."""
 
 T = TypeVar("T")
 
@@ -73,10 +73,10 @@ class Session:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
     """
-    A file or a page whose pieces are the notes of a session, which it is: `name` is its whole path or address.
+    A file or a page. It is also the session of the notes that its pieces become; `name` is its whole path or address.
 
-    `content_hash` is the SHA-256 of its bytes as they were read at `at`; `revision` counts from 1 how often they were others.
-    It is gone since `invalid_at`, if it is, for `reason`.
+    `content_hash` is the SHA-256 of its bytes as read at `at`; `revision` counts its versions from 1.
+    It has not existed since `invalid_at`, if that is set, for `reason`.
     """
 
     iri: IRI
@@ -92,7 +92,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeEntity:
-    """Something that code or a text about it names, by its spelling; a file that was taken in defines and imports others."""
+    """A piece of code that code or a text names, by its spelling; an ingested file defines and imports others."""
 
     iri: IRI
     name: str = prop(MEM.name)
@@ -106,10 +106,11 @@ class Note:
     """
     What was said, verbatim and immutable: the provenance of memories.
 
-    `state` is set until the note is understood, and stays when nothing came of it; `title` and `speaker` are what its caller
-    said beside it, kept as long as it is pending. `source` is how it came in, None for what somebody said on purpose.
-    Of a text that was too long it is the `piece`, counted from 1, of so many `pieces`; `parent` is the first of them, None of the
-    first itself; `overlap` are the characters at its beginning that end the piece before. Its memories end at `expires_at`.
+    `state` is set until the note is understood, and stays if nothing resulted from it. `title` and `speaker` come from the caller
+    and are stored while the note is pending. `source` is how the note came in, None for one that a person told on purpose. A long
+    text is split into pieces: the note is the `piece`, counted from 1, of `pieces`; `parent` is the first piece, None for the first
+    piece itself; `overlap` is the number of characters at its beginning that end the piece before. Its memories end at
+    `expires_at`.
     """
 
     iri: IRI
@@ -160,9 +161,9 @@ class Memory:
     """
     One sentence of a note in the note's own words, with USER for the speaker.
 
-    It was true from `valid_at` until before `invalid_at`; Memento believed it from `created_at` until before `expired_at`.
+    It is true from `valid_at` until before `invalid_at`; Memento believes it from `created_at` until before `expired_at`.
     `subject` and `slot` say which single-valued property it fills ("employer" of the user), if any: a new value retires it.
-    `is_verbatim`: it is a note that nobody could read, word for word. `mood` is how it is meant, where it tells no fact.
+    `is_verbatim`: it is a note that could not be parsed, word for word. `mood` is how it is meant, unless it tells a fact.
     """
 
     iri: IRI
@@ -192,9 +193,9 @@ class Memory:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
     """
-    What a memory states: a relation of a subject, its value, and how that is meant.
+    A statement of a memory: a relation of a subject, its value, and how that is meant.
 
-    `polarity` is False where the memory denies it; `until` is when it stops or stopped to hold, where the memory says so.
+    `polarity` is False if the memory denies it; `until` is when it stops or stopped to hold, if the memory says so.
     """
 
     iri: IRI
@@ -211,7 +212,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rivalry:
-    """That two memories hardly hold together, and how sure that is: `confidence` is in 0..1. It ends neither of them."""
+    """Two memories that probably cannot both be true; `confidence` is in 0..1. It ends neither of them."""
 
     iri: IRI
     rivals: tuple[IRI, ...] = prop(MEM.rival)
@@ -221,7 +222,7 @@ class Rivalry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Key:
-    """A word or phrase that an agent navigates by. `aliases` were given with memories, `learned` come from questions."""
+    """A word or phrase by which an agent navigates. `aliases` were given with memories, `learned` come from questions."""
 
     iri: IRI
     name: str = prop(MEM.name)
@@ -234,7 +235,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyLink:
-    """That a key leads to a memory, and how strongly: `weight` is in .1..3."""
+    """A link from a key to a memory; `weight` is in .1..3."""
 
     iri: IRI
     key: IRI = prop(MEM["from"])
@@ -246,7 +247,7 @@ class KeyLink:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Association:
-    """That one memory leads to another, in what way, and how strongly: `weight` is in 0..1, as it was at `last_reinforced_at`."""
+    """A link from one memory to another of some kind; `weight` is in 0..1, as it was at `last_reinforced_at`."""
 
     iri: IRI
     source: IRI = prop(MEM["from"])
@@ -259,7 +260,7 @@ class Association:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fading:
-    """That the energies of a graph were let fade until an instant, by a half-life in days, since the span before it."""
+    """A span over which the energies of a graph decayed: up to an instant, by a half-life in days."""
 
     iri: IRI
     graph: IRI = prop(MEM.fades)
@@ -269,7 +270,7 @@ class Fading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invalidation:
-    """Why a belief ended."""
+    """The reason why a belief ended."""
 
     iri: IRI
     invalidator: IRI = prop(MEM.invalidator)
@@ -282,7 +283,7 @@ class Invalidation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
-    """What understands notes: the rules, or a model by provider and name."""
+    """The agent that understands notes: the rules, or a model by provider and name."""
 
     iri: IRI
     name: str = prop(MEM.name)
@@ -292,10 +293,11 @@ class Agent:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Consolidation:
     """
-    The run that turned a note into memories, or is still to do so.
+    The run that turned a note into memories, or that will.
 
-    `at` is when the note came in. `error` is the class of the last failure and `reason` what it said, or why nothing came of the
-    note; `attempts` counts the failures, `tokens` what the run cost. An `isolated` note is compared with its own namespace alone.
+    `at` is when the note came in. `error` is the class of the last failure and `reason` its message, or why nothing resulted from
+    the note; `attempts` counts the failures, `tokens` is the cost of the run. An `isolated` note is only compared with its own
+    namespace.
     """
 
     iri: IRI
@@ -318,7 +320,7 @@ class Consolidation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reversal:
-    """What remains of an invalidation that was taken back: when, which memory holds again, and why it had been retired."""
+    """The record of an undone invalidation: when, which memory holds again, and why it had been retired."""
 
     iri: IRI
     at: datetime = prop(MEM.at)
@@ -328,7 +330,7 @@ class Reversal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Update:
-    """What is written down of a change by SPARQL: when, by which token, in which graphs, and by how many quads."""
+    """The audit entry of a change by SPARQL: when, by which token, in which graphs, and how many quads."""
 
     iri: IRI
     at: datetime = prop(MEM.at)
@@ -351,7 +353,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Scored(Generic[T]):
-    """Something with a score, and where the score came from."""
+    """Something with a score, and the source of the score."""
 
     item: T
     score: float
@@ -361,9 +363,9 @@ class Scored(Generic[T]):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
     """
-    A query or a question that stands: it is answered again after every write that touches its namespace.
+    A standing query or question: it is answered again after every write that affects its namespace.
 
-    `rendered` is the answer as Markdown; None until it is answered, and after something was forgotten. `rendered_at` is when.
+    `rendered` is the answer as Markdown; None until it is answered, and after something was forgotten. `rendered_at` is its time.
     """
 
     iri: IRI
@@ -377,16 +379,16 @@ class Page:
 @dataclass(frozen=True, slots=True)
 class Scope:
     """
-    Whose memory, and which part of it: decides the graph that is written and the graphs that may be read.
+    The tenant and namespace of a call: they determine the graph that is written and the graphs that may be read.
 
-    What the user's description says comes from all namespaces: `with_self` is False for a reader of some of them.
+    The description of the user comes from all namespaces: `with_self` is False for a reader of only some of them.
     """
 
     tenant: str = "local"
     namespace: str = "main"
     with_main: bool = True  # whether reads cover `main` too
-    with_global: bool = False  # whether they cover `__global__`, which there is when something was written to it
-    with_self: bool = True  # whether they cover what is said of the user
+    with_global: bool = False  # whether reads cover `__global__`, which exists once something was written to it
+    with_self: bool = True  # whether they cover the statements about the user
     others: tuple[str, ...] = ()  # further namespaces that reads cover
 
     @property
@@ -396,19 +398,19 @@ class Scope:
 
     @property
     def memory_graphs(self) -> tuple[IRI, ...]:
-        """The graphs whose memories this scope may recall: its own, mostly `main` and `__global__`, and the others asked for."""
+        """The graphs whose memories this scope may recall: its own, usually `main` and `__global__`, and the others requested."""
         shared = [name for name, is_read in (("main", self.with_main), (GLOBAL, self.with_global)) if is_read]
         shared += self.others
         return tuple(dict.fromkeys((self.graph, *(graph_iri(self.tenant, name) for name in shared))))
 
     @property
     def readable(self) -> tuple[IRI, ...]:
-        """Every graph this scope may read: its memories, the tenant's user, the ontology."""
+        """Every graph that this scope may read: its memories, the tenant's user, the ontology."""
         return (*self.memory_graphs, *self.user_graphs, ONTOLOGY)
 
     @property
     def user_graphs(self) -> tuple[IRI, ...]:
-        """The graph of the tenant's user, where this scope may read it."""
+        """The graph of the tenant's user, if this scope may read it."""
         return (self.self_graph,) if self.with_self else ()
 
     @property
@@ -418,12 +420,12 @@ class Scope:
 
     @property
     def provenance(self) -> IRI:
-        """The named graph of the tenant's runs: who made which memory of which note."""
+        """The named graph of the tenant's runs: which agent made which memory from which note."""
         return provenance_iri(self.tenant)
 
     @property
     def inferred(self) -> IRI:
-        """The named graph of what follows from the graphs that this scope reads."""
+        """The named graph of the triples inferred from the graphs that this scope reads."""
         is_alone = not self.with_main and self.namespace != "main"
         return inferred_iri(
             self.tenant,
@@ -439,17 +441,17 @@ class Scope:
         return user_iri(self.tenant)
 
 
-_LONGEST = 200  # characters of a name, as of a namespace's
+_LONGEST = 200  # maximum characters of a name, as for namespaces
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dataset:
     """
-    What one caller reads and writes: graphs by name, never by what is in them.
+    The graphs that one caller reads and writes: by name, never by content.
 
-    `default` is read where a pattern names no graph, `named` where it names one; None for both is a plain dataset, all of it.
-    Quads that name no graph are written `into` a graph; None is the default graph. A `tenant` writes the memories of its
-    `namespaces`, of all of them when there are none here, and its free graphs; None writes everywhere.
+    `default` is read where a pattern names no graph, `named` where it names one; None for both is a plain dataset, all of it. Quads
+    without a graph are written `into` a graph; None is the default graph. A `tenant` writes the memories of its `namespaces` (of
+    all if none are listed) and its free graphs; None writes everywhere.
     """
 
     default: tuple[IRI, ...] | None = None
@@ -460,41 +462,41 @@ class Dataset:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is a dataset without owners: all of it may be read and written."""
+        """Whether the dataset has no owners: all of it may be read and written."""
         return self.tenant is None
 
     def holds_memories(self, graph: str) -> bool:
-        """Tell whether a graph is one of the memories that may be written here."""
+        """Tell whether a graph contains memories that the caller may write."""
         name = self._name(graph, graph_iri)
         return name is not None and (not self.namespaces or name in self.namespaces)
 
     @property
     def free(self) -> str:
-        """How the names of the tenant's free graphs begin; "" where there is no tenant."""
+        """The prefix of the names of the tenant's free graphs; "" without a tenant."""
         return data_iri(self.tenant, "") if self.tenant is not None else ""
 
     def is_free(self, graph: str) -> bool:
-        """Tell whether a graph is one of the tenant's own, in which any RDF may stand."""
+        """Tell whether a graph is a free graph of the tenant, which may contain any RDF."""
         return self._name(graph, data_iri) is not None
 
     def may_write(self, graph: str) -> bool:
-        """Tell whether a graph may be written, whether it is there or not; "" is the default graph."""
+        """Tell whether a graph may be written, whether it exists or not; "" is the default graph."""
         return self.is_plain or self.holds_memories(graph) or self.is_free(graph)
 
     def may_read(self, graph: str) -> bool:
-        """Tell whether a graph may be read, whether it is there or not."""
+        """Tell whether a graph may be read, whether it exists or not."""
         return self.named is None or graph in self.named or graph in (self.default or ()) or self.may_write(graph)
 
     def keep_readable(self, graphs: Iterable[str]) -> tuple[IRI, ...]:
-        """Return those of some graphs that may be read; what is not there reads as empty."""
+        """Return the graphs that may be read; one that does not exist reads as empty."""
         return tuple(IRI(graph) for graph in graphs if self.may_read(graph))
 
     def choosing(self, default: Iterable[str], named: Iterable[str]) -> Self:
-        """Narrow the choice of what is read, as FROM and USING make it."""
+        """Narrow the graphs that are read, as FROM and USING do."""
         return replace(self, default=self.keep_readable(default), named=self.keep_readable(named))
 
     def _name(self, graph: str, called: Callable[[str, str], IRI]) -> str | None:
-        """Return what a graph of this tenant is called, when it is of a kind and spelled in the one way that counts."""
+        """Return the name of a graph of this tenant, if it is of a known kind and in its canonical spelling."""
         if self.tenant is None:
             return None
         start = called(self.tenant, "")
@@ -506,18 +508,18 @@ class Dataset:
 Outcome = Literal["success", "partial", "failure"]
 OUTCOMES: tuple[Outcome, ...] = ("success", "partial", "failure")
 LEAST_REWARD, MOST_REWARD = -0.2, 1.0
-"""What a task may have earned."""
+"""The range of a reward."""
 
 Section = Literal["positive", "negative"]
-"""Whether a case is shown to be followed or to be avoided."""
+"""Whether a case is shown as one to follow or to avoid."""
 
 Ranking = Literal["cosine", "q"]
-"""What put cases in order: likeness alone, or the learned value as well."""
+"""How cases were ranked: by similarity alone, or also by the learned value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """The situation a case began in: the task in words."""
+    """The situation in which a case began: the task in words."""
 
     iri: IRI
     content: str = prop(MEM.content)
@@ -525,7 +527,7 @@ class State:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
-    """What was decided: a plan of numbered steps as text."""
+    """The decision: a plan of numbered steps as text."""
 
     iri: IRI
     content: str = prop(MEM.content)
@@ -536,8 +538,8 @@ class Case:
     """
     One finished task as an example for later ones.
 
-    `at` is when it was finished, `created_at` when it was kept, where that is another time. `reward` is in −0.2…1, None until
-    somebody has judged. `q` is the mean of the values that the Q function gave it in `uses` rankings.
+    `at` is when it was finished, `created_at` when it was stored, if that is another time. `reward` is in −0.2…1, None until there
+    is a verdict. `q` is the mean of the values that the Q function gave it in `uses` rankings.
     """
 
     iri: IRI
@@ -557,7 +559,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reward:
-    """One verdict on a case: its parts, and the one number they make."""
+    """One verdict on a case: its parts, and the reward that they result in."""
 
     iri: IRI
     case: IRI = prop(MEM.rewards)
@@ -572,9 +574,9 @@ class Reward:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trajectory:
     """
-    The way a task is carried out. While it is `pending` it has a state; when it is done, `case` is what came of it.
+    A run of a task, with the state in which it began. The case made from it names it as its `trajectory`.
 
-    `packed` is the whole way, gzipped JSON in base64; the steps beside it then have their texts shortened.
+    `packed` is the whole run, gzipped JSON in base64; the texts of the steps beside it are then shortened.
     """
 
     iri: IRI
@@ -594,7 +596,7 @@ class SubtaskRecord:
     """
     One step of a trajectory, counted from 0.
 
-    `cycle` says which plan it is of, counted from 1, and `number` which number that plan gives it.
+    `cycle` is the plan that it belongs to, counted from 1, and `number` is its number in that plan.
     """
 
     iri: IRI
@@ -610,9 +612,9 @@ class SubtaskRecord:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolRecord:
     """
-    One call of a tool within a step, counted from 0; `arguments` are a JSON object.
+    One call of a tool within a step, counted from 0; `arguments` is a JSON object.
 
-    `result` is what the tool said, or why the call failed; `at` is when it was made, `took_ms` how long it took.
+    `result` is the tool's answer, or why the call failed; `at` is when it was made, `took_ms` its duration.
     """
 
     iri: IRI
@@ -628,9 +630,9 @@ class ToolRecord:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseRetrieval:
     """
-    Cases were asked for: for which task, when, and how they were put in order.
+    A retrieval of cases: for which task, when, and how they were ranked.
 
-    `beta` is the weight of Q against the cosine; `reason` says why it was that. `reward` is what the task came to earn.
+    `beta` is the weight of Q against the cosine; `reason` explains it. `reward` is what the task earned in the end.
     """
 
     iri: IRI
@@ -646,9 +648,9 @@ class CaseRetrieval:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseUse:
     """
-    A case that a retrieval showed: in which section and place, with which values, and why.
+    A case that a retrieval showed: its section and rank, its values, and why it was shown.
 
-    `q` is what the Q function said of this case for this task, absent when it was not asked; `reward` is what the task earned.
+    `q` is the value of the Q function for this case and task, absent if it was not used; `reward` is what the task earned.
     """
 
     iri: IRI
@@ -687,27 +689,27 @@ Node = (
     | Page
     | CaseNode
 )
-"""Everything that `graph/mapping.py` turns into quads and back."""
+"""Every class that `graph/mapping.py` converts to quads and back."""
 
 
 Zoom = Literal["case", "subtask", "community"]
-"""How large what one looks at is."""
+"""The level of detail of a view."""
 
 Tilt = Literal["embedding", "keyword", "graph", "temporal"]
-"""By what it is put in order."""
+"""How a view is ordered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseRow:
     """
-    A finished task, before it is a case.
+    A finished task, before it becomes a case.
 
     Args:
-        outcome, reward: how it ended, or what it earned, in −0.2…1; neither when nobody has judged.
+        outcome, reward: how it ended, or what it earned, in −0.2…1; neither if there is no verdict.
         at: when it was finished; default now.
-        about: entities that it concerns, by IRI; the names of known ones are also found in the task.
+        about: IRIs of entities that it concerns; the names of known ones are also found in the task.
         derived_from: memories, notes or cases that were used.
-        tags: words that tell what kind of task it is.
+        tags: words for the kind of task.
     """
 
     task: str
@@ -723,9 +725,9 @@ class CaseRow:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
     """
-    One call of a tool: `arguments` are a JSON object as text, `result` what it said or why it failed.
+    One call of a tool: `arguments` is a JSON object as text, `result` the tool's answer or why the call failed.
 
-    A call that is `pending` was about to be made when it was last heard of: it may have happened.
+    A `pending` call was about to be made when the process last recorded it: it may have been executed.
     """
 
     tool: str
@@ -739,11 +741,11 @@ class ToolCall:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseFound:
     """
-    A case that came back; `rank` counts from 1 within its section.
+    A case that a retrieval found; `rank` counts from 1 within its section.
 
-    `score` is β·q + (1 − β)·likeness, which is the cosine and what the case shares of the task's entities and tags; `q` is None
-    where the Q function was not asked. `reward` is what the case earned as a task, `earned` the mean of what the tasks it was shown
-    for earned, `uses` how many those are. `reason` says why it is here.
+    `score` is β·q + (1 − β)·similarity, which combines the cosine with the entities and tags that the case shares with the task.
+    `q` is None if the Q function was not used. `reward` is what the case earned as a task, `earned` the mean reward of the tasks it
+    was shown for, `uses` their number. `reason` says why it is here.
     """
 
     iri: IRI
@@ -765,10 +767,10 @@ class CaseFound:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CasesFound:
     """
-    The cases for a task: those to follow and those to avoid, each best first, at most k of either.
+    The cases for a task: those to follow and those to avoid, each best first, at most k of each.
 
-    `retrieval` names this look-up when the task's reward is told; None when it was not kept. `beta` is the weight of the
-    learned value, and `reason` says why it is that. `candidates` counts the cases that were ranked.
+    `retrieval` identifies this retrieval when you report the task's reward; None if it was not stored. `beta` is the weight of the
+    learned value, and `reason` explains it. `candidates` counts the cases that were ranked.
     """
 
     task: str
@@ -788,7 +790,7 @@ class TaskStep:
     """
     One step of a trajectory, counted from 0.
 
-    `cycle` says which plan it is of: a task that fails is planned again. `id` is the number that the plan gives it, where it does.
+    `cycle` is the plan that it belongs to: a failed task is planned again. `id` is its number in the plan, if it has one.
     """
 
     step: int
@@ -802,7 +804,7 @@ class TaskStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskRun:
-    """A task under way or done: its steps in order, the retrieval it began with, and the case that came of it."""
+    """A pending or finished task: its steps in order, the retrieval it began with, and the case made from it."""
 
     iri: IRI
     task: str
@@ -819,7 +821,7 @@ class TaskRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """One verdict on a case: its parts, and the one number they make."""
+    """One verdict on a case: its parts, and the reward that they result in."""
 
     reward: float
     at: datetime
@@ -854,10 +856,10 @@ class CaseShown:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credited:
     """
-    What became of a reward: the cases that share it, and how far the Q function has come.
+    The effect of a reward: the cases that share it, and the state of the Q function.
 
-    `labelled` counts the pairs of a task and a case with a reward, `updates` the rounds of learning; `beta` is what the next
-    retrieval will use, for the `reason` given.
+    `labelled` counts the pairs of a task and a case with a reward, `updates` the training rounds; `beta` is the weight for the next
+    retrieval, with its `reason`.
     """
 
     retrieval: IRI
@@ -871,7 +873,7 @@ class Credited:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completed:
-    """A finished task: the case that came of it, what it earned, what that taught, and the cases that had to go for it."""
+    """A finished task: the case made from it, its reward, what was learned from it, and the cases that were pruned for it."""
 
     case: IRI
     reward: float
@@ -882,10 +884,10 @@ class Completed:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseStatus:
     """
-    How case memory stands in one domain.
+    The state of case memory in one domain.
 
-    `positives` and `negatives` count labelled pairs; `auc_q` and `auc_cosine` are what either ranking reached on the latest
-    held-out pairs, None while there are too few; `guarded` says that Q is not used because it was the worse one there.
+    `positives` and `negatives` count labelled pairs; `auc_q` and `auc_cosine` are the AUC of either ranking on the latest held-out
+    pairs, None while there are too few; `guarded` means that Q is not used because it was worse on them.
     """
 
     domain: str
@@ -906,7 +908,7 @@ class CaseStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Landmark:
-    """Something seen from a point of view: a case, a step or a community of cases; `cases` are those it stands for."""
+    """An item of a view: a case, a step or a community of cases; `cases` are those it stands for."""
 
     iri: IRI
     label: str
@@ -918,7 +920,7 @@ class Landmark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Navigated:
-    """What is to be seen from a point of view; `view` is the record of having looked, which later ones follow, if it was kept."""
+    """The result of a view; `view` is its record, which later views follow, if it was stored."""
 
     view: IRI | None
     zoom: Zoom
@@ -930,7 +932,7 @@ class Navigated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurvePoint:
-    """A stretch of rewarded retrievals: how many until its end, and the mean reward within it."""
+    """A span of rewarded retrievals: how many until its end, and the mean reward within it."""
 
     until: int
     reward: float
@@ -939,12 +941,12 @@ class CurvePoint:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseMetrics:
     """
-    How well case memory does in one domain, all of it from the graph.
+    The quality of case memory in one domain, computed from the graph.
 
-    `retrievals` counts the look-ups whose reward was told; `mrr` and `ndcg` rate their rankings by which shown cases were
-    successes. `success_rate` is the share of judged cases with a reward from 0.5, `execution_accuracy` the share of steps that
-    were done, `curve` the mean reward over time, `bytes_per_case` the memory held for one case, `earned_per_case` the reward per
-    case kept.
+    `retrievals` counts those with a reported reward; `mrr` and `ndcg` rate their rankings by which shown cases were successes.
+    `success_rate` is the share of judged cases with a reward from 0.5, `execution_accuracy` the share of steps that were done,
+    `curve` the mean reward over time, `bytes_per_case` the memory needed for one case, `earned_per_case` the reward per stored
+    case.
     """
 
     domain: str
@@ -961,12 +963,12 @@ class CaseMetrics:
 
 Ending = Literal["done", "failed", "stopped", "uncertain"]
 """
-How carrying out a task ended: its steps are done; its last plan failed; a limit was reached, or a step cannot be tried for want
-of a model or a tool, and it can go on; or it waits for a word about a call that may have happened.
+How carrying out a task ended: its steps are done; its last plan failed; it stopped and can go on, at a limit or because a step
+lacks a model or a tool; or it waits for a decision about a call that may have been executed.
 """
 
 Doubt = Literal["ask", "repeat", "skip"]
-"""What to do about a call of a tool that may have happened before the process ended: wait to be told, make it again, or pass on."""
+"""What to do about a tool call that may have been executed before the process ended: wait for a decision, repeat it, or skip it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -974,7 +976,7 @@ class Offered:
     """
     A tool of a configured server; `schema` is the JSON schema of its arguments as text.
 
-    `repeatable` is what its server says: that it changes nothing, or that a second call changes nothing more.
+    `repeatable` is the server's declaration: the tool changes nothing, or a second call changes nothing more.
     """
 
     name: str
@@ -987,9 +989,10 @@ class Offered:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
     """
-    A plan that is stored and waits to be carried out as `run`.
+    A stored plan that waits to be carried out as `run`.
 
-    `by` is who made it: the name of a model, `template`, or `caller`; `reason` says of what. `found` are the cases that were shown.
+    `by` is its author: the name of a model, `template`, or `caller`; `reason` says what it is based on. `found` are the cases
+    shown.
     """
 
     run: TaskRun
@@ -1002,9 +1005,9 @@ class Planned:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Executed:
     """
-    How far a task has come. `answer` is the planner's last word or the result of the last step, `reason` why it ended here.
+    The progress of a task. `answer` is the planner's last word or the result of the last step, `reason` why it ended here.
 
-    `calls`, `tokens` and `seconds` are those of this go; `completed` is the case that came of it.
+    `calls`, `tokens` and `seconds` are those of this call; `completed` is the case made from it.
     """
 
     run: TaskRun
@@ -1019,7 +1022,7 @@ class Executed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteRef:
-    """The note that a memory was taken from: of a long text the `piece`, counted from 1, of so many; `parent` is the first."""
+    """The note that a memory was taken from. For a long text: the `piece`, counted from 1, of how many; `parent` is the first."""
 
     iri: IRI
     content: str
@@ -1030,7 +1033,7 @@ class NoteRef:
 
     @property
     def place(self) -> str:
-        """Its place in a long text, as `piece 2 of 5`; empty for a note that is whole."""
+        """Its place in a long text, such as `piece 2 of 5`; empty for a whole note."""
         return f"piece {self.piece} of {self.pieces}" if self.piece and self.pieces else ""
 
 
@@ -1050,8 +1053,8 @@ class Retired:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """
-    A name that led to a memory, and by which signal: `subject`, it is named in the question; `link`, the memory `via` mentions
-    it and this one is about it; `shared`, both mention it. By `entity`, the memory is about `via`, from which recall started.
+    A name that led to a memory, and the signal. `subject`: the question names it. `link`: the memory `via` mentions it and this one
+    is about it. `shared`: both mention it. `entity`: the memory is about `via`, from which recall started.
     """
 
     by: Literal["subject", "link", "shared", "entity"]
@@ -1061,7 +1064,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Anchor:
-    """An entity of the graph that recall started from: `named` in the question, or come with a good memory; `weight` is in 0..1."""
+    """An entity from which recall started: `named` in the question, or found with a good memory; `weight` is in 0..1."""
 
     iri: IRI
     name: str
@@ -1072,11 +1075,11 @@ class Anchor:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recalled:
     """
-    A memory that came back; `rank` counts from 1, `score` is in 0..1, `about` are names for people to read.
+    A recalled memory; `rank` counts from 1, `score` is in 0..1, `about` are names for people to read.
 
-    `relevance` is how surely it answers the question, 0..1; None where nobody asked (`gate=false`). It stands for `count` memories
-    that say the same: where there are several, `notes` are the notes of all, its own first, and `merged` the others.
-    Explained, it has `why`, what each signal gives to the score, the largest first, and `path`, the names that led to it.
+    `relevance` is how certainly it answers the question, 0..1; None if the gate was off (`gate=false`). It stands for `count`
+    memories that say the same: if there are several, `notes` are the notes of all, its own first, and `merged` the others. An
+    explained memory has `why`, the contribution of each signal to the score, largest first, and `path`, the names that led to it.
     """
 
     rank: int
@@ -1102,7 +1105,7 @@ class Recalled:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cut:
     """
-    A memory that was found and did not come back: how relevant it is, why it was left out, and what it says in 120 characters.
+    A memory that was found and not returned: its relevance, why it was left out, and its first 120 characters.
     """
 
     iri: IRI
@@ -1129,9 +1132,9 @@ class Recollection:
     """
     The answer to a question: memories best first, the entities they are about, milliseconds by phase.
 
-    `gated` says that nothing was relevant enough, so what would have come back was held back. When the answer is explained,
-    `anchors` are the entities it started from, the heaviest first, `sparql` a query that returns the same memories, and `cut` the
-    best of what did not come back. `left_out` counts what was relevant and did not fit into the budget.
+    `gated` means that nothing was relevant enough, so nothing is returned. For an explained answer, `anchors` are the entities it
+    started from, heaviest first, `sparql` a query that returns the same memories, and `cut` the best of the memories that were not
+    returned. `left_out` counts relevant memories that did not fit into the budget.
     """
 
     query: str
@@ -1146,13 +1149,13 @@ class Recollection:
     cut: tuple[Cut, ...] = ()
     left_out: int = 0
     degraded: str | None = None
-    """Why these are memories of an earlier time, or found by words alone; None when all is well."""
+    """Why these memories are from an earlier time, or were found by words only; None when all is well."""
     notice: str | None = None
-    """What else to know, as that nothing is remembered in the namespace asked for; None when there is nothing."""
+    """A further notice, such as that the requested namespace is empty; None if there is none."""
     cases: CasesFound | None = None
-    """Cases whose tasks are like the question, where they were asked for."""
+    """Cases whose tasks are similar to the question, if requested."""
     cached: Literal["fresh", "stale"] | None = None
-    """Whether it was given to the same caller before: with nothing written since, or while a new one is being made."""
+    """Whether the answer comes from the cache: nothing was written since, or a new one is being made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1172,7 +1175,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TagCount:
-    """A tag and how many of the memories that hold have it; `meaning` is what a rule gives it for, empty for a free tag."""
+    """A tag and how many current memories have it; `meaning` is when a rule assigns it, empty for a free tag."""
 
     tag: str
     count: int
@@ -1181,7 +1184,7 @@ class TagCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marked:
-    """What stands beside a memory: its tags, its container, its importance."""
+    """The tags, container and importance of a memory."""
 
     iri: IRI
     content: str
@@ -1193,9 +1196,10 @@ class Marked:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
     """
-    Which memories are meant; each part that is given must hold of a memory.
+    A filter of memories; a memory must match each part that is given.
 
-    `tags`: it has one of them; `about`: it is about one of them; it began to hold from `after` until before `before`.
+    `tags`: it has one of them; `about`: it is about one of them; `after`, `before`: it became valid from `after` until before
+    `before`.
     """
 
     tags: tuple[IRI, ...] = ()
@@ -1211,9 +1215,8 @@ class Believed:
     """
     One memory in a timeline.
 
-    `state` is how it stands at the time that was asked about: it `holds`, it `ended` because something else came true, or it was
-    `corrected`, as it had never been true. `successor` and `reason` say what ended it, where something did, and `retired_at` when
-    that was learned.
+    `state` is its state at the requested time: it `holds`, it `ended` because something else came true, or it was `corrected`, as
+    it had never been true. `successor` and `reason` say what ended it, if something did, and `retired_at` when that was learned.
     """
 
     iri: IRI
@@ -1231,9 +1234,9 @@ class Believed:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeline:
     """
-    The history of a subject: its memories in the order they became true; `earlier` counts those that were left out.
+    The history of a subject: its memories in the order in which they became true; `earlier` counts those that were left out.
 
-    `sparql`, where it was asked what was true of an entity or of the user at one time, is a query that returns the same memories.
+    `sparql`, if the question was what was true of an entity or the user at one time, is a query that returns the same memories.
     """
 
     subject: str
@@ -1246,7 +1249,9 @@ class Timeline:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Described:
-    """Everything the graph says of one IRI, as (predicate, value) pairs, and who points at it, as (subject, predicate)."""
+    """
+    Every statement about one IRI, as (predicate, value) pairs, and every statement that points at it, as (subject, predicate).
+    """
 
     iri: IRI
     type: str
@@ -1258,9 +1263,9 @@ class Described:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphNode:
     """
-    A node of the graph for people: `label` is what it says or is called, `kind` its class, of an entity which of the seven.
+    A node of the graph for people: `label` is its text or name, `kind` its class, or for an entity which of the seven kinds.
 
-    `is_past` says of a memory that it ended, was corrected or is forgotten.
+    `is_past` means that a memory ended, was corrected or is forgotten.
     """
 
     iri: IRI
@@ -1271,7 +1276,7 @@ class GraphNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphLink:
-    """That one node leads to another; `relation` is the name of the property, or of the association."""
+    """A link from one node to another; `relation` is the name of the property, or of the association."""
 
     source: IRI
     target: IRI
@@ -1290,9 +1295,9 @@ class Neighbourhood:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Degraded:
     """
-    What it means that the store cannot be opened: `reason` says why, and all that is read is of `backup`, which was made `at`.
+    The state of a store that cannot be opened: `reason` says why; all reads are from `backup`, made at the time `at`.
 
-    Nothing is written until a backup is put in the place of the store.
+    The memory is read-only until you restore a backup.
     """
 
     reason: str
@@ -1301,7 +1306,7 @@ class Degraded:
 
     @property
     def brief(self) -> str:
-        """For whoever asks the memory; folders of the machine are not named."""
+        """The same for callers of the memory, without the names of folders of the machine."""
         return (
             f"the memory is read-only and of {self.at[:19]}Z, and what was noted later is not in it, as its store cannot be "
             "opened: `memento restore` puts the backup that is read instead in its place"
@@ -1314,8 +1319,8 @@ class Degraded:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetAside:
     """
-    What is in the graphs that the caller sees and no reader can take, as a text where a number must be: how many statements, and
-    of which nodes, a hundred at most. All else that is said of them is read.
+    Statements in the caller's graphs that no reader can use, such as a text in place of a number: how many, and the nodes they are
+    about, a hundred at most. All other statements about these nodes are used.
     """
 
     statements: int
@@ -1328,11 +1333,11 @@ PartName = Literal["store", "index", "embedder", "model", "notes", "disk"]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartHealth:
     """
-    How one part of a service stands: `ok`, `starting` until it is loaded, `away` where it does not answer, `failing` or `damaged`
-    where it does and cannot, `full` where it takes no more.
+    The state of one part of a service: `ok`, `starting` until it is loaded, `away` if it does not answer, `failing` or `damaged` if
+    it answers and does not work, `full` if it accepts no more.
 
-    Without a part that `is_needed` no question is answered. `detail` says what is wrong, `figures` what was measured: of the store
-    the number of its last write and how far this process is behind it, of the index what it holds, of notes how many wait.
+    A part that `is_needed` is required to answer questions. `detail` says what is wrong, `figures` has measurements: for the store
+    the number of its last write and how far this process is behind it, for the index its size, for notes how many wait.
     """
 
     part: PartName
@@ -1345,8 +1350,8 @@ class PartHealth:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Readiness:
     """
-    Whether requests should be sent here: `ready`, `starting`, or `away` where a part is not there that is needed. `away` names
-    those parts; `parts` has all, for those who may ask.
+    Whether requests should be sent here: `ready`, `starting`, or `away` if a required part is unavailable. `away` names those
+    parts; `parts` has all of them, for callers who may see them.
     """
 
     status: Literal["ready", "starting", "away"]
@@ -1356,7 +1361,7 @@ class Readiness:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """What the service holds and how it stands."""
+    """The contents of the service and its state."""
 
     version: str
     home: str
@@ -1378,29 +1383,29 @@ class Status:
     runtime: str = ""
     address: str | None = None
     degraded: str | None = None
-    """Why the memory is read-only and of what time it is; None when all is well."""
+    """Why the memory is read-only, and the time of the backup that is read; None when all is well."""
     set_aside: SetAside | None = None
-    """What cannot be read; None when there is nothing."""
+    """The statements that cannot be used; None if there are none."""
     redacted: Mapping[str, int] = field(default_factory=dict)
-    """How many secrets of which kind were taken out of texts for this namespace since the folder was made."""
+    """How many secrets of each kind were redacted in this namespace since the folder was created."""
     proposals: int = 0
-    """What was captured and waits for a yes."""
+    """The number of captured proposals that wait for approval."""
     parts: tuple[PartHealth, ...] = ()
-    """How the parts stand, as `/health/ready` tells it."""
+    """The state of the parts, as in `/health/ready`."""
     differences: tuple[str, ...] = ()
-    """Where this node differs from the others of a shared store without harm, a sentence each."""
+    """Harmless differences of this node from the others of a shared store, a sentence each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Health:
     """
-    What questions are answered with, and what is left to do; `status` is `starting` until they are answered at full speed, and
-    `degraded` where a backup stands in for a store that is damaged: `degraded` then says why, and of what time it is.
+    The parts that answer questions, and the work that is left; `status` is `starting` until questions are answered at full speed,
+    and `degraded` while a backup is read in place of a damaged store: `degraded` then says why, and the time of the backup.
 
-    `indexes` counts the nodes in them, `pending` the notes that are still to be understood, `failed` those that were given up.
-    `upstreams` has the origin of the provider of each protocol, which is not asked how it does. `differences` says where a node
-    differs from the others of a shared store without harm, a sentence each. `shards` says of each store of a memory that has
-    several whether it is `ok`, `failing` or `not open` in this process, to who may care for all of it.
+    `indexes` counts the nodes in them, `pending` the notes that are not understood yet, `failed` those that were given up.
+    `upstreams` has the origin of each protocol's provider, whose state is not checked. `differences` lists harmless differences of
+    a node from the others of a shared store, a sentence each. `shards` has, for callers who may manage the whole folder and if a
+    memory has several stores, whether each is `ok`, `failing` or `not open` in this process.
     """
 
     status: Literal["starting", "ok", "degraded"]
@@ -1420,7 +1425,7 @@ class Health:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """Something that is not as the graph says it should be; `what` is a stable word such as `missing-vector`."""
+    """A difference between an index or file and the graph; `what` is a stable word such as `missing-vector`."""
 
     what: str
     iri: str
@@ -1428,14 +1433,14 @@ class Difference:
 
 
 NoteState = Literal["pending", "consolidated", "skipped", "failed"]
-"""How far a note has come: kept and waiting, understood, nothing new in it, or given up until `retry`."""
+"""The state of a note: stored and waiting, understood, without anything new, or given up until `retry`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """
-    One memory as a note would be understood; `about` are names, "USER" for the user. `retires` are the memories that it would end,
-    in their words. `relation` and `value` are what it states, where rules see that; `mood` is how it is meant.
+    A memory as a note would be understood; `about` are names, "USER" for the user. `retires` are the texts of the memories that it
+    would end. `relation` and `value` are what it states, if rules find that; `mood` is how it is meant.
     """
 
     content: str
@@ -1454,13 +1459,13 @@ class Reading:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noted:
     """
-    What became of a note: what was stored, what that retired, what it contradicts without retiring it.
+    The result of a note: the memories stored, those that they retired, and those that they contradict without retiring them.
 
-    A `pending` note is kept, but not yet understood: `memories` are still to come. `note` is None when it was `skipped`. `verbatim`
-    is why the note could not be read, where its one memory is the note word for word.
-    `remarks` are sentences for the writer of the note: what of it is not kept and why, and what is kept without being read.
-    `contents` has the text of every memory that is named. `redacted` counts the secrets by kind that were taken out of the text.
-    Of a dry run, `readings` say what the note would become, and nothing else of it is kept.
+    A `pending` note is stored, but not yet understood: `memories` are still to come. `note` is None if it was `skipped`. `verbatim`
+    is why the note could not be parsed; its one memory is then the note word for word. `remarks` are sentences for the author of
+    the note: what of it is not stored and why, and what is stored without being parsed. `contents` has the text of every memory
+    that is named. `redacted` counts the redacted secrets by kind. For a dry run, `readings` say what the note would become, and
+    nothing else is stored.
     """
 
     note: IRI | None
@@ -1479,9 +1484,9 @@ class Noted:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteStatus:
     """
-    How far a note has come. `agent` understood it; `attempts` failed, the last one by `error`, which said `reason`.
+    The state of a note. `agent` understood it; `attempts` failed, the last one with `error` and `reason`.
 
-    For a skipped note `reason` says why nothing came of it; for a pending one `retry_at` is when it is tried again.
+    For a skipped note `reason` says why nothing resulted from it; for a pending one `retry_at` is the time of the next attempt.
     `contents` has the text of every memory that is named.
     """
 
@@ -1496,7 +1501,7 @@ class NoteStatus:
     retry_at: datetime | None = None
     contents: Mapping[IRI, str] = field(default_factory=dict)
     said: str = ""
-    """What the note says, where notes are listed."""
+    """The text of the note, in listings of notes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1504,7 +1509,7 @@ class Dispute:
     """
     Two current memories, the older IRI first.
 
-    `confidence` is 1 where they contradict each other, else how likely they do, from 0.5 on; `reason` says what speaks for it.
+    `confidence` is 1 if they contradict each other, else the probability that they do, from 0.5 on; `reason` is the evidence.
     """
 
     one: IRI
@@ -1517,7 +1522,7 @@ class Dispute:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settled:
-    """The invalidation with which a dispute was settled, the memory that stays and the one that is over; `contents` of both."""
+    """The invalidation that settled a dispute, the memory that stays and the one that ended; `contents` of both."""
 
     invalidation: IRI
     kept: IRI
@@ -1528,7 +1533,7 @@ class Settled:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undone:
     """
-    A taken-back invalidation: the memory that holds again, and the one that had retired it, which stays as it is.
+    An undone invalidation: the memory that holds again, and the one that had retired it, which is unchanged.
 
     `contents` has the text of both.
     """
@@ -1551,9 +1556,9 @@ class Unforgotten:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """
-    Where one memory comes from: the note, who said it, and what made the memory of it.
+    The origin of one memory: the note, who said it, and the agent that made the memory.
 
-    `agent` is "rules", a model by provider and name, or "" when the note was kept as it was; `agent_iri` can be given to `forget`.
+    `agent` is "rules", a model by provider and name, or "" if the note was stored verbatim; `agent_iri` can be given to `forget`.
     """
 
     memory: IRI
@@ -1571,8 +1576,8 @@ class Source:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
     """
-    What an erasure leaves: who asked for it and when, the graph it was made in, how much went, and the SHA-256 of the IRIs that
-    went, sorted, a line each. It has nothing that was said; the audit graph keeps who, when, where and the digest as `iri`.
+    The receipt of an erasure: who requested it and when, its graph, how much was erased, and the SHA-256 of the erased IRIs,
+    sorted, one per line. It contains nothing that was said; the audit graph has who, when, where and the digest as `iri`.
     """
 
     iri: IRI
@@ -1588,10 +1593,10 @@ class Receipt:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forgotten:
     """
-    What a forget did: the memories it hid, or also deleted together with notes nothing else derives from.
+    The result of a forget: the memories it hid, or also deleted together with notes that nothing else derives from.
 
-    `still_told` are notes that still say what was erased, as other memories come from them. `cases` are those that had been made
-    with what was erased: they are erased as well, as their plans and results may tell of it. An erasure has a `receipt`.
+    `still_told` are notes that still contain what was erased, since other memories come from them. `cases` are those that were made
+    with what was erased: they are erased as well, since their plans and results may contain it. An erasure has a `receipt`.
     """
 
     memories: tuple[IRI, ...]
@@ -1605,8 +1610,8 @@ class Forgotten:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteRow:
     """
-    One row of an import, before it is a note. `position` is its place in the session, counted from 0; `ttl_s` is for how many
-    seconds its memories are remembered.
+    One row of an import, before it is a note. `position` is its place in the session, counted from 0; `ttl_s` is how many seconds
+    its memories are remembered.
     """
 
     content: str
@@ -1626,10 +1631,10 @@ class NoteRow:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
     """
-    What an import did. `notes` has one entry for each row, in their order: its note, or None where it was skipped.
+    The result of an import. `notes` has one entry for each row, in order: its note, or None if it was skipped.
 
-    `pending` of them are kept and not yet understood, `verbatim` are kept word for word, as they could not be read, `known` were
-    here before by their keys. `redacted` counts the secrets by kind that were taken out of the rows.
+    `pending` of them are stored and not yet understood, `verbatim` are stored word for word, since they could not be parsed,
+    `known` were already stored under their keys. `redacted` counts the redacted secrets by kind.
     """
 
     notes: tuple[IRI | None, ...]
@@ -1645,11 +1650,11 @@ class Imported:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ingested:
     """
-    What became of a file, a folder or a page. Of the documents there, `fresh` are new, `changed` were others before, `unchanged`
-    are passed over, and `gone` were there before; `left` more are to be read, where no more were wanted.
+    The result of ingesting a file, a folder or a page. Of its documents, `fresh` are new, `changed` have changed, `unchanged` are
+    skipped, and `gone` no longer exist; `left` more are to be read, if the call had a limit.
 
-    `pieces` is how many pieces came of those that are new or changed, `memories` how many were stored, and `retired` how many
-    hold no longer. `left_out` counts what was not read by the reason, `names` says of which files, the first of them.
+    `pieces` counts the pieces of new and changed documents, `memories` those stored, and `retired` those that no longer hold.
+    `left_out` counts by reason what was not read, `names` lists the first of these files.
     """
 
     fresh: int = 0
@@ -1669,9 +1674,9 @@ class Ingested:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CapturedTurn:
     """
-    Something said in a session that a client's hook tells of: by the user, by the model, or what a tool answered to a command.
+    A turn of a session that a client's hook reports: by the user, by the model, or the output of a tool.
 
-    `turn` tells it from all others of its client; without one its words do.
+    `turn` identifies it within its client; without it the text does.
     """
 
     role: Literal["user", "assistant", "tool"]
@@ -1684,7 +1689,7 @@ class CapturedTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capturing:
-    """What became of what was said: how many turns are kept, to be noted or `proposed`, and why the others are not."""
+    """The result of a capture: how many turns were stored, to be noted or `proposed`, and why the others were not."""
 
     mode: Literal["off", "propose", "on"]
     kept: int = 0
@@ -1694,7 +1699,7 @@ class Capturing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """Something captured that becomes a note once the user says yes; `source` is the hook that told it."""
+    """A captured turn that becomes a note once the user approves it; `source` is the hook that reported it."""
 
     id: str
     content: str
@@ -1708,21 +1713,21 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decided:
-    """What became of proposals: those that were accepted or rejected, and those that do not wait, or not any more."""
+    """The result for proposals: those accepted or rejected, and those that are unknown or no longer wait."""
 
     decided: tuple[str, ...]
     unknown: tuple[str, ...] = ()
     memories: int = 0
     skipped: int = 0
-    """How many had nothing new in them."""
+    """How many contained nothing new."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogEntry:
     """
-    A write that is not done yet, in the words of a write-ahead log: it is replayed at the next start, or sooner.
+    An unfinished write, in the terms of a write-ahead log: it is replayed at the next start, or earlier.
 
-    `id` is the note, or what was captured; `error` the class of what went wrong at the last of its `attempts`.
+    `id` is the note, or the captured entry; `error` is the class of the failure of the last of its `attempts`.
     """
 
     id: str
@@ -1736,35 +1741,36 @@ class LogEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileAnswer:
-    """What the memory tool answers a command, worded as published; `failed` where nothing was done."""
+    """The answer of the memory tool to a command, worded as in its specification; `failed` if nothing was done."""
 
     text: str
     failed: bool = False
     memories: int = 0
     """How many memories were stored."""
     retired: int = 0
-    """How many hold no longer."""
+    """How many memories no longer hold."""
     redacted: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changed:
-    """What a change by SPARQL came to: quads that had not been there, quads that had, and the graphs it wrote to."""
+    """The result of a change by SPARQL: quads that were added, quads that were removed, and the graphs it wrote to."""
 
     added: int
     removed: int
     graphs: tuple[IRI, ...] = ()
     is_new: bool = False
-    """Whether a graph came into being that was written to the graph store."""
+    """Whether a write to the graph store created the graph."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inferred:
     """
-    What follows from the graphs that a namespace reads, and is written into `graph`.
+    The triples inferred from the graphs that a namespace reads; they are written to `graph`.
 
     `triples` are inferred, each in at least one way; `by_rule` counts the ways by the name of their rule. `contradictions` are
-    several values where there can be one. Nothing is inferred, and `is_complete` false, when more follows than `inference.most`.
+    several values where only one is possible. If more than `inference.most` would be inferred, nothing is, and `is_complete` is
+    false.
     """
 
     namespace: str
@@ -1777,7 +1783,7 @@ class Inferred:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exported:
-    """A document that was written: where, in which format, and how long; `statements` are those beside vectors."""
+    """A written document: where, its format and size; `statements` does not count vectors."""
 
     file: str
     form: str
@@ -1788,11 +1794,11 @@ class Exported:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merged:
     """
-    What became of a document: the graphs that its statements went to, and how many of them were new.
+    The result of an import of a document: the graphs of its statements, and how many of them were new.
 
-    `kept` are those that stayed as they were here, `passed_over` those of graphs that no import writes. `memories`, `notes` and
-    `cases` count those of which something was new; of their texts, `vectors` came with the document and `embedded` were made.
-    `redacted` counts the secrets by kind that were taken out of it.
+    `kept` are statements whose local version was kept, `passed_over` those of graphs that no import writes. `memories`, `notes` and
+    `cases` count those with something new; of their texts, `vectors` had their vectors in the document and `embedded` were embedded
+    here. `redacted` counts the redacted secrets by kind.
     """
 
     graphs: tuple[IRI, ...]
@@ -1810,7 +1816,7 @@ class Merged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackedUp:
-    """A backup that was made: its folder, how much it holds, and which earlier ones were let go of."""
+    """A new backup: its folder, its contents in numbers, and the older ones that were deleted."""
 
     folder: str
     bytes: int
@@ -1822,9 +1828,9 @@ class BackedUp:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Synced:
     """
-    What machines told one another: statements that this one sent and took back (`sent`, `withdrawn`), patches of others that came,
-    and what they added and removed here. `rivals` are memories of several machines that can hardly both hold, and `overruled`
-    values that gave way to a later one. `joined` says that this machine was not part of it before.
+    The result of an exchange between machines: statements that this one sent and withdrew (`sent`, `withdrawn`), patches received
+    from others, and what they added and removed here. `rivals` are memories of several machines that probably cannot both be true,
+    and `overruled` counts values that gave way to a later one. `joined` means that this machine took part for the first time.
     """
 
     machine: str
@@ -1844,8 +1850,8 @@ class Synced:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Migrated:
     """
-    A move to another embedder: the fingerprints and lengths of vectors before and after, how many texts there are, how many of
-    them an earlier try had embedded (`resumed`), and the backup. Of a dry run `embedded` is how many there would be.
+    A move to another embedder: the fingerprints and dimensions before and after, the number of texts, how many of them an
+    interrupted run had already embedded (`resumed`), and the backup. For a dry run `embedded` is how many would be.
     """
 
     before: str
@@ -1862,8 +1868,8 @@ class Migrated:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Converted:
     """
-    A data folder that was made an encrypted or a plain one, or has another key: how many backups were converted with it, and which
-    folders in it could not be.
+    A data folder that was encrypted or decrypted, or has a new key: how many backups were converted with it, and which folders in
+    it could not be converted.
     """
 
     folder: str
@@ -1874,7 +1880,7 @@ class Converted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restored:
-    """A backup that is the memory now: which one, how much it holds, and where what was here before is kept."""
+    """A restored backup: which one, its contents in numbers, and where the previous memory is kept."""
 
     folder: str
     statements: int
@@ -1884,21 +1890,21 @@ class Restored:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeFinding:
-    """What a probe found of one thing that a store should have: the request that showed it, and what came back."""
+    """The result of one probe of a store: the request, and the response."""
 
     name: str
     is_needed: bool
-    """Whether a memory cannot be kept without; the rest is wished."""
+    """Whether the feature is required; the others are desirable."""
     outcome: Literal["ok", "failed", "unknown"]
     asked: str
     answered: str
     why: str
-    """What would happen to memories where it fails."""
+    """The consequence for memories if it fails."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probed:
-    """Whether a memory can be kept in a SPARQL endpoint; `verdict` says so in a line, with the reasons where it cannot."""
+    """Whether a SPARQL endpoint can store a memory; `verdict` says so in a line, with the reasons if it cannot."""
 
     query_url: str
     update_url: str
@@ -1912,9 +1918,9 @@ class Probed:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TenantShown:
     """
-    A tenant: in which store its memory is, and how many statements that has (None where that store is away).
-    While it is moved, where to, and how far that is: `copying`, then `cut` and `removing`, when it is there already; `is_moving`
-    tells whether a node is at work on it.
+    A tenant: the store of its memory, and the number of statements there (None if that store is unavailable). During a move: the
+    destination, and the state `copying`, then `cut` and `removing`, when the memory is already there; `is_moving` means that a node
+    is working on it.
     """
 
     tenant: str
@@ -1928,8 +1934,8 @@ class TenantShown:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TenantMoved:
     """
-    A tenant that was moved, or whose move was taken back: how many statements went, their digest, which both stores had, and for
-    how many seconds nobody could write to either.
+    A tenant that was moved, or whose move was undone: the number of statements, their digest, which is the same in both stores, and
+    for how many seconds nobody could write to either.
     """
 
     tenant: str
@@ -1944,7 +1950,7 @@ class TenantMoved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenShown:
-    """A token: who has it and what it is good for; no `namespaces` are all. `token` itself is there once, when it was created."""
+    """A token: its name and rights; no `namespaces` means all. `token` itself is only returned once, when it is created."""
 
     name: str
     tenant: str
@@ -1956,7 +1962,7 @@ class TokenShown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A memory or an anchor on the map, by its IRI and what it says, in 400 characters, or is called; `score` is in 0..1."""
+    """A memory or an anchor on the map, by its IRI and its text (400 characters) or name; `score` is in 0..1."""
 
     iri: IRI
     text: str
@@ -1981,7 +1987,7 @@ class Region:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crossing:
-    """A link that joins two regions, `regions` by their places on the list of them, or -1 for one that is not listed."""
+    """A link between two regions; `regions` are their positions on the list of regions, or -1 for one that is not listed."""
 
     ends: tuple[Place, Place]
     regions: tuple[int, int]
@@ -1991,7 +1997,7 @@ class Crossing:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
     """
-    The graph of the map in numbers; the user is left out, as everything is about them.
+    The graph of the map in numbers; the user is left out, since nearly everything is about them.
 
     `density`, `clustering` and `largest` (share of the largest component) are in 0..1, `modularity` in −½..1.
     """
@@ -2009,10 +2015,10 @@ class Layout:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
     """
-    The map of a namespace at a time: what belongs together, what it turns on, what is new and what fades, and what joins it.
+    The map of a namespace at a time: its regions, its central nodes, what is new and what decays, and the links between regions.
 
     `energy` is the mean of the memories, 0..100. `seasons` names some memories of each season, in the order emerging, active,
-    stable, decaying. `recent` says what was done last.
+    stable, decaying. `recent` lists the latest events.
     """
 
     namespace: str
@@ -2025,13 +2031,13 @@ class Manifest:
     crossings: tuple[Crossing, ...]
     recent: str
     left_out: int = 0
-    """Memories of a large namespace, all but the latest, that are not on the map."""
+    """How many memories of a large namespace are not on the map, which only has the latest."""
     text: str = ""
     """The same for a model, in 2,000 characters at most."""
 
 
 Match = Literal["concept", "alias", "semantic", "content"]
-"""Why a key came: the question spells it, or another name of it; it means the same; a memory it leads to does."""
+"""Why a key was found: the question spells it, or another name of it; it has the same meaning; or a memory it leads to does."""
 
 Band = Literal["shallow", "medium", "deep"]
 
@@ -2039,9 +2045,9 @@ Band = Literal["shallow", "medium", "deep"]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundKey:
     """
-    A key that a question leads to, without a word of any memory.
+    A key that a question leads to, without the text of any memory.
 
-    `specificity` is one over the memories that it leads to now, `cluster` counts the names that it goes by.
+    `specificity` is one over the number of memories it leads to now, `cluster` counts its names.
     """
 
     key: IRI
@@ -2081,7 +2087,7 @@ class ReachedMemory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyPage:
-    """Where a key leads, best first: one page of it, and the offset of the next, if there is one."""
+    """One page of the memories that a key leads to, best first, and the offset of the next page, if there is one."""
 
     key: IRI
     name: str
@@ -2097,7 +2103,7 @@ class KeyPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyOf:
-    """A key of a memory: from here the walk goes on. `memory_count` says to how many memories it leads, this one included."""
+    """A key of a memory, from which you can go on. `memory_count` is the number of memories it leads to, this one included."""
 
     key: IRI
     name: str
@@ -2109,7 +2115,7 @@ class KeyOf:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenedMemory:
-    """One memory in full, and the keys that lead on from it, the heaviest first; the numbers are those after it was read."""
+    """One memory in full, and the keys that lead on from it, heaviest first; the numbers are those after this read."""
 
     memory: IRI
     content: str
@@ -2132,7 +2138,7 @@ class OpenedMemory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelatedMemory:
-    """A memory that shares keys with another, or was linked to it by hand: `link` says which."""
+    """A memory that shares keys with another, or is linked to it by hand: `link` says which."""
 
     memory: IRI
     content: str
@@ -2153,10 +2159,10 @@ class Related:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToRemember:
     """
-    A text to be remembered under some keys.
+    A text to be stored under some keys.
 
-    `types` says of keys whether they are names or proper nouns; those that it does not name are concepts. Without `keys` it is
-    reached by its own names and nouns. `ttl_s` is how many seconds it is to be remembered, `source` says how it came in.
+    `types` says of keys whether they are names or proper nouns; the others are concepts. Without `keys` the memory is found by the
+    names and nouns of its text. `ttl_s` is how many seconds it is remembered, `source` its origin.
     """
 
     content: str
@@ -2171,11 +2177,11 @@ class ToRemember:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remembered:
     """
-    What became of a text: the memory it is `saved` as.
+    The result of storing a text: the memory it is `saved` as.
 
-    It `superseded` one that said nearly the same (`deduplicated`; `conflict` when both had a key in common); where exactly this
-    was remembered before, nothing is written and that one is `repeated`, and deeper. `contradicts` is only a flag. `redacted`
-    counts the secrets by kind that were taken out of the text.
+    It `superseded` a memory that was almost the same (`deduplicated`; `conflict` if both had a key in common). If exactly the same
+    text was already stored, nothing is written: `repeated` is that memory, which becomes deeper. `contradicts` is only a flag.
+    `redacted` counts the redacted secrets by kind.
     """
 
     saved: IRI
@@ -2191,7 +2197,7 @@ class Remembered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchRow:
-    """What became of one item of a batch: what was remembered, or why it was not."""
+    """The result for one item of a batch: what was stored, or why it was not."""
 
     remembered: Remembered | None = None
     error: str | None = None
@@ -2200,8 +2206,8 @@ class BatchRow:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DirectMemory:
     """
-    A memory that direct recall found. `hop` is 1 when the question led to it by itself; `via` are the keys that did; `relevance` is
-    its plain cosine to the question.
+    A memory that direct recall found. `hop` is 1 if the question led to it directly; `via` are the keys that led to it; `relevance`
+    is its plain cosine to the question.
     """
 
     memory: IRI
@@ -2217,7 +2223,7 @@ class DirectMemory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DirectRecall:
-    """The memories that direct recall found, best first; none when nothing anchors the question."""
+    """The memories that direct recall found, best first; none if the question matches nothing to start from."""
 
     query: str
     namespace: str
@@ -2253,7 +2259,7 @@ class MemoryRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cleaned:
-    """What was let go of: memories whose time was over, and learned phrases that nobody used."""
+    """What was removed: memories that expired, and learned phrases that were not used."""
 
     expired: int
     phrases: int = 0
@@ -2262,7 +2268,7 @@ class Cleaned:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryStats:
     """
-    Counts over what a caller reads: keys that are written and entities that are keys, current memories, links; then all memories,
+    Counts over the graphs that a caller reads: written keys and entities that are keys, current memories, links; then all memories,
     notes and sessions, the first and last memory, and the bytes on disk.
     """
 
@@ -2285,11 +2291,10 @@ class MemoryStats:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
     """
-    What a namespace is mostly about, counted over the memories that hold: names, and how many memories have each, most first.
+    The main topics of a namespace, counted over the current memories: names, and how many memories have each, most frequent first.
 
-    `languages` are those of the files that memories name. `decisions` are the latest memories with the
-    tag `decision`, newest first. `line` says the same in one sentence; `at` is when it was
-    counted, and `is_cached` that nothing was written since.
+    `languages` are those of the files that memories name. `decisions` are the latest memories with the tag `decision`, newest
+    first. `line` says the same in one sentence; `at` is when it was counted, and `is_cached` means that nothing was written since.
     """
 
     namespace: str
@@ -2310,7 +2315,7 @@ class Profile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """A memory in a bundle: the beginning of what it says."""
+    """A memory in a bundle: the beginning of its text."""
 
     id: IRI
     preview: str
@@ -2321,9 +2326,9 @@ class Preview:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionBundle:
     """
-    What a session starts from: the profile in a line, and memories by what they are tagged as, each in its first group.
+    What a session starts from: the profile in a line, and memories grouped by their tags, each in the first group that fits.
 
-    `indexed` says that the project folder was taken in just now; `waiting` counts notes that are still to be understood.
+    `indexed` means that the project folder was ingested just now; `waiting` counts notes that are not understood yet.
     """
 
     namespace: str
@@ -2340,8 +2345,8 @@ class SessionBundle:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionSummary:
     """
-    The summary of a session as a memory. `members` are the memories that it was made of, in their order; `model` is who worded
-    it, None where its memories did. It takes the place of `replaced`, where the session had one.
+    The summary of a session as a memory. `members` are the memories that it was made of, in order; `model` wrote it, None if it
+    consists of their beginnings. It replaces `replaced`, if the session had a summary.
     """
 
     id: IRI
@@ -2355,7 +2360,10 @@ class SessionSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replied:
-    """A question with the memories that bear on it, and what a model makes of them; None where none is asked, or none is set."""
+    """
+    A question with the memories relevant to it, and a model's answer from them; None if no answer was requested, or no model is
+    set.
+    """
 
     memories: Recollection
     answer: str | None = None
@@ -2365,11 +2373,11 @@ class Replied:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Strength:
-    """The numbers of a memory that its use moves; `rank.py` has their laws. None is a number that was never set."""
+    """The numbers of a memory that change with its use; `rank.py` has the formulas. None is a number that was never set."""
 
     importance: float | None = None
     effective_importance: float | None = None
-    """What age has left of the importance: less by .2 % each day."""
+    """The importance reduced by age: .2 % less each day."""
     depth: float = 0.0
     energy: float | None = None
     usefulness: float | None = None
@@ -2382,7 +2390,7 @@ class Strength:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Read:
-    """A memory was read in full."""
+    """The event that a memory was read in full."""
 
     memory: IRI
     graph: IRI
@@ -2391,7 +2399,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Used:
-    """A memory came back from a question: it was used, which makes it no deeper."""
+    """The event that a memory was recalled: this counts as use, and does not make it deeper."""
 
     memory: IRI
     graph: IRI
@@ -2401,9 +2409,10 @@ class Used:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traversed:
     """
-    Somebody came to a memory over a key. `graph` is the memory's, `key_graph` the key's, which may be written only now.
+    The event that a caller reached a memory over a key. `graph` is the memory's, `key_graph` the key's, which may not be written
+    yet.
 
-    `weight` is that of the link where none is written yet.
+    `weight` is that of the link, used if the link is not written yet.
     """
 
     key: Key
@@ -2416,7 +2425,7 @@ class Traversed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:
-    """A link was looked at and not taken; one that is not written stays as it is."""
+    """The event that a link was looked at and not followed; a link that is not written yet stays unchanged."""
 
     key: IRI
     memory: IRI
@@ -2425,7 +2434,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """Something else that counts its uses was used once more, as a phrase that a key has learned."""
+    """The event that another node with a usage counter was used, such as a learned phrase of a key."""
 
     node: IRI
     graph: IRI
@@ -2434,8 +2443,8 @@ class Counted:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Followed:
     """
-    A path over associations: its memories in order and what they say, and the kind and the weight, 0..1, of the link to each but
-    the first.
+    A path over associations: its memories in order with their texts, and the kind and weight (0..1) of the link to each except the
+    first.
     """
 
     memories: tuple[IRI, ...]
@@ -2446,7 +2455,7 @@ class Followed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Activated:
-    """A memory that activation has reached, and how active it is: 0..1."""
+    """A memory that activation has reached, and its activation: 0..1."""
 
     memory: IRI
     activation: float
@@ -2456,8 +2465,8 @@ class Activated:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relation:
     """
-    How a memory is related to what was asked about: `similar`, `references`, `merges`, `rival` or another word, how strongly (0..1)
-    where that is known, and whether the link leads `out` to it, comes `in` from it, or is of `both` sides.
+    How a memory is related to the requested one: `similar`, `references`, `merges`, `rival` or another word, its strength (0..1)
+    where known, and whether the link leads `out` to it, comes `in` from it, or has no direction (`both`).
     """
 
     memory: IRI
@@ -2473,7 +2482,7 @@ BranchStage = Literal["staged", "applied", "undone"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compaction:
-    """A memory that a compaction lets go, and why; one that is `merged` says the same as `into`, which has its notes then."""
+    """A memory that a compaction removes, and why; one that is `merged` says the same as `into`, which then has its notes."""
 
     memory: IRI
     content: str
@@ -2486,10 +2495,10 @@ class Compaction:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compacted:
     """
-    What a compaction does or did, by reason, of `total` memories of which `remaining` are left.
+    The plan or result of a compaction, by reason, of `total` memories of which `remaining` are left.
 
-    `branch` is the graph that has what it adds; None where nothing goes. `alike` pairs are near in meaning and yet say something
-    else, so that both stay. `changes` are the first lines of what goes, `more` counts those that are not listed.
+    `branch` is the graph with its additions; None if nothing is removed. `alike` pairs are similar in meaning and yet differ in
+    content, so that both stay. `changes` are the first lines of the removals, `more` counts those that are not listed.
     """
 
     branch: IRI | None
@@ -2506,7 +2515,7 @@ class Compacted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Archived:
-    """The memories that had no energy left, and the text of each; with `dry_run` they are still there."""
+    """The memories without energy, and the text of each; with `dry_run` they are not archived."""
 
     memories: tuple[IRI, ...]
     dry_run: bool = False
@@ -2516,9 +2525,9 @@ class Archived:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
     """
-    A memory as an expression gets it: what it says, of what `type` it is, and its tags.
+    A memory as an expression gets it: its text, its `type`, and its tags.
 
-    Recalled, it has an `activation` and the `score` that it is ranked by, both in 0..1.
+    A recalled one has an `activation` and the `score` that it is ranked by, both in 0..1.
     """
 
     iri: IRI
@@ -2533,7 +2542,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marks:
-    """What is said of a memory beside its text: its type in a word, how important it is, 0..1, its tags and its container."""
+    """Attributes of a memory beside its text: its type in a word, its importance, 0..1, its tags and its container."""
 
     type: str | None = None
     importance: float | None = None
@@ -2544,7 +2553,7 @@ class Marks:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluated:
     """
-    What expressions came to: the value of each, in their order, and the last one as `text` that reads back as the same.
+    The result of expressions: the value of each, in order, and the last one as `text`, which parses to the same value.
 
     `calls` is how many verbs were called.
     """

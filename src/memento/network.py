@@ -19,24 +19,24 @@ from urllib.parse import urlsplit
 from memento.errors import GraphError
 
 _GLOBAL_IPV6 = ipaddress.ip_network("2000::/3")
-"""All of IPv6 that is anybody's."""
+"""The IPv6 addresses that are globally allocated."""
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
-"""How a network without IPv4 writes an address of IPv4."""
+"""The prefix with which a network without IPv4 writes IPv4 addresses."""
 
 Address = tuple[socket.AddressFamily, socket.SocketKind, int, str, tuple[Any, ...]]
 
 
 def connect(url: str, until: float, *, trusts_literals: bool = False) -> http.client.HTTPConnection:
     """
-    Connect to an address that was looked at.
+    Connect to a checked address.
 
     Args:
         until: when to give up, by the monotonic clock.
-        trusts_literals: take a host that is itself an address, or localhost, at its word.
+        trusts_literals: accept a host that is itself an address, or localhost, without the check.
 
     Raises:
-        GraphError: no address of HTTP, or the host is not public.
-        OSError, TimeoutError: it cannot be reached, or not in time.
+        GraphError: not an HTTP address, or the host is not public.
+        OSError, TimeoutError: the host cannot be reached, or not in time.
     """
     parts = urlsplit(url)
     host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
@@ -62,14 +62,14 @@ def connect(url: str, until: float, *, trusts_literals: bool = False) -> http.cl
 
 def resolve_host(host: str, port: int, *, trusts_literals: bool = True) -> Sequence[Address]:
     """
-    Return the addresses of a host, all of which are public unless the host is itself an address, or localhost.
+    Return the addresses of a host; all of them are public unless the host is itself an address, or localhost.
 
     Args:
-        trusts_literals: let those two be; without, they must be public too.
+        trusts_literals: accept those two; otherwise they must be public too.
 
     Raises:
-        GraphError: it is somewhere else too.
-        OSError: it is nowhere.
+        GraphError: an address of the host is not public.
+        OSError: the name cannot be resolved.
     """
     addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     if not (trusts_literals and _is_literal(host)):
@@ -85,7 +85,7 @@ def resolve_host(host: str, port: int, *, trusts_literals: bool = True) -> Seque
 
 def is_public(address: str) -> bool:
     """
-    Tell whether an address is one of the Internet: not of this machine, of its network or of a cloud's inside.
+    Tell whether an address is a public Internet address: not of this machine, its network or the inside of a cloud.
 
     >>> [is_public(one) for one in ("8.8.8.8", "127.0.0.1", "169.254.169.254", "10.0.0.1", "::1", "fe80::1", "::ffff:127.0.0.1")]
     [True, False, False, False, False, False, False]
@@ -110,7 +110,7 @@ def _is_literal(host: str) -> bool:
 
 
 def remaining_s(until: float) -> float:
-    """Return the seconds that are left; raise `TimeoutError` when none are."""
+    """Return the remaining seconds; raise `TimeoutError` if none remain."""
     left = until - time.monotonic()
     if left <= 0:
         raise TimeoutError

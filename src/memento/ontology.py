@@ -31,10 +31,9 @@ _CARDINALITIES = {(1, 1): "exactly one", (0, 1): "at most one", (1, None): "at l
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Term:
     """
-    One term. `domain` and `range` list the members where the ontology names a union; `traits` are functional, symmetric …
+    One term. `domain` and `range` list the members if the ontology names a union; `traits` are functional, symmetric …
 
-    `type` is the class of an individual. `parents` are what a class or property is a kind of, `inverses` its properties the other
-    way round.
+    `type` is the class of an individual. `parents` are the superclasses or superproperties, `inverses` the inverse properties.
     """
 
     iri: IRI
@@ -54,7 +53,9 @@ class Term:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """What a shape asks of one property, or of the node itself where there is no `path`; `message` says how to mend it."""
+    """
+    A constraint of a shape on one property, or on the node itself if there is no `path`; `message` says how to fix a violation.
+    """
 
     path: str
     count: str
@@ -63,7 +64,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """A node shape: what it looks at, in words, and what it asks."""
+    """A node shape: its target, in words, and its constraints."""
 
     iri: IRI
     label: str
@@ -91,7 +92,7 @@ def load_shapes() -> tuple[Shape, ...]:
 
 @cache
 def load_alignments() -> Mapping[IRI, tuple[tuple[IRI, IRI], ...]]:
-    """Map each term to (how, to what) for all that relates it to another vocabulary."""
+    """Map each term to (relation, other term) for every relation to another vocabulary."""
     relations: dict[IRI, set[tuple[IRI, IRI]]] = {}
     for subject, how, to in chain(*(document(f"ontology/{name}.ttl").triples() for name in ("alignment", "labels"))):
         if subject.startswith(MEM.base) and isinstance(subject, IRI) and isinstance(to, IRI) and how.startswith(_SAYS):
@@ -101,7 +102,7 @@ def load_alignments() -> Mapping[IRI, tuple[tuple[IRI, IRI], ...]]:
 
 @cache
 def find_uses(term: Term) -> Mapping[str, tuple[Term, ...]]:
-    """Map how the vocabulary uses a term to the terms that do, in the order of the file; a use that there is not is left out."""
+    """Map each use of a term in the vocabulary to the terms with that use, in the order of the file; unused kinds are left out."""
     terms = load_terms()
     uses = {
         "subclasses" if term.kind == "class" else "subproperties": [one for one in terms if term.iri in one.parents],
@@ -114,7 +115,7 @@ def find_uses(term: Term) -> Mapping[str, tuple[Term, ...]]:
 
 @cache
 def find_example(term: Term) -> str:
-    """Find the first statement of the sample world that has a term, as Turtle; empty where it has none."""
+    """Find the first statement of the sample world that contains a term, as Turtle; empty if there is none."""
     name = term.name
     use = re.compile(rf"\bmem:{name}\b")
     subject, lines = "", assets.read("ontology/world.trig").decode("utf-8").splitlines()
@@ -129,7 +130,7 @@ def find_example(term: Term) -> str:
 
 def write_example_query(term: Term) -> str:
     """
-    Write a query that finds what a memory has of a term, and runs as it stands.
+    Write a complete query that finds the statements of a memory with a term.
 
     >>> print(write_example_query(next(one for one in load_terms() if one.name == "slot")))
     PREFIX mem: <http://purl.org/memento/>
@@ -151,7 +152,7 @@ def write_example_query(term: Term) -> str:
 
 
 def describe_ontology(predicate: IRI) -> str:
-    """Return what the ontology says of itself under a predicate."""
+    """Return what the ontology states about itself with a predicate."""
     return document("ontology/memento.ttl").one(IRI(MEM.base), predicate)
 
 
@@ -189,7 +190,7 @@ def _read_term(name: str, heading: str, of: Document) -> Term:
 
 
 def _list_classes(of: Document, subject: IRI, predicate: IRI) -> tuple[IRI, ...]:
-    """List the classes that a term names, the members of a union one by one."""
+    """List the classes that a term names; for a union, its members."""
     classes: list[IRI] = []
     for value in of.objects(subject, predicate):
         union = [one for head in of.objects(value, OWL.unionOf) for one in of.items(head)]
@@ -236,7 +237,7 @@ def _write_path(node: str, of: Document) -> str:
 
 def short(iri: str) -> str:
     """
-    Shorten an IRI by its prefix where it has one.
+    Shorten an IRI by its prefix, if it has one.
 
     >>> short("http://www.w3.org/ns/prov#Entity"), short("urn:x")
     ('prov:Entity', '<urn:x>')
@@ -271,9 +272,9 @@ _TRAITS = {OWL.FunctionalProperty: "functional", OWL.SymmetricProperty: "symmetr
 
 def draw_diagram(heading: str) -> str:
     """
-    Draw the classes under a heading, what their properties hold, and what they point at; empty where there is nothing to draw.
+    Draw the classes under a heading, their literal properties, and their links; empty if there is nothing to draw.
 
-    A class of another heading is drawn by its name alone.
+    A class of another heading is only drawn by its name.
     """
     own = [term for term in load_terms() if term.heading == heading]
     classes = [term.iri for term in own if term.kind == "class"]
@@ -296,7 +297,7 @@ def _diagram_lines(term: Term, classes: Sequence[IRI]) -> list[str]:
 
 
 def _node_name(iri: IRI | None) -> str:
-    """Name a class in a diagram, where a colon would end it."""
+    """Name a class in a diagram, where a colon would end the name."""
     name = iri or ""
     return name.removeprefix(MEM.base) if name.startswith(MEM.base) else short(name).replace(":", "_")
 
@@ -342,7 +343,7 @@ NOTES: Mapping[str, tuple[str, ...]] = {
         "has no words for it; `queries/library/owl_time.rq` writes the intervals and instants of memories out.",
     ),
 }
-"""What there is to know of the vocabulary as a whole: paragraphs, with code between backticks."""
+"""Notes on the vocabulary as a whole: paragraphs, with code between backticks."""
 
 
 def write_page() -> str:
@@ -437,7 +438,7 @@ def _write_shape(shape: Shape) -> Iterator[str]:
 
 
 def _link_terms(iris: tuple[IRI, ...]) -> str:
-    """Link our own terms to where they are described."""
+    """Link terms of this vocabulary to their descriptions."""
     known = {term.iri: term for term in load_terms()}
     return ", ".join(
         f"[{known[iri].name}](#{_anchor_of(_heading_of(known[iri]))})" if iri in known else f"`{short(iri)}`"
@@ -446,13 +447,13 @@ def _link_terms(iris: tuple[IRI, ...]) -> str:
 
 
 def _heading_of(term: Term) -> str:
-    """Return what a term goes by as a heading: `mem:State` and `mem:state` must lead to different places."""
+    """Return the anchor text of a term: `mem:State` and `mem:state` must lead to different places."""
     return f"Class {term.name}" if term.kind == "class" else term.name
 
 
 def _anchor_of(heading: str) -> str:
     """
-    Return where Markdown viewers put a heading.
+    Return the anchor that Markdown viewers give a heading.
 
     >>> _anchor_of("Vectors, in exports")
     'vectors-in-exports'
@@ -469,11 +470,11 @@ _OTHERS: dict[str, IRI | dict[str, IRI | str]] = {
     "startedAtTime": {"@id": PROV.startedAtTime, "@type": XSD.dateTime},
     "endedAtTime": {"@id": PROV.endedAtTime, "@type": XSD.dateTime},
 }
-"""What Memento writes with other vocabularies."""
+"""The terms of other vocabularies that Memento writes."""
 
 
 def build_context() -> dict[str, Any]:
-    """Map each term to its definition, in the order of the ontology, those of other vocabularies last."""
+    """Map each term to its definition, in the order of the ontology, with other vocabularies last."""
     return {"@version": 1.1, **{term.name: _define_term(term) for term in load_terms()}, **_OTHERS}
 
 

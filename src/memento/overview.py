@@ -36,13 +36,13 @@ from memento.worker import Worker
 logger = logging.getLogger(__name__)
 
 MOST_CHARS = 2_000
-"""Characters of a summary."""
+"""Maximum characters of a summary."""
 _BEGINNING = 100
-"""Characters of each memory in a summary that no model words."""
+"""Characters of each memory in a summary without a model."""
 _MOST_NAMES, _MOST_PACKAGES, _MOST_DECISIONS = 10, 20, 10
 DECISION = "decision"
 SUMMARY = "summary"
-"""The kind of a memory that sums a session up, and how its note came in."""
+"""The kind of a session's summary, and the source of its note."""
 
 LANGUAGES = {
     **dict.fromkeys((".py", ".pyi", ".ipynb"), "Python"),
@@ -66,11 +66,11 @@ LANGUAGES = {
     ".html": "HTML",
     ".css": "CSS",
 }
-"""The language of a file by the end of its name."""
+"""The language of a file by its extension."""
 
 
 def count_profile(scope: Scope, parts: Backends) -> Profile:
-    """Count what the memories of a scope's namespace that hold are tagged as, are about and name."""
+    """Count the tags, entities and code names of the current memories of a scope's namespace."""
     counts: dict[str, list[tuple[str, int]]] = {}
     for row in parts.graph.select("library/profile", [scope.graph]):
         counts.setdefault(str(row["what"]), []).append((str(row["name"]), int(str(row["count"]))))
@@ -108,9 +108,9 @@ def count_profile(scope: Scope, parts: Backends) -> Profile:
 
 def _write_line(profile: Profile) -> str:
     """
-    Write a profile as one sentence, without what any memory says.
+    Write a profile as one sentence, without the text of any memory.
 
-    The three names that most memories have stand for each kind of thing.
+    Each kind of thing is represented by its three most frequent names.
     """
     if not profile.memories:
         return f"Nothing is remembered in the namespace {profile.namespace} yet."
@@ -131,14 +131,14 @@ def _write_line(profile: Profile) -> str:
 
 
 class Profiles:
-    """The profiles of one memory by namespace, each good until something is written. May be used from many threads."""
+    """The profiles of one memory by namespace, each valid until the next write. May be used from many threads."""
 
     def __init__(self, parts: Backends, writing: AbstractContextManager[object]) -> None:
         self._parts, self._writing = parts, writing
         self._kept: dict[IRI, tuple[int, Profile]] = {}
 
     def get_profile(self, scope: Scope) -> Profile:
-        """Return the profile of a namespace: the one that was counted, where nothing was written since."""
+        """Return the profile of a namespace, from the cache if nothing was written since."""
         writes = self._parts.graph.writes
         kept = self._kept.get(scope.graph)
         if kept and kept[0] == writes:
@@ -152,7 +152,7 @@ class Profiles:
         Count the profile of a namespace again.
 
         Args:
-            writes: keep it in the graph too, as a `mem:Profile`, unless nothing is remembered there.
+            writes: also store it in the graph as a `mem:Profile`, unless the namespace is empty.
         """
         profile = count_profile(scope, self._parts)
         if writes and profile.memories:
@@ -172,7 +172,7 @@ class Profiles:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """What a session is summed up from: its memories in their order, and the summary it has already."""
+    """The input of a session's summary: its memories in order, and its current summary."""
 
     session: IRI
     name: str
@@ -182,10 +182,10 @@ class Told:
 
 def find_session(name: str | None, scope: Scope, parts: Backends) -> Told:
     """
-    Find the memories of a session, by default of the one in which something was said last.
+    Find the memories of a session, by default of the one with the latest turn.
 
     Raises:
-        NotFound: there is no such session, none at all, or none with a memory.
+        NotFound: the session does not exist, there are no sessions, or it has no memories.
     """
     if name is None:
         latest = parts.graph.select("library/latest_session", [scope.graph])
@@ -211,9 +211,9 @@ def find_session(name: str | None, scope: Scope, parts: Backends) -> Told:
 
 def summarise_extractively(told: Told) -> str:
     """
-    Sum a session up by the beginnings of its memories in their order, in 2,000 characters at most.
+    Summarise a session by the beginnings of its memories in order, in at most 2,000 characters.
 
-    Where that is too long, the last ones are left out and counted.
+    If that is too long, the last ones are left out and counted.
     """
     lines = [f"Session {told.name}:", *(f"- {shorten_line(content, _BEGINNING)}" for _, content in told.members)]
     kept = list(lines)
@@ -225,7 +225,9 @@ def summarise_extractively(told: Told) -> str:
 
 
 def plan_summary(told: Told, text: str, scope: Scope, at: datetime) -> tuple[IRI, Change]:
-    """Return the memory that sums a session up, and the change that writes it: derived from its members, and of high importance."""
+    """
+    Return the summary of a session as a memory, and the change that writes it: derived from its members, with high importance.
+    """
     note = Note(iri=mint("note"), content=text, at=at, source=SUMMARY)
     memory = Memory(
         iri=mint("memory"),
@@ -250,13 +252,13 @@ def plan_summary(told: Told, text: str, scope: Scope, at: datetime) -> tuple[IRI
 
 
 MOST_PAGES = 50
-"""Pages of one namespace."""
+"""Maximum number of pages in one namespace."""
 _BETWEEN_S = 1.0
-"""Seconds from one round of rendering to the next, however much is written."""
+"""Seconds between two rounds of rendering, however much is written."""
 MEMORY_GRAPHS = "urn:memento:graph:"
 
 Render = Callable[[IRI, Page], str]
-"""Answers the page of a graph as Markdown; raises `MementoError`."""
+"""Renders the page of a graph as Markdown; raises `MementoError`."""
 
 
 class Pages:
@@ -264,10 +266,10 @@ class Pages:
 
     def __init__(self, parts: Backends, writing: AbstractContextManager[object], render: Render) -> None:
         self._parts, self._writing, self._render = parts, writing, render
-        self._declared: dict[IRI, tuple[IRI, Page]] | None = None  # page → its graph and itself; None: yet to be read
+        self._declared: dict[IRI, tuple[IRI, Page]] | None = None  # page → its graph and itself; None: not read yet
         self._stale: set[IRI] = set()
         self._dropped_at = -1
-        """The count of writes when answers were dropped last, as something was being forgotten."""
+        """The number of writes when answers were last dropped, because something was being forgotten."""
         self._lock = threading.RLock()
         self._next_round = 0.0
         self._worker = Worker(self._work, "pages")
@@ -280,11 +282,11 @@ class Pages:
 
     def declare(self, page: Page, scope: Scope) -> Page:
         """
-        Let a page stand, in the place of one of that name, with its first answer.
+        Store a standing page with its first answer, replacing one of the same name.
 
         Raises:
             InputError: the namespace has too many pages.
-            MementoError: it cannot be answered; nothing is written.
+            MementoError: the page cannot be answered; nothing is written.
         """
         count = sum(one.name != page.name for one in self._pages_of(scope))
         if count >= MOST_PAGES:
@@ -304,17 +306,17 @@ class Pages:
             )
             known[page.iri] = (scope.graph, made)
             self._stale.discard(page.iri)
-            if self._parts.graph.writes - start > 1:  # somebody wrote while it was being answered
+            if self._parts.graph.writes - start > 1:  # another write happened while it was being answered
                 self._stale.add(page.iri)
                 self._worker.wake()
         return made
 
     def read_page(self, name: str, scope: Scope) -> Page:
         """
-        Return a page with an answer that has all that was written until now.
+        Return a page whose answer includes everything written so far.
 
         Raises:
-            NotFound: no page of that name; lists those there are.
+            NotFound: there is no page of that name; lists the existing ones.
         """
         page = self._find(name, scope)
         with self._lock:
@@ -331,7 +333,7 @@ class Pages:
         return page
 
     def mark_stale(self, graphs: Collection[IRI] | None) -> None:
-        """Have the pages answered again that read graphs which were written; None is any graph, its pages among it."""
+        """Schedule the pages that read the written graphs; None is any graph, and the pages may have changed too."""
         with self._lock:
             if graphs is None:
                 self._declared = None
@@ -345,17 +347,18 @@ class Pages:
         self._worker.wake()
 
     def drop_answers(self) -> None:
-        """Remove every answer, and every profile, from the graph: something is being forgotten. The caller is the one writer."""
+        """
+        Remove every answer and every profile from the graph, because something is being forgotten. The caller must hold the write
+        lock.
+        """
         if self._parts.degraded or self._parts.graph.failure:
             return
         with self._lock:
             try:
-                rows = (
-                    [] if self._parts.is_following else _list_rendered(self._parts)
-                )  # the other node has removed them
+                rows = [] if self._parts.is_following else _list_rendered(self._parts)  # another node has removed them
                 if rows:
                     self._parts.graph.apply(Change(removes=tuple(_remove_rendered(rows))))
-            except GraphError as error:  # as while another store takes its place
+            except GraphError as error:  # for example while the store is being replaced
                 logger.warning("pages.not-dropped", extra={"error": type(error).__name__})
             if self._declared:
                 self._declared = {
@@ -369,12 +372,12 @@ class Pages:
             self._worker.wake()
 
     def close(self, wait_s: float) -> None:
-        """Answer what is stale, in so many seconds, and then nothing more."""
+        """Answer stale pages for at most some seconds, then stop."""
         until = time.monotonic() + wait_s
         was_used = self._worker.running
         self._worker.stop(wait_s)
         if was_used:
-            with suppress(MementoError):  # a store that fails is closed all the same
+            with suppress(MementoError):  # close even if the store fails
                 self._render_stale(until)
 
     def _pages_of(self, scope: Scope) -> list[Page]:
@@ -389,7 +392,7 @@ class Pages:
         return pages[name]
 
     def _read_declared(self) -> dict[IRI, tuple[IRI, Page]]:
-        """Return the pages there are, read from the graph the first time: what was written before is not in their answers."""
+        """Return the pages, read from the graph the first time: their answers do not include earlier writes."""
         if self._declared is None:
             rows = self._parts.graph.select("library/pages", _list_graphs(self._parts))
             self._declared = {cast(IRI, row["page"]): _to_page(row) for row in reversed(rows)}
@@ -404,7 +407,9 @@ class Pages:
             with self._lock:
                 self._read_declared()
             self._render_stale()
-        except MementoError as error:  # as when the store is let go of meanwhile: the next write asks for them again
+        except (
+            MementoError
+        ) as error:  # for example because the store is being closed: the next write schedules them again
             if not self._worker.stopping.is_set():
                 logger.warning("pages.failed", extra={"error": type(error).__name__})
             return None
@@ -426,7 +431,7 @@ class Pages:
                 self._render_page(*known)
 
     def _render_page(self, graph: IRI, page: Page) -> Page:
-        """Answer a page, and keep the answer where nothing was forgotten meanwhile."""
+        """Answer a page, and store the answer unless something was forgotten meanwhile."""
         with self._lock:
             self._stale.discard(page.iri)
         start, at = self._parts.graph.writes, self._parts.clock()

@@ -88,7 +88,7 @@ def rate_importance(source: str, tags: Iterable[str], priority: str) -> float:
 
 
 def age_importance(importance: float, days: float) -> float:
-    """Return what is left of an importance, 0..1: .2 % less each day, half after 346 days."""
+    """Return the importance reduced by age, 0..1: .2 % less each day, half after 346 days."""
     return float(importance * 0.998**days)
 
 
@@ -276,7 +276,7 @@ HALF_LIFE_DAYS = 7.0
 
 
 def recency(days: F) -> F:
-    """Return how recent a use was, 0..1: half after a week."""
+    """Return how recent a use is, 0..1: half after a week."""
     halved: F = 0.5 ** (days / HALF_LIFE_DAYS)
     return halved
 
@@ -471,7 +471,7 @@ Vectors = NDArray[np.float32]
 
 def unit(vectors: NDArray[np.floating]) -> Vectors:
     """
-    Return (n, d) or (d,) the same directions with length 1; a zero vector stays zero.
+    Return (n, d) or (d,) the vectors scaled to length 1; a zero vector stays zero.
 
     >>> unit(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
     [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
@@ -553,7 +553,7 @@ def mmr(relevance: NDArray[np.floating], vectors: NDArray[np.floating], k: int, 
 
 
 Mass = NDArray[np.float64]
-"""(n,) what a walk has brought to every node."""
+"""(n,) the result of a walk for every node."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -976,7 +976,7 @@ def table() -> str:
 
 
 PROFILES: Mapping[str, Mapping[str, Mapping[str, object]]] = {
-    # The constants of the first published design, whatever the defaults become.
+    # The constants of the first published design, independent of the current defaults.
     "seed": {
         "land": {"engine": "published", "candidates": 100},
         "fusion": {"vector_weight": 0.7, "quality_threshold": 0.3, "full_weight_results": 5},
@@ -985,7 +985,7 @@ PROFILES: Mapping[str, Mapping[str, Mapping[str, object]]] = {
         "distill": {"top_k": 10, "lambda_min": 0.5, "lambda_max": 0.7},
         "gate": {"on": False},
     },
-    # The plain hybrid that every design should beat: half meaning, half words, over the whole scope, and nothing else.
+    # The plain hybrid that every design should beat: half vectors, half words, over the whole scope, and nothing else.
     "half": {
         "land": {"engine": "published", "candidates": 1000},
         "fusion": {"vector_weight": 0.5, "quality_threshold": 0.0, "full_weight_results": 1},
@@ -993,7 +993,7 @@ PROFILES: Mapping[str, Mapping[str, Mapping[str, object]]] = {
         "distill": {"lambda_min": 1.0, "lambda_max": 1.0},
         "gate": {"on": False},
     },
-    # Ranks by energy too, which grows by use and feedback, and fades.
+    # Ranks by energy too, which grows by use and feedback, and decays.
     "living": {"living": {"rank_energy": 0.3}},
 }
 
@@ -1012,7 +1012,7 @@ _UNSET = re.compile("\ue000([A-Z0-9_]+)\ue001")
 _WAITING = ("api_key", "servers")
 """Settings that may name a variable which is not set: their services report it when they are used."""
 
-# A folder that somebody else filled, such as a checkout, must not decide where memories go, who may ask for them, or what is run.
+# The `.env` file of an untrusted folder, such as a checkout, must not decide where memories go, who may read them, or what is run.
 STEERING = re.compile(r"^MEMENTO_(SERVER_\w+|EXECUTOR_\w+|STORE_\w+|CONFIG|\w+_(PROVIDER|BASE_URL|ENDPOINT))")
 
 FIRST_FORM: Mapping[str, tuple[str, str] | None] = {
@@ -1138,7 +1138,7 @@ def read_first_form(path: Path, environment: Mapping[str, str]) -> list[Layer]:
     layers = [_lay(values, path, [key for key in FIRST_FORM if key.startswith(prefix)]) for prefix in special]
     base = _lay(values, path, [key for key in FIRST_FORM if not key.startswith(special)])
     base.changes.setdefault("proxy", {}).update(_find_upstream(values, path))
-    # Nothing asks a model on retrieval.
+    # Retrieval calls no model.
     return [replace(layers[0], counts=False), base, replace(layers[1], spelling=base.spelling | layers[1].spelling)]
 
 
@@ -1195,7 +1195,7 @@ def _read_text(path: Path) -> str:
         raise SettingsError(f"{path} cannot be read: {error}") from error
 
 
-CLOUD = ("openai", "anthropic", "google", "cohere", "mistral")  # one address each, and no answer without a key
+CLOUD = ("openai", "anthropic", "google", "cohere", "mistral")  # one fixed address each; they require a key
 LOCAL_MODELS = ("minilm", "trigram")
 
 
@@ -1289,7 +1289,7 @@ def _check_capture(capture: CaptureSettings, spelling: Spelling) -> None:
 
 
 def _check_model(model: ModelSettings, spelling: Spelling) -> None:
-    if model.provider == "none":  # what else is set waits to be switched on
+    if model.provider == "none":  # the other settings have no effect until a provider is set
         return
     if not model.model:
         _refuse("model", "model", f"is required for {model.provider}, as the provider calls it", spelling)
@@ -1640,7 +1640,7 @@ def _overlay(
             called = (spelling or {}).get((above[:-1], key), where)
             new[key] = _convert(value, hints[key], known[key], called)
         elif isinstance(settings, ClientSettings):
-            continue  # another group, which `load` looks at
+            continue  # another group, which `load` checks
         elif not above:
             raise SettingsError(f"unknown group [{key}] in {source}: choose one of {', '.join(inner)}")
         else:

@@ -179,7 +179,7 @@ class Tally:
 
 
 Statements = Mapping[IRI, Mapping[IRI, Sequence[Value]]]
-"""Subject → predicate → objects, as the graph has them."""
+"""Subject → predicate → objects, as in the graph."""
 
 
 def find_subjects(tally: Tally) -> tuple[list[IRI], list[IRI]]:
@@ -459,7 +459,7 @@ def read_strength(iri: str, scope: Scope, parts: Backends, use: Reinforcement) -
     Return the current numbers of a memory, with its energy decayed.
 
     Raises:
-        NotFound: the namespace's graphs have no such memory, or it is forgotten.
+        NotFound: the namespace's graphs contain no such memory, or it is forgotten.
     """
     node = _find_memory(iri, scope, parts)
     with parts.indexes.lock:
@@ -475,10 +475,10 @@ def record_feedback(
     iri: str, helped: bool, scope: Scope, now: datetime, parts: Backends, use: Reinforcement
 ) -> Strength:
     """
-    Record that a memory helped or misled, and return its numbers afterwards. The writers' lock must be held.
+    Record that a memory helped or misled, and return its new numbers. Hold the write lock.
 
     Raises:
-        NotFound: the namespace's own graph has no such memory, or it is forgotten.
+        NotFound: the namespace's own graph contains no such memory, or it is forgotten.
     """
     use.write_held()  # so that no pending effect is applied to outdated numbers
     _find_memory(iri, scope, parts, own=True)
@@ -510,7 +510,7 @@ def decay_energies(half_life_days: float, scope: Scope, now: datetime, parts: Ba
     Decay the energies of the namespace from the last decay up to now; earlier periods keep their half-lives.
 
     Raises:
-        InputError: a half-life that is not above 0.
+        InputError: the half-life is not above 0.
     """
     if not 0 < half_life_days < 1e6:
         raise InputError(f"the half-life must be a number of days above 0, not {half_life_days}")
@@ -578,7 +578,7 @@ def unarchive_memory(iri: str, scope: Scope, now: datetime, parts: Backends) -> 
     Restore an archived memory, with its initial energy.
 
     Raises:
-        NotFound: the namespace has no archived memory of that name.
+        NotFound: the namespace has no such archived memory.
     """
     rows = parts.graph.select("search/statements", [scope.graph], node=parse_iri(iri))
     stated = {row["predicate"]: row["value"] for row in rows if fits(IRI(str(row["predicate"])), row["value"])}

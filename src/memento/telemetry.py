@@ -41,7 +41,7 @@ _tracer: Tracer | None = None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
-    """What is told of one part: its kind, a sentence, and by label the values that it may have; none for any name of a shard."""
+    """The declaration of a metric: its kind, a sentence, and the values of each label; no values allow any name of a shard."""
 
     kind: Literal["counter", "gauge", "histogram"]
     help: str
@@ -63,14 +63,14 @@ class Metric:
         30.0,
         60.0,
     )
-    """Upper bounds of a histogram, in its unit, rising."""
+    """Upper bounds of the histogram's buckets, in its unit, ascending."""
 
 
 _SHARD: Mapping[str, tuple[str, ...]] = {"shard": ()}
 ENGINE_CALLS = ("put", "nearest", "words", "linked", "records", "sample", "count", "settle", "purge", "clear")
-"""The calls of an engine that are timed."""
+"""The timed calls of an engine."""
 PARTS = ("store", "index", "embedder", "model", "notes", "disk")
-"""The parts of a service whose state is told."""
+"""The parts of a service whose state is reported."""
 
 METRICS: Mapping[str, Metric] = {
     "store_request_seconds": Metric(
@@ -138,14 +138,14 @@ METRICS: Mapping[str, Metric] = {
     "part_up": Metric(kind="gauge", help="1 where a part is well, 0 where it is not", labels={**_SHARD, "part": PARTS}),
     "disk_free_bytes": Metric(kind="gauge", labels=_SHARD, help="bytes that are left on the disk of the data folder"),
 }
-"""By name, without `memento_` before it."""
+"""The metrics by name, without the prefix `memento_`."""
 
 Labels = tuple[tuple[str, str], ...]
 
 
 @dataclass(slots=True)
 class _Histogram:
-    counts: list[int]  # by bucket, and beyond the last
+    counts: list[int]  # by bucket, and one beyond the last
     total: float = 0.0
 
 
@@ -173,20 +173,20 @@ def increment(name: str, by: float = 1.0, **labels: str) -> None:
 
 
 def set_level(name: str, value: float) -> None:
-    """Set a gauge of `METRICS` that has no labels to what it is now."""
+    """Set a gauge of `METRICS` that has no labels."""
     with _lock:
         _levels[name] = value
 
 
 def shift_level(name: str, by: float) -> None:
-    """Raise a gauge of `METRICS` that has no labels by so much."""
+    """Raise a gauge of `METRICS` that has no labels by an amount."""
     with _lock:
         _levels[name] = _levels.get(name, 0.0) + by
 
 
 @contextmanager
 def measure(name: str, **labels: str) -> Iterator[None]:
-    """Add the seconds that a block takes to a histogram of `METRICS`, whether it fails or not."""
+    """Add the duration of a block in seconds to a histogram of `METRICS`, whether it fails or not."""
     begin = time.perf_counter()
     try:
         yield
@@ -195,7 +195,7 @@ def measure(name: str, **labels: str) -> Iterator[None]:
 
 
 def _bound_labels(name: str, labels: Mapping[str, str]) -> Labels:
-    """Return the labels of a metric in their order, each with a value that it may have; a store without a name is `default`."""
+    """Return the labels of a metric in order, each with an allowed value; a store without a name is `default`."""
     known = METRICS[name].labels
     given = ((label, labels.get(label, "")) for label in known)
     given = ((label, value or ("default" if label == "shard" else "")) for label, value in given)
@@ -204,7 +204,7 @@ def _bound_labels(name: str, labels: Mapping[str, str]) -> Labels:
 
 class Stopwatch:
     """
-    Milliseconds by phase of one piece of work.
+    The duration of each phase of one piece of work, in milliseconds.
 
     >>> watch = Stopwatch("retrieval")
     >>> with watch.phase("land"):
@@ -219,7 +219,7 @@ class Stopwatch:
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        """Time one phase; also added to the process's tally, as `{work}.{name}`."""
+        """Time one phase; it is also added to the process's counters, as `{work}.{name}`."""
         begin = time.perf_counter()
         try:
             with _span(f"{self.work}.{name}"):
@@ -232,33 +232,33 @@ class Stopwatch:
                 _seconds[f"{self.work}.{name}"] += spent
 
     def time_call(self, work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Call a function and time it as the phase of its name."""
+        """Call a function and time it as a phase."""
         with self.phase(work.__name__):
             return work(*args, **kwargs)
 
 
 def count(event: str, by: int = 1) -> None:
-    """Add to the tally of an event."""
+    """Count an event."""
     with _lock:
         _counts[event] += by
 
 
 def tally(prefix: str) -> dict[str, int]:
-    """Return how often the events of a prefix happened since the process began, by the rest of their names."""
+    """Return how often the events with a prefix happened since the process began, by the rest of their names."""
     with _lock:
         return {name.removeprefix(prefix): n for name, n in sorted(_counts.items()) if name.startswith(prefix)}
 
 
 Sample = tuple[str, Mapping[str, str], float]
-"""The value of a gauge: its name in `METRICS`, its labels, and how much it is now."""
+"""The value of a gauge: its name in `METRICS`, its labels, and its current value."""
 
 
 def exposition(gauges: Iterable[Sample] = ()) -> str:
     """
-    Return the tally in the Prometheus text format.
+    Return all metrics in the Prometheus text format.
 
     Args:
-        gauges: as they are now.
+        gauges: their current values.
     """
     with _lock:
         counts, seconds = dict(_counts), dict(_seconds)
@@ -276,7 +276,7 @@ def exposition(gauges: Iterable[Sample] = ()) -> str:
     for name, given, value in (*((name, {}, value) for name, value in levels.items()), *gauges):
         values[name].append(_write_sample(name, _bound_labels(name, given), value))
     for name, metric in METRICS.items():
-        if values[name]:  # what has not happened yet has no line
+        if values[name]:  # an event that has not happened yet has no line
             lines += [f"# HELP memento_{name} {metric.help}", f"# TYPE memento_{name} {metric.kind}", *values[name]]
     return "\n".join(lines) + "\n"
 
@@ -297,12 +297,12 @@ def _write_sample(name: str, labels: Labels, value: float) -> str:
 
 
 def escape_label(text: str) -> str:
-    """Return a text as the value of a label."""
+    """Escape a text as the value of a label."""
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
 def configure_logging() -> None:
-    """Log to stderr, one JSON object a line; only the command line calls this."""
+    """Log to stderr, one JSON object per line; only the command line calls this."""
     handler = logging.StreamHandler()
     handler.setFormatter(Lines())
     logging.basicConfig(level="WARNING", handlers=[handler], force=True)
@@ -310,7 +310,7 @@ def configure_logging() -> None:
 
 class Lines(logging.Formatter):
     """
-    One JSON object for each event: `at`, `level`, `logger`, `event`, and the fields that came with it.
+    Formats one JSON object for each event: `at`, `level`, `logger`, `event`, and the fields of the event.
 
     >>> record = logging.makeLogRecord({"name": "memento.web", "levelname": "ERROR", "msg": "web.failed", "code": "graph_error"})
     >>> json.loads(Lines().format(record))["code"]
@@ -319,7 +319,7 @@ class Lines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(record.created))
-        # `msg` without its arguments: the text around them is ours, they may be anybody's.
+        # Use `msg` without its arguments: the message is ours, but the arguments may contain a user's text.
         told: dict[str, Any] = {"at": at, "level": record.levelname, "logger": record.name, "event": str(record.msg)}
         told |= {key: value for key, value in vars(record).items() if key not in _ORDINARY}
         if record.exc_info and record.exc_info[0]:
@@ -333,7 +333,7 @@ _ORDINARY = {*vars(logging.makeLogRecord({})), "message", "asctime"}
 
 def trace_to(endpoint: str) -> None:
     """
-    Send phases as spans to an OTLP endpoint over HTTP, as `http://127.0.0.1:4318/v1/traces`, from now on.
+    Send phases as spans to an OTLP endpoint over HTTP, such as `http://127.0.0.1:4318/v1/traces`, from now on.
 
     Raises:
         MissingPart: the extra is not installed.
@@ -354,5 +354,5 @@ def trace_to(endpoint: str) -> None:
 def _span(name: str) -> AbstractContextManager[object]:
     if _tracer is None:
         return nullcontext()
-    # An error's message may hold what somebody wrote.
+    # The message of an error may contain a user's text.
     return _tracer.start_as_current_span(name, record_exception=False, set_status_on_exception=False)

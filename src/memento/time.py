@@ -13,9 +13,9 @@ from memento.errors import InputError
 logger = logging.getLogger(__name__)
 
 BEGINNING = datetime(1, 1, 1, tzinfo=UTC)
-"""Earlier than anything."""
+"""An instant before all others."""
 NEVER = datetime(9999, 12, 31, tzinfo=UTC)
-"""Later than anything: where a query wants an instant and there is none."""
+"""An instant after all others: for queries that need an instant where there is none."""
 
 
 _simulated: ContextVar[datetime | None] = ContextVar("simulated", default=None)
@@ -23,9 +23,9 @@ _simulated: ContextVar[datetime | None] = ContextVar("simulated", default=None)
 
 class Clock:
     """
-    The time of this process, which does not run backwards where the machine's is put right.
+    The clock of this process, which does not go backwards when the machine's clock is corrected.
 
-    A clock that is put back by more than `HELD_BACK` was wrong, and is followed.
+    If the machine's clock goes back by more than `HELD_BACK`, it was wrong before, and is followed.
     """
 
     def __init__(self, read: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
@@ -33,7 +33,7 @@ class Clock:
         self._latest = datetime.min.replace(tzinfo=UTC)
 
     def now(self) -> datetime:
-        """Return the present instant: never before one that was returned, unless the clock was wrong."""
+        """Return the current time: never earlier than one returned before, unless the clock was wrong."""
         at = self._read()
         if at >= self._latest:
             self._latest = at
@@ -48,16 +48,16 @@ _clock = Clock()
 
 
 def now() -> datetime:
-    """Return the present instant."""
+    """Return the current time."""
     return utc(_simulated.get() or _clock.now())
 
 
 @contextmanager
 def simulate_time(at: datetime) -> Iterator[None]:
     """
-    Let it be another time for what this thread asks of an open memory until the end of the block: for studies of how memories age.
+    Simulate another time for the calls of this thread on an open memory, until the end of the block: to study how memories age.
 
-    *But:* what runs in the background, and what a service does, keeps its own time.
+    *But:* background work and services use the real time.
 
     >>> with simulate_time(datetime(2030, 1, 2, tzinfo=UTC)):
     ...     now().isoformat()
@@ -72,7 +72,7 @@ def simulate_time(at: datetime) -> Iterator[None]:
 
 def utc(at: datetime, zone: tzinfo = UTC) -> datetime:
     """
-    Return `at` in UTC, cut to the millisecond; a naive time is read in `zone`.
+    Return `at` in UTC, truncated to the millisecond; a naive time is read in `zone`.
 
     >>> utc(datetime(2025, 1, 2, 3, 4, 5, 678912))
     datetime.datetime(2025, 1, 2, 3, 4, 5, 678000, tzinfo=datetime.timezone.utc)
@@ -84,14 +84,14 @@ def utc(at: datetime, zone: tzinfo = UTC) -> datetime:
 
 def parse_time(text: str, name: str, zone: tzinfo = UTC) -> datetime:
     """
-    Parse an ISO 8601 date or time, as `2025-01-31` or `2025-01-31T09:00+01:00`, in UTC.
+    Parse an ISO 8601 date or time, such as `2025-01-31` or `2025-01-31T09:00+01:00`, in UTC.
 
     Args:
-        name: what the caller called it, for the error.
-        zone: where a time without an offset is meant.
+        name: the caller's name for it, for the error.
+        zone: the zone of a time without an offset.
 
     Raises:
-        InputError: the text is no ISO 8601 time.
+        InputError: the text is not an ISO 8601 time.
     """
     try:
         return utc(datetime.fromisoformat(text.strip()), zone)
@@ -101,10 +101,10 @@ def parse_time(text: str, name: str, zone: tzinfo = UTC) -> datetime:
 
 def instant(at: datetime | str, name: str, zone: tzinfo = UTC) -> datetime:
     """
-    Return a time as a caller gives it, in UTC.
+    Return a time that a caller passed, in UTC.
 
     Raises:
-        InputError: it is neither a time nor ISO 8601 text.
+        InputError: neither a time nor ISO 8601 text.
 
     >>> instant("2025-01-02", "at")
     datetime.datetime(2025, 1, 2, 0, 0, tzinfo=datetime.timezone.utc)

@@ -43,30 +43,30 @@ if TYPE_CHECKING:
 
 HEADER, SEALED, TOKENS = "encryption.json", "memory.sealed", "tokens"
 SHORTEST_KEY = 16
-"""Characters that a key must have."""
+"""Minimum number of characters of a key."""
 LONG, LONG_SHARE = 32 * 1024 * 1024, 1.0
-"""Bytes of the journal from which on an archive is to be written; or this share of the archive's, if that is more."""
+"""The journal's size in bytes from which on an archive is due; or this share of the archive's size, if that is more."""
 
 _MAGIC = b"MEMENTO\x01"
 _SALT, _ID, _NONCE, _TAG = 16, 8, 12, 16
 _CHUNK = 1024 * 1024
 _SCRYPT = {"n": 2**15, "r": 8, "p": 1}
-_BEGIN = len(_MAGIC) + _ID + _SALT  # what a sealed file begins with
+_BEGIN = len(_MAGIC) + _ID + _SALT  # the beginning of a sealed file
 _HEAD = 16  # length, number and checksum of a record
 _MORE, _LAST = b"+", b"."
 
 
 def make_key() -> str:
-    """Make a random key that can be given as one."""
+    """Create a random key."""
     return base64.urlsafe_b64encode(secrets.token_bytes(32)).decode()
 
 
 def read_key(key: str, key_file: str | Path) -> str:
     """
-    Return the key that is given, or the text of the file that has it; empty when neither is.
+    Return the given key, or the text of the key file; empty if there is neither.
 
     Raises:
-        SettingsError: the file cannot be read, others may read it, or the key is too short.
+        SettingsError: the file cannot be read, other users may read it, or the key is too short.
     """
     if not key and str(key_file):
         path = Path(key_file).expanduser()
@@ -89,7 +89,7 @@ def is_encrypted(home: Path) -> bool:
 
 
 def is_sealed(path: Path) -> bool:
-    """Tell whether a file is one that `Vault.seal_file` has written."""
+    """Tell whether a file was written by `Vault.seal_file`."""
     with suppress(OSError), path.open("rb") as file:
         return file.read(len(_MAGIC)) == _MAGIC
     return False
@@ -97,7 +97,7 @@ def is_sealed(path: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Header:
-    """The salt of the user's key, the wrapped keys by name, and which of them seals; all others are to be replaced."""
+    """The salt of the user's key, the wrapped keys by name, and the name of the current one; all others are to be replaced."""
 
     salt: str
     keys: dict[str, str]
@@ -106,14 +106,14 @@ class _Header:
 
 
 class Vault:
-    """The keys of one encrypted folder, and what is sealed with them. Used by the one process that owns the folder."""
+    """The keys of one encrypted folder, and its sealed files. Used by the one process that owns the folder."""
 
     def __init__(self, home: Path, key: str) -> None:
         """
         Unlock a folder, or a backup.
 
         Raises:
-            SettingsError: the key is another one.
+            SettingsError: the key is wrong.
             Damaged: the file with the keys cannot be read.
         """
         self.home, self.key = home, key
@@ -129,21 +129,21 @@ class Vault:
         except _WrongKey as error:
             raise SettingsError(f"the key does not open {home}: nothing was changed") from error
         self.work: Path | None = None
-        """Where the plain files are, in memory; None until `open_work`."""
+        """The in-memory folder of the plain files; None until `open_work`."""
         self.sequence = 0
-        """The number of the last write that the archive holds."""
+        """The number of the last write in the archive."""
         self.journal = Journal(self)
         self._guard: subprocess.Popen[bytes] | None = None
 
     @classmethod
     def create(cls, home: Path, key: str) -> Vault:
-        """Write the file with the keys into a folder that has none, and unlock it."""
+        """Write the file with the keys to a folder that has none, and unlock it."""
         _write_header(home / HEADER, key, {}, _new_id())
         return cls(home, key)
 
     def start_rotation(self, key: str) -> None:
         """
-        Let a new key open the folder, from this instant on it alone; `seal_again` and `finish_rotation` follow.
+        Change the key of the folder: only the new one opens it from now on. Call `seal_again` and `finish_rotation` afterwards.
 
         Raises:
             SettingsError: the new key is the old one.
@@ -161,12 +161,12 @@ class Vault:
         return len(self._keys) > 1
 
     def finish_rotation(self) -> None:
-        """Forget the old keys; every file must have been sealed again."""
+        """Delete the old keys; every file must have been sealed again."""
         self._keys = {self._current: self._keys[self._current]}
         _write_header(self.home / HEADER, self.key, self._keys, self._current)
 
     def seal_again(self, path: Path, purpose: str) -> None:
-        """Seal a file with the current key that is sealed with an earlier one; harmless where it is not."""
+        """Seal a file with the current key if an earlier one sealed it."""
         with path.open("rb") as source:
             if source.read(len(_MAGIC) + _ID)[len(_MAGIC) :].hex() == self._current:
                 return
@@ -174,17 +174,17 @@ class Vault:
             shutil.copyfileobj(plain, sealed, _CHUNK)
 
     def seal_file(self, path: Path, data: bytes, purpose: str) -> None:
-        """Write a sealed file in place of what is there; readable by this user alone, on the disk when this returns."""
+        """Write a sealed file, replacing an existing one; readable by this user alone, and on disk when this returns."""
         with self._writing(path, purpose) as target:
             target.write(data)
 
     def open_file(self, path: Path, purpose: str) -> bytes:
-        """Read a sealed file; raises `Damaged` when it is not what was sealed for that purpose, and `OSError`."""
+        """Read a sealed file; raises `Damaged` if it was not sealed for that purpose or was changed, and `OSError`."""
         with self.reading(path, purpose) as source:
             return source.read()
 
     def seal_folder(self, paths: Iterable[Path], target: Path, purpose: str, sequence: int = 0) -> None:
-        """Seal files and folders of one folder as one archive, in place of what is there."""
+        """Seal files and folders of one folder as one archive, replacing an existing one."""
         with self._writing(target, purpose) as sealed:
             sealed.write(sequence.to_bytes(8, "big"))
             with tarfile.open(fileobj=cast(IO[bytes], sealed), mode="w|", bufsize=_CHUNK) as archive:
@@ -193,17 +193,17 @@ class Vault:
 
     def unseal_folder(self, source: Path, folder: Path, purpose: str) -> int:
         """
-        Write what `seal_folder` sealed into a folder; return the number that stood with it.
+        Write the content of an archive of `seal_folder` to a folder; return the number stored with it.
 
         Raises:
-            Damaged: the archive is not as it was sealed.
+            Damaged: the archive was changed.
         """
         with self.reading(source, purpose) as plain:
             sequence = int.from_bytes(plain.read(8), "big")
             try:
                 with tarfile.open(fileobj=cast(IO[bytes], plain), mode="r|", bufsize=_CHUNK) as archive:
                     archive.extractall(folder, filter="data")
-                while plain.read(_CHUNK):  # to the end, which says that it is one
+                while plain.read(_CHUNK):  # read to the end, which proves that the archive is complete
                     pass
             except tarfile.TarError as error:
                 raise Damaged(f"{source} is damaged: {error}") from error
@@ -223,10 +223,10 @@ class Vault:
 
     def open_work(self, memory: str) -> Path:
         """
-        Make the folder in memory, empty; what a killed process left there goes.
+        Create the folder in memory, empty; files of a killed process are deleted.
 
         Args:
-            memory: a folder of a memory file system.
+            memory: a folder on an in-memory file system.
 
         Raises:
             SettingsError: there is no such folder, or it is on a disk.
@@ -250,10 +250,10 @@ class Vault:
 
     def fill_folder(self, again: bool = False) -> None:
         """
-        Fill the folder in memory from the archive, once; `again` after its files were lost or fell behind the journal.
+        Fill the folder in memory from the archive, once; with `again` after its files were lost or fell behind the journal.
 
         Raises:
-            Damaged: the archive is not as it was sealed.
+            Damaged: the archive was changed.
         """
         if self.work is None or (self._is_loaded and not again):
             return
@@ -272,20 +272,20 @@ class Vault:
     _is_loaded = False
 
     def seal(self, paths: Iterable[Path], sequence: int) -> None:
-        """Seal the memory as it was after so many writes, and let go of the journal of those."""
+        """Seal the memory as it was after a given write, and delete the journal up to it."""
         self.seal_folder(paths, self.home / SEALED, SEALED, sequence)
         self.sequence = sequence
         self.journal.drop(sequence)
 
     def copy_to(self, folder: Path) -> None:
-        """Copy the memory as it is on the disk to another folder, which the same key opens."""
+        """Copy the sealed memory on disk to another folder, which the same key opens."""
         for path in (self.home / HEADER, self.home / SEALED, *self.journal.segments()):
             if path.is_file():
                 shutil.copyfile(path, folder / path.name)
                 (folder / path.name).chmod(0o600)
 
     def close(self) -> None:
-        """Delete the folder in memory; calling it twice is harmless."""
+        """Delete the folder in memory. You may call this twice."""
         self.journal.close()
         if self.work is not None:
             shutil.rmtree(self.work, ignore_errors=True)
@@ -300,10 +300,10 @@ class Vault:
 
     def cipher(self, head: bytes, purpose: str, path: Path) -> AESGCM:
         """
-        Return what opens the rest of a file behind its head.
+        Return the cipher for the rest of a file after its header.
 
         Raises:
-            Damaged: it is no sealed file, or sealed with a key that this folder does not have.
+            Damaged: it is not a sealed file, or was sealed with a key that this folder does not have.
         """
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
         from cryptography.hazmat.primitives.hashes import SHA256
@@ -317,12 +317,12 @@ class Vault:
         return AESGCM(HKDF(SHA256(), 32, salt, purpose.encode()).derive(self._keys[name]))
 
     def new_head(self) -> bytes:
-        """Return the head of a new file."""
+        """Return the header of a new file."""
         return _MAGIC + bytes.fromhex(self._current) + secrets.token_bytes(_SALT)
 
     @contextmanager
     def reading(self, path: Path, purpose: str) -> Iterator[Unsealing]:
-        """Lend what is in a sealed file; raises `Damaged` and `OSError`."""
+        """Yield the content of a sealed file; raises `Damaged` and `OSError`."""
         with path.open("rb") as source:
             head = source.read(_BEGIN)
             yield Unsealing(source, self.cipher(head, purpose, path), path)
@@ -353,15 +353,15 @@ class Sealing:
         self._pending, self._count = bytearray(), 0
 
     def write(self, data: bytes) -> int:
-        """Take some bytes."""
+        """Write some bytes."""
         self._pending += data
-        while len(self._pending) > _CHUNK:  # never all: the last chunk is marked as such
+        while len(self._pending) > _CHUNK:  # never all: the last chunk is marked as the last
             self._seal(bytes(self._pending[:_CHUNK]), is_last=False)
             del self._pending[:_CHUNK]
         return len(data)
 
     def finish(self) -> None:
-        """That was all."""
+        """Finish the file."""
         self._seal(bytes(self._pending), is_last=True)
 
     def _seal(self, chunk: bytes, *, is_last: bool) -> None:
@@ -370,7 +370,7 @@ class Sealing:
 
 
 class Unsealing:
-    """Reads a sealed file; raises `Damaged` before it gives a byte that was not sealed there, and where the end is missing."""
+    """Reads a sealed file; raises `Damaged` before it returns a byte that was not sealed there, and if the end is missing."""
 
     def __init__(self, source: IO[bytes], cipher: AESGCM, path: Path) -> None:
         self._source, self._cipher, self._path = source, cipher, path
@@ -379,7 +379,7 @@ class Unsealing:
         self._is_over = False
 
     def read(self, size: int = -1) -> bytes:
-        """Return so many bytes, or all that are left; fewer at the end."""
+        """Return that many bytes, or all remaining ones; fewer at the end."""
         parts: list[bytes] = []
         while size and (self._plain or self._open_next()):
             part = self._plain if size < 0 else self._plain[:size]
@@ -404,10 +404,10 @@ class Unsealing:
 
 class Journal:
     """
-    Every write since the last archive, in the order of writing. One thread writes at a time.
+    Every write since the last archive, in order. One thread writes at a time.
 
-    An entry is one or more records: the last says that the entry is whole. A record has its own nonce, and its number and length
-    are bound to it. What a kill left of an entry at the end of the journal is cut off; it was not acknowledged.
+    An entry is one or more records: the last one marks the entry as complete. Each record has its own nonce, and its number and
+    length are bound to it. An incomplete entry that a kill left at the end of the journal is cut off; it was not acknowledged.
     """
 
     def __init__(self, vault: Vault) -> None:
@@ -415,32 +415,32 @@ class Journal:
         self.sequence = 0
         """The number of the last record."""
         self.bytes = 0
-        """What the journal has on the disk."""
+        """The size of the journal on disk in bytes."""
         self.is_read = False
-        """Whether every write of it was made again since the archive was read."""
+        """Whether all its writes were applied again since the archive was read."""
         self.on_long: Callable[[], None] = lambda: None
-        """Called when it has become long."""
+        """Called when the journal has become long."""
         self._file: int | None = None
         self._cipher: AESGCM | None = None
         self._least: float = LONG
 
     def segments(self) -> list[Path]:
-        """List the files, the first first."""
+        """List the files, oldest first."""
         found = [path for path in self._vault.home.glob("journal-*.sealed") if re.fullmatch(r"journal-\d+", path.stem)]
         return sorted(found, key=_first_of)
 
     def begin(self, after: int) -> None:
-        """Go on after the archive's last write; `read` follows, before anything is written."""
+        """Continue after the archive's last write; call `read` before anything is written."""
         self.close()
         self.sequence, self.bytes, self.is_read = after, 0, False
         self._set_bound()
 
     def read_entries(self) -> Iterator[bytes]:
         """
-        Yield every whole entry that the archive does not hold, and cut off what is left of one that is not whole.
+        Yield every complete entry that the archive does not contain, and cut off an incomplete one.
 
         Raises:
-            Damaged: a record is not as it was written, or one is missing.
+            Damaged: a record was changed or is missing.
         """
         self.drop(self._vault.sequence)
         files = self.segments()
@@ -466,7 +466,7 @@ class Journal:
             head = data[at : at + _HEAD]
             end = at + _HEAD + _NONCE + int.from_bytes(head[:4], "big")
             if len(head) < _HEAD or not any(data[at:]):
-                break  # cut off by a kill, or by a power cut before its bytes came
+                break  # cut off by a kill, or by a power cut before its bytes were on disk
             if (
                 int.from_bytes(head[12:], "big") != crc32(head[:12])
                 or int.from_bytes(head[4:12], "big") != sequence + 1
@@ -496,10 +496,10 @@ class Journal:
     @contextmanager
     def recording(self, entry: bytes | None = None) -> Iterator[Callable[[bytes], None]]:
         """
-        Write an entry before the block, which is taken back when the block raises; without one, write what the block gives.
+        Write an entry before the block, and remove it if the block raises; without an entry, write the parts that the block passes.
 
         Raises:
-            OSError: it could not be written; the journal is as it was.
+            OSError: the entry could not be written; the journal is unchanged.
         """
         sequence = self.sequence
         file = self._file if self._file is not None else self._begin_segment()
@@ -519,19 +519,19 @@ class Journal:
             self.on_long()
 
     def end_segment(self) -> int:
-        """Let what is written from now on go to a new file; return the number of the last record before."""
+        """Start a new file for later writes; return the number of the last record before it."""
         self.close()
         return self.sequence
 
     def skip(self) -> int:
-        """Number what comes next behind everything that is on the disk, readable or not; return the number before it."""
+        """Number later writes after everything on disk, readable or not; return the last number before them."""
         firsts = [_first_of(path) for path in self.segments()]
         self.close()
         self.sequence = max([self.sequence, self._vault.sequence, *firsts]) + 1
         return self.sequence
 
     def drop(self, until: int) -> None:
-        """Delete the files of which an archive holds every record."""
+        """Delete the files whose records are all in an archive."""
         for path in self.segments():
             if _first_of(path) <= until:
                 self.bytes = max(0, self.bytes - path.stat().st_size)
@@ -543,11 +543,11 @@ class Journal:
         self._least = max(LONG, LONG_SHARE * archive.stat().st_size if archive.is_file() else 0)
 
     def close(self) -> None:
-        """Let go of the file; calling it twice is harmless."""
+        """Close the file. You may call this twice."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
-            if self._size == _BEGIN:  # its only entry was taken back
+            if self._size == _BEGIN:  # its only entry was removed
                 self._path.unlink(missing_ok=True)
                 self.bytes -= _BEGIN
 
@@ -557,7 +557,7 @@ class Journal:
     def _begin_segment(self) -> int:
         path = self._vault.home / f"journal-{self.sequence + 1}.sealed"
         head = self._vault.new_head()
-        # One that is there already is longer than nobody has read: it must not be written over.
+        # An existing file was not read to its end: it must not be overwritten.
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
         try:
             _write_whole(file, head)
@@ -582,7 +582,7 @@ class Journal:
         try:
             _write_whole(self._file, record)
         except OSError as error:
-            # As the engine says it, which is how a full disk is known.
+            # Raise it with the engine's words, by which a full disk is recognised.
             raise OSError(f"IO error: the journal cannot be written: {error.strerror}") from error
         self.sequence += 1
 
@@ -658,7 +658,7 @@ def _first_of(segment: Path) -> int:
 
 
 def _raise_if_on_disk(base: Path) -> None:
-    """Raise `SettingsError` unless a folder is in memory, as far as the system tells."""
+    """Raise `SettingsError` unless a folder is in memory, as far as the system can tell."""
     remedy = (
         "name a folder of a memory file system in encryption.memory (MEMENTO_ENCRYPTION_MEMORY), such as a RAM disk"
     )
@@ -667,7 +667,7 @@ def _raise_if_on_disk(base: Path) -> None:
     try:
         mounts = [line.split() for line in Path("/proc/mounts").read_text(encoding="utf-8").splitlines()]
     except OSError:
-        return  # this system does not tell
+        return  # this system cannot tell
     place = base.resolve()
     around = [(Path(one[1]), one[2]) for one in mounts if place.is_relative_to(one[1])]
     kind = max(around, key=lambda one: len(one[0].parts), default=(place, ""))[1]
@@ -676,7 +676,7 @@ def _raise_if_on_disk(base: Path) -> None:
 
 
 def _guard_folder(folder: Path) -> subprocess.Popen[bytes] | None:
-    """Start a child that deletes the folder when this process ends, however it does; None where there is no shell."""
+    """Start a child process that deletes the folder when this process ends, in any way; None if there is no shell."""
     words = ["/bin/sh", "-c", 'cat >/dev/null; rm -rf -- "$1"', "sh", str(folder)]
     try:
         return subprocess.Popen(

@@ -1,4 +1,4 @@
-"""Work in threads: a worker that sleeps until there is something to do, and a call that is waited for with a timeout."""
+"""Work in threads: a worker that sleeps until there is something to do, and a probe that callers wait for with a timeout."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ T = TypeVar("T")
 
 class Worker:
     """
-    Calls `work` until it says that there is no more to do: it returns the seconds until it wants to be called again, or None.
+    Calls `work` until nothing is left to do: `work` returns the seconds until it wants to be called again, or None.
 
-    *But:* a call that is under way is not interrupted. `stop` waits for it, and no longer than it is told.
+    *But:* a call in progress is not interrupted. `stop` waits for it, at most for the given time.
     """
 
     def __init__(self, work: Callable[[], float | None], name: str) -> None:
@@ -30,11 +30,11 @@ class Worker:
 
     @property
     def running(self) -> bool:
-        """Whether it was ever woken and not stopped since."""
+        """Whether it was woken and not stopped since."""
         return self._thread is not None and not self.stopping.is_set()
 
     def wake(self) -> None:
-        """Say that there is something to do; start the thread when it does not run yet. Harmless after `stop`."""
+        """Report that there is something to do; start the thread if it does not run yet. Does nothing after `stop`."""
         with self._starting:
             if self._thread is None and not self.stopping.is_set():
                 self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
@@ -42,7 +42,7 @@ class Worker:
         self._something.set()
 
     def stop(self, wait_s: float) -> None:
-        """Begin nothing more; waits for what is under way, at most so many seconds."""
+        """Start nothing more; wait for the call in progress, at most for some seconds."""
         self.stopping.set()
         self._something.set()
         if self._thread is not None:
@@ -53,7 +53,7 @@ class Worker:
             self._something.clear()
             try:
                 wait_s = self._work()
-            except Exception as error:  # the thread must outlive any fault of one note
+            except Exception as error:  # the thread must survive any failure of one note
                 logger.error("worker.failed", extra={"worker": self._name, "error": type(error).__name__})
                 wait_s = 60.0
             self._something.wait(wait_s)
@@ -61,7 +61,7 @@ class Worker:
 
 class Look(Generic[T]):
     """
-    Looks at something in a thread: once at a time, however long it takes, and what it found last is kept.
+    Runs a check in a thread, one at a time, however long it takes, and stores the latest result.
 
     May be used from many threads.
     """
@@ -70,18 +70,18 @@ class Look(Generic[T]):
         self._look, self._name = look, name
         self._lock = threading.Lock()
         self._done = threading.Event()
-        self._begun_at: float | None = None  # of the look that is under way
+        self._begun_at: float | None = None  # of the check in progress
         self._latest: T | None = None
         self._at = float("-inf")
 
     @property
     def waited_s(self) -> float:
-        """For how many seconds the look that is under way has been; 0 where none is."""
+        """Seconds since the check in progress began; 0 if none is in progress."""
         begun_at = self._begun_at
         return 0.0 if begun_at is None else time.monotonic() - begun_at
 
     def begin(self, fresh_s: float) -> None:
-        """Begin a look, unless one is under way or the latest is not older than so many seconds."""
+        """Start a check, unless one is in progress or the latest result is newer than some seconds."""
         with self._lock:
             if self._begun_at is not None or time.monotonic() - self._at < fresh_s:
                 return
@@ -89,7 +89,9 @@ class Look(Generic[T]):
             threading.Thread(target=self._run, name=f"look-{self._name}", daemon=True).start()
 
     def wait(self, until: float) -> T | None:
-        """Return what was found, waiting for a look that is under way until then, by `time.monotonic`; None where it goes on."""
+        """
+        Return the latest result; wait for a check in progress until a time of `time.monotonic`; None if it is not finished by then.
+        """
         done = self._done
         if self._begun_at is not None and not done.wait(max(until - time.monotonic(), 0.0)):
             return None

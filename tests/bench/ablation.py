@@ -1,14 +1,14 @@
 """
-What does each signal and each phase earn? The default profile with one of them off in turn, and with what is off by default on,
-on every set of a folder.
+What does each signal and each phase contribute? The default profile with one of them switched off in turn, and with each one that
+is off by default switched on, on every set of a folder.
 
-Data: a folder of sets (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl` each; see `memento.evaluation`), which the caller has;
-none is kept here. Baseline: the default profile on the same import, question by question.
+Data: your own folder of sets (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl` each; see `memento.evaluation`); the repository
+contains none. Baseline: the default profile on the same import, question by question.
 Run: `.venv/bin/python tests/bench/ablation.py FOLDER [--sets NAME …] [--keep FOLDER] [--record]`; one import and one round of
-questions for each set, minutes on two cores. `--record` keeps the table of these sets in `results/ablation.json`.
+questions for each set, minutes on two cores. `--record` stores the table of these sets in `results/ablation.json`.
 
-But: off means weight 0. The best 300 memories of each explained answer are ranked anew, so a signal that weighs nothing has still
-helped to choose these, and `subject` the seeds of EXPAND.
+But: off means weight 0. The best 300 memories of each explained answer are ranked again, so a signal without weight has still
+helped to choose these memories, and `subject` has helped to choose the seeds of EXPAND.
 """
 
 from __future__ import annotations

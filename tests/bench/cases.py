@@ -1,22 +1,21 @@
 """
-Does the value of cases that is learned from rewards choose better cases than likeness does?
+Does the case value that is learned from rewards choose better cases than similarity does?
 
-Data: real questions with plans and outcomes (`cases.jsonl`, `queries.jsonl`, `pairs.jsonl`), which the caller has; none is kept
-here.
+Data: your own real questions with plans and outcomes (`cases.jsonl`, `queries.jsonl`, `pairs.jsonl`); the repository contains none.
 
-*Online:* 900 questions come in a fixed order. Showing a case earns 1 when it comes from the question's own set and was a success,
-else 0, and one reward in ten is turned over; the memory sees nothing but these rewards. The figure is the mean reward of the last
-300 questions, for one case and for four (the mean of theirs), over seeds of the noise and of the network. Cases are chosen among
-all of them, as the baselines are: by the cosine, at random, by an oracle that knows the sets, and by a classifier that was told the
-sets of the first 600 questions. `successes` is the same with failures left out of the choice for everybody.
+*Online:* 900 questions come in a fixed order. Showing a case earns 1 if it is from the question's own set and was a success, else
+0; one reward in ten is flipped. The memory sees only these rewards. The figure is the mean reward of the last 300 questions, for
+one case and for four (their mean), over several seeds of the noise and of the network. Cases are chosen among all of them, as in
+the baselines: by cosine, at random, by an oracle that knows the sets, and by a classifier that knows the sets of the first 600
+questions. `successes` is the same with failures excluded from every choice.
 
 *Pairs:* the AUC with which Q tells, for questions it has never seen, whether the task succeeded; the split is by question.
 
-But: sets of questions stand in for kinds of tasks, and coming from the same one for being useful: what is learned is to tell kinds
-of tasks apart, not that a plan helped. In the pairs the outcome is the same for every case of a question, so that figure says
-how well Q foresees which questions are hard, and nothing of which case is better.
+But: sets of questions stand for kinds of tasks, and being from the same set stands for being useful. What is learned is to tell
+kinds of tasks apart, not that a plan helped. In the pairs the outcome is the same for every case of a question, so that figure says
+how well Q predicts which questions are hard, and nothing about which case is better.
 
-Run: `.venv/bin/python tests/bench/cases.py --data DIR [--json] [--plot FILE] [--speed] [--record]`; some ten minutes on two cores.
+Run: `.venv/bin/python tests/bench/cases.py --data DIR [--json] [--plot FILE] [--speed] [--record]`; about ten minutes on two cores.
 """
 
 from __future__ import annotations

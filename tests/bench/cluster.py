@@ -1,17 +1,17 @@
 """
-How much do nodes behind a load balancer carry, over how many stores (shards)? A simulation of requests one by one, seeded.
+How much load can nodes behind a load balancer carry, over how many stores (shards)? A seeded simulation of single requests.
 
-    arrivals (Poisson) → balancer → a node's queue, its processor → the shard of the tenant: readers beside each other, writers one
-    after the other
+    arrivals (Poisson) → balancer → queue and processor of a node → shard of the tenant: concurrent readers, one writer at a time
 
-Service times are drawn from what was measured (`results/cluster.jsonl`, by `--measure`): the quantiles of recalls and notes of a
-node that does nothing else. Asked are: throughput and waits by number of nodes and of shards, three ways to balance, a node that
-dies and returns, a few tenants that ask most (Zipf), and a tenant that moves to another shard, whose writes pause meanwhile.
+Service times are drawn from measurements (`results/cluster.jsonl`, by `--measure`): the quantiles of recalls and notes of an
+otherwise idle node. Results: throughput and waits by number of nodes and of shards, for three balancing strategies, for a node that
+dies and returns, for a few tenants with most of the requests (Zipf), and for a tenant that moves to another shard while its writes
+pause.
 
-*But:* processors and stores do not slow each other down here as on one machine they do, and caches are not simulated.
+*But:* processors and stores do not slow each other down, as they do on one machine, and caches are not simulated.
 
-`test_cluster.py` holds the simulation to the formula of Erlang for M/M/c. `--measure` starts two real nodes over a store on this
-machine, asks them at three rates, and prints what was predicted beside what was seen.
+`test_cluster.py` compares the simulation with Erlang's formula for M/M/c. `--measure` starts two real nodes over a store on this
+machine, sends requests at three rates, and prints the prediction beside the measurement.
 
 Run: `.venv/bin/python tests/bench/cluster.py [--picture docs/pictures/cluster.svg]`, a minute; `--measure [--record]` two more.
 """

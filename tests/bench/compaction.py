@@ -1,9 +1,9 @@
 """
-How long does a compaction take among many memories, and its undoing, and how long do recalls take meanwhile?
+How long do a compaction of many memories and its undo take, and how long do recalls take meanwhile?
 
-Data: a synthetic memory (`synthetic.py`, seeded) with a random vector for each text; the newest memories stand there twice, so that
-some are merged. Half are past their time, and a tenth of all is kept. One thread recalls without a pause while another compacts;
-between two recalls a write lock is taken as a note takes it.
+Data: a synthetic memory (`synthetic.py`, seeded) with a random vector for each text; the newest memories are duplicated, so that
+some are merged. Half have expired, and a tenth of all is kept. One thread recalls without a pause while another compacts; between
+two recalls the write lock is taken, as a note takes it.
 Run: `.venv/bin/python tests/bench/compaction.py [--sizes 10000 100000] [--json] [--record]`
 """
 

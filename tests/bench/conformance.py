@@ -1,8 +1,9 @@
 """
-How much of SPARQL does the service speak, by the W3C's own suites over HTTP, and where does it differ from the engine's own server?
+How much of SPARQL does the service support, by the W3C's own test suites over HTTP, and where does it differ from the engine's own
+server?
 
-The suites are those of a checkout of https://github.com/w3c/rdf-tests, given by its path: SPARQL 1.0, 1.1 and 1.2, each case over
-a dataset of its own, loaded by the Graph Store Protocol. `memento serve --bare` stands beside `oxigraph serve`.
+Data: a checkout of https://github.com/w3c/rdf-tests, given by its path, with the suites of SPARQL 1.0, 1.1 and 1.2. Each case has
+its own dataset, loaded by the Graph Store Protocol. Baseline: `oxigraph serve`, beside `memento serve --bare`.
 Run: `.venv/bin/python tests/bench/conformance.py RDF_TESTS [--page docs/sparql-conformance.md]`; five minutes on two cores.
 """
 

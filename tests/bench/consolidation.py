@@ -1,11 +1,12 @@
 """
-How well do the rules understand notes: what they name, the facts, the dates, and what is no longer true?
+How well do the rules understand notes: names, facts, dates, and what is no longer true?
 
-Data: the labelled notes of `tests/consolidation/notes` (see its README), all three files. Of the unseen one only figures are shown.
-With `--words` it says which words of the patterns in the tables no example of a row and no text of a test exercises: a word is
-exercised by a text that its pattern reads, with the word in what is read (or beside it, where the pattern looks there).
-With `--turns FOLDER` the conversations of an evaluation set are imported instead, consolidated, and every memory that
-was retired is printed beside what retired it, to be read.
+Data: the labelled notes of `tests/consolidation/notes` (see its README), all three files. For the unseen one only figures are
+shown.
+`--words` lists the words in the pattern tables that no example of a row and no text of a test exercises: a text exercises a word if
+its pattern matches the text with the word in the match (or beside it, where the pattern looks there).
+`--turns FOLDER` instead imports the conversations of an evaluation set, consolidates them, and prints every retired memory beside
+the one that retired it, for you to read.
 Run: `.venv/bin/python tests/bench/consolidation.py [--misses] [--record]`, some seconds; `--words` takes a minute.
 """
 

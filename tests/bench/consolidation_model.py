@@ -1,9 +1,9 @@
 """
-What does understanding a note by a model take: how many questions, how much of their time side by side, how long is the write, how
-soon is a note acknowledged that nobody waits for, and how long does holding it against the shapes take?
+What does it take to understand a note with a model: how many model calls, how much of their time in parallel, how long is the
+write, how soon is a note acknowledged that no client waits for, and how long does its SHACL validation take?
 
 Data: a synthetic memory (`synthetic.py`, seeded, random vectors), and a scripted model on loopback whose every answer takes
-`--delay` seconds. Baseline: the sum of those delays, which is what one branch after the other would take. Run:
+`--delay` seconds. Baseline: the sum of those delays, the time of running the branches one after the other. Run:
 `.venv/bin/python tests/bench/consolidation_model.py [--memories 100000] [--record]`, some minutes on two cores.
 """
 

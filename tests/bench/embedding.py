@@ -1,9 +1,9 @@
 """
-How long does one question take to embed, and many notes, in onnxruntime and in torch, and are the vectors the same?
+How long does it take to embed one question, and many notes, in onnxruntime and in torch, and are the vectors the same?
 
-Data: questions and notes of a synthetic working life (`people.py`, seeded). Baseline: torch, text by text in turn with onnxruntime,
-so that both meet the same other work on the machine; time of the processor leaves that out.
-Run: `.venv/bin/python tests/bench/embedding.py [--record]`, half a minute, and ten seconds more when the model was never exported
+Data: questions and notes of a synthetic working life (`people.py`, seeded). Baseline: torch, alternating with onnxruntime text by
+text, so that other load on the machine affects both; processor time excludes that load.
+Run: `.venv/bin/python tests/bench/embedding.py [--record]`, half a minute, and ten seconds more if the model was never exported
 (to the user's cache folder).
 """
 

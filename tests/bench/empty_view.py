@@ -1,4 +1,4 @@
-"""A Flask application with one empty view in the stack that the service runs in: what every request costs at least."""
+"""A Flask application with one empty view, in the same stack as the service: the minimum cost of every request."""
 
 from __future__ import annotations
 

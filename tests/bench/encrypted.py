@@ -1,10 +1,11 @@
 """
-What encryption costs: start, note and recall of a plain and an encrypted folder with the same memories, side by side in one run.
+How much does encryption cost? Start, note and recall of a plain and an encrypted folder with the same memories, in one run.
 
     python tests/bench/encrypted.py [--memories 5000] [--rounds 300] [--embedder minilm]
 
-Prints a table; nothing is asserted. A start is timed after a close, and after a kill (the files as they were before the close).
-Recalls and notes of the two take turns, so that what else the machine does slows both alike.
+Prints a table; nothing is asserted. A start is timed after a close, and after a kill (with the files as they were before the
+close).
+Recalls and notes of the two folders alternate, so that other load on the machine slows both alike.
 """
 
 from __future__ import annotations

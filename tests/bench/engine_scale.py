@@ -1,13 +1,13 @@
 """
-How long does a recall take over an engine that holds the index, beside the index in memory, as the memory grows?
+How long does a recall take over an engine that holds the index, compared with the index in memory, as the memory grows?
 
-Data: a synthetic memory (`synthetic.py`, seeded); a text's vector is the sum of directions of its words, so that no model takes
-part and texts that share words are near each other. The graph is embedded in each, as what is compared is the index. Baseline:
+Data: a synthetic memory (`synthetic.py`, seeded). The vector of a text is the sum of the directions of its words, so that no model
+is needed and texts that share words are near each other. The graph is embedded in each, since the indexes are compared. Baseline:
 `faiss`, the index in memory, in the same run.
-Three passes over questions, in a new process: `cold` are the first, `unseen` are others that nobody has asked, `again` are those
-of `unseen` once more. `pool` is what bringing candidates in takes of a recall. Requests are those to the object store.
+Three passes over questions, in a new process: `cold` are the first ones, `unseen` are others that were never asked, `again` repeats
+`unseen`. `pool` is the part of a recall that loads candidates. Requests are those to the object store.
 Run: `.venv/bin/python tests/bench/engine_scale.py --sizes 10000 100000 --index faiss lance [--uri s3://bucket/path] [--folder DIR]
-[--record]`; with an address of S3 it starts `moto` in a process of its own, in memory, unless AWS_ENDPOINT_URL names another store.
+[--record]`; for an S3 address it starts `moto`, in memory in a separate process, unless AWS_ENDPOINT_URL names another store.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """
-How fast do exports, imports, backups and restores go, and how long does a note wait that comes while a backup is made?
+How fast are exports, imports, backups and restores, and how long does a note wait that arrives during a backup?
 
-Data: a synthetic working life (`people.py`, seeded), each note kept as one memory. Baseline: the import of the same notes, in the
+Data: a synthetic working life (`people.py`, seeded), each note stored as one memory. Baseline: the import of the same notes, in the
 same run. Run: `.venv/bin/python tests/bench/exchange_speed.py [--notes N] [--model trigram] [--record]`, some minutes.
 """
 

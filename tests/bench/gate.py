@@ -1,11 +1,13 @@
 """
-How often does the gate hold back an answer that is there, and how often does it let pass what has nothing to do with the question?
+How often does the gate hold back an answer that exists, and how often does it let through memories that have nothing to do with the
+question?
 
-Data: an evaluation set (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl`; see `memento.evaluation`), which the caller has; none
-is kept here. Each question is asked where its answer lies and, of a set with several scopes, in another one; `--foreign` asks the
-questions of another set as well. Baseline: no gate, which holds back nothing (0 % and 100 %).
+Data: your own evaluation set (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl`; see `memento.evaluation`); the repository contains
+none.
+Each question is asked in the scope of its answer and, for a set with several scopes, in another one; `--foreign` also asks the
+questions of another set. Baseline: no gate, which holds back nothing (0 % and 100 %).
 Run: `.venv/bin/python tests/bench/gate.py DATA_DIR [--foreign OTHER_DIR] [--limit N] [--record]`; 2,800 turns and 1,600 questions
-take about two minutes on two cores when nothing is embedded yet.
+take about two minutes on two cores if nothing is embedded yet.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """
-Does the SPARQL service survive those who mean it ill: does every request end in time and rightly, while others are answered?
+Does the SPARQL service withstand hostile clients: does every request end in time with the right answer, while others are answered?
 
-Some 230 requests: products, sorts, growing texts, bottomless nesting, paths, SERVICE, LOAD and FROM in every spelling, updates in
-the place of queries, broken HTTP (`tests/sparql/hostile`, `siege/raw.py`); then clients that leave, dawdle and trickle, and 32 slow
-queries at once. All the while somebody asks `ASK {}`, memory is sampled, and a canary listens at every address of this machine.
+Data: some 230 requests: Cartesian products, sorts, growing texts, endless nesting, paths, SERVICE, LOAD and FROM in every spelling,
+updates in place of queries, broken HTTP (`tests/sparql/hostile`, `siege/raw.py`); then clients that disconnect, stall and trickle,
+and 32 slow queries at once. Meanwhile another client sends `ASK {}`, memory is sampled, and a canary listens at every address of
+this machine.
 Run: `.venv/bin/python tests/bench/hostile.py [--service bare memory] [--seconds 2] [--record]`; three minutes for each service.
 """
 

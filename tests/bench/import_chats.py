@@ -1,7 +1,7 @@
 """
-How many turns of exported chats a second come in, how long reading the export and a trial take, and a second import of the same?
+How many turns per second of exported chats are imported, and how long do reading the export, a dry run and a second import take?
 
-Data: a synthetic working life (`people.py`, seeded) as a ChatGPT export, twenty turns of the user a conversation, each answered.
+Data: a synthetic working life (`people.py`, seeded) as a ChatGPT export, twenty answered user turns per conversation.
 Run: `.venv/bin/python tests/bench/import_chats.py [--record]`, a minute on two cores.
 """
 

@@ -1,8 +1,8 @@
 """
-How many short notes a second does an import by rules take in, with batched embedding, and is a rebuild of all indexes slower?
+How many short notes per second does an import by rules process, with batched embedding, and is a rebuild of all indexes slower?
 
-Data: a synthetic working life (`people.py`, seeded). Baseline: the rebuild of the same memory in the same run, by a new process's
-eyes: the memory is opened again, and neither has a cache of embeddings. Run: `.venv/bin/python tests/bench/import_speed.py
+Data: a synthetic working life (`people.py`, seeded). Baseline: the rebuild of the same memory in the same run. The memory is opened
+again for it, and neither has a cache of embeddings. Run: `.venv/bin/python tests/bench/import_speed.py
 [--record]`, some minutes on two cores.
 """
 

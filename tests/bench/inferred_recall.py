@@ -1,10 +1,10 @@
 """
-Does recall find more when it infers, and does it lose anything by it?
+Does recall find more with inference, and does it lose anything?
 
-Data: made here, seeded: people who live in invented towns or work for invented firms, and memories that have nothing to do with
-either; a free graph that says which town is part of which province and country, and which firm of which group, transitively. Asked
-are questions about provinces, countries and groups, which no memory names, and questions that name what the memory names. Baseline:
-the same without inference (weight 0). recall@5 is the share of the memories to be found among the first five, at most five of them.
+Data: generated here, seeded: people who live in invented towns or work for invented firms, and unrelated memories; and a free graph
+that says which town is part of which province and country, and which firm of which group, transitively. The questions are about
+provinces, countries and groups, which no memory names, and about names that memories contain. Baseline: the same without inference
+(weight 0). recall@5 is the share of the wanted memories among the first five, of at most five.
 Run: `.venv/bin/python tests/bench/inferred_recall.py [--weights 0 0.5 1 2] [--record]`; a minute on two cores.
 """
 

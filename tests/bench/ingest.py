@@ -1,9 +1,9 @@
 """
-How fast does an ingest read, cut, redact, embed and store a PDF of 200 pages, and this repository?
+How fast does an ingest read, split, redact, embed and store a PDF of 200 pages, and this repository?
 
 Data: a PDF of a synthetic working life (`people.py`, seeded), 40 lines a page; the files of the checkout in which this runs, or
-those of `--folder`. Measured: pieces a second by the clock, and by processor time, which other programs of the machine do not
-change; the second run, which reads every file and finds nothing new; the longest pause between two steps of progress. Run:
+those of `--folder`. Measured: pieces per second of wall-clock time, and of processor time, which other programs on the machine do
+not affect; the second run, which reads every file and finds nothing new; the longest pause between two progress reports. Run:
 `.venv/bin/python tests/bench/ingest.py [--pages 200] [--folder FOLDER] [--record]`, minutes on two cores.
 """
 

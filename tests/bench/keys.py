@@ -1,13 +1,14 @@
 """
-What do keys add? Both gold texts among five, for words, vectors, both, and both with keys at one, two and three hops.
+What do keys contribute? The share of questions with both gold texts among five, for words, vectors, both, and both with keys at
+one, two and three hops.
 
-Data: a folder of a set (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl`; see `memento.evaluation`), or of several, of which the
-sets of `keymem_hotpot*` and `locomo` are asked; the caller has them, none is kept here. Each question is asked of its own scope,
-and nothing is held back by a gate: this is a measure of ranking.
-Baselines: `bm25` over the texts; `flat`, the cosine of question and text; `direct`, both fused by rank, as direct recall does it
+Data: your own folder with one set (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl`; see `memento.evaluation`), or with several, of
+which `keymem_hotpot*` and `locomo` are used; the repository contains none. Each question is asked in its own scope, and the gate is
+off, since this measures ranking.
+Baselines: `bm25` over the texts; `flat`, the cosine of question and text; `direct`, both fused by rank, as in direct recall
 without keys. `graph1` to `graph3` add the keys, made by Memento's own extractor: entities, names and nouns of each text.
-`notes` is `Memento.recall`, which knows no keys, for comparison, and `ppr`, `spread` and `hops` are its walks alone, as engines.
-Run: `.venv/bin/python tests/bench/keys.py --data FOLDER [--json] [--record]`, a minute for a small set; `--remember` keeps each
+`notes` is `Memento.recall`, which uses no keys, for comparison, and `ppr`, `spread` and `hops` are its walks alone, as engines.
+Run: `.venv/bin/python tests/bench/keys.py --data FOLDER [--json] [--record]`, a minute for a small set; `--remember` stores each
 text by `remember` instead of importing it. `--speed [--sizes 1000 10000 100000]` times the steps of a walk over a synthetic memory.
 """
 

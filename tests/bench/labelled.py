@@ -1,9 +1,9 @@
 """
-What a memory makes of labelled notes, and how that compares with what people expect of them (`tests/consolidation/notes`).
+Compare the memories made from labelled notes with what people expect of them (`tests/consolidation/notes`).
 
-Every figure is a sum over scenarios of what was found, what was expected and what is both, so that precision and recall are
-micro-averages. A memory answers an expectation when it has its words and its subjects; its dates and its end are looked at as
-soon as it has the words.
+Every figure is a sum over scenarios of the number found, the number expected and the number of both, so that precision and recall
+are micro-averages. A memory meets an expectation if it has its words and its subjects; its dates and its end are compared as soon
+as it has the words.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """
-How much disk and memory does a memory take, and how many rows a second does an import keep?
+How much disk and memory does a memory need, and how many rows per second does an import store?
 
-Data: a synthetic working life (`people.py`, seeded), each note kept as one memory, or read by the rules with `--rules`. Each size
-is measured in another process, so that no other adds to its resident memory; nothing that an earlier run embedded is known to it.
-Checkpoints, copies, stand apart. `--held N`, twice or more, does something else: it notes and imports in as many memories in turn,
-whose stores write their tables every N quads, and prints what each took.
-Baseline: the embedder alone on the same texts, in batches of as many; `--beside` prints also the rate of an installed `chromadb` in
-the same process with the same embedder.
+Data: a synthetic working life (`people.py`, seeded), each note stored as one memory, or understood by the rules with `--rules`.
+Each size is measured in a separate process, so that no other adds to its resident memory; embeddings of earlier runs are not
+cached. Checkpoints, which are copies, are listed separately. `--held N`, given at least twice, measures something else: it notes
+and imports alternately into several memories whose stores write their tables every N quads, and prints what each took.
+Baseline: the embedder alone on the same texts, in batches of the same size; `--beside` also prints the rate of an installed
+`chromadb` in the same process with the same embedder.
 Run: `.venv/bin/python tests/bench/lean.py [--notes N …] [--rules] [--beside] [--record]`, some minutes on two cores.
 """
 

@@ -1,15 +1,17 @@
 """
-How well is a stranger's life remembered: the right memory first, nothing outdated above it, nothing where nothing was said?
+How well is a stranger's life remembered: is the right memory first, nothing outdated above it, and no answer to what was never
+said?
 
-Data: the invented lives of `tests/bench/lives` (see its README), or files in their form. Each is told note by note and then asked,
-three times in one run: understood by rules, kept as raw rows, and, as a floor, raw notes by their cosine to the question alone.
+Data: the invented lives of `tests/bench/lives` (see its README), or files in the same format. Each is told note by note and then
+asked about, three times in one run: understood by rules, stored as raw rows, and, as the baseline, raw notes ranked by cosine
+alone.
 Run: `.venv/bin/python tests/bench/lives.py [FILE …] [--misses] [--record]`, a minute a life.
 
-    right@k    a wanted word stands in one of the first k memories, in its words or its note's
-    stale      of questions with an outdated value: it is shown as current among the first three, above what is right
+    right@k    a wanted word is in one of the first k memories, in its text or in its note
+    stale      of questions with an outdated value: it is shown as current among the first three, above the right one
     unsaid     of questions that the notes do not answer: nothing came back
     silent     of the others: nothing came back
-    shown      memories an answer, of the others
+    shown      memories per answer, of the others
     invented   memories with a word or number that their note lacks
 """
 

@@ -1,9 +1,9 @@
 """
-How long do feedback, a link, spreading activation, fading and a look for what has faded take among many memories?
+How long do feedback, a link, spreading activation, decay and the search for exhausted memories take among many memories?
 
 Data: a synthetic memory (`synthetic.py`, seeded) with a random vector for each text, and associations between some memories, a
-tenth as many as there are memories. No model takes part. With `--plain` memories say two words each and are about nothing, so that
-a million are written in minutes: for what does not look at words, as fading.
+tenth as many as there are memories. No model is used. With `--plain` memories have two words each and are about nothing, so that a
+million are written in minutes: for operations that ignore the words, such as decay.
 Run: `.venv/bin/python tests/bench/living.py [--sizes 10000 100000] [--json] [--record]`; `--plain --sizes 1000000` for the million.
 """
 

@@ -1,12 +1,12 @@
 """
-How long does the map of a memory take to draw, and how long does anybody wait for it meanwhile?
+How long does it take to draw the map of a memory, and how long does a recall wait meanwhile?
 
 Data: a synthetic memory (`synthetic.py`, seeded) with a random vector for each text; with `--short` texts are cut to a word, so
-that a million are written sooner: the map looks at links, numbers and names alone. Recalls are timed by themselves, and while one
-map after the other is drawn on another thread.
+that a million are written sooner: the map uses only links, numbers and names. Recalls are timed alone, and while one map after the
+other is drawn on another thread.
 Targets: 500 ms at 10,000 memories, 10 s at 1,000,000.
 Run: `.venv/bin/python tests/bench/manifest.py [--sizes 10000 100000] [--folder DIR] [--json] [--record]`; 10,000 take a minute.
-`--arrays --sizes 1000000` leaves out the store, and what is read of it: `indexes held`, and a `portion held` for 4,096 memories.
+`--arrays --sizes 1000000` leaves out the store and the reads from it: `indexes held`, and a `portion held` for 4,096 memories.
 """
 
 from __future__ import annotations

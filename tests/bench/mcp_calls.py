@@ -1,9 +1,9 @@
 """
-What does MCP add to a recall, and how soon does the stdio end list its tools after a cold start?
+How much time does MCP add to a recall, and how soon does the stdio server list its tools after a cold start?
 
-Each question goes to one running service as REST and as calls of `memento_recall` by the official client: over HTTP in both eras
-and over stdio, one after the other. What is added is the time of the client beyond the recall itself, as the service tells it
-over REST. Every question was asked before, so that no way has to embed it.
+Each question goes to one running service by REST and as calls of `memento_recall` by the official client, one after the other: over
+HTTP in both protocol eras and over stdio. The added time is the client's time beyond the recall itself, as the service reports it
+over REST. Every question was asked before, so that none has to be embedded.
 
 Run: `.venv/bin/python tests/bench/mcp_calls.py [--record]`, a minute on two cores.
 """

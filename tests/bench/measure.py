@@ -1,4 +1,4 @@
-"""What every bench does alike: spreads of milliseconds, and one line in `results/` when it was asked for."""
+"""Functions that every benchmark shares: quantiles of milliseconds, and one line in `results/` if requested."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """
-How long does a memory of 10,000 memories take to move to another embedder, and how long do recalls and notes take meanwhile?
+How long does it take to move a memory of 10,000 memories to another embedder, and how long do recalls and notes take meanwhile?
 
 Data: a synthetic working life (`people.py`, seeded). Run: `.venv/bin/python tests/bench/migration.py [--record]`; with
-`--model trigram` no model is needed. It moves from `trigram` of 256 dimensions to the model, or to 384 of `trigram`.
+`--model trigram` no model is needed. The memory moves from `trigram` with 256 dimensions to the model, or to `trigram` with 384.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """
-Two nodes over one `oxigraph serve`: how soon does one recall what the other noted, how fast is recall beside an embedded memory,
-and how many changes a second do four writers make?
+Two nodes over one `oxigraph serve`: how soon does one recall what the other noted, how fast is recall compared with an embedded
+memory, and how many changes per second do four writers make?
 
 Run: `.venv/bin/python tests/bench/nodes.py [--notes 2000] [--record]`, some three minutes on two cores. The store needs the program
-`oxigraph`, which the extra `workers` brings. With `--sizes 10000 100000` it asks synthetic memories of these sizes instead,
-embedded and over a shared store in turns; 100,000 take some five minutes.
+`oxigraph`, which the extra `workers` installs. With `--sizes 10000 100000` it queries synthetic memories of these sizes instead,
+alternating between an embedded and a shared store; 100,000 take some five minutes.
 """
 
 from __future__ import annotations

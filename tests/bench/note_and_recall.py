@@ -1,5 +1,5 @@
 """
-How long do a note by rules and a recall take in a memory of 10,000 memories, and how much of it is embedding?
+How long do a note by rules and a recall take in a memory of 10,000 memories, and how much of that is embedding?
 
 Data: a synthetic working life (`people.py`, seeded). Run: `.venv/bin/python tests/bench/note_and_recall.py [--record]`,
 some minutes on two cores.

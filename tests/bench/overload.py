@@ -1,8 +1,8 @@
 """
-What does a node do with more than it can: how many requests are taken and refused, and how long do those that are taken wait?
+How does a node behave under overload: how many requests are accepted and refused, and how long do the accepted ones wait?
 
-One node over a store, asked for recalls and notes at 1, 3 and 10 times what it answers alone, whether it keeps up or not. Bounds
-are set low (`--threads`, `--waiting`, `--writers`), so that a short run reaches them.
+One node over a store gets recalls and notes at 1, 3 and 10 times the rate that it can answer alone, whether it keeps up or not.
+The limits are low (`--threads`, `--waiting`, `--writers`), so that a short run reaches them.
 
 Run: `.venv/bin/python tests/bench/overload.py [--record]`, two minutes.
 """

@@ -1,10 +1,10 @@
 """
-How fast do the pages for people come? First paint of each in a real browser over a memory of many, and a graph of 500 nodes.
+How fast do the pages for people load? First paint of each in a real browser over a large memory, and a graph of 500 nodes.
 
     python tests/bench/pages.py [--memories 10000]
 
-Prints milliseconds: what the service took for the answer, the browser's first contentful paint (the second of two loads, scripts
-kept), for the graph until it is laid out, and how many pictures a second it draws while it is dragged.
+Prints milliseconds: the service's time for the response, the browser's first contentful paint (the second of two loads, with cached
+scripts), for the graph the time until its layout is done, and the frames per second while it is dragged.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-The least that anything between a client and a provider can cost: bytes are copied from one socket to another, unread.
+The minimum cost of any program between a client and a provider: it copies bytes from one socket to another without reading them.
 
 Run: `python passthrough.py PORT`; prints its own port and copies until its standard input ends.
 """

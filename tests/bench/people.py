@@ -1,7 +1,7 @@
 """
 A synthetic working life: first-person notes about people, projects, tools, firms and places, and questions about them.
 
-A few names come up all the time and most hardly ever: the n-th name is drawn with a probability in proportion to 1 / n.
+A few names are frequent and most are rare: the n-th name is drawn with a probability proportional to 1 / n.
 
 Source: Zipf 1949, Human Behavior and the Principle of Least Effort (exponent 1).
 """

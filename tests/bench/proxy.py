@@ -1,9 +1,9 @@
 """
-What does Memento cost between a client and its provider: for a request, for the first byte of an answer, for a hundred streams?
+How much does Memento cost between a client and its provider: for a request, for the first byte of an answer, for a hundred streams?
 
-The provider is a stub in a process of its own that answers at once. Beside Memento stand a direct connection and a program that
-only copies bytes; the three take turns in blocks, so that a busy machine is as busy for each of them. Relay only: requests that
-switch memories off. With recall: questions among `--notes` synthetic notes, each asked once.
+The provider is a stub in a separate process that answers at once. Baselines: a direct connection, and a program that only copies
+bytes. The three alternate in blocks, so that other load on the machine affects each of them. Relay only: requests that switch
+memories off. With recall: questions among `--notes` synthetic notes, each asked once.
 Run: `.venv/bin/python tests/bench/proxy.py [--notes 10000] [--record]`; the notes take two minutes on two cores, the rest one.
 """
 

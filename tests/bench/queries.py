@@ -1,11 +1,11 @@
 """
 How much processor time does each query of recall take on a large memory, bound as the service binds it?
 
-Data: a synthetic memory (`synthetic.py`, seeded), in the embedded store alone: no index takes part. Slots are filled with other
-nodes each time; the hub is what most memories are about. Baseline: the same query at another size. Time
-of the processor, not of the clock: a query runs in one thread and waits for nothing, so what else goes on does not count.
+Data: a synthetic memory (`synthetic.py`, seeded), in the embedded store alone: no index is used. The slots get different nodes each
+time; the hub is what most memories are about. Baseline: the same query at another size. Processor time instead of wall-clock time:
+a query runs in one thread and waits for nothing, so other load does not count.
 Run: `.venv/bin/python tests/bench/queries.py [--sizes 10000 100000] [--record]`; 100,000 take half a minute on two cores, most of
-it making the memory.
+it to create the memory.
 """
 
 from __future__ import annotations

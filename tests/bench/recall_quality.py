@@ -1,11 +1,11 @@
 """
 How well does recall find what answers a question, over every set of a folder and for several profiles, side by side?
 
-Data: a folder of sets (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl` each; see `memento.evaluation`), which the caller has;
-none is kept here. Baseline: the last profile, against which the others are compared question by question on the same import.
-Run: `.venv/bin/python tests/bench/recall_quality.py FOLDER [--profile NAME …] [--record]`; without a profile `default`, `seed`
-and `half` are asked; `vector`, `keyword` and `hybrid` are asked as modes. A corpus of 8,000 documents takes some minutes on two
-cores, most of it embedding.
+Data: your own folder of sets (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl` each; see `memento.evaluation`); the repository
+contains none. Baseline: the last profile, against which the others are compared question by question on the same import.
+Run: `.venv/bin/python tests/bench/recall_quality.py FOLDER [--profile NAME …] [--record]`; without a profile it runs `default`,
+`seed` and `half`; `vector`, `keyword` and `hybrid` are passed as modes. A corpus of 8,000 documents takes some minutes on two
+cores, most of it for embedding.
 """
 
 from __future__ import annotations

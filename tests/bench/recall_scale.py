@@ -1,11 +1,12 @@
 """
-How long does each phase of a recall take among 10,000, 100,000 or a million memories, how much memory, and how long a start?
+How long does each phase of a recall take among 10,000, 100,000 or a million memories, how much memory does it need, and how long
+does a start take?
 
-Data: a synthetic memory (`synthetic.py`, seeded) with a random vector for each text: no model takes part, so the figures are
-those of recall without embedding. Baselines in the same run: brute-force cosine in numpy, PageRank by power iteration, and the
-query of TRACE in rdflib (up to `--rdflib` memories: it needs minutes to load more).
+Data: a synthetic memory (`synthetic.py`, seeded) with a random vector for each text: no model is used, so the figures exclude
+embedding. Baselines in the same run: brute-force cosine in numpy, PageRank by power iteration, and the query of TRACE in rdflib (up
+to `--rdflib` memories: it needs minutes to load more).
 Run: `.venv/bin/python tests/bench/recall_scale.py [--sizes 10000 100000] [--record]`; 10,000 take half a minute on two cores,
-100,000 some minutes. `--profile` also says which functions the time goes to.
+100,000 some minutes. `--profile` also lists the functions that take the time.
 """
 
 from __future__ import annotations

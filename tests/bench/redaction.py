@@ -1,7 +1,7 @@
 """
-How long does redaction take for 1 kB, what does it find, and what does it take from ordinary lines?
+How long does redaction of 1 kB take, which secrets does it find, and what does it remove from ordinary lines?
 
-Data: secrets and lines by seed (`generated_secrets.py`), and the lines of the project's own documents and code. Run:
+Data: generated secrets and lines, seeded (`generated_secrets.py`), and the lines of the project's own documents and code. Run:
 `.venv/bin/python tests/bench/redaction.py`, some seconds.
 """
 

@@ -1,16 +1,17 @@
 """
-How surely does recall know that it has an answer, and which memories belong to it? Fits the tables of `retrieval/relevance.py`.
+How reliably does recall know that it has an answer, and which memories belong to it? Fits the tables of `retrieval/relevance.py`.
 
-Data: sets (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl`, perhaps `unanswerable.jsonl`; see `memento.evaluation`), which the
-caller has, and what is kept here: `sets/diaries`, three invented ones, with chat turns that ask for nothing (`chat.jsonl`), and
-`lives/development`, four lives told to the rules and kept as they are, each also asked what another life is asked.
-Of each question the features are taken where its answer is and, of a set with several scopes, in another scope too; short turns of
-a conversation are asked of another one. `removed` is a question whose answers are hidden, so that their neighbours alone are left.
+Data: your own sets (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl`, optionally `unanswerable.jsonl`; see `memento.evaluation`), and
+data in the repository: `sets/diaries`, three invented diaries, with chat turns that ask nothing (`chat.jsonl`), and
+`lives/development`, four lives, understood by the rules and stored verbatim, each also asked the questions of another life.
+The features of each question are taken in the scope of its answer and, for a set with several scopes, in another scope too; short
+turns of a conversation are asked in another conversation. `removed` is a question whose answers are hidden, so that only their
+neighbours are left.
 `--lives` are checked and never fitted: files of {"notes": [{"note", "at"}], "questions":
 [{"question", "want", "as_of"}]}.
-Baseline: a scope always answers, and with ten memories. Reported: what is left unanswered of what nobody said, of other scopes'
-questions and of small talk, at some rates of false silence; the same with each set left out of the fit, and each feature left out
-of the table; the memories shown, and what of the gold is left.
+Baseline: a scope always answers, with ten memories. Reported: how many questions without an answer, questions of other scopes and
+small talk get none, at some rates of false silence; the same with each set left out of the fit, and with each feature left out of
+the table; the number of memories shown, and how much of the gold remains.
 Run: `.venv/bin/python tests/bench/relevance.py FOLDER [--sets NAME …] [--lives FILE …] [--keep FOLDER] [--plot FILE] [--record]`;
 an import of each set, then some minutes.
 """

@@ -1,8 +1,8 @@
 """
-Which of two facts are told to be rivals, and which unrelated notes are said to be in dispute?
+Which pairs of facts are reported as rivals, and which unrelated notes are reported as disputed?
 
 Data: 80 pairs of invented sentences (`tests/consolidation/notes/pairs.jsonl`), half of them rivals over many relations and half
-near misses, each in a namespace of its own; and 40 notes of a daily life (`daily.txt`), none of which disputes another.
+near misses, each pair in a separate namespace; and 40 notes of a daily life (`daily.txt`), none of which disputes another.
 Run: `.venv/bin/python tests/bench/rivals.py [--misses] [--model minilm] [--record]`, some seconds.
 """
 

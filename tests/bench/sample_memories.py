@@ -1,10 +1,11 @@
 """
-Draw memories that rules make of conversations, by seed, to be read by eye: is any of them, or what it states, false or senseless?
+Draw a seeded sample of the memories that rules make from conversations, for you to read: is any memory, or statement of it, false
+or meaningless?
 
 Run: `.venv/bin/python tests/bench/sample_memories.py CORPUS.jsonl… [--count 300] [--seed 7]`. A corpus has a line for each turn
-with its `text`, `timestamp` and `speaker`; what an assistant says is left out. Each turn is told alone, as a note of its speaker.
+with its `text`, `timestamp` and `speaker`; turns of an assistant are left out. Each turn becomes a separate note of its speaker.
 
-Prints what was said, then each memory drawn with its dates, its mood and what it states.
+Prints the turn, then each sampled memory with its dates, its mood and its statements.
 """
 
 from __future__ import annotations

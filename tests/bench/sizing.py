@@ -1,14 +1,14 @@
 """
-How many bytes, nodes, stores and how much money does a memory of 10,000 to a billion take, by part?
+How many bytes, nodes and stores does a memory of 10,000 to a billion memories need, by part, and what does it cost?
 
 `--measure N …` builds a synthetic memory of N (`synthetic.py`, a random vector for each text, no model) and measures each part: the
-store's folder, the vectors, the kept indexes, a table of LanceDB by column before and after `settle`, and what a process needs that
-answers from each. Without it, the table is made from what was recorded. A figure of a size that was measured is the measurement;
+store's folder, the vectors, the cached indexes, a table of LanceDB by column before and after `settle`, and the memory of a process
+that answers from each. Without it, the table is made from recorded measurements. A figure of a measured size is the measurement;
 any other is computed from the two largest sizes measured, by the law that its row names, and marked with `~`:
 
-    linear    a + b·n        bytes, statements, memory of a process that holds the whole
+    linear    a + b·n        bytes, statements, memory of a process that holds everything
     power     a·n^k          processor seconds of a question over indexes in memory, memory of a process over an engine
-    constant  the largest    what a pool bounds: its seconds, its calls
+    constant  the largest    what a pool limits: its seconds, its calls
 
 Run: `.venv/bin/python tests/bench/sizing.py [--measure 10000 100000] [--rate 100] [--record]`; 10,000 take a minute on two cores,
 100,000 some ten.

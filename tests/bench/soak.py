@@ -1,10 +1,10 @@
 """
-Does a service that is used for hours keep its memory, descriptors, threads and disk within bounds?
+Does a service that runs for hours keep its memory, descriptors, threads and disk within bounds?
 
-Some clients note, ask, query, write graphs, remember, erase and export, each with a mistake now and then. Every minute it
-prints what the process and its workers hold; disk a note is what the folder has grown by for each note or memory that was
-taken. At the end it prints what the folder is made of. After a fifth of the time, when all is warm, the bounds count: memory
-may grow with what is remembered and no more, descriptors and threads not at all.
+Some clients note, recall, query, write graphs, remember, erase and export, each with an occasional mistake. Every minute it prints
+what the process and its workers hold; disk per note is the growth of the folder for each note or memory that was stored. At the end
+it prints the contents of the folder by size. The bounds apply after a fifth of the time, when everything is warm: memory may grow
+only with what is remembered, descriptors and threads not at all.
 
 Run: `make soak`, an hour; `HOURS=8 make soak`; `.venv/bin/python tests/bench/soak.py --hours .01` to try it.
 """

@@ -1,10 +1,11 @@
 """
-What does the SPARQL service cost beside an empty Flask view in the same stack, and beside `oxigraph serve` on the same data?
+How much does the SPARQL service cost compared with an empty Flask view in the same stack, and with `oxigraph serve` on the same
+data?
 
-The data are made here: people with names, ages and cities who know each other, in one free graph. Every query names it with FROM,
-so that each engine reads the same. Three servers run at a time, each in a process of its own: `memento serve`, a Flask application
-with one empty view in the same a2wsgi and uvicorn, and `oxigraph serve-read-only` on a copy of the files. Requests go over
-connections that stay open, written and read without a library, from one process per four clients.
+Data: generated here: people with names, ages and cities who know each other, in one free graph. Every query names it with FROM, so
+that each engine reads the same. Three servers run at a time, each in a separate process: `memento serve`, a Flask application with
+one empty view in the same a2wsgi and uvicorn, and `oxigraph serve-read-only` on a copy of the files. Requests go over persistent
+connections, written and read without a library, from one process per four clients.
 
 Run: `.venv/bin/python tests/bench/sparql.py [--triples N] [--json] [--plot FILE] [--record]`, two minutes on two cores.
 """

@@ -1,11 +1,11 @@
 """
-What does asking the memory from inside a query cost, beside a plain recall of the same question, and beside a plain query?
+How much does it cost to search the memory inside a query, compared with a plain recall of the same question and with a plain query?
 
-Data: a synthetic memory (`synthetic.py`, seeded) with a random vector for each text: no model takes part, so a recall is without
-its embedding, and so is a query. Both go the way that every door takes; queries go through a worker on a snapshot. Also: reading
-all memories by the two times, comparing all of them with a text, and what a note costs the next query where much is inferred.
+Data: a synthetic memory (`synthetic.py`, seeded) with a random vector for each text: no model is used, so neither a recall nor a
+query includes embedding. Both go through the same code as every interface; queries go through a worker on a snapshot. Also: reading
+all memories by the two times, comparing all of them with a text, and the cost of a note for the next query if much is inferred.
 Run: `.venv/bin/python tests/bench/sparql_search.py [--sizes 10000 100000] [--record]`; 10,000 take half a minute on two cores,
-100,000 some minutes, most of it making the memory, which `--folder` keeps.
+100,000 some minutes, most of it to create the memory, which `--folder` keeps.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
 """
-How long does the command line take to answer, what does it add to a recall by a running service, and how soon is one ready?
+How long does the command line take to answer, how much does it add to a recall by a running service, and how soon is a service
+ready?
 
 Run: `.venv/bin/python tests/bench/startup.py [--record]`, about a minute on two cores.
 """

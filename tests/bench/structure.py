@@ -1,5 +1,5 @@
 """
-How is the house built? Counts over `src/memento`, each by reading the syntax tree of every file.
+How is the code structured? Counts over `src/memento`, from the syntax tree of every file.
 
     python tests/bench/structure.py [--json] [--list NAME]
 

@@ -1,11 +1,11 @@
 """
-Is the subject that is read from a text the right one, and what is it worth, for notes in the first person and for memories made of
-them?
+Is the subject that is extracted from a text the right one, and how much does it help, for notes in the first person and for
+memories made from them?
 
-Data: the hand-labelled notes below, and sets of conversations that the caller has (`memento.evaluation`); none is kept here.
-Right: the label is among the names that the text gives its subject, for a note of the user about somebody the one it is about, for
-a note about the user alone no name of somebody else with full weight. Baseline: recall without names guessed from texts, on the
-same import, as it is and consolidated.
+Data: the hand-labelled notes below, and your own sets of conversations (`memento.evaluation`); the repository contains none.
+Right: the label is among the names that the text gives its subject; for a note of the user about somebody, that person; for a note
+about the user alone, no name of another person with full weight. Baseline: recall without names guessed from texts, on the same
+import, both verbatim and consolidated.
 Run: `.venv/bin/python tests/bench/subjects.py [--folder FOLDER --sets NAME …] [--record]`.
 """
 

@@ -1,10 +1,10 @@
 """
 A synthetic memory of any size, as quads for one bulk write: facts about entities, conversations, beliefs that ended.
 
-Words and entities are drawn by Zipf–Mandelbrot, p(r) ∝ 1 / (r + q): a few entities are in everything and most hardly anywhere.
-The same seed gives the same memory. Vectors need no model: `RandomVectors` gives each text a random direction of its own.
+Words and entities are drawn by Zipf–Mandelbrot, p(r) ∝ 1 / (r + q): a few entities are everywhere and most are rare. The same seed
+gives the same memory. Vectors need no model: `RandomVectors` gives each text its own random direction.
 
-Source: Mandelbrot 1953; q is set so that the most frequent word stands in some 5 % of texts, as it does without stop words.
+Source: Mandelbrot 1953; q is set so that the most frequent word is in some 5 % of texts, as in real texts without stop words.
 """
 
 from __future__ import annotations

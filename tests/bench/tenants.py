@@ -1,9 +1,9 @@
 """
-A tenant with N memories moves from one store to another while it is written and read: how long does that take, for how long do its
-writers wait, and how fast is recall for it and for another tenant, beside before?
+A tenant with N memories moves from one store to another while it is written and read: how long does the move take, how long do its
+writers wait, and how fast is recall for it and for another tenant, compared with before?
 
 Run: `.venv/bin/python tests/bench/tenants.py [--notes 10000] [--record]`, some minutes on two cores. The stores need
-the program `oxigraph`, which the extra `workers` brings.
+the program `oxigraph`, which the extra `workers` installs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The simulation of a cluster agrees with queueing theory, and is the same each time."""
+"""The simulation of a cluster agrees with queueing theory, and is deterministic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every bench at a tiny size, so that none rots; at full size with `-m bench -s`."""
+"""Run every benchmark at a tiny size, so that none breaks unnoticed; at full size with `-m bench -s`."""
 
 import json
 from pathlib import Path

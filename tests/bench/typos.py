@@ -1,11 +1,11 @@
 """
-What does one slip of the pen in a question cost, and how much of it does mending the word bring back?
+How much does one typo in a question cost, and how much of that does spell correction recover?
 
-Data: a folder of sets (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl` each; see `memento.evaluation`), which the caller has;
-none is kept here. In every question one word of four letters and more, drawn by the question's own hash, gets one slip after its
-first letter: a letter left out, wrong, or too many, or two in the wrong order. Baseline: the questions as they are; beside it the
-same with mending switched off. Run: `.venv/bin/python tests/bench/typos.py FOLDER [--sets NAME …] [--keep FOLDER] [--record]`; one
-import and four rounds of questions for each set.
+Data: your own folder of sets (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl` each; see `memento.evaluation`); the repository
+contains none. In every question one word of at least four letters, chosen by the question's hash, gets one typo after its first
+letter: a letter missing, wrong or extra, or two letters swapped. Baseline: the questions as they are; beside it the same without
+spell correction. Run: `.venv/bin/python tests/bench/typos.py FOLDER [--sets NAME …] [--keep FOLDER] [--record]`; one import and
+four rounds of questions for each set.
 """
 
 from __future__ import annotations

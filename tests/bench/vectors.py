@@ -1,10 +1,10 @@
 """
-From how many vectors on is an index of codes quicker than comparing all, and how many of the ten nearest does each bring?
+From how many vectors on is an index of codes faster than comparing all of them, and how many of the ten nearest does each find?
 
-Data: seeded unit vectors in clusters, the rows of one cluster .7 alike; or, with `--vectors FILE`, those of a data folder's
-`vectors.sqlite`, which texts gave. A question is a row with noise. Baseline: every vector compared (`likeness`, and the flat FAISS
-index). Milliseconds are of the processor, one thread, so that a busy machine changes them little. `--share` leaves so many of the
-rows allowed, as a filter by namespace or time does; `--gone` drops so many, as forgetting does.
+Data: seeded unit vectors in clusters, with a cosine of .7 within a cluster; or, with `--vectors FILE`, those of a data folder's
+`vectors.sqlite`, which come from texts. A question is a row with noise. Baseline: every vector compared (`likeness`, and the flat
+FAISS index). Milliseconds are processor time of one thread, so that other load changes them little. `--share` allows only that
+share of the rows, as a filter by namespace or time does; `--gone` deletes that share, as forgetting does.
 Run: `.venv/bin/python tests/bench/vectors.py [--sizes 5000 20000 …] [--record]`; building HNSW takes minutes.
 """
 

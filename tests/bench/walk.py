@@ -1,7 +1,8 @@
 """
-How many files of the package a note by rules and a recall cross: those whose functions run between the call and its return.
+How many files of the package do a note by rules and a recall go through: files with a function that runs between the call and its
+return?
 
-Files of threads that work for the call count too. A first note and a first recall warm up what is loaded once.
+Files of threads that work for the call count too. A first note and a first recall load what is loaded only once.
 
 Run: `.venv/bin/python tests/bench/walk.py [--list]`; a few seconds.
 """

@@ -1,12 +1,12 @@
 """
-Which weights would the questions themselves choose, and would they be right about questions that had no part in the choice?
+Which weights fit the questions best, and do they also fit questions that were not used for the choice?
 
-Data: a folder of sets (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl` each; see `memento.evaluation`), which the caller has;
-none is kept here. For each question the signals of its candidates are taken once (`--keep FOLDER` keeps them for the next run);
-everything else is arithmetic on them. Weights are fitted by a softmax of each answer against the candidates that are none, all
-at least 0 (L-BFGS), each set counting the same. Baseline: the default weights on the same candidates.
+Data: your own folder of sets (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl` each; see `memento.evaluation`); the repository
+contains none. For each question the signals of its candidates are taken once (`--keep FOLDER` stores them for the next run);
+everything else is arithmetic on them. Weights are fitted by a softmax of each answer against the candidates that are no answers,
+all at least 0 (L-BFGS), each set counting the same. Baseline: the default weights on the same candidates.
 Reported: in sample; in five folds (conversations and lives as a whole, other questions by a hash of their text, so that a question
-that several sets share is never on both sides); and with the whole family of a set left out.
+in several sets is never on both sides); and with the whole family of a set left out.
 Run: `.venv/bin/python tests/bench/weights.py FOLDER [--keep FOLDER] [--sets NAME …] [--record]`;
 an import of each set, then a minute.
 """

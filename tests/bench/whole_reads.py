@@ -1,9 +1,9 @@
 """
-How long does what reads a large namespace take over an engine that brings in a part of it, beside the index in memory?
+How long do operations that read a large namespace take over an engine that loads a part of it, compared with the index in memory?
 
-Data: a synthetic memory (`synthetic.py`, seeded), every fifth memory with one of twenty tags; its vectors are sums of directions of
-words, so that no model takes part. Baseline: `faiss`, the index in memory, over the same graph in the same run. Each operation is
-asked once in a fresh memory (`first`), then four times more, of which the median is shown (`again`); milliseconds.
+Data: a synthetic memory (`synthetic.py`, seeded), every fifth memory with one of twenty tags; vectors are sums of the directions of
+words, so that no model is needed. Baseline: `faiss`, the index in memory, over the same graph in the same run. Each operation runs
+once in a fresh memory (`first`), then four more times, of which the median is shown (`again`); milliseconds.
 Run: `.venv/bin/python tests/bench/whole_reads.py --sizes 10000 [--folder DIR] [--record]`
 """
 

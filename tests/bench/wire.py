@@ -1,8 +1,8 @@
 """
-A connection over which HTTP/1.1 is spoken without a library, so that the client costs next to nothing.
+An HTTP/1.1 connection without a library, so that the client costs next to nothing.
 
-As a script it is some clients in a process of their own: `wire.py PORT CLIENTS SECONDS` reads requests from standard input, as
-JSON, and prints how many were answered in a second.
+As a script it is several clients in a separate process: `wire.py PORT CLIENTS SECONDS` reads requests from standard input, as JSON,
+and prints how many were answered per second.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """
-How many recalls a second, and how many requests through the proxy, do several workers answer, beside one process over the same
-memories? And what does each of them cost in processor time, with the store and with who asks?
+How many recalls per second, and how many requests through the proxy, do several workers answer, compared with one process over the
+same memories? And how much processor time does each cost, with the store and the client included?
 
-Both services run at the same time; blocks of questions go to one and then to the other, so that what else the machine does hits
-both. The proxy has a stub for a provider, in a process of its own. Who asks does so in one thread over plain sockets, as it takes
-the same cores.
+Both services run at the same time and get blocks of questions alternately, so that other load on the machine affects both. The
+proxy has a stub provider in a separate process. The client asks in one thread over plain sockets, since it uses the same cores.
 Run: `.venv/bin/python tests/bench/workers.py [--workers 2] [--record]`, some four minutes on two cores.
 """
 

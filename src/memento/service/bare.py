@@ -41,8 +41,8 @@ class Bare(Graphs):
         Open it, empty the first time.
 
         Args:
-            datadir: the data folder, below which the dataset has one for itself.
-            wait_s: seconds to wait for another process that has it open.
+            datadir: the data folder; the dataset has a folder below it.
+            wait_s: seconds to wait while another process has it open.
 
         Raises:
             FolderInUse: another process has it open.
@@ -68,38 +68,38 @@ class Bare(Graphs):
         super().__init__(Statistics(self._workers), OWNER.caller, may_write=True)
 
     def admit(self, access: Access) -> Self:
-        """Return the dataset for a caller: the same for all who get in, which are programs of this machine."""
+        """Return the dataset for a caller: the same for every caller with access, that is programs of this machine."""
         if access != OWNER:
             raise Forbidden("a plain dataset knows no tokens: send none")
         return self
 
     def answer_query(self, query: QueryRequest, call: GraphCall) -> Answer:
-        """Run a query over the whole dataset; without any dataset given, FROM is the query's own."""
+        """Run a query over the whole dataset; without a given dataset, the query's own FROM applies."""
         self._refuse_namespace(call.namespace)
         sparql, limits = self._endpoints.answer_services(query.sparql, self.settings.limits)
         found = prepare_query(replace(query, sparql=sparql), None, limits)
         return self._workers.run(found, caller=self.caller, timeout_s=call.timeout_s, waiting=call.waiting)
 
     def named_graph(self, name: str, address: str) -> str:
-        """Return the graph at the end of an address: an IRI itself, or else the whole address."""
+        """Return the graph that the end of an address names: an IRI itself, or else the whole address."""
         return name if is_absolute(name) else address
 
     def fresh_graph(self, address: str) -> str:
-        """Return an address below the graph store's own."""
+        """Return an address below that of the graph store."""
         return f"{address.rstrip('/')}/{mint('graph').rpartition(':')[2]}"
 
     @property
     def store(self) -> GraphStore:
-        """Return the graphs, whoever asks."""
+        """Return the graphs, the same for every caller."""
         return GraphStore(self._graph, self._workers, self.settings.limits, self._writing)
 
     def dataset(self, namespace: str | None, right: Literal["read", "write"]) -> Dataset:
-        """Return all of it."""
+        """Return the whole dataset."""
         self._refuse_namespace(namespace)
         return Dataset()
 
     def write_request(self, call: GraphCall) -> WriteRequest:
-        """Return a request that writes straight to the store."""
+        """Return a write request that goes straight to the store."""
         return WriteRequest(
             dataset=self.dataset(call.namespace, "write"),
             caller=self.caller,
@@ -115,15 +115,15 @@ class Bare(Graphs):
             raise InputError("a plain dataset has no namespaces: name a graph")
 
     def warm_up(self) -> None:
-        """Do nothing; a process that serves asks for it."""
+        """Do nothing: a plain dataset has nothing to warm up, but a serving process calls this."""
 
     def serve_at(self, address: str) -> None:
-        """Have workers ready, and tell other processes where this one answers."""
+        """Start the workers, and tell other processes the address of this one."""
         self._workers.start()
         self.datadir.publish(Owner(pid=os.getpid(), command="memento serve --bare", address=address))
 
     def close(self) -> None:
-        """Let go of the folder; calling it twice is harmless."""
+        """Release the folder. You may call this twice."""
         self._workers.close()
         self._snapshots.close()
         self._graph.close()

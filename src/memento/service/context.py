@@ -92,11 +92,11 @@ if TYPE_CHECKING:
 
 
 MAIN = "default"
-"""How the store of the settings is called, beside the further ones of `store.shards`."""
+"""The name of the store in the settings, beside those of `store.shards`."""
 
 
 class Service:
-    """What all callers of one data folder share. May be used from many threads."""
+    """The state that all callers of one data folder share. May be used from many threads."""
 
     def __init__(
         self,
@@ -113,10 +113,9 @@ class Service:
     ) -> None:
         """
         Args:
-            scope: where notes go and recalls look when a call names no namespace.
-            consolidate, checkpoint, mend, capture: the background work; each says after how many seconds it wants to be
-                called again.
-            render: answers the standing page of a graph.
+            scope: the namespace of notes and recalls whose call names none.
+            consolidate, checkpoint, mend, capture: the background work; each returns the seconds until it wants to be called again.
+            render: renders the standing page of a graph.
         """
         self.datadir = datadir
         self.settings = settings
@@ -126,23 +125,23 @@ class Service:
         self.redactor = Redactor(settings.redaction, datadir.redactions)
         self.zone = ZoneInfo(settings.consolidation.time_zone)
         self.new_rules = partial(BoundedRules, settings.consolidation.time_zone, settings.consolidation.rules_s)
-        """Makes the rules that understand one note."""
+        """Creates the rules that understand one note."""
         self.models = _open_models(settings, self.new_rules)
         self.new_agents: Callable[[], Agents] = self.models or self.new_rules
         self.importing = threading.Lock()
-        """Taken before all other locks, by whoever brings in or takes out a whole memory."""
+        """Lock for importing, exporting or replacing a whole memory; acquired before all other locks."""
         self.editing = threading.Lock()
-        """Held while a file of the memory tool is edited: nobody else edits one between its reading and its writing."""
+        """Lock for editing a file of the memory tool, from reading it to writing it."""
         self.understanding = threading.Lock()
-        """Held while a note is being understood; taken before `writing`, never after it."""
+        """Held while a note is being understood; acquired before `writing`, never after it."""
         self.writing = stores.make_write_lock()
-        """Held by the one writer: of this process, and of all nodes where they share a store."""
+        """The write lock: of this process, and of all nodes where they share a store."""
         self.reading = self.writing.local if isinstance(self.writing, WriteLock) else self.writing
-        """Held by who only reads what the writers of this process keep: no turn is taken for it."""
+        """The local write lock, for reading what the writers of this process maintain; needs no write lease of a shared store."""
         self.writers = Writers(settings.limits.writers)
         self.watch = Watch(stores, settings, lambda: self.models.rest_s if self.models else 0.0)
         self.put_off: set[IRI] = set()
-        """The notes that this process has put off: a new one tries at once whatever an earlier one had put off."""
+        """The notes that this process has postponed: a new process tries them at once, even if an earlier one postponed them."""
         self.reinforcement = Reinforcement(stores, self.writing)
         self.query_log = QueryLog()
         self.maps = Maps(stores, settings.manifest)
@@ -158,7 +157,7 @@ class Service:
         self.case_reads = ReadLog(stores, self.writing)
         self.opened_at = now()
         self.checkpointed_writes = -1
-        """How many writes the last checkpoint holds."""
+        """The number of writes that the last checkpoint contains."""
         self.consolidator = Worker(lambda: consolidate(self), "consolidation")
         self.checkpointer = Worker(lambda: checkpoint(self), "checkpoints")
         self.mender = Worker(lambda: mend(self), "mending")
@@ -167,11 +166,13 @@ class Service:
         stores.graph.on_failure = self.mender.wake
         stores.return_listeners.append(lambda: self.consolidator.wake() if self.consolidator.running else None)
         self.shards = Shards(self)
-        """The other stores of the memory; one of them has the others of this one."""
+        """The other stores of the memory; the service over each of them refers to the same `Shards`."""
 
     @property
     def degraded(self) -> Degraded | None:
-        """Why nothing can be written and of what time the memory is, where its store cannot be opened; None when all is well."""
+        """
+        Why the store is read-only and the time of the backup that is read, if the store cannot be opened; None when all is well.
+        """
         return self.stores.degraded
 
     def context(self, access: Access = OWNER, progress: Progress | None = None) -> Context:
@@ -191,10 +192,10 @@ class Service:
 
 class Shards:
     """
-    The stores of one memory: a service over each, opened when it is first needed, and which of them has which tenant.
+    The stores of one memory: which of them has which tenant, and a service over each, opened when it is first needed.
 
-    *Guarantees:* a store that is away or unknown concerns the tenants that are there, and nobody else. Where a tenant is, every
-    store says that had it once: what the main store says is where to begin, and the last one of the way is right.
+    *Guarantees:* an unavailable or unknown store affects only its own tenants. Every store that once had a tenant records where the
+    tenant went: look-up starts at the main store and follows these records; the last one is right.
     """
 
     def __init__(
@@ -205,8 +206,8 @@ class Shards:
     ) -> None:
         """
         Args:
-            main: the service over the store of the settings, of which others are the shards.
-            names: of the further stores.
+            main: the service over the store in the settings; the others are its shards.
+            names: the names of the further stores.
             open_shard: opens the service over one of them.
         """
         self.main = main
@@ -222,14 +223,14 @@ class Shards:
 
     @property
     def opened(self) -> dict[str, Service]:
-        """The services over the stores that were needed so far, by their names."""
+        """The services over the stores that were needed so far, by name."""
         return dict(self._opened)
 
     def locate(self, tenant: str) -> Service:
         """
-        Return the service that has a tenant, with all of it; raises as `open_shard`.
+        Return the service whose store has all of a tenant; raises as `open_shard`.
 
-        *Because:* a node may have heard of a move by one store before it has followed the other.
+        *Because:* a node may learn of a move from one store before it has caught up with the other.
         """
         service, name, passed = self.main, MAIN, {MAIN}
         while placement := service.stores.find_placement(tenant):
@@ -244,10 +245,10 @@ class Shards:
 
     def locate_name(self, tenant: str, *, is_sure: bool = False) -> str:
         """
-        Return how the store is called that has a tenant; where that cannot be asked, as the main store says.
+        Return the name of the store that has a tenant; if that store cannot be asked, the one that the main store records.
 
         Args:
-            is_sure: ask each store of the way, whatever this node has heard.
+            is_sure: ask each store on the way instead of relying on what this node knows.
         """
         try:
             if is_sure:
@@ -263,7 +264,7 @@ class Shards:
 
     def open_shard(self, name: str) -> Service:
         """
-        Return the service over a store, opened if it is not.
+        Return the service over a store; open it if necessary.
 
         Raises:
             GraphError: the settings name no such store.
@@ -286,14 +287,16 @@ class Shards:
         return self._opened[name]
 
     def open_all(self) -> None:
-        """Open every store that has a tenant, so that what waits there goes on; one that fails is tried when it is asked."""
+        """
+        Open every store that has a tenant, so that its background work goes on; one that fails is tried again when it is needed.
+        """
         for name in self._locks:
             with suppress(MementoError):
                 if any(one.shard == name for one in self.main.stores.list_placements().values()):
                     self.open_shard(name)
 
     def list_health(self) -> dict[str, str]:
-        """Say of each store whether it is open here, and whether it answers."""
+        """Return for each store whether it is open here and whether it answers."""
         found = {}
         for name in self.names:
             service = self._opened.get(name)
@@ -301,7 +304,7 @@ class Shards:
         return found
 
     def take_others(self) -> list[Service]:
-        """Return the services over further stores that are open, for the last time: no other one is opened."""
+        """Return the open services over further stores, to close them; no further store is opened after this."""
         self._is_closed = True
         for lock in self._locks.values():
             with lock:
@@ -311,12 +314,12 @@ class Shards:
         return others
 
     def _share(self, service: Service) -> Service:
-        """Let a service over a further store be one with the main one in all that is not of its store."""
+        """Let a service over a further store share everything with the main one that does not depend on the store."""
         main = self.main
         service.shards, service.tokens, service.redactor = self, main.tokens, main.redactor
         service.journal, service.capturer = main.journal, main.capturer
         service.maps.redrawn = main.maps.redrawn
-        copies = CopyCache(main.stores.invalidate_copies, lambda: None, lambda: None)  # as the blocks of the proxy
+        copies = CopyCache(main.stores.invalidate_copies, lambda: None, lambda: None)  # like the blocks of the proxy
         service.stores.caches.append(copies)
         service.stores.clock = main.stores.clock
         service.stores.warm = True
@@ -324,7 +327,7 @@ class Shards:
 
 
 _END = re.compile(r"[0-9a-f][0-9a-f-]{3,34}[0-9a-f]")
-"""The end of an IRI that we minted: five letters at least."""
+"""The end of an IRI that Memento created: five characters at least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,7 +338,7 @@ class Context:
     access: Access = OWNER
     progress: Progress | None = None
     notices: list[str] = field(default_factory=list, compare=False)
-    """What the caller should know beside an answer that has no `notice`."""
+    """A notice for the caller, for answers that have no field `notice`."""
 
     @property
     def settings(self) -> Settings:
@@ -349,12 +352,12 @@ class Context:
 
     def scope(self, namespace: str | None, right: Right = "read") -> Scope:
         """
-        Return where a call reads and writes.
+        Return the scope that a call reads and writes.
 
         Raises:
-            Forbidden: the caller has no such right, or no access to the namespace.
-            InputError: it can be no namespace.
-            ReadOnly: it would write, and a backup stands in for the store.
+            Forbidden: the caller lacks the right, or has no access to the namespace.
+            InputError: the name cannot be a namespace.
+            ReadOnly: it is a write, and a backup is read in place of the store.
         """
         self.access.needs(right)
         if right != "read":
@@ -385,25 +388,25 @@ class Context:
         return replace(scope, others=tuple(name for name in names if self.access.sees(name)))
 
     def begin_redaction(self, namespace: str | None, *, is_question: bool = False) -> Redaction:
-        """Return what takes the secrets out of the texts of one call; `is_question` where nothing is kept of them."""
+        """Return what redacts the secrets in the texts of one call; `is_question` if nothing of them is stored."""
         return Redaction(self.service.redactor, lambda: self._locate(namespace), is_question=is_question)
 
     def redact_question(self, question: T, namespace: str | None) -> T:
-        """Return a question, or an operation that asks one, without secrets: they need not be known to be answered."""
+        """Return a question, or an operation with one, without its secrets: they are not needed to answer it."""
         redaction = self.begin_redaction(namespace, is_question=True)
         redacted = redaction.redact(question)
         redaction.close()
         return redacted
 
     def require_writable(self) -> None:
-        """Raise `ReadOnly` while a backup stands in for the store, and `GraphError` while it can write no files."""
+        """Raise `ReadOnly` while a backup is read in place of the store, and `GraphError` while the store cannot write files."""
         if self.stores.degraded:
             raise ReadOnly(self.stores.degraded.brief)
         if self.stores.graph.failure:
             raise GraphError(explain_failure(self.stores.graph))
 
     def require_files(self) -> None:
-        """Raise `InputError` where the store has no files here, as one behind an endpoint, that could be copied or replaced."""
+        """Raise `InputError` if the store has no files here to copy or replace, such as one behind an endpoint."""
         if not self.stores.graph.is_on_disk:
             raise InputError(
                 "the store is behind an endpoint (store.kind = sparql, or --workers): use the backups of its engine, or "
@@ -412,19 +415,19 @@ class Context:
             )
 
     def require_owner(self, why: str = "this concerns the whole data folder") -> None:
-        """Raise `Forbidden` when the caller may not care for the whole folder, in which other tenants have memories too."""
+        """Raise `Forbidden` unless the caller may manage the whole folder, including the memories of other tenants."""
         if not self.access.may("admin"):
             raise Forbidden(f"{why}: it takes a token with the right to admin")
         if self.access.tenant != OWNER.tenant or self.access.namespaces:
             raise Forbidden(f"{why}: it takes a token of the tenant {OWNER.tenant!r} for all namespaces")
 
     def require_own_machine(self, why: str) -> None:
-        """Raise `Forbidden` unless the caller is a program of this machine that needs no token, as the owner has."""
+        """Raise `Forbidden` unless the caller has the owner's access: a program of this machine that needs no token."""
         if self.access != OWNER:
             raise Forbidden(f"{why}: only a program of the owner on the machine of the memory may ask that")
 
     def owns_folder(self) -> bool:
-        """Tell whether the caller may care for the whole folder."""
+        """Tell whether the caller may manage the whole folder."""
         try:
             self.require_owner()
         except Forbidden:
@@ -432,7 +435,7 @@ class Context:
         return True
 
     def require_text(self, text: object, name: str) -> None:
-        """Raise `InputError` or `TooLong` where an argument is no usable text; `name` is what the error calls it."""
+        """Raise `InputError` or `TooLong` if an argument is no usable text; `name` is its name in the error."""
         if not isinstance(text, str):
             raise InputError(f"{name} must be text, not {type(text).__name__}")
         if not drop_controls(text).strip():
@@ -445,7 +448,7 @@ class Context:
             raise TooLong(f"{name} must have at most {self.settings.limits.text_bytes} bytes, not {size}")
 
     def require_page(self, limit: int, offset: int = 0) -> None:
-        """Raise `InputError` where a page is larger than the setting `limits.results`, or begins before the first row."""
+        """Raise `InputError` if a page is larger than the setting `limits.results`, or begins before the first row."""
         if not 1 <= limit <= self.settings.limits.results:
             raise InputError(f"limit must be from 1 to {self.settings.limits.results}, not {limit}")
         if offset < 0:
@@ -453,11 +456,11 @@ class Context:
 
     def read_filter(self, operation: Filtered[Any]) -> Filter | None:
         """
-        Return which memories an operation is asked for; None for all.
+        Return the memories that an operation is restricted to; None for all.
 
         Raises:
-            InputError: a time that is none, or a filter that is blank.
-            NotFound: nothing goes by the name of `entity`.
+            InputError: an invalid time, or a blank filter.
+            NotFound: nothing has the name `entity`.
         """
         given = {name: value for name in FILTERS if (value := getattr(operation, name))}
         if not given:
@@ -480,13 +483,15 @@ class Context:
         return self.stores.embedder.embed_question(text)
 
     def bring_keys(self, scope: Scope, nodes: Sequence[str], text: str = "", keys: Sequence[str] = ()) -> None:
-        """Let be in the indexes what is beside some nodes, what bears on a text, and the keys that it or others name."""
+        """
+        Load into the indexes the neighbours of some nodes, what is relevant to a text, and the keys that the text or others name.
+        """
         texts = [text] if text else []
         around = [IRI(iri) for one in nodes if ":" in one for iri in (one, anchor_of(one)) if iri]
         self.stores.indexes.bring(scope.memory_graphs, texts=texts, names=[*texts, *keys], around=around)
 
     def key_view(self, scope: Scope, at: datetime, only: Filter | None = None) -> KeyView:
-        """Return what leads a reader to memories, to those of a filter alone where one is given. Ask under `indexes.lock`."""
+        """Return the key view of the memories, or of those that a filter selects. Hold `indexes.lock`."""
         indexes = self.stores.indexes
         visible = indexes.nodes.current(scope.memory_graphs, now=at)
         if only:
@@ -494,7 +499,7 @@ class Context:
         return KeyView(indexes, self.service.reinforcement, scope, visible, self.settings.keys)
 
     def write_context(self, scope: Scope, at: datetime) -> WriteContext:
-        """Return what writing under keys stands on. Ask under `indexes.lock`, as one of the writers."""
+        """Return the state that writing under keys needs. Hold `indexes.lock` and the write lock."""
         return WriteContext(
             scope=scope,
             view=self.key_view(scope, at),
@@ -513,7 +518,9 @@ class Context:
 
 @dataclass(slots=True)
 class _Kept:
-    """An answer, how to make it again, after how many writes it was made, when, and when something in it ends by itself."""
+    """
+    A cached answer: how to make it again, the number of writes it was made after, when, and when part of it expires by itself.
+    """
 
     answer: Recollection
     make: Callable[[], Recollection]
@@ -524,12 +531,12 @@ class _Kept:
 
 class AnswerCache:
     """
-    The latest answers of recall, for the same question of the same caller. May be used from many threads.
+    A cache of recall answers, for the same question of the same caller. May be used from many threads.
 
-    *Guarantees:* an answer is given again only to a caller with the same rights, and never one with a memory that is forgotten,
-    erased, hidden or over since. After a write the old one is given within `stale_s` at most, while a new one is made.
+    *Guarantees:* an answer is reused only for a caller with the same rights, and never with a memory that was forgotten, erased,
+    hidden or ended since. After a write a stale answer is reused for at most `stale_s`, while a new one is made.
 
-    *Because:* a store counts its writes: what was answered after as many is still true until something ends by itself.
+    *Because:* a store counts its writes: an answer stays true while the count is the same, until something expires by itself.
     """
 
     def __init__(self, stores: Backends, settings: AnswersSettings) -> None:
@@ -543,7 +550,7 @@ class AnswerCache:
             stores.forget_listeners.append(self.drop_answers)
 
     def drop_answers(self) -> None:
-        """Give no answer again that was made, or begun, before this."""
+        """Drop every answer that was made, or begun, before now."""
         with self._lock:
             self._cleared += 1
             self._kept.clear()
@@ -552,7 +559,7 @@ class AnswerCache:
     def get_answer(
         self, question: Operation[Any], access: Access, scope: Scope, make: Callable[[], Recollection]
     ) -> Recollection:
-        """Return the answer to a question, as it is kept or as `make` makes it; `cached` says how."""
+        """Return the answer to a question, from the cache or from `make`; `cached` says which."""
         if not self._settings.cached:
             return make()
         key = repr((access, scope, msgspec_json.encode(question))).encode()
@@ -569,7 +576,7 @@ class AnswerCache:
         return self._make(key, make)
 
     def _rate(self, kept: _Kept, scope: Scope) -> Literal["fresh", "stale"] | None:
-        """Tell whether an answer holds still, or may be given once more; None where neither."""
+        """Tell whether an answer is current, or stale but still usable; None if neither."""
         at, indexes = self._stores.clock(), self._stores.indexes
         age_s = (at - kept.at).total_seconds()
         is_same = self._stores.graph.writes == kept.writes and milliseconds(at) < kept.until
@@ -600,7 +607,7 @@ class AnswerCache:
         return answer
 
     def _make_again(self) -> float | None:
-        """Make the stale answers again that were given; the worker calls it."""
+        """Refresh the stale answers that were reused; the worker calls this."""
         while not self.worker.stopping.is_set():
             with self._lock:
                 key = next(iter(self._waiting), None)
@@ -615,7 +622,7 @@ class AnswerCache:
 
 
 class Writers:
-    """Lets no more changes begin at once than may. May be used from many threads."""
+    """Limits how many changes are in progress at once. May be used from many threads."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -626,10 +633,10 @@ class Writers:
     @contextmanager
     def admit(self) -> Iterator[None]:
         """
-        Let a change begin; what it begins itself, in the same thread, is part of it.
+        Let a change begin; a nested change in the same thread is part of it.
 
         Raises:
-            Overloaded: as many as may are under way or wait; nothing was done.
+            Overloaded: too many changes are in progress or waiting; nothing was done.
         """
         if getattr(self._inside, "is_admitted", False):
             yield
@@ -656,10 +663,10 @@ class Writers:
 
 class GraphNames:
     """
-    The named graphs of one store, and what readers may see of them. May be used from many threads.
+    A cache of the named graphs of one store, and of those that each reader may see. May be used from many threads.
 
-    *Because:* a caller gets a context for each request, and one who makes thousands of graphs would otherwise have them listed
-    again for every question of everybody.
+    *Because:* every request has its own context: without this cache, a caller who creates thousands of graphs would make every
+    question of every caller list them again.
     """
 
     def __init__(self, stores: Backends) -> None:
@@ -671,10 +678,11 @@ class GraphNames:
 
     def visible(self, scope: Scope, access: Access, inferred: tuple[IRI, ...] = ()) -> VisibleGraphs:
         """
-        Return what a reader of a scope may see; whoever has all namespaces of a tenant also sees what tells of all of them.
+        Return the graphs that a reader of a scope may see; a reader of all namespaces of a tenant also sees the graphs about all of
+        them.
 
         Args:
-            inferred: the graphs of what follows, which need not be there yet.
+            inferred: the graphs of inferred triples, which need not exist yet.
         """
         with self._lock:
             self._refresh()
@@ -684,21 +692,21 @@ class GraphNames:
             return self._visible[key]
 
     def list_namespaces(self, tenant: str) -> list[str]:
-        """List the namespaces of a tenant in which something is remembered."""
+        """List the namespaces of a tenant that contain memories."""
         with self._lock:
             self._refresh()
             return [namespace_of(graph) for graph in self._graphs if graph.startswith(graph_iri(tenant, ""))]
 
     def holds(self, graphs: Iterable[IRI]) -> bool:
-        """Tell whether one of some graphs is there."""
+        """Tell whether at least one of some graphs exists."""
         with self._lock:
             self._refresh()
             return not set(self._graphs).isdisjoint(graphs)
 
     def _refresh(self) -> None:
-        """List the graphs, unless nothing was written since; the lock is held."""
-        graph = self._stores.graph  # another one once a backup was put back
-        writes = graph.writes  # before the look: what is written meanwhile may or may not be in it
+        """List the graphs again if anything was written since; hold the lock."""
+        graph = self._stores.graph  # a different object after a restore
+        writes = graph.writes  # read before listing: a concurrent write may or may not be included
         if writes != self._writes:
             self._graphs, self._visible = tuple(graph.graphs()), {}
             self._writes = writes
@@ -717,10 +725,12 @@ def _visible_graphs(scope: Scope, graphs: tuple[IRI, ...], access: Access, infer
 
 
 def _open_models(settings: Settings, rules: Callable[[], Agents]) -> Models | None:
-    """Return who makes the agents of each note, when that is a model."""
+    """Return the factory of the agents of each note, if they use a model."""
     if settings.model.provider == "none":
         return None
-    from memento.consolidation.models import Models  # what it needs takes longer to import than the rest to open
+    from memento.consolidation.models import (
+        Models,
+    )  # its dependencies take longer to import than everything else takes to open
 
     return Models(settings.model, rules)
 
@@ -730,11 +740,11 @@ T = TypeVar("T")
 O = TypeVar("O", bound=Operation[Any])  # noqa: E741
 
 HANDLERS: dict[type[Operation[Any]], Callable[[Any, Context], Any]] = {}
-"""The function that answers each operation; the modules of `handlers` register theirs."""
+"""The handler of each operation; the modules of `handlers` register theirs."""
 
 
 def handles(operation: type[O]) -> Callable[[Callable[[O, Context], A]], Callable[[O, Context], A]]:
-    """Register a function as the one that answers an operation."""
+    """Register a function as the handler of an operation."""
 
     def add_handler(handler: Callable[[O, Context], A]) -> Callable[[O, Context], A]:
         HANDLERS[operation] = handler
@@ -745,10 +755,10 @@ def handles(operation: type[O]) -> Callable[[Callable[[O, Context], A]], Callabl
 
 def spell_out(operation: Operation[A], context: Context) -> Operation[A]:
     """
-    Return an operation with the IRIs in full that it names by their ends.
+    Return an operation with abbreviated IRIs, named by their ends, in full.
 
     Raises:
-        InputError: several nodes have that end, which are listed; or it is neither an end nor an IRI.
+        InputError: several nodes have that end (the error lists them), or it is neither an end nor an IRI.
         NotFound: no node has that end.
     """
     whole: dict[str, str] = {}
@@ -773,17 +783,17 @@ def spell_out(operation: Operation[A], context: Context) -> Operation[A]:
 
 def handle(operation: Operation[A], context: Context) -> A:
     """
-    Answer an operation for a caller. Whatever text it has is redacted before anything else is done with it.
+    Answer an operation for a caller. Secrets in its texts are redacted before anything else happens.
 
     Raises:
-        InputError: an argument is out of bounds, or holds a secret where the namespace refuses them.
-        MementoError: as the operation says.
+        InputError: an argument is out of bounds, or contains a secret and the namespace refuses secrets.
+        MementoError: as documented for the operation.
     """
     redaction = context.begin_redaction(operation.namespace, is_question=operation.right == "read")
     operation = redaction.redact(read_items(operation, redaction.redact))
     redacted = redaction.close(is_trial=getattr(operation, "dry_run", False))
     check_fields(operation)
-    # What is captured is only put down, to be noted later, and waits for nobody.
+    # Captured entries only go to the journal, to be noted later, and wait for nothing.
     is_change = operation.right != "read" and not isinstance(operation, Capture)
     with context.service.writers.admit() if is_change else nullcontext():
         writes, stores = context.stores.own_writes, context.stores
@@ -803,8 +813,8 @@ def handle(operation: Operation[A], context: Context) -> A:
 
 
 def _advise(error: StoreAway | Unanswered, *, is_read: bool, is_begun: bool) -> GraphError:
-    """Return the failure of a store that does not answer with what its caller should do; a read has nothing to be unsure of."""
-    if "ask" in str(error).rpartition("; ")[2]:  # of a call within a call
+    """Add to the failure of a store that does not answer what the caller should do; a read cannot be half done."""
+    if "ask" in str(error).rpartition("; ")[2]:  # from a nested call
         return error
     if is_begun:
         return Unanswered(f"{error}; a part was written before: look before you ask again")
@@ -815,10 +825,11 @@ def _advise(error: StoreAway | Unanswered, *, is_read: bool, is_begun: bool) -> 
 
 def _answer_where_it_is(operation: Operation[Any], context: Context) -> tuple[Context, Any]:
     """
-    Answer an operation in the store where the caller's tenant is; once more where it was moved meanwhile, and nothing was written.
+    Answer an operation in the store that has the caller's tenant; retry once if the tenant was moved meanwhile and nothing was
+    written.
 
     Raises:
-        Moved: it was moved when a part was written, which is there now.
+        Moved: the tenant was moved after a part was written; that part is in the new store.
     """
     writes, service = context.stores.own_writes, context.service
     try:
@@ -832,15 +843,15 @@ def _answer_where_it_is(operation: Operation[Any], context: Context) -> tuple[Co
     found = service.shards.locate(context.access.tenant)
     if found is service and answer is not None:
         return context, answer
-    # Also where it is here again, as it went there and back since.
+    # Also if it is here again: it may have been moved away and back since.
     context = replace(context, service=found)
     return context, _answer(spell_out(operation, context), context)
 
 
 def _answer(operation: Operation[Any], context: Context) -> Any:
     """
-    Answer an operation. A question that was embedded before the embedder was switched is asked once more, and so is one for what
-    is not known here where another node has just written something.
+    Answer an operation. Ask again once if a question was embedded before the embedder was switched, or if something was not found
+    here while another node has just written.
     """
     handler, embedder = HANDLERS[type(operation)], context.stores.embedder
 
@@ -865,8 +876,8 @@ def _answer(operation: Operation[Any], context: Context) -> Any:
 
 
 def describe_unknown(namespace: str | None, context: Context) -> str | None:
-    """Say that a namespace which the caller has named holds nothing: its name may be misspelt."""
-    # Whoever opens the folder may have named it as well; what the settings name is nobody's slip.
+    """Return a notice that a namespace which the caller named is empty, since its name may be misspelt."""
+    # The opener of the folder may have named it too; a name from the settings is no typing error.
     namespace = namespace or context.service.default_scope.namespace
     if resolve_namespace(context.settings.scope.namespace) == namespace:
         return None

@@ -1,8 +1,7 @@
 """
 Run updates, and read and write whole graphs, over any kind of store: every SPARQL interface uses this.
 
-*Because:* memories and a plain dataset (`memento serve --bare`) differ only in who owns which graph and in what a write does
-besides.
+*Because:* memories and a plain dataset (`memento serve --bare`) differ only in who owns which graph and in what else a write does.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ from memento.sparql.update import GraphStore, SentDocument, Using, WriteRequest,
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphCall:
     """
-    How somebody asks: for which namespace, what relative IRIs of a write are relative to, for how many seconds at most, and who may
-    leave before the end; a query ends then.
+    The options of a request: its namespace, the base IRI of a write, the timeout in seconds, and the client, whose disconnect ends
+    a query.
     """
 
     namespace: str | None
@@ -38,8 +37,8 @@ class Graphs(ABC):
     def __init__(self, statistics: Statistics, caller: str, *, may_write: bool) -> None:
         """
         Args:
-            caller: whose share of the workers a query takes.
-            may_write: whether the caller has the right to write at all.
+            caller: the caller whose share of the workers a query uses.
+            may_write: whether the caller may write at all.
         """
         self._statistics = statistics
         self.caller = caller
@@ -47,14 +46,14 @@ class Graphs(ABC):
 
     @abstractmethod
     def answer_query(self, query: QueryRequest, call: GraphCall) -> Answer:
-        """Answer a query as rows come, for whoever can pass on a part; what fails later is raised by the chunks."""
+        """Run a query and return rows as they arrive, for callers that can stream; a later failure is raised by the chunks."""
 
     def update(self, sparql: str, using: Using, call: GraphCall) -> Changed:
-        """Do an update."""
+        """Run an update."""
         return self.store.commit_update(sparql, self.write_request(call), using)
 
     def read_graph(self, graph: str | None, call: GraphCall, *, accept: str = "") -> Answer:
-        """Read all triples of a graph as they come."""
+        """Read all triples of a graph as they arrive."""
         dataset = self.dataset(call.namespace, "read")
         return self.store.read_graph(graph, dataset, accept=accept, caller=self.caller, waiting=call.waiting)
 
@@ -68,17 +67,17 @@ class Graphs(ABC):
         )
 
     def patch(self, sparql: str, graph: str | None, call: GraphCall) -> Changed:
-        """Do an update that reads and writes one graph alone."""
+        """Run an update that reads and writes one graph only."""
         return self.store.patch(sparql, graph, self.write_request(call))
 
     def drop_graph(self, graph: str | None, call: GraphCall) -> Changed:
-        """Take a graph away."""
+        """Remove a graph."""
         request = self.write_request(call)
         return self.store.drop(resolve_target(graph, request.dataset, empties=True), request)
 
     def description(self, endpoint: str, *, accept: str = "", namespace: str | None) -> tuple[bytes, str]:
         """
-        Describe the SPARQL service at an address, and what the caller may ask it: the document, and its media type.
+        Describe the SPARQL service at an address and what the caller may use of it; return the document and its media type.
 
         Raises:
             NotAcceptable: no offered media type fits.
@@ -88,7 +87,7 @@ class Graphs(ABC):
         return describe_service(endpoint, dataset, counts, accept, may_write=self.may_write)
 
     def void(self, endpoint: str, *, accept: str = "", namespace: str | None) -> tuple[bytes, str]:
-        """Say how much the graphs hold that the caller sees; as `description`."""
+        """Return the size of the graphs that the caller sees; as `description`."""
         dataset = self.dataset(namespace, "read")
         return describe_dataset(
             endpoint, self._statistics.count_statements(dataset, self.store.writes, self.caller), accept
@@ -97,25 +96,25 @@ class Graphs(ABC):
     @abstractmethod
     def named_graph(self, name: str, address: str) -> str:
         """
-        Return the graph that is meant by a name at the end of an address of the graph store.
+        Return the graph that the end of an address of the graph store names.
 
         Args:
-            address: the whole of it, without parameters.
+            address: the whole address, without parameters.
         """
 
     @abstractmethod
     def fresh_graph(self, address: str) -> str:
-        """Return a name for a graph that nobody has named; `address` is that of the graph store."""
+        """Return a name for an unnamed graph; `address` is that of the graph store."""
 
     @abstractmethod
     def dataset(self, namespace: str | None, right: Literal["read", "write"]) -> Dataset:
-        """Return what the caller reads and writes; raise `Forbidden` without that right."""
+        """Return the graphs that the caller reads and writes; raise `Forbidden` without that right."""
 
     @abstractmethod
     def write_request(self, call: GraphCall) -> WriteRequest:
-        """Return what the caller may write, and how it is committed; raise `Forbidden` without the right to write."""
+        """Return the graphs that the caller may write, and how to commit; raise `Forbidden` without the right to write."""
 
     @property
     @abstractmethod
     def store(self) -> GraphStore:
-        """Return the graphs, whoever asks."""
+        """Return the graphs, the same for every caller."""

@@ -48,7 +48,7 @@ from memento.time import now
 logger = logging.getLogger(__name__)
 
 _STOP_S = 2.0
-"""How long the end waits for a note that is being understood; it stays pending and is taken up by the next process."""
+"""Seconds that closing waits for a note that is being understood; the note stays pending and the next process takes it up."""
 _FIRST_QUESTION = "What is known of me?"
 
 
@@ -66,7 +66,7 @@ def open_service(
 
     Args:
         mends, progress: see `python.open_memento`.
-        beside: the service over another store of the same memory.
+        beside: the service over another store of the same memory, if this one is a shard.
 
     Raises:
         MementoError: the folder cannot be opened; it is released.
@@ -79,7 +79,7 @@ def open_service(
 
     if (
         settings.store.kind == "sparql" and settings.inference.on
-    ):  # what follows is written beside the memories, by one owner
+    ):  # inferred triples are written beside the memories, by the one owner
         logger.warning("inference.off", extra={"reason": "the store is behind an endpoint"})
         settings = replace(settings, inference=replace(settings.inference, on=False))
     shards = list_shards(settings)
@@ -116,11 +116,11 @@ def open_service(
 
 def _open_shard(main: Service, shards: Mapping[str, Settings], name: str) -> Service:
     """
-    Open the service over a further store, with a folder below that of the main one, and go on with notes that wait there.
+    Open the service over a further store, in a folder below that of the main one, and process the notes that wait there.
 
     Raises:
-        GraphError: it is a store that has another name already: taking back what was moved there would delete what it has; or
-            another node has another store under this name, so that its tenants would be in two places.
+        GraphError: the store already has another name, so that taking back a moved tenant would delete its data; or another node
+            uses another store under this name, so that its tenants would be in two places.
     """
     folder = main.datadir.open_shard(name)
     folder.acquire("memento serve", shards[name].server.lock_wait_s)
@@ -146,13 +146,13 @@ def _open_shard(main: Service, shards: Mapping[str, Settings], name: str) -> Ser
 
 
 def _read_id(service: Service) -> str:
-    """Return the id that a store behind an endpoint was given when it began."""
+    """Return the id that a store behind an endpoint got when it was set up."""
     graph = service.stores.graph
     return graph.id if isinstance(graph, RemoteStore) else ""
 
 
 def _keep_vectors(graph: Store, made_by: str, datadir: DataFolder) -> None:
-    """Make a backup with the vectors of the model before; where none can be made, they are made by the other one all the same."""
+    """Make a backup with the vectors of the previous model; if none can be made, re-embed all the same."""
     logger.warning("embedding.changed", extra={"before": made_by})
     try:
         with closing(VectorFile(datadir.vectors, made_by)) as vectors:
@@ -168,7 +168,7 @@ def _keep_vectors(graph: Store, made_by: str, datadir: DataFolder) -> None:
 
 
 def _upgrade(service: Service, progress: Progress | None) -> None:
-    """Write what a folder of an earlier version lacks, after a backup; where none can be made, it stays as it is."""
+    """Write what a folder of an earlier version lacks, after a backup; if no backup can be made, leave the folder as it is."""
     if service.degraded or not service.stores.graph.is_on_disk:
         return
 
@@ -190,33 +190,33 @@ def _upgrade(service: Service, progress: Progress | None) -> None:
 
 def warm_up(service: Service) -> None:
     """
-    Load the embedder and answer a question, so that the first one is as fast as the next; `stores.warm` is True afterwards.
+    Load the embedder and answer a question, so that the first request is as fast as the next; sets `stores.warm`.
 
     Raises:
-        BackendError: the embedder cannot be loaded, or the store not be read.
+        BackendError: the embedder cannot be loaded, or the store cannot be read.
     """
     service.stores.load_embedder()
     redaction.load_detectors()
-    context = Context(service)  # not where the owner's memory was moved to: that store may be away
-    # Whatever is far from it: the way to the end of the pipeline is to be gone once.
+    context = Context(service)  # not the store that the owner's memory was moved to: it may be unavailable
+    # Far from every memory on purpose: it only runs the pipeline to its end once.
     peek(Recall(_FIRST_QUESTION, gate=False), context)
     if service.settings.inference.on:
-        service.stores.inferences.refresh(context.scope(None), now())  # which after a start takes longest
+        service.stores.inferences.refresh(context.scope(None), now())  # takes longest after a start
     service.stores.warm = True
     threading.Thread(target=service.shards.open_all, name="shards", daemon=True).start()
 
 
 def serve_at(service: Service, address: str) -> None:
-    """Tell other processes where this one answers, and have workers ready for their queries."""
+    """Tell other processes the address of this one, and start the workers for their queries."""
     service.workers.start()
-    with suppress(BackendError):  # the first note says so
+    with suppress(BackendError):  # the first note reports it
         PROCESSES.start()
     token = service.tokens.for_owner()
     service.datadir.publish(Owner(pid=os.getpid(), command="memento serve", address=address, token=token))
 
 
 def close_service(service: Service) -> None:
-    """Let go of the data folder, and of those of further stores; calling it twice is harmless."""
+    """Release the data folder, and those of further stores. You may call this twice."""
     if service is service.shards.main:
         for shard in service.shards.take_others():
             close_service(shard)
@@ -236,11 +236,11 @@ def close_service(service: Service) -> None:
             StoreAway,
             Unanswered,
             LostTurn,
-        ) as error:  # what is left to write is lost, and the folder let go all the same
+        ) as error:  # what is left to write is lost; release the folder all the same
             logger.warning("close.not-written", extra={"error": str(error)})
     service.workers.close()
     with ExitStack() as closing_writes:
-        with suppress(GraphError):  # a shared store that is away: nobody writes to it from here
+        with suppress(GraphError):  # a shared store is unavailable: nothing can be written to it from here
             closing_writes.enter_context(service.writing)  # never between the two halves of a write
         service.domains.save()
         service.stores.close()
@@ -256,26 +256,27 @@ def restore_folder(
     encryption: EncryptionSettings | None = None,
 ) -> Restored:
     """
-    Let a backup be the memory of a data folder that nobody has open, whatever its store is like; what is there is moved aside.
+    Replace the memory of a data folder that no process has open by a backup, whatever state its store is in; the old memory is
+    moved aside.
 
     Args:
-        folder: a backup, or a folder of backups, of which the latest is taken; default `backups` in the data folder, or the
-            latest that the folder itself has where its store cannot be opened.
-        wait_s: seconds to wait for an owner.
-        progress: called with (files verified, all of them) of the backup.
-        encryption: what opens the data folder where it is encrypted.
+        folder: a backup, or a folder of backups, of which the latest is used; default `backups` in the data folder, or the latest
+            that the folder itself has if its store cannot be opened.
+        wait_s: seconds to wait while another process owns the folder.
+        progress: called with (verified files, all files) of the backup.
+        encryption: what opens the data folder if it is encrypted.
 
     Raises:
         NotFound: there is no backup.
         SettingsError: the folder is encrypted, and the key is missing or wrong.
-        InputError: it is damaged, or newer than this version; everything is as it was.
-        FolderInUse: somebody has the folder open: of a service ask `restore` itself.
+        InputError: the backup is damaged, or newer than this version; nothing was changed.
+        FolderInUse: another process has the folder open: use the operation `restore` of the service.
     """
     datadir = DataFolder(Path(path))
     datadir.acquire("memento restore", wait_s)
     with datadir:
         unlock_folder(datadir, encryption or EncryptionSettings())
-        backups.finish_restore(datadir)  # of an earlier one that was killed
+        backups.finish_restore(datadir)  # of an earlier restore that was killed
         try:
             found = backups.prepare_restore(
                 Path(folder) if folder else backups.choose_usual_backup(datadir), datadir, now(), progress

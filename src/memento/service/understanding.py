@@ -1,7 +1,7 @@
 """
 Understand notes: at once, or later in a thread of the process that owns the data folder.
 
-*Guarantees:* one note is understood at a time, in the order of arrival; other writes do not wait for a model. A note that was
+*Guarantees:* notes are understood one at a time, in the order of arrival; other writes do not wait for a model. A note that was
 understood, forgotten or erased in the meantime is dropped from the queue.
 """
 
@@ -34,25 +34,25 @@ from memento.time import now
 logger = logging.getLogger(__name__)
 
 _TRIES = 2
-"""How often a model understands a note, where another node writes meanwhile."""
+"""How many times a model understands a note at most, if another node writes meanwhile."""
 
 
 _CLAIM_CALLS = 4
-"""How many calls of a model a node has time for, until a note that it has claimed is tried by another one."""
+"""How many model calls a claim on a note lasts before another node may try it."""
 _LOOK_S = 15.0
-"""How often nodes that share a store look for notes that another one has left."""
+"""Seconds between two looks for notes that another node of a shared store left unfinished."""
 
 
 _COUNTED_S = 2.0
-"""How long a count of the notes that wait is good for."""
+"""Seconds for which a count of the waiting notes stays valid."""
 
 
 def take_note(task: Task, service: Service, *, wait: bool) -> Noted:
     """
-    Understand a note, or keep it to be understood later; say what became of it.
+    Understand a note, or queue it to be understood later; return what became of it.
 
     Raises:
-        BackendError: store or embedder failed; nothing was written.
+        BackendError: the store or the embedder failed; nothing was written.
     """
     agents = service.new_agents()
     if wait and agents.kind == "rules":
@@ -65,7 +65,7 @@ def take_note(task: Task, service: Service, *, wait: bool) -> Noted:
         return Noted(note=kept.note.iri, pending=True)
     try:
         noted = consolidate(kept, agents, service)
-    except Moved:  # with the note, which is understood where it is now
+    except Moved:  # together with the note, which is understood where it is now
         return Noted(note=kept.note.iri, pending=True)
     except (BackendError, ShapeViolation) as error:
         noted = put_off(kept, agents, error, service)
@@ -75,10 +75,10 @@ def take_note(task: Task, service: Service, *, wait: bool) -> Noted:
 
 def raise_if_full(service: Service) -> None:
     """
-    Refuse a note that would wait where as many wait as may; how many they are is looked at every few seconds.
+    Refuse a note if the queue is full; the queue is counted only every few seconds.
 
     Raises:
-        Overloaded: nothing was kept.
+        Overloaded: nothing was stored.
     """
     most = service.settings.limits.pending
     if (pending := service.watch.count_pending(fresh_s=_COUNTED_S)) >= most:
@@ -90,10 +90,10 @@ def raise_if_full(service: Service) -> None:
 
 def preview_note(task: Task, service: Service) -> Noted:
     """
-    Say what would become of a note now; nothing is written.
+    Return what would become of a note now; write nothing.
 
     Raises:
-        BackendError: store, embedder or model failed.
+        BackendError: the store, the embedder or a model failed.
     """
     with service.understanding:
         if earlier := find_earlier_note(task.note, task.scope, service.stores):
@@ -112,14 +112,14 @@ def _gather_resources(agents: Agents, service: Service, batch: pipeline.Batch | 
 
 
 _Foreseen = tuple[Task, Agents, Extraction | None]
-"""A note of an import, the rules that will understand it, and what it names, if they can say."""
+"""A note of an import, the rules that will understand it, and what it names if the rules can tell."""
 
 
 def take_batches(batches: Iterable[Sequence[Task]], scope: Scope, service: Service) -> Iterator[list[Noted]]:
     """
-    Take in the batches of an import: by rules one note after the other; for a model kept as pending.
+    Process the batches of an import: with rules one note after the other; for a model, queue them as pending.
 
-    While the notes of a batch are written, the next one is read ahead and embedded.
+    While the notes of a batch are written, the next batch is parsed and embedded.
     """
     is_left_to_a_model = service.new_agents().kind == "model"
     waiting = iter(batches)
@@ -142,7 +142,7 @@ def take_batches(batches: Iterable[Sequence[Task]], scope: Scope, service: Servi
 
 
 def _foresee(tasks: Sequence[Task], scope: Scope, service: Service, is_left_to_a_model: bool) -> list[_Foreseen]:
-    """Read a batch by rules and embed it together, before any of it is understood; what is left to a model is not read."""
+    """Parse a batch with rules and embed it together, before any note is understood; notes left to a model are not parsed."""
     user, _ = load_user(scope, service.stores)
     found: list[_Foreseen] = []
     texts: list[str] = []
@@ -157,7 +157,7 @@ def _foresee(tasks: Sequence[Task], scope: Scope, service: Service, is_left_to_a
 
 
 def accept(task: Task, service: Service, *, is_claimed: bool = False) -> Task | Noted:
-    """Keep a note as pending, for this node where `is_claimed`; or say what became of it, when its key was used before."""
+    """Store a note as pending, claimed by this node if `is_claimed`; or return what became of it if its key was used before."""
     with service.writing:
         if earlier := find_earlier_note(task.note, task.scope, service.stores):
             return earlier
@@ -179,11 +179,11 @@ def consolidate(
     keeps_skipped: bool = False,
 ) -> Noted | None:
     """
-    Understand a note and write what came of it; None when the note waits no more.
+    Understand a note and write the result; None if the note no longer waits.
 
     Raises:
-        BackendError: store, embedder or model failed; nothing was written.
-        ShapeViolation: what was understood breaks a shape; nothing was written.
+        BackendError: the store, the embedder or a model failed; nothing was written.
+        ShapeViolation: the result violates a shape; nothing was written.
     """
     with service.understanding, service.stores.indexes.pool():
         if task.run is None and (earlier := find_earlier_note(task.note, task.scope, service.stores)):
@@ -200,29 +200,32 @@ def consolidate(
             followed, understood = service.stores.followed, understand()
             with service.writing:
                 if service.stores.followed != followed and agents.kind == "rules":
-                    followed, understood = service.stores.followed, understand()  # of what another node wrote meanwhile
+                    followed, understood = (
+                        service.stores.followed,
+                        understand(),
+                    )  # with the writes of another node in between
                 if service.stores.followed == followed:
                     return _write(understood, service)
-        with service.writing:  # a model takes too long to be asked while all nodes wait
+        with service.writing:  # a model is too slow to be asked while all nodes wait
             return _write(understood, service)
 
 
 def retry_note(task: Task, agents: Agents, service: Service) -> Noted | None:
     """
-    Try a pending note once; None when it waits no more. A failure puts it off, or lets the rules have it.
+    Try a pending note once; None if it no longer waits. A failure postpones it, or hands it to the rules.
 
-    *Because:* the one place that forgives: whatever goes wrong, the note is in the store, and the next one must have its turn.
+    *Because:* this is the one place that tolerates every failure: the note is in the store, and the next one must have its turn.
     """
     try:
         return consolidate(task, agents, service, keeps_skipped=True)
-    except Moved:  # where it is now, it waits too
+    except Moved:  # it waits in its new store too
         return None
     except Exception as error:
         return put_off(task, agents, error, service)
 
 
 def put_off(task: Task, agents: Agents, error: Exception, service: Service) -> Noted | None:
-    """Let a note that failed wait for its next attempt, or for the rules, or give it up; None when it waits no more."""
+    """Postpone a note that failed, hand it to the rules, or give it up; None if it no longer waits."""
     assert task.run is not None
     options = service.settings.consolidation
     failures = (task.run.attempts or 0) + 1
@@ -248,12 +251,12 @@ def put_off(task: Task, agents: Agents, error: Exception, service: Service) -> N
 
 
 def work(service: Service) -> float | None:
-    """Try every note that is due and can be read; return the seconds until the next one is, or None when none waits."""
+    """Try every note that is due and readable; return the seconds until the next one is due, or None when none waits."""
     unreadable = set()
     for one in queue.list_waiting(service.stores):
         if service.consolidator.stopping.is_set():
             return None
-        # A new process tries at once whatever an earlier one had put off; another node may be at work on it.
+        # A new process tries at once what an earlier one postponed; another node may be working on it.
         is_put_off = one.note in service.put_off or service.stores.is_shared
         if is_put_off and one.retry_at and one.retry_at > now():
             continue
@@ -267,7 +270,7 @@ def work(service: Service) -> float | None:
             unreadable.add(one.note)
     due = [one.retry_at for one in queue.list_waiting(service.stores) if one.retry_at and one.note not in unreadable]
     wait_s = max((min(due) - now()).total_seconds(), 0.05) if due else None
-    # What a node that died has accepted, nobody wakes us for.
+    # Nobody wakes this worker for notes that a dead node has accepted.
     return min(wait_s or _LOOK_S, _LOOK_S) if service.stores.is_shared else wait_s
 
 
@@ -277,8 +280,8 @@ def _end_of_claim(service: Service) -> datetime:
 
 def take_up(waiting: queue.WaitingNote, service: Service) -> Task | None:
     """
-    Load a note that waits, and where nodes share the store claim it for this one; None when somebody else has it, or it waits no
-    more.
+    Load a waiting note, and claim it for this node if nodes share the store; None if another node has claimed it, or it no longer
+    waits.
     """
     if not service.stores.is_shared:
         return queue.load_task(waiting, service.stores)
@@ -293,7 +296,7 @@ def take_up(waiting: queue.WaitingNote, service: Service) -> Task | None:
 
 def resume(service: Service) -> None:
     """
-    Understand the notes that wait, and those to come, and keep checkpoints, in the background until the service is closed.
+    Understand waiting and future notes, and make checkpoints, in the background until the service is closed.
 
     While the memory is read-only it does nothing.
     """
@@ -307,7 +310,7 @@ def resume(service: Service) -> None:
 
 
 def _write(understood: Understanding, service: Service) -> Noted | None:
-    """Write what was understood; what may have changed meanwhile is looked at once more. The lock of all writers is held."""
+    """Write what was understood; check again what may have changed meanwhile. Hold the write lock."""
     task = understood.task
     if task.run is not None and not queue.is_waiting(task, service.stores):
         return None
@@ -321,7 +324,7 @@ def _write(understood: Understanding, service: Service) -> Noted | None:
 
 
 def _recall_known(text: str, scope: Scope, service: Service) -> Recollection:
-    """Return what a note brings back: the best there is, relevant or not, as the model is to judge that."""
+    """Return what a note recalls: the best memories, relevant or not, since the model judges that."""
     ungated = replace(service.settings, gate=replace(service.settings.gate, on=False))
     query = Query(text, scope, k=service.settings.consolidation.recalled_memories)
     return retrieval.recall(query, service.stores, ungated)

@@ -1,4 +1,4 @@
-"""The functions that answer operations, by theme: each receives the operation and a context, and nothing else."""
+"""The functions that answer operations, by topic: each receives the operation and a context, and nothing else."""
 
 from memento.service.handlers import care, cases, expressions, graphs, intake, keys, notes, recall, sessions, strength
 

@@ -99,15 +99,15 @@ from memento.sparql.jobs import Rewrite, WaitingClient
 from memento.time import now
 
 _IN_MEMORY = 16 * 1024 * 1024
-"""Bytes of a document up to which it is staged in memory."""
+"""A document up to this size in bytes is staged in memory."""
 _KEY_BYTES = 16
 _LONGER = 16
-"""Times as long as a document its statements may be, each written out."""
+"""How many times the size of a document its statements may have when written out."""
 
 
 @handles(operations.Export)
 def export(operation: operations.Export, context: Context) -> Exported:
-    """Write the graphs into a file."""
+    """Write the graphs to a file."""
     file = str(operation.file)
     document = export_pieces(
         operation.form or file,
@@ -124,11 +124,11 @@ def export(operation: operations.Export, context: Context) -> Exported:
 
 def choose_anonymity(on: bool, dates: Dates, key_file: Path | str | None, context: Context) -> Anonymity | None:
     """
-    Return how an export is to be anonymised, and say what that does not promise; None where it is not to be.
+    Return how to anonymise an export, and add a notice of what this does not promise; None if the export is not anonymised.
 
     Raises:
-        InputError: there is a key or a choice of dates, and nothing to anonymise, or the key cannot be read.
-        Forbidden: the caller who names a file does not sit at the machine.
+        InputError: a key or a choice of dates is given without anonymisation, or the key cannot be read.
+        Forbidden: the caller names a file and is not at this machine.
     """
     if not on:
         if key_file is not None or dates != "keep":
@@ -163,18 +163,18 @@ def export_pieces(
     anonymity: Anonymity | None = None,
 ) -> ExportDocument:
     """
-    Return an export a piece at a time; what is written after this call is not in it.
+    Return an export in pieces; writes after this call are not in it.
 
     Args:
-        form: the name of a format, or a file's.
-        only: which memories; None for all.
-        anonymity: as `choose_anonymity` returns it.
+        form: the name of a format, or a file name.
+        only: the filter of the memories; None for all.
+        anonymity: the result of `choose_anonymity`.
     """
     scope = context.scope(namespace)
     if audit:
         context.access.needs("admin")
     chosen = find_form(form)
-    if not isinstance(chosen, TableForm):  # rows have no cases
+    if not isinstance(chosen, TableForm):  # tables contain no cases
         _note_cases(scope, namespace, context)
     with context.service.writing:
         return export_document(
@@ -192,7 +192,7 @@ def export_pieces(
 
 
 def _note_cases(scope: Scope, namespace: str | None, context: Context) -> None:
-    """Note for the audit graph that somebody is given the cases of some domains in a document."""
+    """Record for the audit graph that a caller gets the cases of some domains in a document."""
     domains = context.service.domains.graphs_of(scope.tenant)
     seen = [graph for graph in domains if (found := parse_graph_name(graph)) and context.access.sees(found.name)]
     wanted = [graph for graph in seen if namespace is None or graph == cases_iri(scope.tenant, namespace)]
@@ -205,7 +205,7 @@ def _note_cases(scope: Scope, namespace: str | None, context: Context) -> None:
 
 @handles(operations.ImportRdf)
 def import_rdf(operation: operations.ImportRdf, context: Context) -> Merged:
-    """Take a file in."""
+    """Import a file."""
     file = Path(operation.file)
     with open_document(file, context.service.datadir.work) as source:
         return take_in(
@@ -231,10 +231,10 @@ def take_in(
     waiting: WaitingClient | None = None,
 ) -> Merged:
     """
-    Take in a document; `name` is what errors call it.
+    Import a document; `name` is its name in errors.
 
     Args:
-        waiting: who waits for it, and may leave.
+        waiting: the client that waits, and may disconnect.
 
     Raises:
         MementoError: as `ImportRdf`.
@@ -272,8 +272,8 @@ def _rewrite(
     only: str | None,
 ) -> Iterator[IO[bytes]]:
     """
-    Have a worker write a document as N-Quads, within what the graph store gives it: `sparql.query_s` seconds for each
-    `limits.graph_bytes`, and `sparql.memory_mb`; and redact them. Rows, which nothing unfolds, are written as N-Quads here.
+    Have a worker rewrite a document as N-Quads, then redact them. The worker has the limits of the graph store: `sparql.query_s`
+    seconds for each `limits.graph_bytes`, and `sparql.memory_mb`. Tables are written as N-Quads here, since they do not expand.
     """
     workers, settings = context.service.workers, context.settings
     with workers.snapshots.scratch() as scratch:
@@ -307,7 +307,7 @@ def _rewrite(
 
 @contextmanager
 def _staging(lines: IO[bytes], context: Context) -> Iterator[Path | None]:
-    """Give a folder for a long document, gone afterwards; what a killed process left there goes first."""
+    """Yield a folder for a long document, and delete it afterwards; delete first what a killed process left."""
     home = context.service.datadir.work
     for left in home.glob("import-*"):
         rmtree(left, ignore_errors=True)
@@ -323,17 +323,17 @@ def _staging(lines: IO[bytes], context: Context) -> Iterator[Path | None]:
 logger = logging.getLogger(__name__)
 
 _FIRST_S = 60.0
-"""A command or a short script ends before its first checkpoint."""
+"""Seconds before the first checkpoint, so that a command or a short script makes none."""
 _AGAIN_S = 60.0
 _APART_BYTES = 256 * 1024 * 1024
-"""Up to here a checkpoint shares no file with the store."""
+"""Up to this size a checkpoint shares no files with the store."""
 
 
 def back_up(
     folder: Path, keep: int | None, service: Service, *, apart_bytes: int = 0, progress: Progress | None = None
 ) -> BackedUp:
     """
-    Make a backup below a folder; what it finds of the store is known from then on. `service.importing` must be held.
+    Make a backup in a folder, and record whether the store is damaged. Hold `service.importing`.
 
     Raises:
         Damaged: the store's files cannot be read to their end; older backups stay.
@@ -355,7 +355,7 @@ def back_up(
 
 
 def make_due_checkpoint(service: Service) -> float | None:
-    """Make a checkpoint when one is due and anything was written since the last; return the seconds until the next may be."""
+    """Make a checkpoint if one is due and anything was written since the last; return the seconds until the next may be due."""
     options, folder = service.settings.checkpoints, service.datadir.checkpoints
     if not options.hours or service.degraded or not service.stores.graph.is_on_disk:
         return None
@@ -375,7 +375,7 @@ def make_due_checkpoint(service: Service) -> float | None:
         service.checkpointed_writes = writes
     except Damaged as damage:
         logger.error("checkpoint.damaged", extra={"folder": str(folder), "reason": str(damage)})
-    except MementoError as error:  # a full disk is no reason to end the thread, nor to try at once again
+    except MementoError as error:  # a full disk must not end the thread, nor cause an immediate retry
         logger.warning("checkpoint.failed", extra={"folder": str(folder), "error": type(error).__name__})
     finally:
         service.importing.release()
@@ -383,7 +383,9 @@ def make_due_checkpoint(service: Service) -> float | None:
 
 
 def _due_s(service: Service) -> float:
-    """Return the seconds until a checkpoint may be made: not in the first minute of a process, nor sooner than the setting says."""
+    """
+    Return the seconds until a checkpoint may be made: not in the first minute of a process, nor earlier than the setting says.
+    """
     beginning = service.opened_at + timedelta(seconds=_FIRST_S)
     latest = list_backups(service.datadir.checkpoints)[-1:]
     after = [parse_backup_time(one) + timedelta(hours=service.settings.checkpoints.hours) for one in latest]
@@ -392,13 +394,13 @@ def _due_s(service: Service) -> float:
 
 @handles(operations.Status)
 def status(operation: operations.Status, context: Context) -> Report:
-    """Say how the memory stands."""
+    """Report the state of the memory."""
     scope = context.scope(operation.namespace)
     readiness = context.service.watch.report()
     raise_if_store_is_away(readiness, context.stores)
     report = report_status(scope, context.access, context.service.datadir, now(), context.stores, context.settings)
     proposals = 0
-    with suppress(BackendError):  # whoever captures is told; the rest can be said all the same
+    with suppress(BackendError):  # a capturing client is told of this; the rest can be reported all the same
         proposals = sum(one.state == "proposed" for one in context.service.journal.list_waiting(scope))
     counts = context.service.redactor.count_by_kind(scope)
     return replace(report, redacted=counts, proposals=proposals, parts=readiness.parts)
@@ -406,18 +408,20 @@ def status(operation: operations.Status, context: Context) -> Report:
 
 @handles(operations.Check)
 def check(operation: operations.Check, context: Context) -> tuple[Difference, ...]:
-    """Compare files, indexes and shapes with the graph, while others write."""
+    """Compare files, indexes and shapes with the graph, while other writes go on."""
     context.require_owner()
     done, service, stores = context.progress or (lambda step, steps: None), context.service, context.stores
     if stores.is_away:
         context.notices.append("the store does not answer: what this node has of it was compared")
-    with service.importing:  # nobody puts another store in its place
+    with service.importing:  # no other operation replaces the store meanwhile
         harm = read_store_files(stores)
         done(1, 2)
         writes = stores.graph.writes
         found = _compare(service, harm)
-        if found and (stores.graph.writes != writes or not stores.graph.is_on_disk):  # others may write to an endpoint
-            lasting = set(_compare(service, harm))  # what a write was still about is not there any more
+        if found and (
+            stores.graph.writes != writes or not stores.graph.is_on_disk
+        ):  # other processes may write to an endpoint
+            lasting = set(_compare(service, harm))  # differences that only a write in progress caused are gone now
             found = [one for one in found if one in lasting]
         if found:
             with service.writing:
@@ -431,7 +435,7 @@ def _compare(service: Service, harm: str | None) -> list[Difference]:
 
 
 def _list_waiting(parts: Backends) -> Iterator[Difference]:
-    """Yield the notes that are not understood yet: they wait, or were given up until `retry`."""
+    """Yield the notes that are not understood yet: waiting ones, and those given up until `retry`."""
     for one in queue.list_waiting(parts, ("pending", "failed")):
         times = f" after {one.attempts} attempts" if one.attempts else ""
         state = (
@@ -442,7 +446,7 @@ def _list_waiting(parts: Backends) -> Iterator[Difference]:
 
 @handles(operations.Rebuild)
 def rebuild(operation: operations.Rebuild, context: Context) -> int:
-    """Fill every index from the graph."""
+    """Rebuild every index from the graph."""
     context.require_owner()
     context.require_writable()
     with context.service.writing:
@@ -451,7 +455,7 @@ def rebuild(operation: operations.Rebuild, context: Context) -> int:
 
 @handles(operations.Compact)
 def compact(operation: operations.Compact, context: Context) -> Compacted:
-    """Stage, apply or undo."""
+    """Stage, apply or undo an update."""
     scope, service = context.scope(operation.namespace, "write"), context.service
     if operation.dry_run and (operation.undo or operation.branch):
         raise InputError("dry_run shows what a new run would do: leave out undo and branch")
@@ -490,11 +494,11 @@ def migrate(operation: operations.Migrate, context: Context) -> Migrated:
         context.require_own_machine("a model's folder is on the machine, and a service gets every text")
     service, stores = context.service, context.stores
     target = choose_target(service.settings.embedding, chosen)
-    # What is known of texts outside the folder would tell of an encrypted one.
+    # A cache of embedded texts outside an encrypted folder would reveal its texts.
     keeps = target.cache and stores.datadir.vault is None
     embedder, before = embedder_of(replace(target, cache=keeps), cache_folder()), stores.embedder
     if embedder.fingerprint == before.fingerprint:
-        embedder = before  # which keeps one file of vectors, not two
+        embedder = before  # the same embedder, so that one file of vectors remains, not two
     is_same = embedder is before and not operation.force
     answer = Migrated(
         before=before.fingerprint,
@@ -529,7 +533,7 @@ def migrate(operation: operations.Migrate, context: Context) -> Migrated:
 
 @handles(operations.Sync)
 def sync(operation: operations.Sync, context: Context) -> Synced:
-    """Tell other machines what has changed, and learn what they have."""
+    """Write a patch of local changes for other machines, and read theirs."""
     folder = _folder_of(operation.folder, context)
     if folder is None or not folder.is_dir():
         raise InputError(f"{str(operation.folder)[:200]} is no folder: make it, where every machine reaches it")
@@ -549,7 +553,7 @@ def sync(operation: operations.Sync, context: Context) -> Synced:
 
 
 class Exchange:
-    """One machine's turn: `importing` is held. Nothing is taken before everything that came was found whole."""
+    """One machine's exchange of patches; `importing` is held. Nothing is applied until all patches were found complete."""
 
     def __init__(self, ledger: Ledger, folder: Path, scope: Scope, context: Context, *, is_trial: bool) -> None:
         self._ledger, self._folder, self._scope, self._context = ledger, folder, scope, context
@@ -557,7 +561,7 @@ class Exchange:
         self._sent = self._withdrawn = 0
 
     def take_turn(self) -> Synced:
-        """Send, take, and send what came of it."""
+        """Send, receive, and send what the merge changed."""
         if not self._is_trial:
             self._recover()
         ledger = self._ledger
@@ -573,7 +577,7 @@ class Exchange:
         if not self._is_trial:
             blank_patches(self._folder, ledger)
         return Synced(
-            machine="" if joined and self._is_trial else ledger.machine,  # a trial gives none
+            machine="" if joined and self._is_trial else ledger.machine,  # a trial run creates no name
             sent=self._sent,
             withdrawn=self._withdrawn,
             patches=len(patches),
@@ -588,7 +592,7 @@ class Exchange:
         )
 
     def _recover(self) -> None:
-        """Note what an earlier turn did before it was killed, or begin anew where the memory is an earlier one."""
+        """Record what an earlier run did before it was killed, or start over if the memory was replaced by an older one."""
         ledger, graph = self._ledger, self._parts.graph
         said, known, found = read_known(graph, self._scope.tenant), ledger.last_patches(), list_patches(self._folder)
         intended, name = ledger.read_intent()
@@ -610,7 +614,7 @@ class Exchange:
             ledger.begin_anew()
 
     def _send_patch(self) -> None:
-        """Write a patch of what has changed here, if anything has. Nobody waits for the folder, which may be slow."""
+        """Write a patch of local changes, if there are any. No lock is held while the folder is written, since it may be slow."""
         ledger, graph, tenant = self._ledger, self._parts.graph, self._scope.tenant
         with self._service.writing:
             graphs = list_graphs(graph, tenant)
@@ -633,12 +637,12 @@ class Exchange:
         fresh, name = write_patch(patch, self._folder)
         ledger.intend({patch.machine: patch.sequence}, name)
         fresh.replace(self._folder / name)
-        with self._service.writing, ledger.transaction():  # what was written meanwhile goes with the next patch
+        with self._service.writing, ledger.transaction():  # concurrent writes go into the next patch
             self._parts.apply(Change(tuple(record_patches([patch], tenant))))
             note_own(patch, ledger)
 
     def _take_patches(self, patches: Sequence[Patch], redaction: Redaction) -> tuple[Merger, int]:
-        """Take patches of others: first apart, where it may take long, then at once."""
+        """Merge patches of others: first a trial without the locks, which may take long, then the real merge."""
         ledger, parts = self._ledger, self._parts
         with ledger.transaction(is_trial=True):
             trial = self._merge(patches)
@@ -646,7 +650,7 @@ class Exchange:
             if self._is_trial:
                 return trial, _count_links(rivals)
             prepared = self._prepare(trial, redaction)
-        ledger.intend({patch.machine: patch.sequence for patch in patches})  # each machine's last comes last
+        ledger.intend({patch.machine: patch.sequence for patch in patches})  # the last patch of each machine wins
         try:
             with self._service.understanding, self._service.writing, ledger.transaction():
                 merger = self._merge(patches)
@@ -695,7 +699,7 @@ def _count_links(quads: Sequence[Quad]) -> int:
 
 @handles(operations.Backup)
 def backup(operation: operations.Backup, context: Context) -> BackedUp:
-    """Make a backup of a memory in use."""
+    """Make a backup of a memory while it is in use."""
     context.require_files()
     folder = _folder_of(operation.folder, context) or context.service.datadir.backups
     context.require_writable()
@@ -705,7 +709,7 @@ def backup(operation: operations.Backup, context: Context) -> BackedUp:
 
 @handles(operations.Restore)
 def restore(operation: operations.Restore, context: Context) -> Restored:
-    """Put a backup in the place of the memory, while it is open."""
+    """Replace the memory by a backup, while it is open."""
     context.require_files()
     service, degraded = context.service, context.stores.degraded
     usual = Path(degraded.backup) if degraded else service.datadir.backups
@@ -721,14 +725,14 @@ def restore(operation: operations.Restore, context: Context) -> Restored:
 
 @handles(operations.ProbeStore)
 def probe_endpoint(operation: operations.ProbeStore, context: Context) -> Probed:
-    """Ask an endpoint for what a store must have."""
+    """Ask an endpoint for the features that a store needs."""
     context.require_own_machine("it sends requests to any address from this machine")
     return probe_store(operation.query_url, operation.update_url, token=operation.token or "", quick=operation.quick)
 
 
 @handles(operations.MoveTenant)
 def move_tenant(operation: operations.MoveTenant, context: Context) -> TenantMoved:
-    """Move a tenant to another store, or take a move back."""
+    """Move a tenant to another store, or undo a move."""
     context.require_owner()
     context.require_text(operation.tenant, "tenant")
     shards, tenant = context.service.shards, operation.tenant
@@ -767,7 +771,7 @@ def move_tenant(operation: operations.MoveTenant, context: Context) -> TenantMov
 
 @handles(operations.ListTenants)
 def list_tenants(operation: operations.ListTenants, context: Context) -> tuple[TenantShown, ...]:
-    """List whose memories there are, and where."""
+    """List the tenants and their stores."""
     context.require_owner()
     shards = context.service.shards
     moves = read_moves(shards.main.stores)
@@ -777,7 +781,7 @@ def list_tenants(operation: operations.ListTenants, context: Context) -> tuple[T
             graph = shards.open_shard(name).stores.graph
             graphs = {one: owner for one in graph.graphs() if (owner := owner_of(one)) is not None}
             rows = graph.select("exchange/counted", [*graphs]) if graphs else []
-        except BackendError:  # it is away: who is there is known, and not how much
+        except BackendError:  # an unavailable store: its tenants are known, but not how much they have
             placed = shards.main.stores.list_placements()
             found |= dict.fromkeys(tenant for tenant, placement in placed.items() if placement.shard == name)
             continue
@@ -789,7 +793,7 @@ def list_tenants(operation: operations.ListTenants, context: Context) -> tuple[T
 
 @handles(operations.LocateTenant)
 def locate_tenant(operation: operations.LocateTenant, context: Context) -> TenantShown:
-    """Say where a memory is."""
+    """Return where a memory is."""
     context.require_owner()
     context.require_text(operation.tenant, "tenant")
     shards = context.service.shards
@@ -814,14 +818,14 @@ def _show_tenant(tenant: str, statements: int | None, shards: Shards, moves: Map
 
 @handles(operations.ListTokens)
 def show_tokens(operation: operations.ListTokens, context: Context) -> tuple[TokenShown, ...]:
-    """List who gets in."""
+    """List the tokens."""
     context.require_owner()
     return tuple(_show_token(one) for one in context.service.tokens.list_issued())
 
 
 @handles(operations.CreateToken)
 def create_token(operation: operations.CreateToken, context: Context) -> TokenShown:
-    """Let somebody in."""
+    """Create a token."""
     context.require_own_machine("a token cannot make another")
     known = context.service.tokens
     token = known.create(
@@ -838,7 +842,7 @@ def create_token(operation: operations.CreateToken, context: Context) -> TokenSh
 
 @handles(operations.RevokeToken)
 def revoke_token(operation: operations.RevokeToken, context: Context) -> TokenShown:
-    """Let somebody in no more."""
+    """Revoke a token."""
     context.require_owner()
     shown = _find_token(operation.name, context)
     context.service.tokens.revoke(operation.name)
@@ -863,11 +867,11 @@ def _show_token(issued: Issued) -> TokenShown:
 
 
 _LATER_S = 2.0
-"""Seconds after which it is tried again to open a store that can write no files."""
+"""Seconds between two attempts to reopen a store that cannot write files."""
 
 
 def reopen_store(service: Service) -> float | None:
-    """Open a store again that could write no files, as soon as there is room; seconds until it is to be tried again, or None."""
+    """Reopen a store that could not write files, once there is room; return the seconds until the next attempt, or None."""
     if service.stores.graph.failure is None:
         return None
     if not service.datadir.has_room():
@@ -883,7 +887,7 @@ def reopen_store(service: Service) -> float | None:
 
 
 def _folder_of(folder: Path | str | None, context: Context) -> Path | None:
-    """Return the folder that the caller named, who must own the whole memory, and sit at the machine to name one."""
+    """Return the folder that the caller named; the caller must own the whole memory, and be at this machine to name one."""
     context.require_owner()
     if folder is None:
         return None

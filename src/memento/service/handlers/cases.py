@@ -50,10 +50,10 @@ def domain_of(
     domain: str | None, namespace: str | None, context: Context, right: Right = "read"
 ) -> tuple[Scope, str, Domain]:
     """
-    Return the scope, the name of the domain and the domain that a call works in; without a name that of the namespace.
+    Return the scope, the name of the domain and the domain of a call; the default name is that of the namespace.
 
     Raises:
-        Forbidden: the caller has no such right, no access to the namespace or the domain, or cases are switched off.
+        Forbidden: the caller lacks the right, has no access to the namespace or the domain, or cases are switched off.
     """
     if not context.settings.cases.on:
         raise Forbidden("cases are switched off: set cases.on = true")
@@ -63,12 +63,15 @@ def domain_of(
 
 
 def writer_of(scope: Scope, context: Context) -> Writer:
-    """Return who writes what becomes of cases."""
+    """Return the writer of changes to cases."""
     return Writer(context.access.name, scope.tenant, now(), context.service.domains, context.stores)
 
 
 def log_read(operation: str, nodes: Sequence[IRI], scope: Scope, context: Context) -> None:
-    """Leave in the audit graph that a caller was given cases or runs; nothing where none were, or a backup stands in."""
+    """
+    Record in the audit graph that a caller got cases or runs; nothing if there were none, or if a backup is read in place of the
+    store.
+    """
     if nodes and not context.stores.degraded:
         writer_of(scope, context).write_change(Change(), operation, nodes)
 
@@ -76,7 +79,7 @@ def log_read(operation: str, nodes: Sequence[IRI], scope: Scope, context: Contex
 def earned_by(
     outcome: Outcome | None, reward: float | None, efficiency: float | None, score: float | None, context: Context
 ) -> float:
-    """Return the one number of a verdict; raise `InputError` when there is none, or a part is out of range."""
+    """Return the reward of a verdict; raise `InputError` if there is none, or if a part is out of range."""
     if reward is not None:
         return reconcile_reward(reward, outcome)
     return compute_reward(outcome, context.settings.cases, efficiency=efficiency, score=score)
@@ -84,7 +87,7 @@ def earned_by(
 
 @handles(operations.AddCases)
 def add_cases(operation: operations.AddCases, context: Context) -> tuple[IRI, ...]:
-    """Check every row, then keep all of them."""
+    """Check every row, then store all of them."""
     rows, options = operation.rows, context.settings.cases
     for number, row in enumerate(rows, start=1):
         context.require_text(row.task, f"task of row {number}")
@@ -109,7 +112,7 @@ def add_cases(operation: operations.AddCases, context: Context) -> tuple[IRI, ..
 
 @handles(operations.RetrieveCases)
 def retrieve_cases(operation: operations.RetrieveCases, context: Context) -> CasesFound:
-    """Rank the cases of a domain for a task, and keep what was shown."""
+    """Rank the cases of a domain for a task, and record which were shown."""
     context.require_text(operation.task, "task")
     options, zone, k = context.settings.cases, context.service.zone, operation.k
     results = context.settings.limits.results
@@ -180,7 +183,7 @@ def reward_cases(operation: operations.RewardCases, context: Context) -> Credite
 
 @handles(operations.GetCase)
 def get_case(operation: operations.GetCase, context: Context) -> CaseShown:
-    """Look one case up."""
+    """Look up one case."""
     with context.service.writing:
         scope, name, domain = domain_of(operation.domain, operation.namespace, context)
         case = lifecycle.describe_case(operation.case, domain, name, context.stores)
@@ -190,7 +193,7 @@ def get_case(operation: operations.GetCase, context: Context) -> CaseShown:
 
 @handles(operations.ListCases)
 def list_cases(operation: operations.ListCases, context: Context) -> tuple[CaseShown, ...]:
-    """Look a page of cases up."""
+    """Look up a page of cases."""
     context.require_page(operation.limit, operation.offset)
     if operation.task is not None:
         context.require_text(operation.task, "task")
@@ -252,7 +255,7 @@ def case_metrics(operation: operations.CaseMetrics, context: Context) -> CaseMet
 
 @handles(operations.CaseStatus)
 def case_status(operation: operations.CaseStatus, context: Context) -> CaseStatus:
-    """Count the cases of a domain, and say how far learning has come."""
+    """Count the cases of a domain, and report the progress of learning."""
     with context.service.reading:
         scope, name, domain = domain_of(operation.domain, operation.namespace, context)
         bank, learner = domain.bank, domain.learner
@@ -280,7 +283,7 @@ def case_status(operation: operations.CaseStatus, context: Context) -> CaseStatu
 
 @handles(operations.PruneCases)
 def prune_cases(operation: operations.PruneCases, context: Context) -> tuple[IRI, ...]:
-    """Let cases go until so many are left."""
+    """Prune cases until a given number is left."""
     options = context.settings.cases
     options = replace(options, limit=operation.keep, prune=operation.strategy or options.prune)
     with context.service.writing:
@@ -289,7 +292,7 @@ def prune_cases(operation: operations.PruneCases, context: Context) -> tuple[IRI
 
 
 def _keeps_looks(domain: Domain, context: Context) -> bool:
-    """Tell whether a look at a domain is kept: a domain without cases is not made by looking, nor a backup changed."""
+    """Tell whether views of a domain are recorded: a view never creates a domain, nor changes a backup."""
     return len(domain.bank) > 0 and not context.stores.degraded
 
 
@@ -299,7 +302,7 @@ _lock = threading.Lock()
 
 @handles(operations.StartCase)
 def start_case(operation: operations.StartCase, context: Context) -> TaskRun:
-    """Write a task that begins."""
+    """Create a task that begins."""
     context.require_text(operation.task, "task")
     if operation.plan is not None:
         context.require_text(operation.plan, "plan")
@@ -325,7 +328,7 @@ def start_case(operation: operations.StartCase, context: Context) -> TaskRun:
 
 @handles(operations.TaskRun)
 def task_run(operation: operations.TaskRun, context: Context) -> TaskRun:
-    """Look a task up with its steps."""
+    """Look up a task with its steps."""
     with context.service.writing:
         scope, name, domain = domain_of(operation.domain, operation.namespace, context)
         case = runs.find_case_of_run(operation.run, domain, context.stores)
@@ -358,7 +361,7 @@ def record_step(operation: operations.RecordStep, context: Context) -> TaskRun:
 
 @handles(operations.CompleteCase)
 def complete_case(operation: operations.CompleteCase, context: Context) -> Completed:
-    """Make a case of a task, with its verdict."""
+    """Complete a task: make a case of it, with its verdict."""
     earned = earned_by(operation.outcome, operation.reward, operation.efficiency, operation.score, context)
     options = context.settings.cases
     with context.service.writing:
@@ -390,7 +393,7 @@ def complete_case(operation: operations.CompleteCase, context: Context) -> Compl
 
 @handles(operations.TaskRuns)
 def task_runs(operation: operations.TaskRuns, context: Context) -> tuple[TaskRun, ...]:
-    """Look a page of tasks up."""
+    """Look up a page of tasks."""
     context.require_page(operation.limit, operation.offset)
     states: list[StepState] = [operation.state] if operation.state else ["pending", "done", "failed"]
     with context.service.writing:
@@ -403,7 +406,7 @@ def task_runs(operation: operations.TaskRuns, context: Context) -> tuple[TaskRun
 
 @handles(operations.PlanTask)
 def plan_task(operation: operations.PlanTask, context: Context) -> Planned:
-    """Plan a task after its cases, and write the plan."""
+    """Plan a task by its cases, and store the plan."""
     task, steps = operation.task, operation.steps
     context.require_text(task, "task")
     for number, step in enumerate(steps, start=1):
@@ -506,7 +509,7 @@ def _draft(task: str, steps: Sequence[str], found: CasesFound, context: Context)
 def _cases_shown(
     task: str, retrieval: str, operation: operations.PlanTask | operations.ExecuteTask, context: Context
 ) -> CasesFound:
-    """Return the cases that an earlier look-up showed; raise `NotFound`."""
+    """Return the cases that an earlier case retrieval showed; raise `NotFound`."""
     with context.service.writing:
         _, name, domain = domain_of(operation.domain, operation.namespace, context)
         credit.require_retrieval(retrieval, domain, context.stores)
@@ -514,7 +517,7 @@ def _cases_shown(
 
 
 def _cases_for(run: TaskRun, operation: operations.ExecuteTask, context: Context) -> Examples:
-    """Return the cases that a run is planned again with: those it was planned with, or else those that are like it now."""
+    """Return the cases for planning a run again: those it was planned with, or else those most similar now."""
 
     def find() -> CasesFound:
         if run.retrieval is None:
@@ -538,7 +541,7 @@ def _cases_for(run: TaskRun, operation: operations.ExecuteTask, context: Context
 def _complete(run: IRI, ended: RunResult, operation: operations.ExecuteTask, context: Context) -> Completed:
     done = [one for one in ended.steps if one.state == "done" and one.task != ANSWER]
     tried = [one for one in ended.steps if one.state in ("done", "failed") and one.task != ANSWER]
-    # Steps that went well before one that did not make no plan to follow: the task was not done.
+    # A task that failed gives no plan to follow, even if its first steps went well.
     outcome: Outcome = "success" if ended.ending == "done" else "failure"
     saved = max(0.0, 1 - len(ended.steps) / context.settings.executor.steps)
     return complete_case(
@@ -556,7 +559,7 @@ def _complete(run: IRI, ended: RunResult, operation: operations.ExecuteTask, con
 
 
 def _write_step(run: IRI, step: TaskStep, operation: operations.ExecuteTask, context: Context) -> None:
-    """Write one step as it is now."""
+    """Write the current state of one step."""
     with context.service.writing:
         scope, _, domain = domain_of(operation.domain, operation.namespace, context, "write")
         kept = runs.load_pending_run(run, domain, context.stores)
@@ -578,7 +581,7 @@ def _open_tools(context: Context) -> Toolbox:
 
 @contextmanager
 def _open_chats(context: Context) -> Iterator[tuple[Chat, Chat] | None]:
-    """Give the models that plan and act, where there are any."""
+    """Yield the models that plan and act, if any are configured."""
     chats = chats_of(context.settings.model)
     try:
         yield (chats["plan"], chats["act"]) if chats else None
@@ -589,7 +592,7 @@ def _open_chats(context: Context) -> Iterator[tuple[Chat, Chat] | None]:
 
 @contextmanager
 def _alone(run: IRI) -> Iterator[None]:
-    """Raise `Conflict` when the run is being carried out already."""
+    """Raise `Conflict` if the run is already being carried out."""
     with _lock:
         if run in _under_way:
             raise Conflict(f"the run <{run}> is being carried out already")

@@ -49,7 +49,7 @@ def recall_items(operation: operations.RecallItems, context: Context) -> tuple[I
 
 @handles(operations.GetItem)
 def get_item(operation: operations.GetItem, context: Context) -> Item:
-    """Look one memory up."""
+    """Look up one memory."""
     scope = context.scope(operation.namespace)
     items = activation.read_items([parse_iri(operation.iri)], scope, context.stores)
     if IRI(operation.iri) not in items:
@@ -59,13 +59,13 @@ def get_item(operation: operations.GetItem, context: Context) -> Item:
 
 @handles(operations.Policies)
 def policies(operation: operations.Policies, context: Context) -> dict[str, str]:
-    """Look the policies up."""
+    """Look up the policies."""
     return _read_policies(context.scope(operation.namespace), context.stores)
 
 
 @handles(operations.SetPolicy)
 def set_policy(operation: operations.SetPolicy, context: Context) -> str:
-    """Write a policy, once its expression is checked."""
+    """Check the expression of a policy, and store it."""
     scope, options = context.scope(operation.namespace, "write"), context.settings.sexpr
     try:
         Evaluation(VERBS, options.fuel, options.depth, options.chars, _host(operation, context)).check_forms(
@@ -79,7 +79,7 @@ def set_policy(operation: operations.SetPolicy, context: Context) -> str:
 
 
 def _host(operation: Operation[Any], context: Context) -> Host:
-    """Return what the verbs of an expression work on."""
+    """Return the interface to the memory that the verbs of an expression use."""
     namespace = context.scope(operation.namespace).namespace
 
     def count_current() -> int:
@@ -96,7 +96,7 @@ def _host(operation: Operation[Any], context: Context) -> Host:
 
 
 def _simplify(value: Any) -> Any:
-    """Return a value of records, lists and atoms alone; what was read stays what it is."""
+    """Convert a value to records, lists and atoms only; parsed forms stay as they are."""
     match value:
         case Form():
             return value
@@ -108,12 +108,12 @@ def _simplify(value: Any) -> Any:
 
 
 def _as_json(value: Any) -> Any:
-    """Return the same as JSON; what was read as its text."""
+    """Convert a value to JSON; a parsed form becomes its text."""
     return print_form(value) if isinstance(value, Form) else _simplify(value)
 
 
 def _read_policies(scope: Scope, parts: Backends) -> dict[str, str]:
-    """Read every policy that a reader of the scope sees, by name; that of the namespace goes before that of `main`."""
+    """Read every policy that a reader of the scope sees, by name; a policy of the namespace overrides one of `main`."""
     found: dict[str, str] = {}
     for graph in reversed([scope.graph, *(one for one in scope.memory_graphs if one != scope.graph)]):
         rows = parts.graph.select("library/policies", [graph])
@@ -123,7 +123,7 @@ def _read_policies(scope: Scope, parts: Backends) -> dict[str, str]:
 
 def _keep_policy(name: str, expression: str, scope: Scope, parts: Backends) -> IRI:
     """
-    Keep an expression under a name, in the place of the one that was there. The writers' lock must be held.
+    Store an expression under a name, replacing the previous one. Hold the write lock.
 
     Raises:
         InputError: an empty name, or one of more than 100 characters.

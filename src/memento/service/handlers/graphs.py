@@ -33,15 +33,15 @@ from memento.time import now
 logger = logging.getLogger(__name__)
 
 _READS = re.compile("where|copy|move|add", re.IGNORECASE)
-"""What stands in an update that reads, and in some others."""
+"""Words that an update with a reading pattern contains, and some others too."""
 
 
 class TenantGraphs(Graphs):
     """
-    The graphs of one caller's tenant: memories, free graphs, what follows from them.
+    The graphs of one caller's tenant: memories, free graphs and inferred triples.
 
-    *Guarantees:* a change is written whole or not at all, with a line in the audit graph; when a call returns, the next recall and
-    the next query see it.
+    *Guarantees:* a change is written whole or not at all, with an entry in the audit graph; when a call returns, the next recall
+    and the next query see it.
     """
 
     def __init__(self, context: Context) -> None:
@@ -49,7 +49,7 @@ class TenantGraphs(Graphs):
         self._context = context
 
     def answer_query(self, query: QueryRequest, call: GraphCall) -> Answer:
-        """Run a query with the services that ask the memory."""
+        """Run a query with the services that query the memory."""
         context, service = self._context, self._context.service
         scope = context.scope(call.namespace)
         sparql, limits = service.endpoints.answer_services(query.sparql, context.settings.limits, others=SERVICES)
@@ -57,45 +57,45 @@ class TenantGraphs(Graphs):
             replace(query, sparql=sparql), context.visible_graphs(scope), limits, _memory_in_query(scope, context)
         )
         if scope.inferred in {*(found.default_graphs or ()), *(found.named_graphs or ())}:
-            context.stores.inferences.refresh(scope, now())  # it may follow from what was written a moment ago
+            context.stores.inferences.refresh(scope, now())  # inferred triples may depend on a write of a moment ago
         self._note_cases({*(found.default_graphs or ()), *(found.named_graphs or ())}, found.digest)
         return service.workers.run(found, caller=self.caller, timeout_s=call.timeout_s, waiting=call.waiting)
 
     def update(self, sparql: str, using: Using, call: GraphCall) -> Changed:
-        """Do an update, which may read with its patterns."""
+        """Run an update, which may read with its patterns."""
         changed = super().update(sparql, using, call)
         if _READS.search(sparql):
             self._note_cases(self.dataset(call.namespace, "write").named or ())
         return changed
 
     def read_graph(self, graph: str | None, call: GraphCall, *, accept: str = "") -> Answer:
-        """Read all triples of a graph as they come."""
+        """Read all triples of a graph as they arrive."""
         answer = super().read_graph(graph, call, accept=accept)
         self._note_cases([graph or ""])
         return answer
 
     def _note_cases(self, graphs: Iterable[str], digest: str = "") -> None:
-        """Note for the audit graph that somebody may have read cases."""
+        """Record for the audit graph that a caller may have read cases."""
         if cases := tuple(sorted(IRI(graph) for graph in graphs if graph.startswith(CASES))):
             access = self._context.access
             self._context.service.case_reads.note_read(access.name, access.tenant, digest, cases, now())
 
     def named_graph(self, name: str, address: str) -> str:
-        """Return the graph that a name at the end of an address means: an IRI itself, or a free graph's name."""
+        """Return the graph that the name at the end of an address means: an IRI itself, or the name of a free graph."""
         return name if is_absolute(name) else data_iri(self._context.access.tenant, name)
 
     def fresh_graph(self, address: str) -> str:
-        """Return a name for a graph that nobody has named."""
+        """Return a name for an unnamed graph."""
         return data_iri(self._context.access.tenant, mint("graph").rpartition(":")[2])
 
     @property
     def store(self) -> GraphStore:
-        """Return the graphs, whoever asks."""
+        """Return the graphs, the same for every caller."""
         service = self._context.service
         return GraphStore(service.stores.graph, service.workers, service.settings.limits, service.writing)
 
     def dataset(self, namespace: str | None, right: Literal["read", "write"]) -> Dataset:
-        """Return what the caller reads and writes by SPARQL."""
+        """Return the graphs that the caller reads and writes by SPARQL."""
         scope = self._context.scope(namespace, right)
         visible = self._context.visible_graphs(scope)
         return Dataset(
@@ -107,7 +107,7 @@ class TenantGraphs(Graphs):
         )
 
     def write_request(self, call: GraphCall) -> WriteRequest:
-        """Return what the caller may write, and how it is committed."""
+        """Return the graphs that the caller may write, and how to commit."""
         dataset = self.dataset(call.namespace, "write")
         return WriteRequest(
             dataset=dataset,
@@ -121,7 +121,7 @@ class TenantGraphs(Graphs):
         )
 
     def _keep_memories(self, delta: Delta, dataset: Dataset) -> None:
-        """Make a backup, which undoes it, before a change that would leave nothing in a graph of memories."""
+        """Make a backup before a change that would empty a graph of memories, so that the change can be undone."""
         service, graph = self._context.service, self._context.stores.graph
         held = [IRI(name) for name in delta.touched if dataset.holds_memories(name) and graph.has_graph(IRI(name))]
         after = GraphsAfter(graph, delta, held) if delta.removed and graph.is_on_disk else None
@@ -133,14 +133,16 @@ class TenantGraphs(Graphs):
             logger.warning("graph.emptied", extra={"graphs": emptied, "backup": made.folder})
 
     def _redact(self, delta: Delta, namespace: str | None) -> Delta:
-        """Return a change without secrets in what it adds; what it removes may be an old one."""
+        """
+        Return a change with the secrets in its added texts redacted; removed texts stay as they are, to match the stored ones.
+        """
         redaction = self._context.begin_redaction(namespace)
         redacted = replace(delta, adds=redaction.redact_quads(delta.adds))
         redaction.close()
         return redacted
 
     def _commit(self, delta: Delta, dataset: Dataset) -> None:
-        """Write a change that may be made, with what goes along; the lock for writers is held."""
+        """Write a permitted change with everything that depends on it; hold the write lock."""
         assert dataset.tenant is not None
         stores = self._context.stores
         done = judge_effect(delta, dataset, stores, self._context.settings.limits.update_nodes)
@@ -157,7 +159,7 @@ class TenantGraphs(Graphs):
             stores.invalidate_copies(done.nodes)
         stores.amend(done.delta + audit, done.nodes, done.graphs, done.texts)
         if done.nodes:
-            stores.invalidate_copies(done.nodes)  # one that was made meanwhile
+            stores.invalidate_copies(done.nodes)  # copies that were made meanwhile
 
 
 @handles(operations.Query)
@@ -175,7 +177,7 @@ def query(operation: operations.Query, context: Context) -> tuple[bytes, str]:
 
 @handles(operations.Update)
 def update(operation: operations.Update, context: Context) -> Changed:
-    """Do an update."""
+    """Run an update."""
     using = Using(default=tuple(operation.using_graphs or ()), named=tuple(operation.using_named_graphs or ()))
     call = GraphCall(namespace=operation.namespace, timeout_s=operation.timeout_s)
     return TenantGraphs(context).update(operation.sparql, using, call)
@@ -202,18 +204,18 @@ def post_graph(operation: operations.PostGraph, context: Context) -> Changed:
 
 @handles(operations.PatchGraph)
 def patch_graph(operation: operations.PatchGraph, context: Context) -> Changed:
-    """Do an update in one graph."""
+    """Run an update in one graph."""
     return TenantGraphs(context).patch(operation.sparql, operation.graph, GraphCall(namespace=operation.namespace))
 
 
 @handles(operations.DeleteGraph)
 def delete_graph(operation: operations.DeleteGraph, context: Context) -> Changed:
-    """Take a graph away."""
+    """Remove a graph."""
     return TenantGraphs(context).drop_graph(operation.graph, GraphCall(namespace=operation.namespace))
 
 
 def read_whole(answer: Answer) -> tuple[bytes, str]:
-    """Return all of an answer, and its media type."""
+    """Return the whole of an answer, and its media type."""
     try:
         return b"".join(answer.chunks), answer.media
     finally:
@@ -227,10 +229,10 @@ def _upload(operation: operations.PutGraph | operations.PostGraph, context: Cont
 
 
 def _memory_in_query(scope: Scope, context: Context) -> MemoryAccess:
-    """Return how a query asks the memory of a scope from inside."""
+    """Return the functions with which a query asks the memory of a scope."""
 
     def recall_block(question: str, block: SearchBlock) -> Sequence[tuple[IRI, float]]:
-        """Return what a recall of the same question brings back, and how well each memory answers it."""
+        """Return the memories that a recall of the question finds, and the score of each."""
         most = context.settings.limits.results
         if block.k is not None and not 1 <= block.k <= most:
             raise InputError(f"mem:limit must be from 1 to {most}, not {block.k}")
@@ -247,7 +249,7 @@ def _memory_in_query(scope: Scope, context: Context) -> MemoryAccess:
         return [(one.item, one.score) for one in pipeline.rank_memories(query, context.stores, chosen)]
 
     def compare(text: str, is_iri: bool) -> bytes:
-        """Return how like a text, or a memory or entity, every memory and entity of the scope is."""
+        """Return a table of the similarity of every memory and entity of the scope to a text, or to a memory or entity."""
         if is_iri:
             return build_table_of(IRI(text), scope, context.stores)
         context.require_text(text, "the text of mem:similarity")

@@ -58,14 +58,14 @@ from memento.service.understanding import take_batches
 logger = logging.getLogger(__name__)
 
 _BATCH = 64
-"""Pieces that are noted together, those of several documents; as often is progress told."""
+"""Pieces in a batch, which may come from several documents; progress is reported after each batch."""
 _PROJECT = "project"
-"""The form of what a project says of itself."""
+"""The form of the description that a project has of itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Known:
-    """A document that the graph has."""
+    """A document that is already in the graph."""
 
     iri: IRI
     form: str
@@ -75,7 +75,7 @@ class _Known:
 
 @dataclass(slots=True)
 class _Intake:
-    """One ingest on its way."""
+    """One ingest in progress."""
 
     context: Context
     scope: Scope
@@ -87,16 +87,16 @@ class _Intake:
     remarks: dict[str, None] = field(default_factory=dict)
     waiting: list[Revision] = field(default_factory=list)
     steps: int = 0
-    """Documents that were looked at, and pieces that were noted."""
+    """Documents read plus pieces noted so far."""
     total: int = 0
 
     def report(self) -> None:
-        """Tell how far it is: the number of pieces grows as documents are read."""
+        """Report progress: the number of pieces grows as documents are read."""
         if self.context.progress:
             self.context.progress(self.steps, self.total)
 
     def plan(self, reading: Reading) -> None:
-        """Plan what becomes of a document that is new or changed; note it with the next batch."""
+        """Plan the change for a new or changed document; its pieces are noted with the next batch."""
         known = self.known.get(reading.name)
         is_new = known is None or known.is_gone
         self.done = replace(
@@ -109,7 +109,7 @@ class _Intake:
             return
         [(before, pieces, _)] = self.load_documents([known.iri]) if known else [(None, (), None)]
         zone, now = self.context.service.zone, self.context.stores.clock()
-        if before is None:  # an ingest that was stopped may have left pieces
+        if before is None:  # an interrupted ingest may have left pieces
             [(_, pieces, _)] = self.load_documents([document_iri(reading.name, self.scope)])
         self.waiting.append(plan_revision(reading, before, pieces, self.files, self.scope, now, zone))
         self.total += len(self.waiting[-1].tasks)
@@ -117,7 +117,7 @@ class _Intake:
             self.write_batch()
 
     def write_batch(self) -> None:
-        """Note the pieces that wait, and let their documents count as read."""
+        """Note the waiting pieces, and record that their documents were read."""
         waiting, self.waiting = self.waiting, []
         tasks = [task for one in waiting for task in one.tasks.values()]
         batches = (tasks[at : at + _BATCH] for at in range(0, len(tasks), _BATCH))
@@ -143,7 +143,7 @@ class _Intake:
         )
 
     def retire(self, known: _Known) -> None:
-        """Retire a document that is gone."""
+        """Retire a document that no longer exists."""
         self.done = replace(self.done, gone=self.done.gone + 1)
         if self.is_trial:
             return
@@ -156,7 +156,7 @@ class _Intake:
         self.done = replace(self.done, retired=self.done.retired + ended)
 
     def load_documents(self, iris: Sequence[IRI]) -> list[tuple[Document | None, list[Piece], CodeEntity | None]]:
-        """Load documents, their memories, and their files with what they define."""
+        """Load documents, their memories, and their files with the code that these define."""
         graph = self.context.stores.graph
         said = load_statements(iris, self.scope, self.context.stores)
         documents = {iri: node_or_none(Document, iri, said[iri]) for iri in said}
@@ -174,7 +174,7 @@ class _Intake:
         return [(documents.get(iri), pieces.get(iri, []), find_file(documents.get(iri))) for iri in iris]
 
     def finish(self, left_out: LeftOut) -> Ingested:
-        """Note what still waits, and say what was done."""
+        """Note the pieces that still wait, and return the totals."""
         if self.waiting:
             self.write_batch()
         return replace(
@@ -188,7 +188,7 @@ class _Intake:
 
 @handles(operations.Ingest)
 def ingest(operation: operations.Ingest, context: Context) -> Ingested:
-    """Take a file, a folder or a page in."""
+    """Ingest a file, a folder or a page."""
     context.require_own_machine("it reads files of this machine, or fetches a page")
     scope, settings = context.scope(operation.namespace, "write"), context.settings.intake
     if is_url(operation.file):
@@ -272,7 +272,7 @@ def _begin(
 def _make_reading(
     found: Extract, name: str, short: str, digest: str, at: datetime, intake: _Intake, tags: tuple[str, ...] = ()
 ) -> Reading:
-    """Return a document as it was read; raises `InputError` with the reason where nothing of it can be kept."""
+    """Return a parsed document; raises `InputError` with the reason if nothing of it can be stored."""
     pieces = cut_pieces(found.blocks, is_apart=found.is_apart)
     if not pieces:
         raise InputError("it has no text")
@@ -294,7 +294,7 @@ def _make_reading(
 
 
 def _find_path(source: str) -> Path:
-    """Return the real path of a file or a folder; raises `InputError` where it is none."""
+    """Return the real path of a file or a folder; raises `InputError` if there is none."""
     path = Path(source).expanduser()
     if not path.is_absolute():
         raise InputError(f"{source[:200]!r} is no whole path: give one that begins at the root")
@@ -305,13 +305,13 @@ def _find_path(source: str) -> Path:
 
 
 def _find_root(path: Path) -> Path:
-    """Return what the files are named within: the project that they belong to, else their folder."""
+    """Return the folder that file names are relative to: the project that contains the path, else the folder of the path."""
     folder = path if path.is_dir() else path.parent
     return next((one for one in (folder, *folder.parents) if (one / ".git").exists()), folder)
 
 
 def _name_files(paths: Iterable[Path], root: Path, scope: Scope) -> dict[str, CodeEntity]:
-    """Map what files are called, by the ends of their paths, to them, where only one is called so."""
+    """Map the ends of paths to their files, where only one file has that end."""
     found: dict[str, CodeEntity | None] = {}
     for path in paths:
         entity = file_entity(str(path), path.relative_to(root).as_posix(), scope)
@@ -323,7 +323,7 @@ def _name_files(paths: Iterable[Path], root: Path, scope: Scope) -> dict[str, Co
 
 
 def _raise_if_secret(name: str, context: Context) -> None:
-    """Raise where a path or an address has a secret in it: it is what tells the document from others, and stays as it is."""
+    """Raise if a path or an address contains a secret: it identifies the document, so it cannot be redacted."""
     if context.service.redactor.is_on and (found := context.service.redactor.find_secrets(name, entropy=False)):
         raise InputError(f"there is a secret in its name ({found[0].kind}): use another")
 
@@ -332,7 +332,7 @@ def _is_there(path: Path) -> bool:
     try:
         return path.exists()
     except OSError:
-        return True  # who cannot look does not know
+        return True  # if the path cannot be checked, the file may still exist
 
 
 _MANIFESTS = (
@@ -355,7 +355,7 @@ _TREE_ENTRIES = 400
 
 @handles(operations.IndexProject)
 def index_project(operation: operations.IndexProject, context: Context) -> Ingested:
-    """Take in what a project says of itself, once."""
+    """Ingest the description that a project has of itself, once."""
     context.require_own_machine("it reads files of this machine")
     scope, folder = context.scope(operation.namespace, "write"), _find_path(operation.folder)
     if not folder.is_dir():
@@ -392,7 +392,7 @@ def index_project(operation: operations.IndexProject, context: Context) -> Inges
 
 
 def _draw_tree(files: Sequence[Path], folder: Path) -> str:
-    """List the files of a folder and of its folders, deeper ones by their number."""
+    """List the files of a folder and its subfolders, and count the files in deeper ones."""
     lines: dict[str, int] = {}
     for one in files:
         parts = one.relative_to(folder).parts
@@ -404,13 +404,13 @@ def _draw_tree(files: Sequence[Path], folder: Path) -> str:
 
 
 _FILES = "memory:"
-"""What goes before the path of a file of the memory tool, so that it is none of the machine's."""
+"""The prefix of paths of files of the memory tool, which keeps them apart from files of the machine."""
 _MEMORY_FILE = "memory-file"
 
 
 @handles(operations.MemoryFile)
 def run_file_command(operation: operations.MemoryFile, context: Context) -> FileAnswer:
-    """Carry out a command of the memory tool, and note what its files then say."""
+    """Run a command of the memory tool, and note the new text of its files."""
     is_reading = operation.command == "view"
     scope = context.scope(operation.namespace, "read" if is_reading else "write")
     for name in ("file_text", "new_str", "insert_text"):
@@ -457,14 +457,14 @@ def _run_on_files(operation: operations.MemoryFile, scope: Scope, context: Conte
 
 
 _AWAY_S = 60.0
-"""Seconds until that is noted for which a store was away."""
+"""Seconds until entries are tried again whose store was unavailable."""
 _LOOK_S = 2.0
-"""Seconds between two looks at the journal, into which hooks write without a word to the service."""
+"""Seconds between two looks at the journal, since hooks write to it without notifying the service."""
 
 
 @handles(operations.Capture)
 def capture(operation: operations.Capture, context: Context) -> Capturing:
-    """Put into the journal what of a session is to be kept."""
+    """Write the parts of a session that are to be stored into the journal."""
     scope = context.scope(operation.namespace, "write")
     done = keep_turns(operation, scope, context.settings.capture, context.service.journal)
     if done.kept and done.mode == "on":
@@ -473,7 +473,7 @@ def capture(operation: operations.Capture, context: Context) -> Capturing:
 
 
 def take_captured(service: Service) -> float | None:
-    """Note what waits in the journal, some entries at once; return the seconds until it is to be looked at again."""
+    """Note a batch of waiting entries of the journal; return the seconds until the next look."""
     if service.degraded or not service.journal.list_waiting():
         return _LOOK_S if service.settings.capture.is_on else None
     with service.journal.taking() as is_ours:
@@ -495,14 +495,14 @@ def _take_some(service: Service) -> float | None:
         if modes[one.id] == "on" and one.tenant not in away:
             try:
                 _note_captured(one, service)
-            except BackendError as error:  # of the store or the model that it takes: it waits
+            except BackendError as error:  # the store or a model is unavailable: the entry waits
                 logger.warning("capture.put-off", extra={"error": type(error).__name__})
                 away.add(one.tenant)
     return _AWAY_S if away else 0.0 if len(waiting) > len(batch) else _LOOK_S
 
 
 def _is_within_reach(tenant: str, service: Service, away: set[str]) -> bool:
-    """Tell whether the store of a tenant can be had; it is noted in `away` where not, and asked once."""
+    """Tell whether the store of a tenant is available; unavailable tenants are added to `away`, so that each is asked once."""
     try:
         if tenant not in away:
             service.shards.locate(tenant)
@@ -512,7 +512,7 @@ def _is_within_reach(tenant: str, service: Service, away: set[str]) -> bool:
 
 
 def _note_captured(captured: Captured, service: Service) -> Noted:
-    """Note an entry of the journal, which leaves it; one that cannot be a note leaves it too."""
+    """Note an entry of the journal and remove it; an entry that cannot become a note is removed too."""
     context = service.context(replace(OWNER, tenant=captured.tenant))
     scope = context.scope(captured.namespace, "write")
     if captured.keep and _is_told_already(captured, scope, context):
@@ -531,7 +531,7 @@ def _note_captured(captured: Captured, service: Service) -> Noted:
 
 
 def _is_told_already(captured: Captured, scope: Scope, context: Context) -> bool:
-    """Tell whether a memory that holds is nearly the same: tools say the same again and again."""
+    """Tell whether a current memory is almost the same: tools repeat themselves."""
     vectors = context.embed_question(captured.row.content)
     context.stores.indexes.bring(scope.memory_graphs, texts=[captured.row.content])
     with context.stores.indexes.lock:
@@ -543,7 +543,7 @@ def _is_told_already(captured: Captured, scope: Scope, context: Context) -> bool
 
 @handles(operations.Proposals)
 def list_proposals(operation: operations.Proposals, context: Context) -> tuple[Proposal, ...]:
-    """Look up what waits for a yes."""
+    """Look up the proposals that wait for approval."""
     context.require_page(operation.limit, operation.offset)
     waiting = _list_proposed(operation.namespace, context)[operation.offset :][: operation.limit]
     return tuple(
@@ -568,7 +568,7 @@ def _list_proposed(namespace: str | None, context: Context) -> list[Captured]:
 def _choose_proposals(
     operation: operations.AcceptProposals | operations.RejectProposals, context: Context
 ) -> tuple[list[Captured], tuple[str, ...]]:
-    """Return the proposals that are meant, and the ids of which there are none."""
+    """Return the requested proposals, and the ids that are unknown."""
     context.scope(operation.namespace, "write")
     if bool(operation.proposals) == operation.every:
         raise InputError("give the ids of proposals, or every for all that wait in the namespace")
@@ -579,7 +579,7 @@ def _choose_proposals(
 
 @handles(operations.AcceptProposals)
 def accept_proposals(operation: operations.AcceptProposals, context: Context) -> Decided:
-    """Note proposals, one after the other."""
+    """Note proposals one after the other."""
     chosen, unknown = _choose_proposals(operation, context)
     noted = [_note_captured(one, context.service) for one in chosen]
     return Decided(
@@ -600,7 +600,7 @@ def reject_proposals(operation: operations.RejectProposals, context: Context) ->
 
 @handles(operations.WriteAheadLog)
 def list_unfinished(operation: operations.WriteAheadLog, context: Context) -> tuple[LogEntry, ...]:
-    """Look up the notes that wait, and what was captured."""
+    """Look up the waiting notes and the captured entries."""
     scope = context.scope(operation.namespace)
     found = [
         LogEntry(id=one.id, timestamp=one.at, kind="captured" if one.state == "waiting" else "proposal")

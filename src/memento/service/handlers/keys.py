@@ -45,7 +45,7 @@ from memento.text.tags import sort_by_rules
 from memento.time import now
 
 MOST_ITEMS = 100
-_FOLLOWED = 20  # keys that a question leads to of which it is looked at where they lead, in a large namespace
+_FOLLOWED = 20  # in a large namespace, how many of the keys found for a question have their memories loaded
 
 
 @handles(operations.FindKeys)
@@ -92,7 +92,7 @@ def read_key(operation: operations.ReadKey, context: Context) -> KeyPage:
 
 @handles(operations.ReadMemory)
 def read_memory(operation: operations.ReadMemory, context: Context) -> OpenedMemory:
-    """Open a memory, and let it and the link that led here grow."""
+    """Open a memory, and reinforce it and the link that led to it."""
     scope, service = context.scope(operation.namespace), context.service
     leaves_trace = context.access.may("write") and service.degraded is None
     if operation.via is not None:
@@ -146,7 +146,7 @@ def list_memories(operation: operations.ListMemories, context: Context) -> tuple
 
 @handles(operations.MemoryStats)
 def memory_stats(operation: operations.MemoryStats, context: Context) -> MemoryStats:
-    """Count what there is."""
+    """Count what the memory contains."""
     scope, folder = context.scope(operation.namespace), context.service.datadir.path
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     return walk.count_memories(scope, now(), context.stores, size)
@@ -154,7 +154,7 @@ def memory_stats(operation: operations.MemoryStats, context: Context) -> MemoryS
 
 @handles(operations.RecallMemories)
 def recall_memories(operation: operations.RecallMemories, context: Context) -> DirectRecall:
-    """Go from a question over keys to memories at once."""
+    """Go from a question over keys to memories in one call."""
     options = context.settings.keys
     if not options.direct:
         raise Forbidden("direct recall over keys is off: set MEMENTO_KEYS_DIRECT=true, or walk with find_keys")
@@ -189,7 +189,7 @@ def recall_memories(operation: operations.RecallMemories, context: Context) -> D
 
 @handles(operations.Remember)
 def remember(operation: operations.Remember, context: Context) -> Remembered:
-    """Keep one text."""
+    """Store one text."""
     item = ToRemember(
         content=operation.content,
         keys=None if operation.keys is None else tuple(clean_keys(operation.keys)),
@@ -210,7 +210,7 @@ def remember(operation: operations.Remember, context: Context) -> Remembered:
 
 @handles(operations.RememberBatch)
 def remember_batch(operation: operations.RememberBatch, context: Context) -> tuple[BatchRow, ...]:
-    """Keep texts one after the other."""
+    """Store texts one after the other."""
     scope, items = context.scope(operation.namespace, "write"), operation.items
     if len(items) > MOST_ITEMS:
         raise InputError(f"items must be {MOST_ITEMS} at most, not {len(items)}: send the rest in a further call")
@@ -227,7 +227,7 @@ def remember_batch(operation: operations.RememberBatch, context: Context) -> tup
 
 @handles(operations.CleanupExpired)
 def cleanup_expired(operation: operations.CleanupExpired, context: Context) -> Cleaned:
-    """Let go of what is over."""
+    """Forget memories that have expired, and phrases of keys that were not used for long."""
     scope, at, service = context.scope(operation.namespace, "write"), context.stores.clock(), context.service
     context.bring_keys(scope, ())
     with service.writing, context.stores.indexes.lock:
@@ -244,7 +244,7 @@ def _remember(item: ToRemember, scope: Scope, context: Context, marks: Marks) ->
     context.require_text(item.content, "content")
     context.require_text(item.source, "source")
     stores, service = context.stores, context.service
-    # Before anybody waits for the lock: what was embedded is remembered.
+    # Before the lock is taken: embedded texts are cached.
     stores.embedder.embed([*stores.embedder.windows(item.content), *clean_keys(item.keys or ())])
     context.bring_keys(scope, item.related_to, item.content, [*(item.keys or ()), *marks.tags])
     with service.writing, stores.indexes.lock:
@@ -286,7 +286,7 @@ def _place_turn(item: ToRemember, written: Outcome, scope: Scope, context: Conte
 
 
 def _link_tags(memory: IRI, marks: Marks, item: ToRemember, desk: WriteContext) -> Change:
-    """Return the links by which tags lead to a memory, as keys do that were given; it is found by its own words all the same."""
+    """Return the links from tags to a memory; they lead to it like given keys. The memory can still be found by its own words."""
     given = {fold_text(key) for key in item.keys or ()}
     tags = [tag for tag in clean_keys(marks.tags) if fold_text(tag) not in given]
     if not tags:
@@ -296,7 +296,7 @@ def _link_tags(memory: IRI, marks: Marks, item: ToRemember, desk: WriteContext) 
 
 
 def _learn(traversed: KeyOf, memory: IRI, scope: Scope, context: Context) -> None:
-    """Let the key that was traversed learn from the question that led to it, when it did so often enough."""
+    """Let the traversed key learn from the question that led to it, if that happened often enough."""
     at, options, key, service = now(), context.settings.keys, traversed.key, context.service
     phrase = service.query_log.find_phrase(key, scope.graph, at)
     if phrase and phrase != fold_text(traversed.name):
@@ -313,7 +313,7 @@ def _learn(traversed: KeyOf, memory: IRI, scope: Scope, context: Context) -> Non
 
 
 def _bring_matched(query: match.KeyQuery, scope: Scope, context: Context) -> None:
-    """Let be in the indexes the keys that a question leads to, and where they lead."""
+    """Load into the indexes the keys that a question leads to, and the memories they lead to."""
     indexes = context.stores.indexes
     context.bring_keys(scope, (), query.text)
     if not indexes.has_whole(scope.memory_graphs):
@@ -324,7 +324,7 @@ def _bring_matched(query: match.KeyQuery, scope: Scope, context: Context) -> Non
 
 
 def _bring_led(key: str, scope: Scope, context: Context) -> None:
-    """Let be in the indexes a key, and where it leads."""
+    """Load into the indexes a key, and the memories it leads to."""
     indexes = context.stores.indexes
     context.bring_keys(scope, [key], phrase_of(key) or "")
     if not indexes.has_whole(scope.memory_graphs):
@@ -335,7 +335,7 @@ def _bring_led(key: str, scope: Scope, context: Context) -> None:
 
 
 def _bring_beside(memory: str, scope: Scope, context: Context) -> None:
-    """Let be in the indexes a memory, and what it shares a key with."""
+    """Load into the indexes a memory, and what shares a key with it."""
     indexes = context.stores.indexes
     if ":" in memory and not indexes.has_whole(scope.memory_graphs):
         said = indexes.read([IRI(memory)], scope.memory_graphs)
@@ -343,7 +343,7 @@ def _bring_beside(memory: str, scope: Scope, context: Context) -> None:
 
 
 def traversal(scope: Scope, context: Context, only: Filter | None = None) -> Traversal:
-    """Return what a walk over keys goes by. Ask under `indexes.lock`."""
+    """Return the key view that a walk uses. Hold `indexes.lock`."""
     at = now()
     return Traversal(
         context.key_view(scope, at, only), context.service.reinforcement, context.stores.graph, scope.readable, at

@@ -53,7 +53,7 @@ _KEYS = 1_000
 
 @handles(notes.Note)
 def note(operation: notes.Note, context: Context) -> Noted:
-    """Understand a note and write what comes of it."""
+    """Understand a note and write the result."""
     zone = context.service.zone
     row = NoteRow(
         content=operation.content,
@@ -78,7 +78,7 @@ def note(operation: notes.Note, context: Context) -> Noted:
     if not operation.wait or context.service.models:
         raise_if_full(context.service)
     done = [take_note(tasks[0], context.service, wait=operation.wait)]
-    for task in tasks[1:]:  # the first may have been here before, under a name of its own
+    for task in tasks[1:]:  # the first piece may have been stored before, under another IRI
         note = replace(task.note, parent=done[0].note or task.note.parent)
         done.append(take_note(replace(task, note=note), context.service, wait=operation.wait))
     return join_pieces(done)
@@ -86,15 +86,15 @@ def note(operation: notes.Note, context: Context) -> Noted:
 
 @handles(notes.NoteStatus)
 def note_status(operation: notes.NoteStatus, context: Context) -> NoteStatus:
-    """Look up how far a note has come."""
+    """Look up the state of a note."""
     scope = context.scope(operation.namespace)
-    with context.service.writing:  # what it says was written is then found by a recall, too
+    with context.service.writing:  # so that a recall finds whatever this reports as written
         return queue.load_status(operation.iri, scope, context.stores)
 
 
 @handles(notes.ListWaiting)
 def list_waiting(operation: notes.ListWaiting, context: Context) -> tuple[NoteStatus, ...]:
-    """Look up the notes that wait."""
+    """Look up the waiting notes."""
     return queue.list_states(context.scope(operation.namespace), context.stores)
 
 
@@ -115,13 +115,13 @@ def retry(operation: notes.Retry, context: Context) -> tuple[NoteStatus, ...]:
 
 @handles(notes.ImportNotes)
 def import_notes(operation: notes.ImportNotes, context: Context) -> Imported:
-    """Note rows in batches, each embedded together."""
+    """Note rows in batches; the texts of a batch are embedded together."""
     scope, rows = context.scope(operation.namespace, "write"), operation.rows
     for number, row in enumerate(rows, start=1):
         context.require_text(row.content, f"content of row {number}")
         require_ttl(row.ttl_s, f"ttl of row {number}")
     knobs = context.settings.consolidation
-    # A long row is known when its last piece is: an import that broke off within it goes on there.
+    # A long row counts as known if its last piece is: an import that was interrupted within a row goes on there.
     last = [key_of_piece(row.idempotency_key, len(split_row(row, knobs))) for row in rows]
     keys = [key for key in last if key]
     known = {
@@ -159,7 +159,7 @@ def import_notes(operation: notes.ImportNotes, context: Context) -> Imported:
         else join_pieces([next(noted) for _ in range(next(pieces))])
         for row, known in zip(rows, is_known, strict=True)
     ]
-    # What was here before is no memory of this import.
+    # Memories that existed before do not count for this import.
     done = sum_up(
         [
             replace(one, memories=(), invalidated=()) if known else one
@@ -170,7 +170,7 @@ def import_notes(operation: notes.ImportNotes, context: Context) -> Imported:
 
 
 def join_pieces(noted: Sequence[Noted]) -> Noted:
-    """Return what became of the pieces of one text together; its note is the first that was kept."""
+    """Combine the results of the pieces of one text; its note is the first that was stored."""
     if len(noted) == 1:
         return noted[0]
     kept = [one for one in noted if one.note]
@@ -189,7 +189,7 @@ def join_pieces(noted: Sequence[Noted]) -> Noted:
 
 
 def sum_up(noted: Sequence[Noted]) -> Imported:
-    """Return what became of the rows of an import together."""
+    """Combine the results of the rows of an import."""
     return Imported(
         notes=tuple(one.note for one in noted),
         memories=sum(len(one.memories) for one in noted),
@@ -202,7 +202,7 @@ def sum_up(noted: Sequence[Noted]) -> Imported:
 
 @handles(notes.Mark)
 def mark(operation: notes.Mark, context: Context) -> tuple[Marked, ...]:
-    """Change what stands beside memories."""
+    """Change the tags, container or importance of memories."""
     given = (operation.tags, operation.untag, operation.importance)
     if operation.container is None and not any(one not in (None, ()) and one != [] for one in given):
         raise InputError("nothing to change: give tags, untag, container or importance")
@@ -220,7 +220,7 @@ def mark(operation: notes.Mark, context: Context) -> tuple[Marked, ...]:
 
 @handles(notes.Correct)
 def correct(operation: notes.Correct, context: Context) -> Noted:
-    """Retire a memory as never having been true, and write the text that takes its place."""
+    """Retire a memory as never having been true, and write the text that replaces it."""
     context.require_text(operation.content, "content")
     scope, service = context.scope(operation.namespace, "write"), context.service
     since = None if operation.at is None else instant(operation.at, "at", service.zone)
@@ -239,7 +239,7 @@ def correct(operation: notes.Correct, context: Context) -> Noted:
 
 @handles(notes.Undo)
 def undo(operation: notes.Undo, context: Context) -> Undone:
-    """Let the memory hold again that an invalidation retired."""
+    """Undo an invalidation: the memory that it retired holds again."""
     scope = context.scope(operation.namespace, "write")
     with context.service.writing:
         return amend.undo(operation.iri, scope, context.stores.clock(), context.stores)
@@ -247,7 +247,7 @@ def undo(operation: notes.Undo, context: Context) -> Undone:
 
 @handles(notes.Disputes)
 def disputes(operation: notes.Disputes, context: Context) -> tuple[Dispute, ...]:
-    """Look up what does not agree."""
+    """Look up memories that disagree."""
     return list_disputes(context.scope(operation.namespace), context.stores, operation.limit)
 
 
@@ -261,7 +261,7 @@ def end_dispute(operation: notes.Settle, context: Context) -> Settled:
 
 @handles(notes.Forget)
 def forget(operation: notes.Forget, context: Context) -> Forgotten:
-    """Hide or erase."""
+    """Forget a memory or note: hide or erase it."""
     with context.service.writing:
         scope = context.scope(operation.namespace, "write")
         now = context.stores.clock()
@@ -274,7 +274,7 @@ def forget(operation: notes.Forget, context: Context) -> Forgotten:
 
 @handles(notes.ForgetTagged)
 def forget_tagged(operation: notes.ForgetTagged, context: Context) -> Forgotten:
-    """Hide or erase all that has one of some tags."""
+    """Hide or erase every memory that has one of some tags."""
     scope, stores = context.scope(operation.namespace, "write"), context.stores
     wanted = Filter(tags=tuple(tag_iri(name) for name in operation.tags if name.strip()))
     if not wanted.tags:
@@ -287,7 +287,7 @@ def forget_tagged(operation: notes.ForgetTagged, context: Context) -> Forgotten:
             raise NotFound(
                 f"no memory of the namespace {scope.namespace!r} has the tag {named}: `tags` lists those in use"
             )
-        # One that went with another, as the summary of a session does, is not there any more.
+        # A memory that was erased together with another, such as the summary of a session, is already gone.
         parts = [
             forget_iri(iri, scope, operation.erase, stores.clock(), stores)
             for iri in memories
@@ -307,7 +307,7 @@ def forget_tagged(operation: notes.ForgetTagged, context: Context) -> Forgotten:
 
 
 def _write_receipt(gone: Forgotten, scope: Scope, at: datetime, context: Context) -> Receipt:
-    """Leave in the audit graph that something was erased, and nothing of what it was."""
+    """Record in the audit graph that something was erased, without its content."""
     went = "\n".join(sorted((*gone.memories, *gone.notes, *gone.cases)))
     access = access_quads("memory.erase", context.access.name, scope.tenant, at, [scope.graph], went)
     context.stores.apply(Change(access))
@@ -337,5 +337,5 @@ def unforget(operation: notes.Unforget, context: Context) -> Unforgotten:
 
 @handles(notes.Sources)
 def sources(operation: notes.Sources, context: Context) -> tuple[Source, ...]:
-    """Look up who told a memory."""
+    """Look up the sources of a memory."""
     return tuple(list_sources(operation.iri, context.scope(operation.namespace), context.stores))

@@ -39,7 +39,7 @@ from memento.strength import energies
 from memento.time import instant
 
 MOST_NODES = 500
-"""Nodes whose neighbours are looked up at once."""
+"""Maximum number of nodes whose neighbours are looked up at once."""
 
 
 def prepare(operation: operations.Recall, scope: Scope, context: Context) -> tuple[Query, Settings]:
@@ -84,7 +84,7 @@ def prepare(operation: operations.Recall, scope: Scope, context: Context) -> tup
 
 @handles(operations.Recall)
 def recall(operation: operations.Recall, context: Context) -> Recollection:
-    """Go through the five phases; what comes back counts as used where the setting says so."""
+    """Run the five phases; the memories that come back count as used if the setting says so."""
     with context.stores.indexes.pool():
         return _recall(operation, context)
 
@@ -101,12 +101,12 @@ def _recall(operation: operations.Recall, context: Context) -> Recollection:
 
 
 def peek(operation: operations.Recall, context: Context) -> Recollection:
-    """Recall for somebody who has not asked, as a prompt that memories are put into: never counted as use."""
+    """Recall on behalf of a caller who did not ask, such as a prompt that memories are inserted into: never counted as use."""
     return answer(operation, context)
 
 
 def answer(operation: operations.Recall, context: Context) -> Recollection:
-    """Answer a question within its budget, or give the answer again that is kept; what it has beside is not among it."""
+    """Answer a question within its budget, from the cache if possible; the cases beside an answer are not cached."""
     scope = context.scope(operation.namespace)
     scope = context.widen(scope) if operation.everywhere else scope
     query, chosen = prepare(operation, scope, context)
@@ -119,7 +119,7 @@ def answer(operation: operations.Recall, context: Context) -> Recollection:
 
 
 def _recall_in_order(query: Query, context: Context, chosen: Settings) -> Recollection:
-    """Recall, and let the reranker order the best again where there is one."""
+    """Recall, and let the reranker reorder the best memories if one is configured."""
     reranker = context.service.reranker
     if not reranker.pool:
         return _recall_by_energy(query, context, chosen)
@@ -129,11 +129,11 @@ def _recall_in_order(query: Query, context: Context, chosen: Settings) -> Recoll
     return pipeline.rerank(found, query.k, reranker, query.scope, context.stores.clock(), context.stores)
 
 
-_WIDER = 3  # times as many memories are ranked by energy as are wanted
+_WIDER = 3  # how many times as many memories as requested are ranked by energy
 
 
 def _recall_by_energy(query: Query, context: Context, chosen: Settings) -> Recollection:
-    """Recall, and let the energy of memories move them where the settings give it a share of the score."""
+    """Recall, and reorder the memories by their energy if the settings give it a share of the score."""
     share = chosen.living.rank_energy
     if not share:
         return pipeline.recall(query, context.stores, chosen)
@@ -165,7 +165,7 @@ def _uses(recollection: Recollection, context: Context) -> tuple[Used, ...]:
 
 @handles(operations.Get)
 def get(operation: operations.Get, context: Context) -> Described:
-    """Look up all that is said of an IRI."""
+    """Look up every statement about an IRI."""
     return read.describe(operation.iri, context.scope(operation.namespace), context.stores)
 
 
@@ -232,7 +232,7 @@ def timeline(operation: operations.Timeline, context: Context) -> Timeline:
 
 @handles(operations.Neighbours)
 def neighbours(operation: operations.Neighbours, context: Context) -> Neighbourhood:
-    """Look up what nodes are linked with."""
+    """Look up the links of some nodes."""
     if not 1 <= len(operation.nodes) <= MOST_NODES:
         raise InputError(f"nodes must be from 1 to {MOST_NODES} names or IRIs, not {len(operation.nodes)}")
     scope = context.scope(operation.namespace)
@@ -242,7 +242,7 @@ def neighbours(operation: operations.Neighbours, context: Context) -> Neighbourh
 
 @handles(operations.FindPath)
 def find_path(operation: operations.FindPath, context: Context) -> Neighbourhood:
-    """Look for a way between two things."""
+    """Look for a path between two things."""
     scope = context.scope(operation.namespace)
     start, end = (_resolve_node(one, scope, context) for one in (operation.start, operation.end))
     return network.find_path(start, end, operation.steps, scope, context.stores)
@@ -255,20 +255,20 @@ def _resolve_node(name: str, scope: Scope, context: Context) -> list[IRI]:
 
 @handles(operations.Manifest)
 def manifest(operation: operations.Manifest, context: Context) -> Manifest:
-    """Draw the map, or take the one that is kept."""
+    """Draw the map, or return the cached one."""
     scope, maps = context.scope(operation.namespace), context.service.maps
     return maps.draw(scope) if operation.fresh else maps.get(scope)
 
 
 def manifest_text(context: Context, namespace: str | None) -> str:
-    """Return the text of the map as it is kept, without waiting for one; empty where none is drawn yet, which then begins."""
+    """Return the text of the cached map without waiting; if there is none, return an empty text and start drawing one."""
     kept = context.service.maps.peek(context.scope(namespace), want=True)
     return kept.text if kept else ""
 
 
 @handles(operations.Infer)
 def infer(operation: operations.Infer, context: Context) -> Inferred:
-    """Bring what follows up to date."""
+    """Update the inferred triples."""
     scope = context.scope(operation.namespace)
     if not context.settings.inference.on:
         raise Forbidden(
@@ -279,10 +279,10 @@ def infer(operation: operations.Infer, context: Context) -> Inferred:
 
 def health(context: Context, upstreams: Mapping[str, str]) -> Health:
     """
-    Say whether questions are answered at full speed yet, and how the parts stand, over all namespaces that the caller sees.
+    Report whether questions are answered at full speed yet, and the state of each part, over all namespaces that the caller sees.
 
     Args:
-        upstreams: the providers by protocol that a proxy in front of this memory serves.
+        upstreams: the model providers, by protocol, of a proxy in front of this memory.
     """
     service, scope = context.service, context.scope(None)
     report = check.report_health(scope, context.access, upstreams, context.stores, service.watch.report())

@@ -40,17 +40,17 @@ from memento.strength import importances
 from memento.text.sentences import shorten_line
 
 _PREVIEW = 300
-"""Characters of a memory in a bundle."""
+"""Maximum characters of a memory in a bundle."""
 _GROUPS = (("decision", "decisions"), ("architecture", "architecture"), ("error", "errors"))
-"""A tag, and the group of what has it; the first that fits counts."""
+"""A tag, and the group of the memories that have it; the first that fits counts."""
 _LATEST = 2_000
-"""Memories, the latest, of which the most important are picked where a session is about nothing."""
+"""How many of the latest memories are considered for the most important ones, if a session starts without a query."""
 _S_A_DAY = 86_400.0
 
 
 @handles(operations.StartSession)
 def start_session(operation: operations.StartSession, context: Context) -> SessionBundle:
-    """Gather what a session starts from."""
+    """Gather the memories that a session starts from."""
     scope, is_new = context.scope(operation.namespace), False
     if operation.folder is not None:
         indexed = index_project(IndexProject(operation.folder, namespace=operation.namespace), context)
@@ -75,7 +75,7 @@ def start_session(operation: operations.StartSession, context: Context) -> Sessi
 
 
 def _list_important(limit: int, scope: Scope, context: Context) -> list[tuple[IRI, str]]:
-    """List the memories that hold by what age has left of their importance, and of equal ones the latest first."""
+    """List the current memories by importance reduced by age, highest first, and the latest first among equals."""
     indexes, at = context.stores.indexes, context.stores.clock()
     if not indexes.has_whole(scope.memory_graphs):
         walk = islice(walk_memories(context.stores.graph, scope.memory_graphs, at), _LATEST)
@@ -111,7 +111,7 @@ def _group_previews(found: Sequence[tuple[IRI, str]], scope: Scope, context: Con
 
 
 def preview_memories(found: Sequence[tuple[IRI, str]], scope: Scope, context: Context, most: int) -> list[Preview]:
-    """Return the beginnings of some memories, with their tags and when they began to hold."""
+    """Return the beginnings of some memories, with their tags and valid times."""
     iris = [iri for iri, _ in found]
     rows = context.stores.graph.select("library/sorted", scope.readable, memory=iris) if iris else []
     known = {cast(IRI, row["memory"]): row for row in rows}
@@ -138,11 +138,11 @@ def _write_bundle(profile: Profile, groups: dict[str, tuple[Preview, ...]]) -> s
 
 @handles(operations.SummarizeSession)
 def summarize_session(operation: operations.SummarizeSession, context: Context) -> SessionSummary:
-    """Sum a session up, and keep that as a memory."""
+    """Summarise a session, and store the summary as a memory."""
     scope, stores, service = context.scope(operation.namespace, "write"), context.stores, context.service
     told = find_session(operation.session, scope, stores)
     text, model, remarks = _word_summary(told, operation.by_model, context)
-    stores.embedder.embed(stores.embedder.windows(text))  # before anybody waits for the lock
+    stores.embedder.embed(stores.embedder.windows(text))  # before the lock is taken
     with service.writing:
         service.reinforcement.write_held()
         told = find_session(told.name, scope, stores)
@@ -163,7 +163,7 @@ def summarize_session(operation: operations.SummarizeSession, context: Context) 
 
 
 def _word_summary(told: Told, by_model: bool, context: Context) -> tuple[str, str | None, tuple[str, ...]]:
-    """Return a model's summary and its name, or the beginnings of the memories, and what hindered a model that is set."""
+    """Return a model's summary and its name, or the beginnings of the memories; and the error of a configured model that failed."""
     usual = summarise_extractively(told)
     with _open_chat(context) as chat:
         if chat is None or not by_model:
@@ -178,7 +178,7 @@ def _word_summary(told: Told, by_model: bool, context: Context) -> tuple[str, st
 
 @handles(operations.Profile)
 def profile(operation: operations.Profile, context: Context) -> Profile:
-    """Return what was counted, or count."""
+    """Return the cached profile, or count again."""
     scope, profiles = context.scope(operation.namespace), context.service.profiles
     if not operation.regenerate:
         return profiles.get_profile(scope)
@@ -188,7 +188,7 @@ def profile(operation: operations.Profile, context: Context) -> Profile:
 
 @handles(operations.SetPage)
 def set_page(operation: operations.SetPage, context: Context) -> Page:
-    """Let a page stand."""
+    """Store a standing page."""
     context.require_text(operation.name, "name")
     if len(operation.name) > 200:
         raise InputError(f"name must have at most 200 characters, not {len(operation.name)}")
@@ -227,7 +227,7 @@ def remove_page(operation: operations.RemovePage, context: Context) -> Page:
 
 
 _PAGE_S = 2.0
-"""Seconds that the query of a page may take."""
+"""Timeout of the query of a page in seconds."""
 _PAGE_ROWS, _PAGE_CHARS = 200, 16_000
 _PAGE_MEMORIES = 20
 _ACCEPT = "application/sparql-results+json, text/turtle;q=0.9"
@@ -235,10 +235,10 @@ _ACCEPT = "application/sparql-results+json, text/turtle;q=0.9"
 
 def render_page(service: Service, graph: IRI, page: Page) -> str:
     """
-    Answer a page as whoever may read its namespace and nothing else, as Markdown of 16,000 characters at most.
+    Answer a page as a reader of its namespace alone, as Markdown of at most 16,000 characters.
 
     Raises:
-        MementoError: the query is refused, or takes too long.
+        MementoError: the query is refused or takes too long.
     """
     place = parse_graph_name(graph)
     if place is None or not place.name:
@@ -261,7 +261,7 @@ def _write_memory(one: Recalled) -> str:
 
 
 def _write_rows(found: dict[str, object]) -> str:
-    """Write the answer of a SELECT as a table, that of an ASK as a word."""
+    """Write the answer of a SELECT as a table, and the answer of an ASK as a word."""
     if "boolean" in found:
         return "Yes." if found["boolean"] else "No."
     names = cast("list[str]", cast("dict[str, object]", found["head"])["vars"])
@@ -278,7 +278,7 @@ def _write_rows(found: dict[str, object]) -> str:
 
 @handles(operations.Ask)
 def answer_question(operation: operations.Ask, context: Context) -> Replied:
-    """Recall, and let a model answer."""
+    """Recall, and let a model write the answer."""
     found = recall_memories(Recall(operation.question, k=operation.limit, namespace=operation.namespace), context)
     if not operation.answer:
         return Replied(memories=found)
@@ -294,7 +294,7 @@ def answer_question(operation: operations.Ask, context: Context) -> Replied:
 
 @contextmanager
 def _open_chat(context: Context) -> Iterator[Chat | None]:
-    """Give the model that words answers and summaries, where one is set."""
+    """Yield the model that writes answers and summaries, if one is configured."""
     chats = chats_of(context.settings.model)
     try:
         yield chats.get("answer")
@@ -304,8 +304,8 @@ def _open_chat(context: Context) -> Iterator[Chat | None]:
 
 
 def _ask_model(chat: Chat, prompt: str, user: str) -> str:
-    """Return what a model says to one of the prompts; raises `ModelError`."""
-    from pydantic import create_model  # which takes longer to import than the rest
+    """Return a model's response to one of the prompts; raises `ModelError`."""
+    from pydantic import create_model  # takes longer to import than everything else
 
     form = create_model("Words", text=(str, ...))
 

@@ -15,14 +15,14 @@ from memento.time import now
 
 @handles(operations.Strength)
 def measure_strength(operation: operations.Strength, context: Context) -> Numbers:
-    """Look up the numbers of a memory."""
+    """Look up the strength of a memory."""
     scope = context.scope(operation.namespace)
     return strengths.read_strength(operation.iri, scope, context.stores, context.service.reinforcement)
 
 
 @handles(operations.Feedback)
 def feedback(operation: operations.Feedback, context: Context) -> Numbers:
-    """Let a memory's energy grow or shrink."""
+    """Raise or lower a memory's energy."""
     scope, service = context.scope(operation.namespace, "write"), context.service
     with service.writing:
         return strengths.record_feedback(
@@ -32,7 +32,7 @@ def feedback(operation: operations.Feedback, context: Context) -> Numbers:
 
 @handles(operations.Associate)
 def associate(operation: operations.Associate, context: Context) -> Association:
-    """Write a link between two memories, or let it grow."""
+    """Create an association between two memories, or strengthen it."""
     scope = context.scope(operation.namespace, "write")
     with context.service.writing:
         link = strengths.associate(
@@ -66,7 +66,7 @@ def activate(operation: operations.Activate, context: Context) -> tuple[Activate
 
 @handles(operations.Decay)
 def decay(operation: operations.Decay, context: Context) -> Fading:
-    """Let energies fade; what was used before fades since then."""
+    """Decay energies; an energy used before decays from its last use on."""
     scope, service = context.scope(operation.namespace, "write"), context.service
     days = context.settings.living.half_life if operation.half_life_days is None else operation.half_life_days
     with service.writing:
@@ -78,7 +78,7 @@ def decay(operation: operations.Decay, context: Context) -> Fading:
 
 @handles(operations.Archive)
 def archive(operation: operations.Archive, context: Context) -> Archived:
-    """Archive what is exhausted, or only say what that is."""
+    """Archive exhausted memories, or only list them."""
     context.access.needs("write")
     scope, service = context.scope(operation.namespace, "read" if operation.dry_run else "write"), context.service
     with service.writing:
@@ -94,7 +94,7 @@ def archive(operation: operations.Archive, context: Context) -> Archived:
 
 @handles(operations.ListArchived)
 def list_archived(operation: operations.ListArchived, context: Context) -> tuple[Listed, ...]:
-    """Look a page of archived memories up."""
+    """Look up a page of archived memories."""
     context.require_page(operation.limit, operation.offset)
     scope, parts = context.scope(operation.namespace), context.stores
     rows = list_memories(scope, operation.limit, operation.offset, True, parts.clock(), parts, archived=True)
@@ -103,7 +103,7 @@ def list_archived(operation: operations.ListArchived, context: Context) -> tuple
 
 @handles(operations.Unarchive)
 def unarchive(operation: operations.Unarchive, context: Context) -> Numbers:
-    """Let an archived memory come back."""
+    """Bring an archived memory back."""
     scope, service = context.scope(operation.namespace, "write"), context.service
     with service.writing:
         strengths.unarchive_memory(operation.iri, scope, now(), context.stores)
