@@ -1,1 +1,1 @@
-"""What becomes of whole memories: listing, forgetting, export, import, backup."""
+"""Operations on whole memories: listing, forgetting, export, import, backup."""

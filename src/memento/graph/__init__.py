@@ -1,6 +1,6 @@
 """
-The store: the protocol that all rooms above use, the embedded Oxigraph behind it, our queries, nouns as quads, documents, shapes
-and inference.
+The store: the protocol that the packages above use, the embedded Oxigraph behind it, our queries, model classes as quads,
+documents, shapes and inference.
 
-*Flow:* `model` nouns → `mapping` → quads → `terms` → `oxigraph`; `queries/*.rq` → `binding` → `oxigraph` → rows.
+*Flow:* classes of `model` → `mapping` → quads → `terms` → `oxigraph`; `queries/*.rq` → `binding` → `oxigraph` → rows.
 """

@@ -1,1 +1,1 @@
-"""What comes in: `rows` reads notes and cases from files and requests, `redaction` takes the secrets out of every text."""
+"""Input: `rows` reads notes and cases from files and requests, `redaction` removes secrets from every text."""

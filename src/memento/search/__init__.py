@@ -1,8 +1,8 @@
 """
-The derived indexes: dense ids, vectors, words, labels, keys, links, numbers, all made from the graph and from nothing else.
+The derived indexes: dense ids, vectors, words, labels, keys, links, numbers. All are built from the graph alone.
 
-*Flow:* the graph's records → `Indexes.reconcile` (at start) or `Indexes.refresh` (after a write) → each index that is registered.
+*Flow:* the graph's records → `Indexes.reconcile` (at start) or `Indexes.refresh` (after a write) → each registered index.
 
-*Guarantees:* every index is a function of the graph and the embedder; deleting all of them loses nothing. A new one is one file
-(see `index.py`).
+*Guarantees:* every index is a function of the graph and the embedder; deleting all of them loses nothing. A new index takes one
+file (see `index.py`).
 """

@@ -1,6 +1,6 @@
 """
-A small language for the memory: what it can be asked and told, in expressions that can be written down, sent and nested.
+A small language to query and change the memory, in expressions that can be stored, sent and nested.
 
-*Flow:* `forms` (text → forms with their places) → `evaluation` (forms → values, by a table of verbs) → `forms` (values → text).
-The table is that of `verbs`, each of which asks the service.
+*Flow:* `forms` (text → forms with their positions) → `evaluation` (forms → values, with the table of verbs) → `forms` (values →
+text). The table is in `verbs`; each verb calls the service.
 """

@@ -1,11 +1,11 @@
 """
-Foreign SPARQL: the one way in for every interface.
+SPARQL from users: the single entry point for every interface.
 
-*Flow:* `guard` reads a query, `rewrite` and `federation` put rows where it asks for memory or for other endpoints, and `prepare`
-makes the job, or `update` cuts an update into operations; a `worker` of the `pool` does the job in a process that can be killed, on
-a snapshot, by `evaluate` or `trial`; what an update would change comes back as a delta, is judged (`effects`), and is written in
-one piece.
+*Flow:* `guard` checks a query. `rewrite` and `federation` insert rows where it calls the memory or other endpoints, and `prepare`
+builds the job; `update` splits an update into operations. A `worker` of the `pool` runs the job on a snapshot, in a process that
+can be killed, with `evaluate` or `trial`. The changes of an update come back as a delta, are checked by `effects`, and are
+written atomically.
 
-*Because:* the engine knows no time limit and can be sent out to the network; what somebody else wrote never runs in the process
-that owns the store.
+*Because:* the engine has no time limit, and a query can make it connect to the network. A user's query therefore never runs in the
+process that owns the store.
 """

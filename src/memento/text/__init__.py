@@ -1,5 +1,5 @@
 """
-Language, read in one place: for notes, for questions and for keys.
+Language analysis for notes, questions and keys, in one place.
 
-*Guarantees:* everything here is pure. It reads no graph and no settings, and the same text is always read the same way.
+*Guarantees:* every function is pure. It reads no graph and no settings, and the same text always gives the same result.
 """
