@@ -383,8 +383,8 @@ class MemoryTool:
 
     The files that the model writes are stored in the graph of the memory's namespace, so that recall finds their content.
 
-    *Because:* the SDK recognizes tools by their class. `register` makes this a virtual subclass, so it needs no import of the SDK to
-    be defined.
+    *Because:* the SDK recognizes tools by their class. The constructor registers this class as one of them, so that importing this
+    module does not import the SDK.
     """
 
     name = "memory"
