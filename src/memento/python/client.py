@@ -50,12 +50,12 @@ class Transport:
     ) -> None:
         """
         Args:
-            address: as `http://127.0.0.1:6366`.
-            namespace: where calls that name none go.
-            timeout_s: seconds to wait for a sign of life; default for ever, as a rebuild takes as long as it takes.
+            address: the address of the service, as `http://127.0.0.1:6366`.
+            namespace: the namespace for calls that name none.
+            timeout_s: seconds to wait for the next data; default no timeout, because a rebuild may take any time.
 
         Raises:
-            InputError: that is no such address.
+            InputError: the address has another form.
         """
         parts = urlsplit(address)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.password:
@@ -201,12 +201,12 @@ class Client(Memory):
     ) -> None:
         """
         Args:
-            address: as `http://127.0.0.1:6366`.
-            namespace: where calls that name none go.
-            timeout_s: seconds to wait for a sign of life; default for ever, as a rebuild takes as long as it takes.
+            address: the address of the service, as `http://127.0.0.1:6366`.
+            namespace: the namespace for calls that name none.
+            timeout_s: seconds to wait for the next data; default no timeout, because a rebuild may take any time.
 
         Raises:
-            InputError: that is no such address.
+            InputError: the address has another form.
         """
         self.transport = Transport(address, namespace=namespace, token=token, timeout_s=timeout_s)
         self.transport.on_notice = lambda notice: self.on_notice(notice)

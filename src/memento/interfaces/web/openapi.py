@@ -79,7 +79,7 @@ def page() -> bytes:
 
 
 def arguments_of(operation: type[Operation[Any]], shared: dict[str, Any]) -> dict[str, Any]:
-    """Return the JSON Schema of an operation's arguments; schemas of nouns in them are added to `shared`."""
+    """Return the JSON Schema of an operation's arguments; add the schemas of the model classes in it to `shared`."""
     complete(operation)
     (schema,), inner = msgspec.json.schema_components([operation], schema_hook=schema_of_iri, ref_template=_REFERENCE)
     schema = inner.pop(operation.__name__)
