@@ -1,1 +1,1 @@
-"""How people and programs reach a memory: HTTP, MCP, the command line, notebooks."""
+"""The interfaces through which people and programs use a memory: HTTP, MCP, the command line, notebooks."""

@@ -1,13 +1,13 @@
 """
-Memories in a notebook: `%load_ext memento` gives the cell magic `%%sparql`; `answer` does the same from Python.
+Memories in a notebook: `%load_ext memento` adds the cell magic `%%sparql`; `answer` does the same from Python.
 
-A query → `answer` → `Rows` (→ a pandas DataFrame with typed columns), a truth, or `Triples` (→ a drawing). A small graph is
-drawn as SVG: a box for each node with its texts inside, an arrow for each link, left to right along the links. `attach` gives
-nouns, which know nothing of HTML, tables with what was said, when it held, where it came from and what it replaced; `memento`
-calls it wherever IPython runs.
+A query → `answer` → `Rows` (→ a pandas DataFrame with typed columns), a boolean, or `Triples` (→ a drawing). A small graph is drawn
+as SVG from left to right: a box for each node with its texts inside, an arrow for each link. `attach` adds HTML tables to the
+classes of `model`, which know nothing of HTML; a table shows what was said, when it was true, where it came from and what it
+replaced. `memento` calls `attach` wherever IPython runs.
 
-*Guarantees:* every text is escaped; nothing is fetched and nothing runs; without colours set here it is read on light and dark.
-The same triples give the same drawing.
+*Guarantees:* every text is escaped; nothing is fetched and nothing runs. No colours are set, so the output is readable on light and
+dark backgrounds. The same triples give the same drawing.
 
 *Source:* layers by the longest way, order within a layer by the mean place of the neighbours: Sugiyama, Tagawa & Toda 1981,
 IEEE Transactions on Systems, Man, and Cybernetics 11(2).
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 _CELL = "text-align:left;vertical-align:top;padding:.25em .75em;white-space:normal"
 _LINE = "border-bottom:1px solid rgba(128,128,128,.35)"
 _PALE = "opacity:.65"
-_LATEST = 5  # memories that a memory shows of itself
+_LATEST = 5  # how many memories a `Memento` shows
 
 Row = Sequence[str]
 
@@ -86,12 +86,12 @@ def show_recalled(one: Recalled) -> str:
 
 
 def show_manifest(found: Manifest) -> str:
-    """Draw the picture, and the text below it."""
+    """Draw the map, with its text below."""
     return f"{draw_manifest(found)}<pre style='white-space:pre-wrap'>{escape(found.text)}</pre>"
 
 
 def show_timeline(found: Timeline) -> str:
-    """Draw when the memories were true, in the order they became so, and show them as a table."""
+    """Draw when the memories were true, ordered by when they became true, and show them as a table."""
     earlier = f", {found.earlier:,} earlier ones left out" if found.earlier else ""
     rows = [_believed_row(one) for one in found.memories]
     table = _table_html(_TIMELINE_COLUMNS, rows, f"{_bold(found.subject)} in {escape(found.namespace)}{earlier}")
@@ -112,7 +112,7 @@ def show_listed(one: Listed) -> str:
 
 
 def show_source(one: Source) -> str:
-    """Show who told a memory, and what made it of the note."""
+    """Show who said a memory, and what extracted it from the note."""
     by = ", ".join([one.agent or "kept as it was said", *one.rules])
     return _table_html(
         ("memory", "said by", "note", "made by"),
@@ -121,14 +121,14 @@ def show_source(one: Source) -> str:
 
 
 def show_described(found: Described) -> str:
-    """Show everything that is said of a node, and who points at it."""
+    """Show all properties of a node, and what points at it."""
     rows = [(_code(shorten(name)), escape(shorten(value))) for name, value in found.properties]
     rows += [(f"{_code(shorten(name))} of", _code(shorten(one))) for one, name in found.pointed_at_by]
     return _table_html(("", ""), rows, f"{_bold(found.type)} {_code(shorten(found.iri))} in {escape(found.namespace)}")
 
 
 def show_noted(found: Noted) -> str:
-    """Show what became of a note: what is remembered of it, what that ended, what it contradicts."""
+    """Show the result of a note: the memories from it, those that it ended, and those that it contradicts."""
     parts = {"remembered": found.memories, "ended": found.invalidated, "contradicted": found.contradicts}
     rows = [
         (what, _bold(found.contents.get(iri, "")), _code(shorten(iri))) for what, iris in parts.items() for iri in iris
@@ -141,7 +141,7 @@ def show_noted(found: Noted) -> str:
 
 
 def show_memento(memento: Memory) -> str:
-    """Show where a memory is, what it holds, and what it learned last."""
+    """Show where a memory is stored, its counts, and its latest memories."""
     try:
         status, latest = memento.status(), memento.list(limit=_LATEST)
     except MementoError as error:
@@ -155,7 +155,7 @@ def show_memento(memento: Memory) -> str:
 
 
 def show_table(columns: Sequence[str], rows: Iterable[Sequence[object]], caption: str = "") -> str:
-    """Show any rows as a table; what is None is empty."""
+    """Show any rows as a table; a value of None is an empty cell."""
     shown = [["" if one is None else escape(_cell_text(one)) for one in row] for row in rows]
     return _table_html([escape(name) for name in columns], shown, escape(caption))
 
@@ -193,7 +193,7 @@ def _note_html(note: NoteRef | None) -> str:
 
 
 def _table_html(columns: Sequence[str], rows: Iterable[Row], caption: str = "") -> str:
-    """Write a table of columns and cells that are HTML already."""
+    """Write a table from columns and cells that are already HTML."""
     title = f'<caption style="text-align:left">{caption}</caption>' if caption else ""
     head = "".join(f'<th style="{_CELL};{_LINE}">{name}</th>' for name in columns)
     body = "".join("<tr>" + "".join(f'<td style="{_CELL}">{cell}</td>' for cell in row) + "</tr>" for row in rows)
@@ -230,10 +230,10 @@ _DISPLAYS: dict[type, Any] = {
 
 
 def attach() -> None:
-    """Let nouns show themselves as HTML, as notebooks ask them to; harmless when called again."""
+    """Add `_repr_html_` to the classes of `model`, which notebooks call; harmless when called again."""
     for noun, show in _DISPLAYS.items():
         noun._repr_html_ = show  # type: ignore[attr-defined]
-    # The store and its libraries are imported when a memory is opened, so until then there is no such class.
+    # The class `Memento` exists only once a memory was opened, because that imports the store and its libraries.
     if (shell := _find_shell()) is not None:
         shell.display_formatter.formatters["text/html"].for_type_by_name(
             "memento.python.memory", "Memory", show_memento
@@ -255,7 +255,7 @@ ACCEPTED = f"{_ROWS}, {_TRIPLES}"
 
 def answer(memento: Memento | Client, sparql: str) -> Rows | bool | Triples:
     """
-    Answer a query: rows for a SELECT, a truth for an ASK, triples for a CONSTRUCT or a DESCRIBE.
+    Answer a query: rows for a SELECT, a boolean for an ASK, triples for a CONSTRUCT or a DESCRIBE.
 
     Raises:
         MementoError: as `Memento.query`.
@@ -264,7 +264,7 @@ def answer(memento: Memento | Client, sparql: str) -> Rows | bool | Triples:
 
 
 def parse_answer(body: bytes, media: str) -> Rows | bool | Triples:
-    """Return what an answer says; raise `NotAcceptable` where it cannot be shown."""
+    """Parse an answer; raise `NotAcceptable` if it cannot be shown."""
     if media == _ROWS:
         return parse_rows(body)
     if media == _TRIPLES:
@@ -273,14 +273,14 @@ def parse_answer(body: bytes, media: str) -> Rows | bool | Triples:
 
 
 Cell = IRI | str | int | float | bool | datetime | date | None
-"""A value of a row; None where the variable is unbound."""
+"""A value of a row; None if the variable is unbound."""
 
-_MOST_ROWS = 50  # rows of a table in a notebook
+_MOST_ROWS = 50  # the most rows of a table in a notebook
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Rows(Sequence[Mapping[str, Cell]]):
-    """What a SELECT found: its variables, and for each row the values in their order."""
+    """The result of a SELECT: its variables, and for each row the values in the same order."""
 
     columns: tuple[str, ...]
     values: tuple[tuple[Cell, ...], ...]
@@ -305,10 +305,10 @@ class Rows(Sequence[Mapping[str, Cell]]):
 
     def to_frame(self, *, short: bool = False) -> pd.DataFrame:
         """
-        Return the same as a DataFrame whose columns are typed.
+        Return the rows as a DataFrame with typed columns.
 
         Args:
-            short: shorten IRIs by the usual prefixes, as `mem:about`.
+            short: shorten IRIs with the usual prefixes, as `mem:about`.
 
         Raises:
             MissingPart: pandas is not installed.
@@ -354,7 +354,7 @@ def _parse_cell(told: Mapping[str, Any] | None) -> Cell:
             read = _PARSERS.get(told.get("datatype", ""))
             try:
                 return read(value) if read else str(value)
-            except ValueError:  # any text may call itself a number
+            except ValueError:  # a literal of a numeric type may have any text
                 return str(value)
         case "bnode":
             return f"_:{value}"
@@ -387,7 +387,7 @@ def _show_cell(cell: Cell, short: bool) -> Cell:
 
 
 def _to_series(column: list[Cell], pandas: Any) -> Any:
-    """Make a column of one type where its values are of one; as they are where not, or where pandas cannot hold them."""
+    """Make a typed column if all values have one type that pandas can hold; otherwise keep the values as they are."""
     kinds = {type(cell) for cell in column if cell is not None}
     try:
         if kinds == {int}:
@@ -398,7 +398,7 @@ def _to_series(column: list[Cell], pandas: Any) -> Any:
             return pandas.Series(column, dtype="float64")
         if kinds == {datetime}:
             return pandas.to_datetime(pandas.Series(column, dtype="object"), utc=True)
-    except (OverflowError, ValueError):  # a number of more than 64 bits, a time before the calendar
+    except (OverflowError, ValueError):  # a number of more than 64 bits, or a time that pandas cannot represent
         pass
     return pandas.Series(column, dtype="object")
 
@@ -415,12 +415,12 @@ Triple = tuple[IRI, IRI, Value]
 
 _MOST_TRIPLES = 50
 _MOST_NODES = 40
-"""More than these are not drawn: nobody could read it."""
+"""The most nodes that are drawn: a larger graph would not be readable."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Triples(Sequence[Triple]):
-    """What a query built, as (subject, predicate, object); `data` is the same as N-Triples."""
+    """The triples that a query built, as (subject, predicate, object); `data` has them as N-Triples."""
 
     values: tuple[Triple, ...]
     data: bytes
@@ -439,7 +439,7 @@ class Triples(Sequence[Triple]):
         return iter(self.values)
 
     def to_frame(self, *, short: bool = False) -> pd.DataFrame:
-        """Return the same as a DataFrame whose columns are typed."""
+        """Return the triples as a DataFrame with typed columns."""
         return Rows(("subject", "predicate", "object"), self.values).to_frame(short=short)
 
     def svg(self) -> str:
@@ -455,7 +455,7 @@ class Triples(Sequence[Triple]):
         return 0 < len(nodes) <= _MOST_NODES
 
     def _repr_svg_(self) -> str | None:
-        return self.svg() if self._is_small else None  # for viewers that take no drawing inside of HTML
+        return self.svg() if self._is_small else None  # for viewers that do not show SVG inside HTML
 
     def _repr_html_(self) -> str:
         if self._is_small:
@@ -468,7 +468,7 @@ class Triples(Sequence[Triple]):
 
 
 def parse_triples(data: bytes) -> Triples:
-    """Parse the triples of an N-Triples document, subject by subject."""
+    """Parse the triples of an N-Triples document, grouped by subject."""
     from memento.graph.documents import read_lines
     from memento.graph.terms import to_value
 
@@ -480,13 +480,13 @@ def parse_triples(data: bytes) -> Triples:
 
 
 _CHAR, _BOLD, _LINE_H, _PAD, _GAP_X, _GAP_Y = 6.7, 7.6, 16, 8, 140, 24  # pixels, at 12 px
-_CHARS = 34  # of a line of text
-_LINES = 6  # of a box, beside its head
-_TIP = 200  # characters of a line of what is told when one points at a box
+_CHARS = 34  # the most characters of a line of text
+_LINES = 6  # the most lines of a box, besides its head
+_TIP = 200  # the most characters of a line in the tooltip of a box
 _SWEEPS = 6
 _ALONE = 'xmlns="http://www.w3.org/2000/svg" color="#777" '
 _TITLES = (MEM.name, RDFS.label, SKOS.prefLabel, MEM.content)
-"""What a node is called by, the first that it has."""
+"""The properties that name a node; the first that it has is used."""
 
 
 @dataclass(slots=True)
@@ -519,10 +519,10 @@ Link = tuple[IRI, str, IRI]
 
 def draw_triples(triples: Iterable[tuple[IRI, IRI, Value]], *, alone: bool = False) -> str:
     """
-    Draw some triples as SVG; types and texts stand in the boxes.
+    Draw some triples as SVG, with types and texts inside the boxes.
 
     Args:
-        alone: not inside of a page but as an image, which has no colour around it: in a grey that is seen on light and dark.
+        alone: draw a separate image, which inherits no colour: in a grey that is visible on light and dark backgrounds.
     """
     found = list(triples)
     links = [(s, _cut(shorten(p), 24), o) for s, p, o in found if isinstance(o, IRI) and p != TYPE]
@@ -569,7 +569,7 @@ def _make_box(iri: IRI, said: Sequence[tuple[IRI, Value]]) -> _Box:
 
 
 def _layer(boxes: Mapping[IRI, _Box], links: Sequence[Link]) -> None:
-    """Place a node right of those that point at it; of a circle one link goes back."""
+    """Place a node to the right of those that point at it; in a cycle, one link points back."""
     for _ in range(len(boxes)):
         is_settled = True
         for start, _, to in links:
@@ -578,7 +578,7 @@ def _layer(boxes: Mapping[IRI, _Box], links: Sequence[Link]) -> None:
                 boxes[to].layer, is_settled = wanted, False
         if is_settled:
             return
-    # A circle: the breadth from the first node instead.
+    # A cycle: use the breadth-first distance from the first node instead.
     reached = dict.fromkeys(list(boxes)[:1], 0)
     for iri in boxes:
         reached.setdefault(iri, 0)
@@ -622,7 +622,7 @@ def _arrow(start: _Box, label: str, to: _Box) -> str:
     tip = -7 if forward else 7
     path = f"M{x1:.0f},{y1:.0f} C{x1 + bend:.0f},{y1:.0f} {x2 - bend:.0f},{y2:.0f} {x2 + tip:.0f},{y2:.0f}"
     head = f"M{x2:.0f},{y2:.0f} l{tip},-4 v8 z"
-    # Beside the head, where the curve is level, on the side that it does not come from.
+    # Put the label beside the arrow head, where the curve is level, on the side away from the curve.
     beside = y2 + (13 if y2 > y1 + 1 else -6)
     anchor = "end" if forward else "start"
     return (
@@ -656,12 +656,12 @@ def _show_value(value: Value) -> str:
 
 def _cut(text: str, most: int) -> str:
     """
-    Cut a text to one line of at most so many characters.
+    Cut a text to one line of at most `most` characters.
 
     >>> _cut("one\\ntwo three", 8)
     'one two…'
     """
-    line = "".join(c for c in " ".join(text.split()) if c.isprintable())  # XML has no control characters
+    line = "".join(c for c in " ".join(text.split()) if c.isprintable())  # XML allows no control characters
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
 
 
@@ -675,18 +675,18 @@ class _Options(argparse.ArgumentParser):
 
 
 def load_extension(shell: InteractiveShell) -> None:
-    """Give a shell the magic, and nouns their tables; what `%load_ext memento` does."""
+    """Add the magic to a shell, and HTML tables to the classes of `model`: what `%load_ext memento` does."""
     attach()
     from IPython.core.error import UsageError
 
     def sparql(line: str, cell: str) -> object:
-        """Answer the SPARQL query of the cell: a DataFrame, a truth, or a drawing of triples."""
+        """Answer the SPARQL query of the cell: a DataFrame, a boolean, or a drawing of triples."""
         try:
             return _run_cell(line, cell, shell.user_ns)
         except MementoError as error:
             raise UsageError(str(error)) from error
 
-    register: Any = shell.register_magic_function  # its types are those of a decorator
+    register: Any = shell.register_magic_function  # it is typed as a decorator
     register(sparql, magic_kind="cell", magic_name="sparql")
 
 
@@ -714,7 +714,7 @@ def _build_options() -> _Options:
 
 
 def _open_memory(chosen: argparse.Namespace, names: dict[str, Any]) -> AbstractContextManager[Memento | Client]:
-    """Return the memory that a cell asks: the notebook's own stays open."""
+    """Return the memory that a cell queries; one that the notebook opened itself stays open."""
     from memento.python import Client, Memento, open_memento
 
     if chosen.url:

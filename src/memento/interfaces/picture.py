@@ -1,9 +1,10 @@
 """
-Pictures as SVG: the map of a memory, a circle for each region with its best known places as dots; a timeline, a bar for each memory
-from when it came true to when it ended; the classes of a vocabulary as trees, and each with what its properties lead to.
+Pictures as SVG. The map of a memory: a circle for each region, with its best known places as dots. A timeline: a bar for each
+memory, from when it became true to when it ended. The classes of a vocabulary as trees, and each class with its properties.
 
-*Guarantees:* every text is escaped; nothing is fetched and nothing runs; drawn in the colour of the text around it, so that it is
-seen on light and dark. The same map gives the same picture. The floors of the code are drawn on white, as they are a file.
+*Guarantees:* every text is escaped; nothing is fetched and nothing runs. Pictures use the colour of the text around them, so that
+they are visible on light and dark backgrounds. The same map gives the same picture. The floors of the code are drawn on white,
+because that picture is a separate file.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from memento.text.sentences import shorten_line
 from memento.time import now
 
 MOST = 14
-"""Regions that are drawn, the largest."""
+"""The number of regions that are drawn, largest first."""
 
 _LEAST, _MORE, _GAP, _EDGE = 34.0, 62.0, 20.0, 14.0  # pixels
 _CHARS = 26
@@ -51,11 +52,11 @@ def draw_manifest(
     """
     Draw a map as an `<svg>` element.
 
-    A region has a colour; a full one was touched lately, and a ring marks what the map turns on.
+    Each region has a colour, which is stronger the more of the region changed in the last week. A ring marks a central place.
 
     Args:
-        locate_region, locate_place: give the address that a region, or the IRI of a place, leads to; then the element has no style
-            of its own, as pages allow none.
+        locate_region, locate_place: return the address that a region, or the IRI of a place, links to. With these the element has
+            no inline style, because pages allow none.
     """
     leads = _Leads(locate_region, locate_place)
     circles = _place_regions(manifest.regions[:MOST])
@@ -73,14 +74,14 @@ def draw_manifest(
 
 
 def _place_regions(regions: tuple[Region, ...]) -> list[_Circle]:
-    """Place each region on a spiral from the middle, at the first place where it touches none that is there."""
+    """Place each region on a spiral from the middle, at the first position where it touches no other."""
     most = max((one.size for one in regions), default=1) or 1
     found: list[_Circle] = []
     for region in regions:
         r = _LEAST + _MORE * math.sqrt(region.size / most)
         for step in range(4_000):
             angle, far = step * 0.35, 1.6 * step
-            x, y = 1.5 * far * math.cos(angle), far * math.sin(angle)  # wider than high, as pages are
+            x, y = 1.5 * far * math.cos(angle), far * math.sin(angle)  # wider than high, like pages
             if all(math.hypot(x - one.x, y - one.y) >= r + one.r + _GAP for one in found):
                 break
         found.append(_Circle(region, round(x, 1), round(y, 1), round(r, 1)))
@@ -126,13 +127,13 @@ def _draw_region(circle: _Circle, number: int, turning: set[IRI], leads: _Leads)
 
 
 def _wrap_link(drawn: str, address: str, said: str = "") -> str:
-    """Wrap what is drawn in a link; `said` names it where no text is drawn."""
+    """Wrap a drawing in a link; `said` is its label if the drawing has no text."""
     label = f' aria-label="{escape(said)}"' if said else ""
     return f'<a href="{escape(address)}"{label}>{drawn}</a>' if address else drawn
 
 
 def _draw_crossing(crossing: Crossing, circles: list[_Circle], points: dict[IRI, tuple[float, float]]) -> str:
-    """Draw a line from dot to dot, or to the edge of a region whose dot is not drawn; none where a region is not."""
+    """Draw a line from dot to dot, or to the edge of the region if a dot is not drawn; nothing if a region is not drawn."""
     if not all(0 <= region < len(circles) for region in crossing.regions):
         return ""
     first, second = (circles[region] for region in crossing.regions)
@@ -147,7 +148,7 @@ def _draw_crossing(crossing: Crossing, circles: list[_Circle], points: dict[IRI,
 
 
 def _edge_point(circle: _Circle, towards: tuple[float, float]) -> tuple[float, float]:
-    """Return the point of a circle nearest to another point outside."""
+    """Return the point of a circle that is nearest to a point outside."""
     far = math.hypot(towards[0] - circle.x, towards[1] - circle.y) or 1.0
     return (
         round(circle.x + circle.r * (towards[0] - circle.x) / far, 1),
@@ -156,7 +157,7 @@ def _edge_point(circle: _Circle, towards: tuple[float, float]) -> tuple[float, f
 
 
 def _label_lines(label: str) -> list[str]:
-    """Split a label on two lines at most, each short enough for its circle."""
+    """Split a label into at most two lines, each short enough for its circle."""
     return [name if len(name) <= _CHARS else f"{name[: _CHARS - 1]}…" for name in label.split("/")[:2]]
 
 
@@ -188,7 +189,7 @@ def _frame(
 
 
 _WIDE, _ROW, _BAR, _AXIS = 760.0, 34.0, 7.0, 26.0  # pixels
-_ROOM_WIDTH, _ROOM_HEIGHT, _ROOMS_IN_ROW, _FLOOR_EDGE = 226, 58, 4, 8  # pixels, but for the number
+_ROOM_WIDTH, _ROOM_HEIGHT, _ROOMS_IN_ROW, _FLOOR_EDGE = 226, 58, 4, 8  # pixels, except for the number of rooms
 _FLOOR_LEFT = 44
 
 
@@ -197,7 +198,7 @@ def draw_floors(floors: Sequence[Mapping[str, str]]) -> str:
     Draw the floors of the code, the highest at the top, as an SVG document.
 
     Args:
-        floors: from the bottom: what each room is, by how the room is written.
+        floors: the floors from the bottom: for each room, by its name, what it is.
     """
     pieces, y = list[str](), _FLOOR_EDGE
     width = _FLOOR_LEFT + _ROOMS_IN_ROW * _ROOM_WIDTH + _FLOOR_EDGE
@@ -241,11 +242,11 @@ _STEPS_DAYS = (1, 7, 30.44, 91.31, 365.25, 1826.25, 3652.5, 36525)
 
 def draw_timeline(timeline: Timeline, until: datetime | None = None) -> str:
     """
-    Draw when the memories of a timeline were true, in their order: a bar for each, pale where it ended, dashed where it was
-    corrected, as it had never been true. What still holds goes on to the right edge.
+    Draw when the memories of a timeline were true, in order, with a bar for each: pale if it ended, dashed if it was corrected,
+    because it was never true. The bar of a memory that is still true reaches the right edge.
 
     Args:
-        until: where time ends; default now, or the latest end if that is later.
+        until: the end of the time axis; default now, or the latest end of a memory if that is later.
     """
     rows = timeline.memories
     if not rows:
@@ -270,7 +271,7 @@ def _draw_span(one: Believed, number: int, first: float, last: float, scale: flo
     end = one.invalid_at.timestamp() if one.invalid_at else last
     x, width = _EDGE + (begin - first) * scale, max((end - begin) * scale, 3.0)
     text = one.content if len(one.content) <= _CHARS_OF_ROW else f"{one.content[: _CHARS_OF_ROW - 1].rstrip()}…"
-    # A text that begins far right ends at its bar instead.
+    # The text of a bar far to the right ends at the bar instead.
     is_late = x > _WIDE / 2
     place = f'x="{x + width:.1f}" text-anchor="end"' if is_late else f'x="{x:.1f}"'
     look = {
@@ -297,7 +298,7 @@ def _draw_tick(at: float, label: str, x: float, height: float) -> str:
 
 
 def _find_ticks(first: float, last: float) -> Iterator[tuple[float, str]]:
-    """Yield the beginnings of years, quarters, months, weeks or days, whichever are few enough, and what each is called."""
+    """Yield the starts of years, quarters, months, weeks or days, whichever are few enough, each with its label."""
     step = next((days for days in _STEPS_DAYS if (last - first) / (days * _DAY_S) <= _TICKS), _STEPS_DAYS[-1])
     form = "%Y" if step > 300 else "%b %Y" if step > 25 else "%d %b"
     at = datetime.fromtimestamp(first, UTC).replace(hour=0, minute=0, second=0, microsecond=0)
@@ -317,7 +318,7 @@ def _find_ticks(first: float, last: float) -> Iterator[tuple[float, str]]:
 
 
 def _go_on(at: datetime, step_days: float) -> datetime:
-    """Return the beginning of the next step: of days, or of calendar months and years."""
+    """Return the start of the next step, in days or in calendar months and years."""
     if step_days < 25:
         return datetime.fromtimestamp(at.timestamp() + step_days * _DAY_S, UTC)
     months = at.year * 12 + at.month - 1 + round(step_days / 30.44)
@@ -325,18 +326,18 @@ def _go_on(at: datetime, step_days: float) -> datetime:
 
 
 _LINE, _INDENT, _PAD = 28.0, 26.0, 10.0  # pixels
-_CHAR, _BOLD = 7.9, 10.6  # pixels that no usual font needs for a character of 13 pixels, on average
+_CHAR, _BOLD = 7.9, 10.6  # pixels per character at 13 px, on average, more than usual fonts need
 _MOST_ALONE = 9
 
 
 def draw_hierarchy(terms: Sequence[Term], locate: Callable[[str], str]) -> list[str]:
     """
-    Draw the classes of a vocabulary as trees, a `<svg>` element for each, and in columns those that stand alone.
+    Draw the classes of a vocabulary as trees, an `<svg>` element for each, and classes without a tree in columns.
 
-    A class with two parents stands below each. Every class has a line, so that no label meets another.
+    A class with two parents is drawn below both. Every class has its own line, so that labels do not overlap.
 
     Args:
-        locate: gives the address where an IRI is described, or nothing.
+        locate: returns the address where an IRI is described, or an empty string.
     """
     classes = [one for one in terms if one.kind == "class"]
     children = {one.iri: [below for below in classes if one.iri in below.parents] for one in classes}
@@ -360,7 +361,7 @@ def _list_tree(iri: IRI, children: dict[IRI, list[Term]], depth: int) -> Iterato
 
 
 def _draw_tree(rows: list[tuple[int, IRI]], locate: Callable[[str], str]) -> str:
-    parts, trunks = list[str](), dict[int, float]()  # by depth, down to where the line of the class above is drawn
+    parts, trunks = list[str](), dict[int, float]()  # by depth: how far down the line from the class above is drawn
     for number, (depth, iri) in enumerate(rows):
         x, y = 1 + depth * _INDENT, 1 + number * _LINE
         trunks[depth] = y + 22
@@ -384,7 +385,7 @@ def _name_class(iri: IRI) -> str:
 
 
 def _draw_box(iri: IRI, x: float, y: float, locate: Callable[[str], str]) -> str:
-    """Draw a class by its name; dashed where it is of another vocabulary."""
+    """Draw a class by its name; dashed if it is from another vocabulary."""
     address = locate(iri)
     dash = "" if address else ' stroke-dasharray="4 3"'
     drawn = (
@@ -399,7 +400,8 @@ def draw_class(term: Term, terms: Sequence[Term], locate: Callable[[str], str]) 
     """
     Draw a class: a box with its data properties, and a line for each object property to the classes that it leads to.
 
-    Empty for what is no class, and for a class that has no properties. Each label has a line, so that none meets another.
+    Returns an empty string for a term that is not a class, and for a class without properties. Each label has its own line, so that
+    labels do not overlap.
     """
     held = [one for one in terms if term.kind == "class" and term.iri in one.domain]
     data = [

@@ -1,8 +1,8 @@
 """
-The pages that are generated: references of every interface, of settings, terms and queries, and the map of the rooms.
+Generate documentation pages: references of every interface, of settings, terms and queries, and the map of the rooms.
 
-*Flow:* `PAGES` and `SECTIONS` say what is generated and by whom → `generate` → `memento docs`, which `make docs` runs. A test
-compares the files with what `generate` returns, so that none becomes stale.
+*Flow:* `PAGES` and `SECTIONS` say what is generated and by which function → `generate` → `memento docs`, which `make docs` runs. A
+test compares the files with the output of `generate`, so that none becomes stale.
 """
 
 from __future__ import annotations
@@ -41,29 +41,29 @@ INTERFACES: Mapping[Interface, str] = {
     "mcp": "MCP",
     "sexpr": "s-expression",
 }
-"""How the interfaces are called in text."""
+"""The names of the interfaces in text."""
 
 FLOORS: tuple[Mapping[str, str], ...] = (
     {
         "__init__": "",
-        "errors": "every way Memento fails, drawn as a tree",
-        "time": "instants",
+        "errors": "every error of Memento, drawn as a tree",
+        "time": "times and time zones",
         "iris": "IRIs and prefixes",
         "codec": "JSON",
         "datadir": "the data folder and its lock",
         "telemetry": "logs and metrics",
-        "assets": "files that are shipped",
+        "assets": "packaged files",
         "breaker": "a circuit breaker",
-        "network": "connections that are looked at first",
-        "vault": "the encrypted data folder: keys, sealed files, the journal",
+        "network": "outgoing connections, checked first",
+        "vault": "the encrypted data folder: keys, encrypted files, the journal",
         "worker": "background work",
     },
-    {"settings": "the settings", "model": "the nouns"},
+    {"settings": "the settings", "model": "the data types"},
     {
-        "ports": "the seams",
-        "rank": "fusion, MMR, walks, laws of strength",
-        "text": "what is read from language",
-        "operations": "what one can ask, one declaration each",
+        "ports": "the protocols that backends implement",
+        "rank": "fusion, MMR, graph walks, strength formulas",
+        "text": "language analysis",
+        "operations": "every operation, declared once",
     },
     {
         "graph": "the store and its backups",
@@ -71,24 +71,24 @@ FLOORS: tuple[Mapping[str, str], ...] = (
         "llm": "language models",
         "access": "tokens and rights",
     },
-    {"backends": "the only file that picks concrete parts"},
+    {"backends": "the only file that chooses implementations"},
     {
-        "consolidation": "a note understood and written whole",
+        "consolidation": "extracts facts from a note and writes them atomically",
         "retrieval": "the phases of recall",
-        "keys": "keys to walk",
+        "keys": "keys, and the walk over them",
         "cases": "finished tasks as examples",
-        "manifest": "maps",
-        "overview": "profiles, summaries of sessions, standing pages",
-        "strength": "what use and time make of memories",
-        "sexpr": "a small language",
+        "manifest": "maps of a memory",
+        "overview": "profiles, session summaries, standing pages",
+        "strength": "how use and time change memories",
+        "sexpr": "a small query language",
         "ontology": "the vocabulary",
-        "intake": "what comes in: rows, and the secrets that are taken out of every text",
+        "intake": "reads input, and removes secrets from every text",
         "archive": "exports, backups, forgetting",
     },
-    {"sparql": "foreign SPARQL: guard, workers, updates"},
-    {"service": "the handlers of the operations, and what they share"},
+    {"sparql": "SPARQL from users: guard, workers, updates"},
+    {"service": "the handlers of the operations, and their context"},
     {"python": "`Memento` and `Client`: one method for each operation"},
-    {"evaluation": "how good recall is"},
+    {"evaluation": "measures the quality of recall"},
     {"interfaces": "HTTP, MCP, the command line, notebooks", "__main__": ""},
 )
 """
@@ -100,10 +100,10 @@ A room is a folder or a single file below `src/memento`; one without a sentence 
 
 def generate(root: Path) -> dict[str, str]:
     """
-    Return every generated page by its path below the root of a checkout, as it must be.
+    Return the current text of every generated page, by its path below the root of a checkout.
 
     Raises:
-        InputError: a page that a section goes into is not there, or has no place for it; names both.
+        InputError: the page for a section is missing, or has no place for the section; names both.
     """
     pages = {path: write() for path, write in PAGES.items()}
     for path, name, write in SECTIONS:
@@ -113,7 +113,7 @@ def generate(root: Path) -> dict[str, str]:
 
 
 def write_stale(root: Path) -> list[str]:
-    """Write the pages below a root that are not as they must be; return their paths. Raises as `generate`."""
+    """Write the pages below a root that are stale, and return their paths. Raises as `generate`."""
     stale = find_stale(root)
     pages = generate(root) if stale else {}
     for path in stale:
@@ -123,7 +123,7 @@ def write_stale(root: Path) -> list[str]:
 
 
 def find_stale(root: Path) -> list[str]:
-    """Return the paths of the pages below a root that are not as they must be. Raises as `generate`."""
+    """Return the paths of the pages below a root that are stale. Raises as `generate`."""
     return [
         path
         for path, text in generate(root).items()
@@ -139,7 +139,7 @@ def _read_text(path: Path) -> str:
 
 
 def _fill_in(page: str, name: str, text: str, path: str) -> str:
-    """Return a page with a text between `<!-- name -->` and `<!-- /name -->`."""
+    """Return a page with a new text between `<!-- name -->` and `<!-- /name -->`."""
     begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
     before, found, rest = page.partition(begin)
     _, closed, after = rest.partition(end)
@@ -154,7 +154,7 @@ def write_openapi() -> str:
 
 
 def write_operations() -> str:
-    """Return the page that says of every operation how it is asked at each interface, or why it is not there."""
+    """Return the page that says how to call every operation at each interface, or why it is missing there."""
     lines = [
         "# Operations",
         "",
@@ -275,7 +275,7 @@ def write_cli() -> str:
 
 
 def write_mcp() -> str:
-    """Return the reference of the tools, resources and prompts of MCP."""
+    """Return the reference of the MCP tools, resources and prompts."""
     lines = [
         "# MCP tools",
         "",
@@ -303,7 +303,7 @@ def write_mcp() -> str:
 
 
 def write_queries() -> str:
-    """Return the page of the queries, from their headers."""
+    """Return the reference of the queries, made from their headers."""
     lines = [
         "# Queries",
         "",
@@ -352,7 +352,7 @@ def write_metrics() -> str:
 
 
 def write_headers() -> dict[str, str]:
-    """Return every query by its path, with the files that use it in its header."""
+    """Return the text of every query by its path, with the files that use it in its header."""
     users = find_users()
     return {
         path: _with_users(query, users.get(name, ()))
@@ -372,7 +372,7 @@ def find_users() -> dict[str, list[str]]:
 
 
 def write_rooms() -> str:
-    """Return the map of the rooms that there are, from the top."""
+    """Return the map of the existing rooms, from the top."""
     rows = [
         (str(number), " ".join(f"`{room}`" for room in rooms), "; ".join(rooms.values()))
         for number, rooms in reversed(list(enumerate(list_floors())))
@@ -381,20 +381,20 @@ def write_rooms() -> str:
 
 
 def list_floors() -> list[dict[str, str]]:
-    """Return the floors from the bottom: what each room that there is makes, by how the room is written."""
+    """Return the floors from the bottom: for each existing room, by its name, what it is."""
     package = Path(__file__).parents[1]
     return [{room: what for name, what in floor.items() if what and (room := _room(package, name))} for floor in FLOORS]
 
 
 def write_signals() -> str | None:
-    """Return the table of the signals of recall; None where they are not registered one by one."""
+    """Return the table of the signals of recall; None if they are not registered one by one."""
     document: Callable[[], str] | None = getattr(signals, "document_signals", None)
     return document() if document else None
 
 
 def read_header(query: str) -> dict[str, str]:
     """
-    Return what the first lines of a query say: `does`, `in`, `out`, `used by`.
+    Return the fields in the header of a query: `does`, `in`, `out`, `used by`.
 
     >>> read_header("# Everything.\\n# in: nothing\\n# out: s\\n# used by: a.py\\nSELECT ?s {}")
     {'does': 'Everything.', 'in': 'nothing', 'out': 's', 'used by': 'a.py'}
@@ -409,7 +409,7 @@ def read_header(query: str) -> dict[str, str]:
 
 
 def tools_of() -> dict[str, list[str]]:
-    """Return the names of the MCP tools that ask an operation, by its name."""
+    """Return the names of the MCP tools that call an operation, by the operation's name."""
     found: dict[str, list[str]] = {}
     for tool in catalogue.tools(tuple(catalogue.GROUPS), direct=True).values():
         for operation in tool.asks:
@@ -418,7 +418,7 @@ def tools_of() -> dict[str, list[str]]:
 
 
 def verbs_of() -> dict[str, list[str]]:
-    """Return the verbs of s-expressions that ask an operation, by its name."""
+    """Return the verbs of s-expressions that call an operation, by the operation's name."""
     found: dict[str, list[str]] = {}
     for verb in verbs.VERBS.values():
         for operation in verb.asks:
@@ -460,7 +460,7 @@ def _operations_of(theme: str) -> list[type[Operation[Any]]]:
 
 
 def _address_fields(operation: type[Operation[Any]]) -> Mapping[str, Field]:
-    """Return the arguments of an operation that travel in a request: a file is the body instead."""
+    """Return the arguments of an operation that are parameters of a request; a file is the body instead."""
     return {name: one for name, one in fields_of(operation).items() if "rest" not in operation.absent or name != "file"}
 
 
@@ -471,7 +471,7 @@ def _place_in(operation: type[Operation[Any]]) -> Callable[[str], str]:
 
 
 def _describe_arguments(fields: Mapping[str, Field], place: Callable[[str], str] | None = None) -> list[str]:
-    """Return a table of arguments, and an empty line after it; nothing where there is only the namespace."""
+    """Return a table of arguments, and an empty line after it; nothing if there is only the namespace."""
     shown = {name: one for name, one in fields.items() if name != "namespace"}
     if not shown:
         return []
@@ -494,7 +494,7 @@ def _type_of(field: Field) -> str:
 
 def _name_type(kind: Any) -> str:
     """
-    Return the name of a type as people say it.
+    Return the name of a type in plain words.
 
     >>> _name_type(list[str]), _name_type(dict[str, int]), _name_type(bool)
     ('list of text', 'object of whole number', 'true or false')
@@ -555,14 +555,14 @@ def _parameters_of(function: Callable[..., Any]) -> str:
 
 
 def _answer_of(operation: type[Operation[Any]]) -> str:
-    """Return the type of an answer as it is declared, without the module of the nouns."""
+    """Return the declared type of an answer, without the prefix `model.`."""
     declared = declared_answer(operation)
     text = getattr(declared, "__forward_arg__", None) or getattr(declared, "__name__", str(declared))
     return "nothing" if text in ("None", "NoneType") else f"`{str(text).replace('model.', '')}`"
 
 
 def _block(docstring: str | None) -> list[str]:
-    """Return a docstring as Markdown: its sections as lists."""
+    """Return a docstring as Markdown, with its sections as lists."""
     lines: list[str] = []
     is_listing = False
     for line in inspect.cleandoc(docstring or "").splitlines():
@@ -589,7 +589,7 @@ def _describe_tool(tool: Tool) -> Iterator[str]:
         "openWorldHint": "reaches beyond the memory",
     }
     facts = [words for name, words in hints.items() if listed["annotations"][name]]
-    said = tool.description.replace("[", "\\[").splitlines()  # a bracket would begin a link
+    said = tool.description.replace("[", "\\[").splitlines()  # a bracket would start a link
     yield from ("", f"### {tool.name}", "", *(line.rstrip() for line in said), "")
     needed = listed["inputSchema"].get("required", ())
     rows = [
@@ -604,7 +604,7 @@ def _describe_tool(tool: Tool) -> Iterator[str]:
 
 def _name_schema(schema: Mapping[str, Any]) -> str:
     """
-    Return the type that a JSON Schema describes as people say it.
+    Return the type in a JSON Schema in plain words.
 
     >>> _name_schema({"anyOf": [{"type": "string"}, {"type": "null"}]}), _name_schema({"enum": ["a", "b"]})
     ('text', '`a` or `b`')
@@ -651,7 +651,7 @@ def _help_of(option: click.Option) -> str:
 
 
 def _room(package: Path, name: str) -> str | None:
-    """Return how a room is written, or None where there is none of that name."""
+    """Return the name of a room as a file or a folder, or None if it does not exist."""
     if (package / name).is_dir():
         return f"{name}/"
     return f"{name}.py" if (package / f"{name}.py").is_file() else None

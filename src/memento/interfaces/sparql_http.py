@@ -1,13 +1,13 @@
 """
 The SPARQL 1.1 protocols over HTTP: queries at `/sparql`, updates at `/sparql/update`, whole graphs at `/sparql/graphs`.
 
-A query comes by URL, by form, or by direct POST; a GET without one is answered with the Service Description, and
-`/.well-known/void` says how much the graphs hold. A graph is named indirectly, by `?graph=` its IRI or `?default`, or directly, by
-what follows `/sparql/graphs/`: its IRI, percent-encoded, or the name of a free graph. POST to the address itself makes a graph with
-a new name.
+A query comes by URL, by form, or by direct POST. A GET without a query returns the Service Description; `/.well-known/void` says
+how many triples the graphs have. A graph is named indirectly, by `?graph=` with its IRI or `?default`, or directly, by the path
+after `/sparql/graphs/`: its IRI, percent-encoded, or the name of one of the caller's own graphs. POST to `/sparql/graphs` itself
+creates a graph with a new name.
 
-*Guarantees:* an answer that has begun and cannot be finished is broken off with its connection, so that no client takes a part of
-it for the whole. A client that leaves frees its worker. Pages of other origins may query only where `sparql.origins` names them.
+*Guarantees:* if an answer fails after it has begun, its connection is closed, so that no client takes a part for the whole. A
+client that disconnects frees its worker. Pages of other origins may query only if `sparql.origins` names them.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ UPDATE_FIELDS = ("using-graph-uri", "using-named-graph-uri")
 
 def blueprints(settings: SparqlSettings, *, needs_token: bool = True) -> tuple[Blueprint, Blueprint]:
     """
-    Return the addresses: that of queries, which tells browsers who may ask, and the others.
+    Return two sets of routes: the query endpoint, with CORS headers, and all others.
 
     Args:
         needs_token: see `Cors`.
@@ -65,7 +65,7 @@ def blueprints(settings: SparqlSettings, *, needs_token: bool = True) -> tuple[B
 
 
 def _answer_query() -> Response:
-    """Answer a query in the media type that Accept likes best; without a query, say what this is."""
+    """Answer a query in the media type that Accept prefers; without a query, return the Service Description."""
     given = _read_fields()
     asked = _parse_query_request(given)
     if asked is None:
@@ -74,7 +74,7 @@ def _answer_query() -> Response:
 
 
 def stream_answer(answer: Answer) -> Response:
-    """An answer as it comes, whoever may leave in the meantime."""
+    """Return a response that streams an answer and frees its worker if the client disconnects."""
     presence, is_watched = waiting_client(request.environ), scope_of(request.environ) is not None
     media = answer.media
     response = Response(
@@ -88,7 +88,7 @@ def stream_answer(answer: Answer) -> Response:
 
 
 def _chunks(answer: Answer, presence: WaitingClient | None) -> Iterator[bytes]:
-    """The answer as it comes; without a server that could break the connection off, what goes wrong is raised."""
+    """Yield the pieces of an answer; on a server that cannot close the connection, raise its errors."""
     try:
         yield from answer.chunks
     except MementoError as error:
@@ -99,7 +99,7 @@ def _chunks(answer: Answer, presence: WaitingClient | None) -> Iterator[bytes]:
 
 
 def _read_fields() -> Fields:
-    """The parameters of the request, those of its form after those of its URL."""
+    """Return the parameters of the request: those of its URL, then those of its form."""
     found = request.args.to_dict(flat=False)
     if request.method == "POST" and request.mimetype == "application/x-www-form-urlencoded":
         for name, values in request.form.lists():
@@ -108,7 +108,7 @@ def _read_fields() -> Fields:
 
 
 def _parse_query_request(given: Fields) -> QueryRequest | None:
-    """The query of the request and its dataset, None for a GET without one; raises for an update."""
+    """Return the query of the request and its dataset, or None for a GET without a query; raise for an update."""
     if "update" in given or request.mimetype == "application/sparql-update":
         raise Forbidden("this endpoint only answers queries: send an update to /sparql/update")
     for name in UPDATE_FIELDS:
@@ -143,7 +143,7 @@ def _query_text(listed: list[str]) -> str | None:
 
 
 def text_of(what: str) -> str:
-    """The body of the request as text, which is SPARQL; raises where it is none, by `what` it should be."""
+    """Return the SPARQL text in the body; raise an error that says `what` it should be if it is not UTF-8."""
     charset = request.mimetype_params.get("charset", "utf-8")
     if charset.lower().replace("-", "") != "utf8":
         raise UnsupportedMediaType(f"send the {what} as UTF-8, not {charset[:40]}")
@@ -154,13 +154,13 @@ def text_of(what: str) -> str:
 
 
 def base() -> str | None:
-    """What a relative IRI is read against: the address of the endpoint. Flask's own way there is the longest of a short query."""
+    """Return the base for relative IRIs, the endpoint's address; Flask's own property is the slowest step of a short query."""
     host = request.headers.get("Host", "")
     return f"{request.scheme}://{host}{request.path}" if _HOST.fullmatch(host) else None
 
 
 def timeout_s(given: Fields) -> float | None:
-    """The seconds that the request gives itself, None where it says nothing."""
+    """Return the timeout in the request, in seconds; None if it has none."""
     text = given.get("timeout", [""])[0]
     if not text:
         return None
@@ -178,7 +178,7 @@ QUERY_FIELDS = ("query", "default-graph-uri", "named-graph-uri")
 
 
 def _answer_update() -> Response:
-    """Do what an update says; the answer counts quads."""
+    """Run an update; the answer counts quads."""
     given = _read_fields()
     changed = graphs_of_caller().update(
         _update_text(given),
@@ -206,13 +206,13 @@ MULTIPART = "multipart/form-data"
 
 
 def _read_graph(name: str = "") -> Response:
-    """The triples of a graph in the media type that Accept likes best."""
+    """Return the triples of a graph in the media type that Accept prefers."""
     accept = request.headers.get("Accept", "")
     return stream_answer(graphs_of_caller().read_graph(_named_graph(name), _read_call(), accept=accept))
 
 
 def _put_graph(name: str = "") -> Response:
-    """Let a graph hold what comes, and nothing else: 201 when there was none."""
+    """Replace a graph by the triples in the body; 201 if the graph is new."""
     changed = graphs_of_caller().upload(
         _sent_documents(), _named_graph(name), _read_call(at=request.base_url), replaces=True
     )
@@ -220,7 +220,7 @@ def _put_graph(name: str = "") -> Response:
 
 
 def _post_graph(name: str = "") -> Response:
-    """Add what comes to a graph, or to a new one where none is named: 201 and its address when there was none."""
+    """Add the triples in the body to a graph, or to a new one if none is named; 201 and its address if the graph is new."""
     fresh = None
     if not name and not {"graph", "default"} & request.args.keys():
         fresh = graphs_of_caller().fresh_graph(request.base_url)
@@ -235,7 +235,7 @@ def _post_graph(name: str = "") -> Response:
 
 
 def _patch_graph(name: str = "") -> Response:
-    """Do an update in one graph; its answer counts quads for whoever prefers one (RFC 7240)."""
+    """Run an update in one graph; the answer counts quads if the client prefers a representation (RFC 7240)."""
     if request.mimetype != DIRECT:
         raise UnsupportedMediaType(f"send the patch of a graph as {DIRECT}")
     given = _read_fields()
@@ -251,7 +251,7 @@ def _patch_graph(name: str = "") -> Response:
 
 
 def _delete_graph(name: str = "") -> Response:
-    """Take a graph away."""
+    """Delete a graph."""
     return respond(graphs_of_caller().drop_graph(_named_graph(name), _read_call(at=request.base_url)))
 
 
@@ -265,7 +265,7 @@ _GRAPH_VIEWS = {
 
 
 def _name_patch_media(response: Response) -> Response:
-    """Name the one media type of a patch to whoever asks what may be sent, or sent another one (RFC 5789)."""
+    """Add `Accept-Patch`, the one media type of a patch, to the answers to OPTIONS and PATCH (RFC 5789)."""
     rule = request.url_rule
     if rule is not None and rule.rule.startswith("/sparql/graphs") and request.method in ("OPTIONS", "PATCH"):
         response.headers["Accept-Patch"] = DIRECT
@@ -273,7 +273,7 @@ def _name_patch_media(response: Response) -> Response:
 
 
 def _named_graph(name: str) -> str | None:
-    """The graph that the request names; None is the default graph."""
+    """Return the graph that the request names; None is the default graph."""
     named = request.args.getlist("graph")
     is_default = "default" in request.args
     if name:
@@ -286,13 +286,13 @@ def _named_graph(name: str) -> str | None:
 
 
 def _read_call(given: Fields | None = None, at: str | None = None) -> GraphCall:
-    """Read how the request asks; `at` is what relative IRIs of a write are relative to."""
+    """Return the options of the call; `at` is the base for relative IRIs in a write."""
     limit_s = None if given is None else timeout_s(given)
     return GraphCall(namespace=namespace(), base=at, timeout_s=limit_s, waiting=waiting_client(request.environ))
 
 
 def _sent_documents() -> Sequence[SentDocument]:
-    """The documents of the request: its body, or each part of a form."""
+    """Return the documents of the request: its body, or each part of a form."""
     if request.mimetype != MULTIPART:
         _require_utf8(request.mimetype_params.get("charset"))
         return [SentDocument(content=request.stream, media=_require_media(request.mimetype))]
@@ -325,12 +325,12 @@ ENDPOINT = "/sparql"
 
 
 def _describe_graphs() -> Response:
-    """How much the graphs hold that the caller sees."""
+    """Describe the graphs that the caller can see, with their sizes."""
     return _send_description(*graphs_of_caller().void(_endpoint(), accept=_accept(), namespace=namespace()))
 
 
 def _describe_endpoint() -> Response:
-    """What the endpoint is, in the RDF that Accept likes best."""
+    """Return the Service Description in the RDF format that Accept prefers."""
     return _send_description(*graphs_of_caller().description(_endpoint(), accept=_accept(), namespace=namespace()))
 
 
@@ -354,7 +354,7 @@ KEPT_S = "600"
 
 def origins(listed: str) -> frozenset[str]:
     """
-    The origins of a setting.
+    Return the origins in a setting.
 
     >>> sorted(origins("https://yasgui.org/, https://example.org,"))
     ['https://example.org', 'https://yasgui.org']
@@ -366,28 +366,27 @@ class Cors:
     """
     Which pages of other origins may query from a browser.
 
-    *Guarantees:* none, as long as `sparql.origins` is empty. A page that it names reads an answer only when the request brought
-    a token of ours: a browser sends one only when the page has it. So no page reads the memory of this machine because it
-    happens to be open in a browser here, where programs need no token; `*` opens the endpoint to tools anywhere, and to their
-    users' tokens alone.
+    *Guarantees:* no page may query while `sparql.origins` is empty. A page that it names can read an answer only if the request had
+    a token, and a browser sends one only if the page has it. So a page cannot read the memory of this machine just because it is
+    open in a browser here, where programs need no token. `*` opens the endpoint to tools anywhere, but only with a user's token.
 
-    *But:* a page that may read nothing can still make a browser that does not say so (`Sec-Fetch-Site`) send a simple request,
-    which costs a worker for a moment. Nothing is changed by one: writing takes a token or an origin of this machine (`access`).
+    *But:* a page that may read nothing can still send a simple request from a browser that does not set `Sec-Fetch-Site`, which
+    occupies a worker for a moment. Such a request changes nothing: a write needs a token or an origin of this machine (`access`).
     """
 
     def __init__(self, listed: str, methods: Collection[str], *, needs_token: bool = True) -> None:
         """
         Args:
-            listed: as the setting `sparql.origins`.
-            methods: what the endpoint answers.
-            needs_token: whether an answer is for pages with a token alone; not so where nobody needs one.
+            listed: the setting `sparql.origins`.
+            methods: the methods of the endpoint.
+            needs_token: whether only pages with a token may read an answer; false if no caller needs a token.
         """
         self._origins = origins(listed)
         self._methods = ", ".join(sorted(methods))
         self._needs_token = needs_token
 
     def preflight(self) -> Response:
-        """The answer to OPTIONS: what a page may send, when it may send anything."""
+        """Return the answer to OPTIONS: what a page may send, if it may send anything."""
         response = Response(status=204, headers={"Allow": self._methods})
         if request.headers.get("Access-Control-Request-Method") and self._knows(self._origin):
             response.headers["Access-Control-Allow-Origin"] = self._origin
@@ -398,7 +397,7 @@ class Cors:
         return response
 
     def allow_reading(self, response: Response) -> Response:
-        """An answer, with the leave to read it for a page that has it."""
+        """Return an answer, with the CORS headers that let a permitted page read it."""
         if self._knows(self._origin) and (not self._needs_token or _has_token()):
             response.headers["Access-Control-Allow-Origin"] = self._origin
             response.headers["Access-Control-Expose-Headers"] = "Retry-After"

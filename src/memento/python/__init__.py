@@ -5,10 +5,10 @@ Memento as a Python object: one method for each operation.
         memento.note("I work at Google as of today.")
         memento.recall("Where do I work?").memories[0].content
 
-*Guarantees:* a note is written whole or not at all; when a call returns, what it wrote survives the death of the process
-and is seen by the next recall. Methods may be called from many threads; writes are made one after the other.
+*Guarantees:* a note is written completely or not at all. When a call returns, its write survives a crash of the process, and the
+next recall finds it. Methods may be called from many threads; writes run one after the other.
 
-*But:* one process owns a data folder. Where a service owns it already, `open_memento` returns a `Client` with the same methods.
+*But:* only one process can own a data folder. If a service owns it, `open_memento` returns a `Client` with the same methods.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    # The service brings the store and numpy with it: a command that asks a running one must not wait for them.
+    # The service imports the store and numpy: a command that talks to a running service must not wait for them.
     if name in ("Memento", "open_memento"):
         from memento.python import memento
 

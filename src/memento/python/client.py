@@ -1,8 +1,8 @@
 """
-One request to a running service and its answer, with the errors that the service raised.
+The client of a running service: sends operations over HTTP, decodes the answers, and raises the errors of the service.
 
-*Because:* `http.client` and no richer library: a command that talks to a running service must not take 0.1 s, and `httpx2` takes
-half of that to import. Nouns are imported by those who decode answers, for the same reason.
+*Because:* it uses `http.client`, because a command that talks to a running service must take less than 0.1 s, and importing
+`httpx2` takes half of that. For the same reason the classes of `model` are imported only where an answer is decoded.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from memento.ports import Progress
 
 PIECE = 1 << 16
-"""Bytes of an answer that are read together where it may be long."""
+"""Bytes that are read at once from an answer that may be long."""
 
 
 class Answer(NamedTuple):
-    """What came back over HTTP."""
+    """An HTTP response."""
 
     status: int
     media: str
@@ -43,19 +43,19 @@ class Answer(NamedTuple):
 
 
 class Transport:
-    """The way to a running service; every request has a connection for itself. May be used from many threads."""
+    """The connection to a running service; every request opens a new one. May be used from many threads."""
 
     def __init__(
         self, address: str, *, namespace: str = "main", token: str | None = None, timeout_s: float | None = None
     ) -> None:
         """
         Args:
-            address: as `http://127.0.0.1:6366`.
-            namespace: where calls that name none go.
-            timeout_s: seconds to wait for a sign of life; default for ever, as a rebuild takes as long as it takes.
+            address: the address of the service, as `http://127.0.0.1:6366`.
+            namespace: the namespace for calls that name none.
+            timeout_s: seconds to wait for the next data; default no timeout, because a rebuild may take any time.
 
         Raises:
-            InputError: that is no such address.
+            InputError: the address has another form.
         """
         parts = urlsplit(address)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.password:
@@ -66,16 +66,16 @@ class Transport:
         self._token = token
         self._timeout_s = timeout_s
         self.on_degraded: Callable[[str], None] = lambda notice: None
-        """Called with every answer that says why the memory is read-only and of what time it is."""
+        """Called when an answer says that the memory is read-only, with the reason and the time that the memory is from."""
         self.on_notice: Callable[[str], None] = lambda notice: None
-        """Called with every answer of which something else is to be known."""
+        """Called with the notice of an answer that has one."""
 
     def ask(self, operation: Operation[Any]) -> bytes:
         """
-        Return the JSON that the service answers an operation with, for callers that need no nouns.
+        Return the service's answer to an operation as JSON, for callers that need no model classes.
 
         Raises:
-            MementoError: what the service raised.
+            MementoError: the error that the service raised.
             Unreachable: no service answers.
         """
         verb, path = route_of(type(operation))
@@ -93,7 +93,7 @@ class Transport:
         return self.send(verb, add_parameters(path, arguments)).body
 
     def send(self, verb: str, path: str, body: bytes = b"", headers: Mapping[str, str] | None = None) -> Answer:
-        """One request and its answer; raises as `ask`."""
+        """Send one request and return its answer; raises as `ask`."""
         with self._exchange(verb, path, body or None, headers or {}) as response, self._translate_errors():
             return Answer(response.status, response.headers.get_content_type(), response.read())
 
@@ -101,7 +101,7 @@ class Transport:
     def stream(
         self, verb: str, path: str, body: IO[bytes] | None = None, headers: Mapping[str, str] | None = None
     ) -> Iterator[tuple[Message, Iterator[bytes]]]:
-        """The headers and, a piece at a time, the body of an answer of any length; what is sent may be a file. Raises as `ask`."""
+        """Send a body, which may be a file; give the headers and, piece by piece, the body of the answer. Raises as `ask`."""
         with self._exchange(verb, path, body, headers or {}) as response:
             yield response.headers, self._read_pieces(response)
 
@@ -117,7 +117,7 @@ class Transport:
     def _exchange(
         self, verb: str, path: str, body: bytes | IO[bytes] | None, headers: Mapping[str, str]
     ) -> Iterator[http.client.HTTPResponse]:
-        """The answer to a request, as long as it is read; raises as `ask`."""
+        """Give the open response to a request until the end of the block; raises as `ask`."""
         address = urlsplit(self.address)
         kind = http.client.HTTPSConnection if address.scheme == "https" else http.client.HTTPConnection
         connection = kind(address.netloc, timeout=self._timeout_s)
@@ -126,7 +126,7 @@ class Transport:
             with self._translate_errors():
                 with suppress(
                     BrokenPipeError, ConnectionResetError
-                ):  # too long, perhaps: the answer may lie there all the same
+                ):  # perhaps the request was too long: the service may still have sent an answer
                     connection.request(verb, path, body, sent)
                 response = connection.getresponse()
                 if said := response.headers.get("Memento-Degraded"):
@@ -154,7 +154,7 @@ class Transport:
 
 def error_called(code: str, message: str) -> MementoError:
     """
-    The error of a class by its `code`; one that this version does not know is a plain `MementoError`.
+    Return the error with a `code`; for a code that this version does not know, a plain `MementoError`.
 
     >>> error_called("not_found", "nothing here")
     NotFound('nothing here')
@@ -189,7 +189,7 @@ A = TypeVar("A")
 Handler = Callable[[Any, Transport, "Progress | None"], Any]
 
 PORTION = 200
-"""Rows that an import sends at once: a few seconds of work, so that progress shows."""
+"""Rows that an import sends per request: a few seconds of work, so that it can report progress."""
 _GZIP = b"\x1f\x8b"
 
 
@@ -201,28 +201,28 @@ class Client(Memory):
     ) -> None:
         """
         Args:
-            address: as `http://127.0.0.1:6366`.
-            namespace: where calls that name none go.
-            timeout_s: seconds to wait for a sign of life; default for ever, as a rebuild takes as long as it takes.
+            address: the address of the service, as `http://127.0.0.1:6366`.
+            namespace: the namespace for calls that name none.
+            timeout_s: seconds to wait for the next data; default no timeout, because a rebuild may take any time.
 
         Raises:
-            InputError: that is no such address.
+            InputError: the address has another form.
         """
         self.transport = Transport(address, namespace=namespace, token=token, timeout_s=timeout_s)
         self.transport.on_notice = lambda notice: self.on_notice(notice)
 
     @property
     def address(self) -> str:
-        """Where the service answers."""
+        """The address of the service."""
         return self.transport.address
 
     @property
     def namespace(self) -> str:
-        """Where calls that name none go."""
+        """The namespace of calls that name none."""
         return self.transport.namespace
 
     def call(self, operation: Operation[A], progress: Progress | None = None) -> A:
-        """Send an operation; progress of what the service does at once is told at its end. Raises as `Transport.ask`."""
+        """Send an operation; one that takes a single request reports progress only at its end. Raises as `Transport.ask`."""
         if handler := _BY_PROTOCOL.get(type(operation)):
             answer: A = handler(operation, self.transport, progress)
             return answer
@@ -233,14 +233,14 @@ class Client(Memory):
 
     @property
     def ready(self) -> bool:
-        """Whether the service says that its embedder is loaded."""
+        """Tell whether the service reports that its embedder is loaded."""
         try:
             return self.transport.send("GET", "/health").status == 200
         except MementoError:
             return False
 
     def list_shards(self) -> dict[str, str]:
-        """Return how each store of the service stands, by its name; none where it has one alone, or is starting."""
+        """Return the state of each store by name; empty if the service has only one store, or is starting."""
         if not self.ready:
             return {}
         return dict(json.loads(self.transport.send("GET", "/health").body).get("shards") or {})
@@ -343,11 +343,11 @@ def _import_notes(operation: notes.ImportNotes, transport: Transport, progress: 
 
 
 DOCUMENTS = 25
-"""Documents that an ingest reads at once, so that progress shows."""
+"""Documents that an ingest reads per request, so that it can report progress."""
 
 
 def _ingest(operation: intake.Ingest, transport: Transport, progress: Progress | None) -> Ingested:
-    """Ask for a portion of the documents after the other; what is read is passed over the next time."""
+    """Ingest documents portion by portion; each request skips what was read before."""
     from memento.codec import decode
     from memento.model import Ingested
 
@@ -428,7 +428,7 @@ def _import_rdf(operation: care.ImportRdf, transport: Transport, progress: Progr
 def _care_for_folder(
     operation: care.Backup | care.Restore | care.Sync, transport: Transport, progress: Progress | None
 ) -> Any:
-    """Name a folder from the root: it is on the machine of the service, which has another working directory."""
+    """Make the path of a folder absolute: it is on the service's machine, and the service has another working directory."""
     from memento.codec import decode
 
     folder = None if operation.folder is None else str(Path(operation.folder).expanduser().absolute())
@@ -465,4 +465,4 @@ _BY_PROTOCOL: Mapping[type[Operation[Any]], Handler] = {
     care.Sync: _care_for_folder,
     care.Rebuild: _rebuild,
 }
-"""The operations that do not travel as one JSON object there and one back."""
+"""The operations that take more than one JSON request and one JSON answer."""

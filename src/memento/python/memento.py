@@ -1,4 +1,4 @@
-"""The memory of one data folder in this process, and the way to open it."""
+"""The memory of one data folder in this process, and the function that opens it."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ class Memento(Memory):
         return answer
 
     def with_access(self, access: Access) -> Memento:
-        """Return the same memory as a caller may use it: their tenant, their namespaces, their rights."""
+        """Return the same memory with a caller's access: their tenant, their namespaces, their rights."""
         return Memento(self.service, access)
 
     @property
     def context(self) -> Context:
-        """What handlers are given when this memory is asked."""
+        """The context that handlers get for a call on this memory."""
         return self.service.context(self._access)
 
     @property
@@ -57,7 +57,7 @@ class Memento(Memory):
 
     @property
     def tokens(self) -> Tokens:
-        """Who may use the memory from elsewhere."""
+        """The tokens with which callers from other machines may use the memory."""
         return self.service.tokens
 
     @property
@@ -67,28 +67,28 @@ class Memento(Memory):
 
     @property
     def degraded(self) -> Degraded | None:
-        """Why nothing can be written and of what time the memory is, where its store cannot be opened; None when all is well."""
+        """If the store cannot be opened: why nothing can be written, and the time that the memory is from. Otherwise None."""
         return self.service.degraded
 
     @property
     def ready(self) -> bool:
-        """Whether the next question is answered as fast as any: the embedder is loaded, and one was asked."""
+        """Tell whether the memory is warm: the embedder is loaded, and one question was answered."""
         return self.service.stores.warm
 
     def warm_up(self) -> None:
-        """Load the embedder and answer a question, so that the first one is as fast as the next."""
+        """Load the embedder and answer a question, so that the first real one is as fast as the next."""
         warm_up(self.service)
 
     def resume(self) -> None:
-        """Understand the notes that wait, in the background."""
+        """Process pending notes in the background."""
         resume(self.service)
 
     def serve_at(self, address: str) -> None:
-        """Tell other processes where this one answers, and have workers ready for their queries."""
+        """Publish the address of this process for other processes, and start workers for their queries."""
         serve_at(self.service, address)
 
     def close(self) -> None:
-        """Let go of the data folder; calling it twice is harmless."""
+        """Release the data folder; calling it twice is harmless."""
         close_service(self.service)
 
 
@@ -111,22 +111,21 @@ def open_memento(
 
     Args:
         path: the data folder; default `MEMENTO_HOME`, else the platform's user data folder.
-        namespace: where notes go and recalls look; default `MEMENTO_NAMESPACE`, else `main`.
-        profile: retrieval settings by name.
+        namespace: the namespace that notes are written to and recalls search; default `MEMENTO_NAMESPACE`, else `main`.
+        profile: the name of a profile of retrieval settings.
         configured: all settings; default `settings.load` of the folder's `memento.toml` and the environment.
-        command: how other processes name this one while it owns the folder.
+        command: the name that other processes see for this one while it owns the folder.
         wait_s: seconds to wait for an owner that does not serve.
-        resume: go on, in the background, with notes that wait to be understood.
-        clock: says when it is, for a replay of the past: the record time of what is written and the default time of a question.
+        resume: process pending notes in the background.
+        clock: returns the current time, to replay the past: the record time of writes and the default time of questions.
             Only for a folder that this process opens itself.
-        mends: let the indexes fit the graph, and a folder of an earlier version have what it lacks. Without, `check` tells what
-            there is to mend.
+        mends: repair indexes that differ from the graph, and upgrade a folder of an earlier version. If false, `check` says what
+            there is to repair.
         key_file: a file with the key of an encrypted folder; default `encryption.key` or `encryption.key_file` of the settings.
-        progress: called with (done, total) while the indexes are made from the graph, as they are where none were kept; total is
-            0 as long as nobody knows it.
+        progress: called with (done, total) while missing indexes are built from the graph; total is 0 while it is unknown.
 
     Raises:
-        FolderInUse: another process owns the folder and does not serve; names it.
+        FolderInUse: another process owns the folder and does not serve it; names it.
         SettingsError: an unusable folder or setting, or the key of an encrypted folder is missing or wrong.
     """
     home_name, namespace_name = settings.home_and_namespace()

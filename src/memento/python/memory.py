@@ -48,7 +48,7 @@ class Method(Generic[P, A]):
     ) -> None:
         """
         Args:
-            prepare: makes of an operation as it was asked for here one that says the same to a service elsewhere.
+            prepare: translates an operation as called here into one that means the same to a service elsewhere.
         """
 
         def method(memory: Memory, /, *args: P.args, **arguments: P.kwargs) -> A:
@@ -75,7 +75,7 @@ class Method(Generic[P, A]):
         return bound
 
     def _describe(self) -> None:
-        """Give the method the name, the signature and the docstring of its operation; not at import, as it imports the nouns."""
+        """Copy the operation's name, signature and docstring; not at import, because that imports the model classes."""
         operation, method = self._operation, self._method
         assert isinstance(operation, type)
         complete(operation)
@@ -89,14 +89,14 @@ class Method(Generic[P, A]):
 
 class Memory(ABC):
     """
-    What one can ask of a memory; a context manager.
+    The methods of a memory; a context manager.
 
-    Times are given as `datetime` or ISO 8601 text; one without an offset is read in the user's time zone. Every method takes
-    `namespace`, where it works; default that of the memory.
+    Times are `datetime` or ISO 8601 text; a time without an offset is read in the user's time zone. Every method takes `namespace`,
+    the namespace that it works on; default that of the memory.
     """
 
     on_notice: Callable[[str], None] = staticmethod(lambda notice: None)
-    """Told what else to know of an answer that has no `notice`, as that nothing is remembered in the namespace asked for."""
+    """Called with the notice about an answer that has no field `notice`: for example that the namespace has no memories."""
 
     @abstractmethod
     def call(self, operation: Operation[A], progress: Progress | None = None) -> A:
@@ -104,7 +104,7 @@ class Memory(ABC):
         Answer an operation.
 
         Args:
-            progress: called with (done, total) as long work goes on.
+            progress: called with (done, total) during long work.
 
         Raises:
             MementoError: as the operation says.
@@ -228,16 +228,16 @@ class Memory(ABC):
         **options: Any,
     ) -> Imported:
         """
-        Note what a file or a folder of another program has: see docs/import.md.
+        Note the content of a file or a folder of another program: see docs/import.md.
 
         Args:
             source: `chatgpt`, `claude`, `claude-code`, `codex`, `mem0`, `server-memory`, `basic-memory` or `obsidian`; default by
-                what each file says.
-            all_turns: of chats also what assistants said.
-            options: as `import_notes` has them.
+                the content of each file.
+            all_turns: for chats, also import what assistants said.
+            options: the options of `import_notes`.
 
         Raises:
-            InputError: as `ImportNotes`; or a file is of no known format, or broken; names it and the place.
+            InputError: as `ImportNotes`; or a file has no known format, or is broken; names the file and the place.
         """
         from memento.intake.importers import harvest
 
@@ -255,7 +255,7 @@ class Memory(ABC):
         namespace: str | None = None,
         progress: Progress | None = None,
     ) -> Ingested:
-        """Take in a file, a folder or a page; a path may be one from here. See `operations.intake.Ingest`."""
+        """Ingest a file, a folder or a page; a path may be relative. See `operations.intake.Ingest`."""
         whole = str(file) if "://" in str(file) else str(Path(file).expanduser().absolute())
         asked = intake.Ingest(whole, dry_run, force, tuple(exclude), most, namespace=namespace)
         return self.call(asked, progress)
@@ -292,7 +292,7 @@ class Memory(ABC):
         namespace: str | None = None,
         progress: Progress | None = None,
     ) -> Exported:
-        """Write the graphs into a file, or some memories of them alone; see `operations.care.Export`."""
+        """Write the graphs, or selected memories alone, into a file; see `operations.care.Export`."""
         export = care.Export(
             file,
             form,
@@ -322,11 +322,11 @@ class Memory(ABC):
         namespace: str | None = None,
         progress: Progress | None = None,
     ) -> Merged:
-        """Take a document in; see `operations.care.ImportRdf`."""
+        """Import an RDF document; see `operations.care.ImportRdf`."""
         return self.call(care.ImportRdf(file, form, data, check, namespace=namespace), progress)
 
     def rebuild(self, progress: Progress | None = None) -> int:
-        """Make every index from the graph alone; see `operations.care.Rebuild`."""
+        """Rebuild every index from the graph; see `operations.care.Rebuild`."""
         return self.call(care.Rebuild(), progress)
 
     migrate = Method(care.Migrate)
@@ -344,10 +344,10 @@ class Memory(ABC):
     @property
     @abstractmethod
     def ready(self) -> bool:
-        """Whether the next question is answered as fast as any: the embedder is loaded, and one was asked."""
+        """Tell whether the memory is warm: the embedder is loaded, and one question was answered."""
 
     def close(self) -> None:  # noqa: B027
-        """Let go of whatever it holds; calling it twice is harmless."""
+        """Release all resources; calling it twice is harmless."""
 
     def __enter__(self) -> Self:
         return self
@@ -359,7 +359,7 @@ class Memory(ABC):
 
 
 def _read_row(number: int, row: object) -> NoteRow:
-    """Return a row of an import; raises `InputError`, which names the row, counted from 1."""
+    """Return a row of an import; raise an `InputError` that names the row, counted from 1."""
     from memento.model import NoteRow
 
     if isinstance(row, NoteRow):
@@ -377,13 +377,14 @@ def _read_row(number: int, row: object) -> NoteRow:
 
 class MemoryTool:
     """
-    Claude's memory tool over a memory: what the Anthropic SDK's tool runner takes among its tools.
+    Claude's memory tool over a memory, for the tool runner of the Anthropic SDK.
 
         client.beta.messages.tool_runner(..., tools=[MemoryTool(memento)])
 
-    The files that the model writes are kept in the graph of the memory's namespace, so that recall finds what they say.
+    The files that the model writes are stored in the graph of the memory's namespace, so that recall finds their content.
 
-    *Because:* the SDK tells its tools by their class; to be registered as one takes no import of it where it is not used.
+    *Because:* the SDK recognizes tools by their class. The constructor registers this class as one of them, so that importing this
+    module does not import the SDK.
     """
 
     name = "memory"
@@ -391,12 +392,12 @@ class MemoryTool:
     def __init__(self, memory: Memory, *, cache_control: Mapping[str, Any] | None = None) -> None:
         """
         Args:
-            cache_control: the mark for the provider's cache, as the SDK has it.
+            cache_control: the marker for the provider's cache, as in the SDK.
         """
         self._memory, self._cache_control = memory, cache_control
         try:
             from anthropic.lib.tools import BetaAbstractMemoryTool
-        except ImportError:  # whoever answers the tool's calls by themselves needs no SDK
+        except ImportError:  # a caller that handles the tool calls itself needs no SDK
             return
         BetaAbstractMemoryTool.register(type(self))
 
@@ -407,13 +408,13 @@ class MemoryTool:
 
     def call(self, input: object) -> str:
         """
-        Carry out a command: what a block of `tool_use` has as its input, a mapping or an object with its fields.
+        Run a command: the input of a `tool_use` block, as a mapping or as an object with the same fields.
 
         Raises:
-            ToolError: it could not be carried out; the model is told why. Without the SDK an `InputError`.
+            ToolError: the command failed; its message tells the model why. Without the SDK an `InputError`.
         """
         given = input if isinstance(input, Mapping) else vars(input)
-        known = {*intake.MemoryFile.__struct_fields__} - {"namespace"}  # a model chooses none
+        known = {*intake.MemoryFile.__struct_fields__} - {"namespace"}  # a model does not choose the namespace
         asked = {name: value for name, value in given.items() if name in known and value is not None}
         try:
             answer = self._memory.memory_file(**asked)

@@ -3,8 +3,8 @@ The service of one data folder: a context, and one function for each operation.
 
 *Flow:* `open` → `context` (what every handler needs, and which function answers which operation) → `handlers/`.
 
-*Guarantees:* a note is written whole or not at all. When a call returns, what it wrote survives a crash of the process, and the
-next recall finds it. Handlers may be called from many threads; writes are made one after the other.
+*Guarantees:* a note is written completely or not at all. When a call returns, its write survives a crash of the process, and the
+next recall finds it. Handlers may be called from many threads; writes run one after the other.
 """
 
 from memento.service import handlers

@@ -1,8 +1,8 @@
 """
 The `memento` command.
 
-*Flow:* `base` (the memory, options, exit codes) → `commands` (a loop over operations; beside it `documents`, `questions`,
-`admin` and `clients`) → JSON → `views`.
+*Flow:* `base` (the memory, options, exit codes) → `commands` (generated from the table of operations), `documents`, `questions`,
+`admin` and `clients` (written by hand) → JSON → `views`.
 """
 
 from __future__ import annotations

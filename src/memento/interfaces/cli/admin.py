@@ -1,4 +1,4 @@
-"""The commands of whoever runs Memento: serve it, let others in, show its settings, measure it."""
+"""The commands for administrators: serve Memento, manage tokens and encryption, show the settings, measure recall."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ if TYPE_CHECKING:
 
 
 @command("serve")
-@click.option("--host", help="Address to listen on; others than loopback take a token.  [default: 127.0.0.1]")
+@click.option("--host", help="Address to listen on; one that is not loopback needs a token.  [default: 127.0.0.1]")
 @click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on; 0 picks a free one.  [default: 6366]")
 @click.option(
     "--workers",
     type=click.IntRange(1, 64),
-    help="Processes that answer, over a store of its own process: for machines with several cores.  [default: 1]",
+    help="Worker processes; with more than one, the store has a process too. For several cores.  [default: 1]",
 )
-@click.option("--bare", is_flag=True, help="An empty plain dataset behind SPARQL instead, without memories.")
-@click.option("--encrypted", is_flag=True, help="Refuse a data folder that is not encrypted; a new one becomes so.")
+@click.option("--bare", is_flag=True, help="Serve an empty RDF dataset over SPARQL instead of a memory.")
+@click.option("--encrypted", is_flag=True, help="Refuse a data folder that is not encrypted; a new one is encrypted.")
 def serve_memory(
     chosen: Chosen, host: str | None, port: int | None, workers: int | None, bare: bool, encrypted: bool
 ) -> None:
-    """Serve the memory over HTTP until stopped."""
+    """Serve the memory over HTTP until you stop it."""
     from memento.python import Client
     from memento.telemetry import configure_logging, trace_to
 
@@ -101,7 +101,7 @@ def _serve_bare(chosen: Chosen, configured: Settings, host: str, port: int) -> N
 
 @command("mcp")
 def serve_stdio(chosen: Chosen) -> None:
-    """Speak MCP over standard input and output; starts the service when none runs."""
+    """Speak MCP over standard input and output; start the service when none runs."""
     from memento.interfaces.mcp.shim import Service, Shim, claimed_stdout
     from memento.settings import load_client, offered_groups
     from memento.telemetry import configure_logging
@@ -120,17 +120,17 @@ def serve_stdio(chosen: Chosen) -> None:
     "--data",
     required=True,
     type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="Folder with corpus.jsonl, queries.jsonl and qrels.jsonl.",
+    help="The folder with corpus.jsonl, queries.jsonl and qrels.jsonl.",
 )
-@click.option("--profile", metavar="NAME", help="Retrieval settings by name, as seed.")
+@click.option("--profile", metavar="NAME", help="The profile of retrieval settings, for example seed.")
 @click.option(
-    "--compare", multiple=True, metavar="NAME", help="Ask another profile, or `default`, the same; may be repeated."
+    "--compare", multiple=True, metavar="NAME", help="Measure another profile too, or `default`; may be repeated."
 )
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="The first N queries only.")
-@click.option("--per-type", is_flag=True, help="A row for each type of question.")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="Ask only the first N queries.")
+@click.option("--per-type", is_flag=True, help="Print a row for each type of question.")
 @click.option("--exclude-type", "exclude_types", multiple=True, metavar="T", help="Leave a type out; may be repeated.")
-@click.option("--consolidate", is_flag=True, help="Let the rules split, skip and retire.")
-@click.option("--gate", is_flag=True, help="Let questions come back empty when nothing is relevant.")
+@click.option("--consolidate", is_flag=True, help="Let the rules split notes, skip them and retire memories.")
+@click.option("--gate", is_flag=True, help="Allow an empty answer where nothing is relevant.")
 def evaluate_recall(
     chosen: Chosen,
     data: Path,
@@ -178,17 +178,19 @@ provider = {provider}
 
 
 @command("setup")
-@click.option("--yes", is_flag=True, help="Ask nothing: take what is given here, and the defaults for the rest.")
-@click.option("--port", type=click.IntRange(1, 65535), help="Port that the service listens on.  [default: 6366]")
-@click.option("--embedder", metavar="NAME", help="minilm, trigram, or the folder of a model.  [default: minilm]")
+@click.option("--yes", is_flag=True, help="Ask nothing: use the options given here, and defaults for the rest.")
+@click.option("--port", type=click.IntRange(1, 65535), help="The port of the service.  [default: 6366]")
 @click.option(
-    "--provider", metavar="NAME", help="Who understands notes: none (rules), ollama, openai …  [default: none]"
+    "--embedder", metavar="NAME", help="The embedder: minilm, trigram, or the folder of a model.  [default: minilm]"
 )
-@click.option("--model", metavar="NAME", help="The provider's name of the model.")
+@click.option(
+    "--provider", metavar="NAME", help="What extracts facts from notes: none (rules), ollama, openai …  [default: none]"
+)
+@click.option("--model", metavar="NAME", help="The model, by the provider's name for it.")
 def set_up(
     chosen: Chosen, yes: bool, port: int | None, embedder: str | None, provider: str | None, model: str | None
 ) -> None:
-    """Write the settings of a new memory; what is there already stays as it is."""
+    """Write the settings file of a new memory; an existing file is never changed."""
     from memento.settings import Settings, load
 
     file = chosen.folder.settings_file
@@ -235,13 +237,15 @@ def set_up(
 
 
 _STOP_S = 20.0
-"""Seconds that a service may take to end."""
+"""Seconds that a service may take to stop."""
 
 
 @command("teardown")
-@click.option("--settings", "drops_settings", is_flag=True, help="Also put memento.toml aside.")
+@click.option(
+    "--settings", "drops_settings", is_flag=True, help="Also rename memento.toml to memento.toml.before-teardown."
+)
 def tear_down(chosen: Chosen, drops_settings: bool) -> None:
-    """Stop the service of the data folder, and remove what it leaves behind; what is remembered stays."""
+    """Stop the service of the data folder and remove the file that names its owner; the memories stay."""
     folder, stopped = chosen.folder, None
     if (owner := folder.serving_owner()) is not None:
         import os
@@ -272,19 +276,19 @@ def tear_down(chosen: Chosen, drops_settings: bool) -> None:
 
 
 @command("doctor")
-@click.option("--room", default=200, show_default=True, metavar="MIB", help="What should be left on the disk.")
+@click.option("--room", default=200, show_default=True, metavar="MIB", help="Free disk space below which it warns.")
 def examine(chosen: Chosen, room: int) -> None:
-    """Look for what is wrong with the data folder, and say what to do about it; exit code 1 when something is."""
+    """Check the data folder for problems and say how to fix them; exit code 1 when there is one."""
     from memento.archive.check import Finding, examine_folder, explain_difference, explain_part, explain_shards
     from memento.codec import plain
     from memento.errors import MementoError
     from memento.python import Client
     from memento.time import now
 
-    if not (place := chosen.home_folder).is_dir():  # looking makes none
+    if not (place := chosen.home_folder).is_dir():  # a check must not create the folder
         raise NotFound(f"there is no folder {place}: name another with --home, or begin one with `memento setup`")
     found = examine_folder(chosen.folder, now(), room * 2**20)
-    # What opening would mend or replace is to be seen first; a folder that cannot be opened is not.
+    # Opening the folder would repair or replace the other kinds of findings, so it is opened only without them.
     if not {one.kind for one in found} - {
         "disk-full",
         "left-over-owner",
@@ -310,13 +314,13 @@ def examine(chosen: Chosen, room: int) -> None:
 @main.command("completion")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def print_completion(shell: str) -> None:
-    """Print what makes a shell complete commands and options: `eval "$(memento completion bash)"`."""
+    """Print the shell code that completes commands and options: `eval "$(memento completion bash)"`."""
     from click.shell_completion import get_completion_class
 
     kind = get_completion_class(shell)
     if kind is None:
         raise InputError(f"there is no completion for {shell}")
-    # The template alone: asking the shell for its version, as `source` does, takes a shell of that kind.
+    # Fill in the template here: `source` asks the shell for its version, which needs that shell to be installed.
     maker = kind(main, {}, "memento", "_MEMENTO_COMPLETE")
     click.echo(maker.source_template % maker.source_vars())
 
@@ -329,7 +333,7 @@ def config_group() -> None:
 @config_group.command("show")
 @click.pass_obj
 def show_settings(chosen: Chosen) -> None:
-    """Show the settings in force, by group."""
+    """Show the current settings, by group."""
     from memento.settings import mask_secrets
 
     values = mask_secrets(chosen.settings())
@@ -359,10 +363,10 @@ def print_settings_page() -> None:
     "--make-key",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="First write a random key into a new file, which is the key file from then on.",
+    help="First write a random key into this new file, and use it as the key file.",
 )
 def encrypt_home(chosen: Chosen, make_key: Path | None) -> None:
-    """Make the data folder an encrypted one, with its backups; nobody may have it open."""
+    """Encrypt the data folder and its backups; no process may have it open."""
     from memento.archive.encrypt import encrypt_folder
 
     if make_key is not None:
@@ -373,7 +377,7 @@ def encrypt_home(chosen: Chosen, make_key: Path | None) -> None:
 
 @command("decrypt")
 def decrypt_home(chosen: Chosen) -> None:
-    """Make an encrypted data folder a plain one, with its backups; nobody may have it open."""
+    """Decrypt an encrypted data folder and its backups; no process may have it open."""
     from memento.archive.encrypt import decrypt_folder
 
     _print_converted(chosen, decrypt_folder(chosen.folder.path, chosen.settings().encryption))
@@ -385,10 +389,10 @@ def decrypt_home(chosen: Chosen) -> None:
     metavar="FILE",
     required=True,
     type=click.Path(path_type=Path),
-    help="The file with the new key; made with a random one when it is not there.",
+    help="The file with the new key; a missing file is created with a random key.",
 )
 def reencrypt_home(chosen: Chosen, new_key_file: Path) -> None:
-    """Change the key of an encrypted data folder, and encrypt all of it again; nobody may have it open."""
+    """Encrypt an encrypted data folder again with a new key; no process may have it open."""
     from memento.archive.encrypt import reencrypt_folder
     from memento.vault import read_key
 
@@ -434,18 +438,26 @@ def _announce(address: str) -> None:
 
 @main.group("store")
 def store_group() -> None:
-    """The store that memories are kept in, where it is not that of the data folder."""
+    """Run, adopt or test a store outside the data folder."""
 
 
 @store_group.command("serve")
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; others take a token.")
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to listen on; one that is not loopback needs a token.",
+)
 @click.option("--port", type=click.IntRange(0, 65535), default=7878, show_default=True, help="0 picks a free one.")
 @click.option(
-    "--token", envvar="MEMENTO_STORE_TOKEN", default="", help="What nodes must bring.  [env: MEMENTO_STORE_TOKEN]"
+    "--token",
+    envvar="MEMENTO_STORE_TOKEN",
+    default="",
+    help="The token that nodes must send.  [env: MEMENTO_STORE_TOKEN]",
 )
 def serve_shared_store(folder: Path, host: str, port: int, token: str) -> None:
-    """Serve the graphs of a folder to several nodes, until stopped: `oxigraph serve`, and one update at a time."""
+    """Serve the graphs of FOLDER to several nodes until you stop it: `oxigraph serve`, with one update at a time."""
     from memento.interfaces.web.store import serve_store
     from memento.telemetry import configure_logging
 
@@ -457,10 +469,10 @@ def serve_shared_store(folder: Path, host: str, port: int, token: str) -> None:
 @click.pass_obj
 def adopt_store(chosen: Chosen) -> None:
     """
-    Let the shared store of the settings have this program's ontology, and these settings as those of all nodes.
+    Write this program's ontology and this node's settings to the shared store, for all nodes.
 
-    Nodes that cannot read that ontology, or whose embedder is another one, write no more until they are upgraded or set alike: stop
-    them first. An index with vectors of another embedder is emptied, and filled again by the next node that starts.
+    Nodes that cannot read that ontology, or use another embedder, can no longer write until you upgrade them or change their
+    settings: stop them first. An index with vectors of another embedder is emptied; the next node that starts fills it again.
     """
     from memento.backends import adopt_shared_store
     from memento.graph.agreement import read_own_version
@@ -475,11 +487,16 @@ def adopt_store(chosen: Chosen) -> None:
 @click.argument("query_url", metavar="QUERY_URL")
 @click.argument("update_url", metavar="UPDATE_URL")
 @click.option(
-    "--token", envvar="MEMENTO_STORE_TOKEN", default="", help="Sent as bearer to both.  [env: MEMENTO_STORE_TOKEN]"
+    "--token",
+    envvar="MEMENTO_STORE_TOKEN",
+    default="",
+    help="The bearer token for both URLs.  [env: MEMENTO_STORE_TOKEN]",
 )
-@click.option("--quick", is_flag=True, help="Only what loses memories or shows them to others, in a second.")
-@click.option("--kill-command", metavar="COMMAND", help="Kills the endpoint, while it writes; with --start-command.")
-@click.option("--start-command", metavar="COMMAND", help="Starts it again, and returns.")
+@click.option("--quick", is_flag=True, help="Test only what would lose or leak memories; takes a second.")
+@click.option(
+    "--kill-command", metavar="COMMAND", help="A command that kills the endpoint during a write; needs --start-command."
+)
+@click.option("--start-command", metavar="COMMAND", help="A command that starts the endpoint again and returns.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def probe_endpoint(
     query_url: str,
@@ -491,9 +508,9 @@ def probe_endpoint(
     as_json: bool,
 ) -> None:
     """
-    Say whether a memory can be kept in a SPARQL endpoint; exit code 1 when not, 2 when it cannot be reached.
+    Test whether a SPARQL endpoint can store a memory; exit code 1 when it cannot, 2 when it cannot be reached.
 
-    It takes about 5 s. It writes only to graphs below urn:memento:probe:, which it removes at the end.
+    The test takes about 5 s. It writes only to graphs below urn:memento:probe:, which it removes at the end.
     """
     import signal
 
@@ -505,7 +522,7 @@ def probe_endpoint(
         raise InputError(
             "--kill-command and --start-command need each other: one kills the endpoint, the other starts it"
         )
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # the graphs are removed then too
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that SIGTERM removes the graphs too
 
     def restart() -> None:
         for line in (kill_command, start_command):
@@ -523,11 +540,11 @@ def probe_endpoint(
 
 @main.group("token")
 def token_group() -> None:
-    """Tokens: who may use the service from elsewhere, and for what."""
+    """Manage tokens: who may use the service from other machines, and with which rights."""
 
 
 def _tokens(chosen: Chosen) -> Tokens:
-    """Return the tokens of the data folder, which are sealed where it is encrypted."""
+    """Return the tokens of the data folder; an encrypted folder keeps them encrypted."""
     from memento.access import Tokens
     from memento.vault import read_key
 
@@ -540,12 +557,20 @@ def _tokens(chosen: Chosen) -> Tokens:
 
 @token_group.command("create")
 @click.argument("name")
-@click.option("--tenant", default="local", show_default=True, help="Whose memory it opens.")
-@click.option("--namespace", "namespaces", multiple=True, metavar="NAME", help="May be repeated; default all of them.")
-@click.option("--scope", default="read", show_default=True, help="read, write or admin; each includes those before it.")
+@click.option("--tenant", default="local", show_default=True, help="The tenant whose memory the token opens.")
+@click.option(
+    "--namespace",
+    "namespaces",
+    multiple=True,
+    metavar="NAME",
+    help="A namespace that it opens; may be repeated; default all.",
+)
+@click.option(
+    "--scope", default="read", show_default=True, help="read, write or admin; each includes the ones before it."
+)
 @click.pass_obj
 def create_token(chosen: Chosen, name: str, tenant: str, namespaces: tuple[str, ...], scope: str) -> None:
-    """Make a token and print it, this once: only its digest is kept."""
+    """Create a token and print it once: only its digest is stored."""
     from memento.access import parse_right
     from memento.iris import check_namespace
     from memento.time import now
@@ -561,7 +586,7 @@ def create_token(chosen: Chosen, name: str, tenant: str, namespaces: tuple[str, 
 @token_group.command("list")
 @click.pass_obj
 def list_tokens(chosen: Chosen) -> None:
-    """List the tokens that are good, oldest first."""
+    """List the valid tokens, oldest first."""
     from memento.codec import plain
 
     issued = _tokens(chosen).list_issued()
@@ -580,7 +605,7 @@ def list_tokens(chosen: Chosen) -> None:
 @click.argument("name")
 @click.pass_obj
 def revoke_token(chosen: Chosen, name: str) -> None:
-    """Let a token open nothing any more, from the next request on."""
+    """Revoke a token; the next request with it is refused."""
     _tokens(chosen).revoke(name)
     click.echo(json.dumps({"revoked": name}) if chosen.as_json else f"Revoked {name}.")
 

@@ -1,8 +1,8 @@
 """
 What every command has in common: the memory it talks to, its options, its exit code, its one line on stderr when it fails.
 
-*Because:* commands print what the service answers as JSON, or a view of it, and make no nouns of it: a question to a running
-service must not wait for their import, nor for the store's.
+*Because:* commands print the service's JSON, or a view of it, and do not decode it into the classes of `model`. A question to a
+running service must not wait for the import of those classes or of the store.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ FAILED, USAGE, INTERRUPTED = 1, 2, 130
 
 @dataclass(slots=True)
 class Chosen:
-    """What stands before or after the name of every command."""
+    """The options that every command takes, before or after its name."""
 
     home: str | None = None
     namespace: str | None = None
     key_file: str | None = None
     as_json: bool = False
     told: set[str] = field(default_factory=set)
-    """Whether somebody at the terminal knows that the memory is read-only, if it is."""
+    """The notices that were already printed, so that each is printed once."""
 
     @property
     def home_folder(self) -> Path:
-        """Where the data folder is, or would be."""
+        """The path of the data folder, which need not exist yet."""
         from memento.datadir import default_home
 
         return (Path(self.home) if self.home else default_home()).expanduser().absolute()
@@ -68,7 +68,7 @@ class Chosen:
         return replace(found, encryption=replace(found.encryption, key="", key_file=self.key_file))
 
     def tell(self, notice: str) -> None:
-        """Say on stderr, once a command, what else is to be known, as that the memory is read-only and why."""
+        """Print a notice on stderr, once per command: for example that the memory is read-only and why."""
         if notice not in self.told:
             import click
 
@@ -78,13 +78,13 @@ class Chosen:
 
 def open_memory(chosen: Chosen, command: str, configured: Settings | None = None) -> Memento | Client:
     """
-    The memory, to be used as a context manager. The store and its libraries are imported only when no service runs.
+    Open the memory, as a context manager. The store and its libraries are imported only when no service runs.
 
     Args:
-        configured: the settings, where they are not those that `chosen` has.
+        configured: the settings to use instead of those of `chosen`.
 
     Raises:
-        FolderInUse: somebody else has the folder open, and does not serve.
+        FolderInUse: another process has the folder open and does not serve it.
         SettingsError: an unusable folder or setting.
     """
     if client := running(chosen):
@@ -93,7 +93,7 @@ def open_memory(chosen: Chosen, command: str, configured: Settings | None = None
 
     from memento.python import Memento, open_memento
 
-    # What it logs stands in the notice; without a handler the bare word of the event would be printed.
+    # The notice already says what is logged. Without a handler, Python would print the bare name of the event.
     logging.getLogger("memento").addHandler(logging.NullHandler())
     show_export(chosen)
     settings = configured or chosen.settings()
@@ -116,7 +116,7 @@ def open_memory(chosen: Chosen, command: str, configured: Settings | None = None
 
 
 def show_export(chosen: Chosen) -> None:
-    """Show on stderr how far the model is, while it is prepared at the first use on this machine."""
+    """Show progress on stderr while the model is prepared at its first use on this machine."""
     import logging
 
     task = "Preparing the model, once on this machine"
@@ -141,7 +141,7 @@ def show_export(chosen: Chosen) -> None:
 
 
 def running(chosen: Chosen) -> Client | None:
-    """The service that has the data folder, if any."""
+    """Return a client of the service that owns the data folder, or None when no service runs."""
     owner = chosen.folder.serving_owner()
     if owner is None or owner.address is None:
         return None
@@ -155,7 +155,7 @@ def running(chosen: Chosen) -> Client | None:
 def call_operation(
     memento: Memento | Client, method: str, progress: Progress | None = None, /, **arguments: Any
 ) -> Any:
-    """What a method answers, as plain JSON; how far it is when it is done in this process."""
+    """Return the answer of an operation as plain JSON; report progress only where it runs in this process."""
     from memento.operations import TABLE
     from memento.python import Client
 
@@ -168,7 +168,7 @@ def call_operation(
 
 
 def namespace_of(chosen: Chosen) -> str:
-    """Where notes go and questions look when a call names no namespace."""
+    """Return the namespace for calls that name none."""
     name = chosen.namespace
     if name is None:
         from memento.settings import load_client
@@ -187,7 +187,7 @@ def namespace_of(chosen: Chosen) -> str:
 
 def say_in_shell_words(message: str, parameters: Iterable[click.Parameter]) -> str:
     """
-    Put the names that arguments have in the shell in the place of those that they have in Python, where an error names them.
+    Replace the Python names of arguments in an error message by their names in the shell.
 
     >>> options = [click.Option(["--as-of"]), click.Option(["-k"]), click.Argument(["content"], metavar="TEXT")]
     >>> say_in_shell_words("as_of must be a time", options), say_in_shell_words("k must be above 0", options)
@@ -199,7 +199,7 @@ def say_in_shell_words(message: str, parameters: Iterable[click.Parameter]) -> s
         names = sorted((name for name in one.opts if name.startswith("-")), key=len)
         word = names[-1] if names else (one.metavar or str(one.name).upper()).rstrip(".")
         name = str(one.name)
-        # A name of one word may be meant as a word where it does not begin the sentence.
+        # Inside a sentence a name of one word may be an ordinary word, so it is replaced only at the start.
         begin = r"(?<![\w`'\"-])" if "_" in name else "^"
         message = re.sub(begin + re.escape(name) + r"(?![\w-])", word.replace("\\", r"\\"), message)
     return message
@@ -223,11 +223,11 @@ MEANT = {
     "settings": "config show",
     "help": "--help",
 }
-"""What people type who come from other programs, and what they mean."""
+"""Command names that people know from other programs, and the commands of Memento that do the same."""
 
 
 class ShellCommand(click.Command):
-    """A command whose errors call what is wrong by its name in the shell: `--as-of`, not `as_of`."""
+    """A command whose errors name an argument as it is typed in the shell: `--as-of`, not `as_of`."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -238,7 +238,7 @@ class ShellCommand(click.Command):
 
 
 class Subcommands(click.Group):
-    """A group of commands; one that is not there is answered with the one that is meant."""
+    """A group of commands; for an unknown command the error suggests the one that was probably meant."""
 
     command_class = ShellCommand
 
@@ -259,7 +259,7 @@ class Subcommands(click.Group):
 
 
 class Commands(Subcommands):
-    """Says every failure in one line on stderr, and in the exit code: 1 when it failed, 2 when it was asked wrongly."""
+    """The top group: prints a failure as one line on stderr, and exits with 1 for a failure or 2 for wrong usage."""
 
     group_class = Subcommands
 
@@ -283,7 +283,7 @@ class Commands(Subcommands):
         except (KeyboardInterrupt, click.Abort):
             sys.exit(INTERRUPTED)
         except BrokenPipeError:
-            # The reader of the output has gone: what is still buffered must not be tried again at exit.
+            # The reader closed the pipe: Python must not try to flush the buffer again at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(FAILED)
         except Exception as error:
@@ -292,7 +292,7 @@ class Commands(Subcommands):
 
 
 class Instant(click.ParamType[datetime]):
-    """An ISO 8601 date or time; one without an offset stays without, and is meant in the user's time zone."""
+    """An ISO 8601 date or time. One without an offset is kept without, and is read in the user's time zone."""
 
     name = "ISO"
 
@@ -304,14 +304,14 @@ class Instant(click.ParamType[datetime]):
 
 
 def common(of: F, *, outermost: bool = False, without: str = "") -> F:
-    """The options that may stand before or after the name of a command; the environment counts for the outermost."""
+    """Add the options that may stand before or after the name of a command; only the outermost read the environment."""
     home = "MEMENTO_HOME" if outermost else None
     namespace = ["MEMENTO_NAMESPACE", "MEMENTO_SCOPE_NAMESPACE"] if outermost else None
     options = {
         "key": click.option(
             "--key-file",
             metavar="FILE",
-            help="A file with the key of an encrypted data folder; default MEMENTO_ENCRYPTION_KEY or _KEY_FILE.",
+            help="The file with the key of an encrypted data folder; default MEMENTO_ENCRYPTION_KEY or _KEY_FILE.",
             callback=_choose,
             expose_value=False,
         ),
@@ -322,7 +322,7 @@ def common(of: F, *, outermost: bool = False, without: str = "") -> F:
             "--namespace",
             metavar="NAME",
             envvar=namespace,
-            help="Where notes go and questions look; default main.",
+            help="The namespace to write to and to search; default main.",
             callback=_choose,
             expose_value=False,
         ),
@@ -330,7 +330,7 @@ def common(of: F, *, outermost: bool = False, without: str = "") -> F:
             "--home",
             metavar="DIR",
             envvar=home,
-            help="The data folder; default MEMENTO_HOME, else the platform's.",
+            help="The data folder; default MEMENTO_HOME, else the platform's user data folder.",
             callback=_choose,
             expose_value=False,
         ),
@@ -341,7 +341,7 @@ def common(of: F, *, outermost: bool = False, without: str = "") -> F:
 
 
 def command(name: str) -> Callable[[F], F]:
-    """Register a command that takes what was `Chosen` first."""
+    """Register a command that takes a `Chosen` as its first argument."""
 
     def add_command(function: F) -> F:
         main.command(name)(common(click.pass_obj(function)))
@@ -351,17 +351,17 @@ def command(name: str) -> Callable[[F], F]:
 
 
 def print_answer(chosen: Chosen, answer: object, view: Callable[[], str]) -> None:
-    """Print an answer: as JSON where that was wanted, else for people."""
+    """Print an answer: as JSON with `--json`, else as text for people."""
     click.echo(json.dumps(answer, ensure_ascii=False) if chosen.as_json else view())
 
 
 @contextmanager
 def bar(task: str, *, at_once: bool = False) -> Iterator[Progress | None]:
     """
-    A progress bar on stderr when somebody looks, from the first step on.
+    Show a progress bar on stderr from the first step on, where stderr is a terminal.
 
     Args:
-        at_once: draw it before any step is told: it moves, and shows how long it has been.
+        at_once: draw the bar before the first step; until then it is animated and shows the elapsed time.
     """
     if not sys.stderr.isatty():
         yield None
@@ -418,7 +418,7 @@ def main(context: click.Context) -> None:
 
 
 def _show_overview(chosen: Chosen) -> None:
-    """Show what was noted last, and how to go on: what `memento` alone does in a terminal."""
+    """Show the latest memories and the first commands to try: what `memento` alone does in a terminal."""
     from memento.interfaces.cli.views import show_listing
 
     with open_memory(chosen, "overview") as memento:
@@ -437,20 +437,20 @@ memento --help lists all commands."""
 common(main, outermost=True)
 
 GROUPS: dict[str, click.Group] = {
-    "keys": Subcommands("keys", help="Keys, and the memories that they lead to, one step at a time."),
+    "keys": Subcommands("keys", help="Walk from keys to memories, one step at a time."),
     "living": Subcommands(
-        "living", help="What use and time make of memories: feedback, associations, fading, the archive."
+        "living", help="How use and time change memories: feedback, associations, decay, the archive."
     ),
-    "tenant": Subcommands("tenant", help="Tenants: where the memory of each is, and moving it to another store."),
-    "session": Subcommands("session", help="Where a session starts, and what it came to."),
+    "tenant": Subcommands("tenant", help="Show in which store each tenant is, and move a tenant to another store."),
+    "session": Subcommands("session", help="Start a session with what is known, and summarize it at the end."),
     "pages": Subcommands(
         "pages", help="Standing pages: queries and questions that are answered again after every write."
     ),
     "cases": Subcommands(
-        "cases", help="Finished tasks as examples: what worked before, plans made after it, and carrying those out."
+        "cases", help="Finished tasks as examples: find what worked before, plan a task after it, run the plan."
     ),
 }
-"""The groups of commands over operations."""
+"""The groups of commands that ask operations."""
 
 for _group in GROUPS.values():
     main.add_command(_group)

@@ -1,4 +1,4 @@
-"""The commands for RDF in and out: exports, imports and backups of a memory, SPARQL queries and updates, graphs, the vocabulary."""
+"""The commands that read and write files and RDF: exports, imports, backups, SPARQL queries and updates, graphs, the vocabulary."""
 
 from __future__ import annotations
 
@@ -41,26 +41,30 @@ _RDF = (".trig", ".nq", ".nquads", ".jsonld", ".ttl", ".turtle", ".nt", ".ntripl
     "--format",
     "form",
     metavar="NAME",
-    help="trig, nquads, jsonld, turtle; rows: jsonl, json, csv, markdown; default by FILE.",
+    help="trig, nquads, jsonld, turtle; rows: jsonl, json, csv, markdown; default by the name of FILE.",
 )
-@click.option("--vectors", is_flag=True, help="With the vectors, so that an import need not make them again.")
-@click.option("--audit", is_flag=True, help="With what was done with the store, for reading.")
-@click.option("--past", is_flag=True, help="Rows: also memories that are over or forgotten.")
-@click.option("--anonymise", is_flag=True, help="Rows: pseudonyms in the place of names, addresses and IRIs.")
+@click.option("--vectors", is_flag=True, help="Include the vectors, for an import with the same embedder.")
+@click.option("--audit", is_flag=True, help="Include the audit log of the store, for reading.")
+@click.option("--past", is_flag=True, help="Rows: include memories that have ended or are forgotten.")
+@click.option("--anonymise", is_flag=True, help="Rows: replace names, addresses and IRIs by pseudonyms.")
 @click.option(
     "--dates",
     type=click.Choice(["keep", "month", "year"]),
-    help="What an anonymised export leaves of dates in figures.",
+    help="How much an anonymised export keeps of dates in figures.",
 )
 @click.option(
     "--pseudonym-key-file",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="A file whose text makes the same pseudonyms each time; default a key that is not kept.",
+    help="A file with a key, which makes the pseudonyms the same each time; default a key that is not kept.",
 )
 @filter_options
 def export_memory(chosen: Chosen, file: Path, only: dict[str, Any], **details: Any) -> None:
-    """Write all into FILE: .trig, .nq, .jsonld whole, or .jsonl, .json, .csv, .md as rows; also .gz; with --namespace that one."""
+    """
+    Write the memory into FILE: .trig, .nq or .jsonld for all of it, .jsonl, .json, .csv or .md for rows; also .gz.
+
+    With --namespace, write that namespace alone.
+    """
     from memento.archive.tables import NOT_GUARANTEED, TABLE_FORMS
     from memento.codec import plain
 
@@ -90,14 +94,17 @@ def export_memory(chosen: Chosen, file: Path, only: dict[str, Any], **details: A
 @command("import")
 @click.argument("file", metavar="PATH", type=click.Path(path_type=Path, exists=True))
 @click.option(
-    "--from", "source", metavar="NAME", help="What PATH is, as chatgpt or obsidian; default by what is in it."
+    "--from",
+    "source",
+    metavar="NAME",
+    help="The program that PATH is from, as chatgpt or obsidian; default by its content.",
 )
-@click.option("--all", "all_turns", is_flag=True, help="Chats: also what assistants said.")
-@click.option("--dry-run", is_flag=True, help="Notes: say what would come in, and write nothing.")
-@click.option("--keep", is_flag=True, help="Notes: keep each row as one memory of its own text, and retire nothing.")
-@click.option("--format", "form", metavar="NAME", help="RDF: its format; default by the name of FILE.")
-@click.option("--data", metavar="NAME", help="RDF: the graph of your own for triples that are in no graph.")
-@click.option("--no-check", is_flag=True, help="RDF: do not hold it against the shapes, which takes 10 ms a memory.")
+@click.option("--all", "all_turns", is_flag=True, help="Chats: also import what assistants said.")
+@click.option("--dry-run", is_flag=True, help="Notes: show what would be imported, and write nothing.")
+@click.option("--keep", is_flag=True, help="Notes: store each row as one memory, word for word, and retire nothing.")
+@click.option("--format", "form", metavar="NAME", help="RDF: its format; default by the name of PATH.")
+@click.option("--data", metavar="NAME", help="RDF: your own graph for triples that are in no named graph.")
+@click.option("--no-check", is_flag=True, help="RDF: skip the SHACL validation, which takes 10 ms a memory.")
 def import_file(
     chosen: Chosen,
     file: Path,
@@ -109,7 +116,7 @@ def import_file(
     data: str | None,
     no_check: bool,
 ) -> None:
-    """Take in PATH: an export, RDF, or notes as JSON lines or paragraphs; chats, notes and memories of other programs."""
+    """Import PATH: an export, RDF, notes as JSON lines or paragraphs, or chats, notes and memories of other programs."""
     is_rdf = form or data or Path(file.name.removesuffix(".gz")).suffix.lower() in _RDF
     if not source and (is_rdf or _is_export(file)):
         if dry_run:
@@ -160,13 +167,13 @@ def _describe_trial(answer: dict[str, Any]) -> str:
 
 @command("ingest")
 @click.argument("file", metavar="PATH|URL")
-@click.option("--dry-run", is_flag=True, help="Say what would come in, and write nothing.")
-@click.option("--force", is_flag=True, help="Read again what has not changed, too.")
+@click.option("--dry-run", is_flag=True, help="Show what would be ingested, and write nothing.")
+@click.option("--force", is_flag=True, help="Read unchanged documents again too.")
 @click.option(
-    "--exclude", multiple=True, metavar="NAME", help="Pass over, as '*.log' or 'docs/old/*'; may be repeated."
+    "--exclude", multiple=True, metavar="NAME", help="Skip files, as '*.log' or 'docs/old/*'; may be repeated."
 )
 def ingest_files(chosen: Chosen, file: str, dry_run: bool, force: bool, exclude: tuple[str, ...]) -> None:
-    """Take in a file, a folder or a page: Markdown, text, source, HTML, PDF, pictures, tables; again, what has changed."""
+    """Ingest a file, a folder or a web page: Markdown, text, source, HTML, PDF, pictures, tables; again, only what changed."""
     from memento.codec import plain
 
     with open_memory(chosen, "ingest") as memento, bar("Reading") as progress:
@@ -180,9 +187,9 @@ def ingest_files(chosen: Chosen, file: str, dry_run: bool, force: bool, exclude:
 
 @command("watch")
 @click.argument("folder", required=False, type=click.Path(path_type=Path, file_okay=False))
-@click.option("--once", is_flag=True, help="Take in what is there, and end.")
+@click.option("--once", is_flag=True, help="Ingest the files that are there, and exit.")
 def watch_folder(chosen: Chosen, folder: Path | None, once: bool) -> None:
-    """Take in the files that come into FOLDER, and move them to `processed` in it; default the inbox of the settings."""
+    """Ingest files as they arrive in FOLDER, and move them to `processed` in it; default the inbox of the settings."""
     from memento.intake.inbox import drain_inbox, watch_inbox
 
     named = chosen.settings().intake.inbox
@@ -198,7 +205,7 @@ def watch_folder(chosen: Chosen, folder: Path | None, once: bool) -> None:
 
 
 def _take_file(chosen: Chosen, path: Path) -> str:
-    """Take in one file of an inbox; the memory is open no longer than that, so that others may use it."""
+    """Ingest one file of an inbox; the memory is open only for that time, so that other processes can use it."""
     from memento.codec import plain
 
     with open_memory(chosen, "watch") as memento:
@@ -211,9 +218,9 @@ def _take_file(chosen: Chosen, path: Path) -> str:
 
 @command("index")
 @click.argument("folder", default=".", type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option("--force", is_flag=True, help="Read it again.")
+@click.option("--force", is_flag=True, help="Read the project again.")
 def index_folder(chosen: Chosen, folder: Path, force: bool) -> None:
-    """Take in what the project FOLDER says of itself, once: README, manifests, settings, and a tree of its files."""
+    """Index the project in FOLDER, once: its README, manifests, settings, and a tree of its files."""
     from memento.codec import plain
 
     with open_memory(chosen, "index") as memento:
@@ -223,9 +230,14 @@ def index_folder(chosen: Chosen, folder: Path, force: bool) -> None:
 
 @command("backup")
 @click.argument("folder", required=False, type=click.Path(path_type=Path, file_okay=False))
-@click.option("--keep", type=click.IntRange(1), metavar="N", help="Leave the latest N backups there; default all.")
+@click.option(
+    "--keep",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Keep the latest N backups and delete older ones; default keep all.",
+)
 def back_up(chosen: Chosen, folder: Path | None, keep: int | None) -> None:
-    """Back up the memory into FOLDER, under the time, also while a service runs; default the data folder's own."""
+    """Back up the memory into FOLDER, named by the time; default the data folder's own. Works while a service runs."""
     with open_memory(chosen, "backup") as memento, bar("Backing up", at_once=True) as progress:
         answer = call_operation(memento, "backup", progress, folder=_absolute_path(folder), keep=keep)
     print_answer(
@@ -241,7 +253,7 @@ def back_up(chosen: Chosen, folder: Path | None, keep: int | None) -> None:
 @command("restore")
 @click.argument("folder", required=False, type=click.Path(path_type=Path, file_okay=False))
 def restore_backup(chosen: Chosen, folder: Path | None) -> None:
-    """Let the backup FOLDER, or the latest in it, be the memory; what is there now is moved aside and stays."""
+    """Restore the backup FOLDER, or the latest one in it; the current memory is moved aside and kept."""
     with bar("Restoring", at_once=True) as progress:
         if client := running(chosen):
             answer = call_operation(client, "restore", folder=_absolute_path(folder))
@@ -285,7 +297,7 @@ def migrate(
     force: bool,
     dry_run: bool,
 ) -> None:
-    """Move to another embedder while the memory is in use; MODEL as of `embedding.model`, by default that of the settings."""
+    """Change the embedder while the memory is in use; MODEL is as in `embedding.model`, default the one in the settings."""
     from memento.codec import plain
 
     is_folder = model is not None and provider in (None, "local") and Path(model).expanduser().is_dir()
@@ -300,7 +312,7 @@ def migrate(
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @click.option("--dry-run", is_flag=True, help=f"{fields_of(Sync)['dry_run'].description}.")
 def sync_with_others(chosen: Chosen, folder: Path, dry_run: bool) -> None:
-    """Send what has changed to FOLDER, which other machines reach too, and take in what they left there."""
+    """Write local changes to FOLDER, which other machines share, and read their changes from it."""
     from memento.codec import plain
 
     with open_memory(chosen, "sync") as memento, bar("Taking in") as progress:
@@ -310,7 +322,7 @@ def sync_with_others(chosen: Chosen, folder: Path, dry_run: bool) -> None:
 
 @command("rebuild")
 def rebuild_indexes(chosen: Chosen) -> None:
-    """Make every index again from the graph alone."""
+    """Rebuild every index from the graph."""
     with open_memory(chosen, "rebuild") as memento, bar("Embedding", at_once=True) as progress:
         count = memento.rebuild(progress)
     print_answer(chosen, {"embedded": count}, lambda: f"{count:,} texts indexed.")
@@ -320,7 +332,7 @@ def rebuild_indexes(chosen: Chosen) -> None:
 @click.argument("folder", default=".", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option("--check", is_flag=True, help="Write nothing; exit code 1 when a page is stale.")
 def docs_of_checkout(folder: Path, check: bool) -> None:
-    """Write the generated pages that are stale into FOLDER, a checkout; print their names."""
+    """Write the generated pages that are stale in FOLDER, a checkout; print their names."""
     from memento.interfaces.reference import find_stale, write_stale
 
     stale = find_stale(folder) if check else write_stale(folder)
@@ -370,7 +382,7 @@ def _import_rdf(chosen: Chosen, file: Path, **details: Any) -> None:
 
 
 def _is_export(file: Path) -> bool:
-    """Tell by its beginning whether a file is an export as rows, packed or not."""
+    """Tell by its first bytes whether a file is an export as rows, compressed or not."""
     import gzip
 
     from memento.archive.tables import HEAD, is_table
@@ -385,24 +397,24 @@ def _is_export(file: Path) -> bool:
 
 
 def _absolute_path(folder: Path | None) -> str | None:
-    """From the root: the service was started somewhere else."""
+    """Return an absolute path: the service has another working directory."""
     return None if folder is None else str(folder.expanduser().absolute())
 
 
 @command("query")
 @click.argument("sparql")
-@click.option("--accept", help="Media type of the answer, as text/turtle; default CSV or Turtle.")
+@click.option("--accept", help="The media type of the answer, as text/turtle; default CSV or Turtle.")
 def answer_query(chosen: Chosen, sparql: str, accept: str | None) -> None:
-    """Answer a read-only SPARQL query: the text itself, a file that holds it, or - for standard input."""
+    """Answer a read-only SPARQL query: give its text, a file with it, or - for standard input."""
     rows = "application/sparql-results+json" if chosen.as_json else "text/csv"
     with open_memory(chosen, "query") as memento:
         body, media = memento.query(read_text_or_file(sparql), accept=accept or f"{rows}, text/turtle;q=0.9, */*;q=0.1")
-    # What was asked for by name comes as the standard has it: CSV with \r, which a shell does not take for a part of the end.
+    # With --accept the answer is as the standard says, so CSV lines end with \r\n. Otherwise they end with \n, for shells.
     _print_document(body if accept else _end_lines(body) if media == "text/csv" else body, "" if accept else media)
 
 
 def _print_document(body: bytes, media: str) -> None:
-    """Print a document, Turtle with prefixes."""
+    """Print a document; Turtle is printed with prefixes."""
     if media.partition(";")[0] == "text/turtle":
         from memento.graph.documents import shorten_turtle
 
@@ -412,7 +424,7 @@ def _print_document(body: bytes, media: str) -> None:
 
 def _end_lines(body: bytes) -> bytes:
     """
-    End the lines of CSV with a line feed alone; what is quoted stays as it is.
+    End the lines of CSV with a line feed alone; line ends inside quotes stay.
 
     >>> _end_lines(b'a,b\\r\\n"x\\r\\ny",1\\r\\n')
     b'a,b\\n"x\\r\\ny",1\\n'
@@ -424,9 +436,9 @@ def _end_lines(body: bytes) -> bytes:
 
 @command("update")
 @click.argument("sparql")
-@click.option("--timeout", "timeout_s", type=float, metavar="S", help="Seconds it may take.")
+@click.option("--timeout", "timeout_s", type=float, metavar="S", help="Seconds that it may take.")
 def run_update(chosen: Chosen, sparql: str, timeout_s: float | None) -> None:
-    """Do what a SPARQL update says: the text itself, a file that holds it, or - for standard input."""
+    """Run a SPARQL update: give its text, a file with it, or - for standard input."""
     with open_memory(chosen, "update") as memento:
         _print_change(
             chosen, memento.update(read_text_or_file(sparql), timeout_s=timeout_s, namespace=chosen.namespace)
@@ -435,12 +447,12 @@ def run_update(chosen: Chosen, sparql: str, timeout_s: float | None) -> None:
 
 @main.group("graph")
 def graph() -> None:
-    """Whole graphs: by IRI, or a free graph by its name alone."""
+    """Read and write whole graphs: by IRI, or one of your own graphs by its name."""
 
 
 @graph.command("get")
 @click.argument("name")
-@click.option("--accept", default="text/turtle", show_default=True, help="Media type of the document.")
+@click.option("--accept", default="text/turtle", show_default=True, help="The media type of the document.")
 @click.pass_obj
 def print_graph(chosen: Chosen, name: str, accept: str) -> None:
     """Print all triples of a graph."""
@@ -455,7 +467,7 @@ def print_graph(chosen: Chosen, name: str, accept: str) -> None:
 @click.option("--media", help="Media type of the document; default by the end of its name, else text/turtle.")
 @click.pass_obj
 def replace_graph(chosen: Chosen, name: str, file: str, media: str | None) -> None:
-    """Let a graph hold what FILE says, or standard input when it is -, and nothing else."""
+    """Replace a graph by the triples in FILE, or in standard input when it is -."""
     _upload(chosen, name, file, media, replaces=True)
 
 
@@ -465,7 +477,7 @@ def replace_graph(chosen: Chosen, name: str, file: str, media: str | None) -> No
 @click.option("--media", help="Media type of the document; default by the end of its name, else text/turtle.")
 @click.pass_obj
 def add_to_graph(chosen: Chosen, name: str, file: str, media: str | None) -> None:
-    """Add what FILE says, or standard input when it is -, to a graph."""
+    """Add the triples in FILE, or in standard input when it is -, to a graph."""
     _upload(chosen, name, file, media, replaces=False)
 
 
@@ -483,7 +495,7 @@ def _upload(chosen: Chosen, name: str, file: str, media: str | None, *, replaces
 @click.argument("sparql")
 @click.pass_obj
 def patch_graph(chosen: Chosen, name: str, sparql: str) -> None:
-    """Do what a SPARQL update says in one graph: the text itself, a file that holds it, or - for standard input."""
+    """Run a SPARQL update in one graph: give its text, a file with it, or - for standard input."""
     with open_memory(chosen, "graph") as memento:
         _print_change(
             chosen, memento.patch_graph(read_text_or_file(sparql), _graph_iri(name), namespace=chosen.namespace)
@@ -494,7 +506,7 @@ def patch_graph(chosen: Chosen, name: str, sparql: str) -> None:
 @click.argument("name")
 @click.pass_obj
 def delete_graph(chosen: Chosen, name: str) -> None:
-    """Take a graph away with all that is in it."""
+    """Delete a graph with all its triples."""
     with open_memory(chosen, "graph") as memento:
         _print_change(chosen, memento.delete_graph(_graph_iri(name), namespace=chosen.namespace))
 
@@ -510,7 +522,7 @@ def _print_change(chosen: Chosen, changed: Changed) -> None:
 
 
 def _graph_iri(name: str) -> str:
-    """A graph by its IRI, or the free graph of that name of whoever sits at the machine."""
+    """Return the IRI of a graph: an absolute IRI as it is, a name as the owner's own graph of that name."""
     from memento.access import OWNER
     from memento.iris import data_iri
     from memento.sparql.update import is_absolute

@@ -1,4 +1,4 @@
-"""The commands that ask: recall, the map, expressions one by one or as they are typed, and a walk from key to key."""
+"""The commands that ask questions: recall, the map, expressions (one, or interactively), and a walk from key to key."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ HELP = """An expression goes over several lines until its last bracket closes, a
 
 @command("recall")
 @click.argument("question")
-@click.option("-k", type=int, metavar="N", help="Most memories to show.")
-@click.option("--as-of", type=Instant(), help="What was true then.")
-@click.option("--believed-at", type=Instant(), help="What was believed then.")
-@click.option("--profile", metavar="NAME", help="Retrieval settings by name, as seed.")
-@click.option("--engine", metavar="NAME", help="What ranks: signals, ppr, spread, hops or published.")
-@click.option("--mode", metavar="NAME", help="One plain search instead of an engine: vector, keyword or hybrid.")
-@click.option("--budget", type=int, metavar="TOKENS", help="Most tokens, the best first; what is left out is counted.")
-@click.option("--no-gate", is_flag=True, help="Show the best there is, even when nothing is relevant.")
+@click.option("-k", type=int, metavar="N", help="The most memories to show.")
+@click.option("--as-of", type=Instant(), help="Show what was true at this time.")
+@click.option("--believed-at", type=Instant(), help="Show what was believed at this time.")
+@click.option("--profile", metavar="NAME", help="The profile of retrieval settings, for example seed.")
+@click.option("--engine", metavar="NAME", help="The ranking engine: signals, ppr, spread, hops or published.")
+@click.option("--mode", metavar="NAME", help="A plain search instead of an engine: vector, keyword or hybrid.")
+@click.option("--budget", type=int, metavar="TOKENS", help="The most tokens, best memories first; counts the rest.")
+@click.option("--no-gate", is_flag=True, help="Show the best memories even when none is relevant.")
 @filter_options
-@click.option("--explain", is_flag=True, help="Say why each came back, and by which SPARQL query.")
+@click.option("--explain", is_flag=True, help="Show why each memory came back, and the SPARQL query for it.")
 @click.option(
-    "--format", "form", type=click.Choice(["text", "xml"]), help="A tree, or the block that a model is given."
+    "--format", "form", type=click.Choice(["text", "xml"]), help="Print a tree, or the block that a model is given."
 )
 def recall_memories(
     chosen: Chosen, question: str, no_gate: bool, form: str | None, only: dict[str, Any], **details: Any
 ) -> None:
-    """Return the memories that answer QUESTION, best first; none when none is relevant."""
+    """Show the memories that answer QUESTION, best first; none when none is relevant."""
     details |= {"gate": False if no_gate else None, **only}
     with open_memory(chosen, "recall") as memento:
         if form and not chosen.as_json:
@@ -53,9 +53,9 @@ def recall_memories(
 
 @command("eval-sexpr")
 @click.argument("expression", required=False)
-@click.option("--verbs", is_flag=True, help="Print the verbs there are, as a table in Markdown.")
+@click.option("--verbs", is_flag=True, help="Print all verbs, as a Markdown table.")
 def evaluate_expression(chosen: Chosen, expression: str | None, verbs: bool) -> None:
-    """Print the value of EXPRESSION, as (recall "tea"); the text itself, a file that holds it, or - for standard input."""
+    """Print the value of EXPRESSION, as (recall "tea"): give its text, a file with it, or - for standard input."""
     if verbs:
         from memento.sexpr.verbs import table
 
@@ -72,7 +72,7 @@ def evaluate_expression(chosen: Chosen, expression: str | None, verbs: bool) -> 
 
 @command("repl")
 def read_expressions(chosen: Chosen) -> None:
-    """Evaluate expressions as they are typed, until q or the end of the input."""
+    """Evaluate expressions as you type them, until q or the end of the input."""
     with open_memory(chosen, "repl") as memento:
         if sys.stdin.isatty():
             _enable_history()
@@ -83,10 +83,10 @@ def read_expressions(chosen: Chosen) -> None:
 
 
 @command("manifest")
-@click.option("--svg", is_flag=True, help="Print the picture of the map.")
-@click.option("--fresh", is_flag=True, help="Draw it now instead of showing the one that is kept.")
+@click.option("--svg", is_flag=True, help="Print the map as an SVG picture.")
+@click.option("--fresh", is_flag=True, help="Draw the map now, in place of the cached one.")
 def show_manifest(chosen: Chosen, svg: bool, fresh: bool) -> None:
-    """Show the map of the memory: what belongs together, what it turns on, what is new and what fades."""
+    """Show the map of the memory: what belongs together, what is central, what is new and what fades."""
     with open_memory(chosen, "manifest") as memento:
         if svg:
             from memento.interfaces.picture import draw_manifest
@@ -98,7 +98,7 @@ def show_manifest(chosen: Chosen, svg: bool, fresh: bool) -> None:
 
 
 def _enable_history() -> None:
-    """Let the arrow keys bring back earlier lines, where the platform has that."""
+    """Enable the line history on the arrow keys, where the platform has it."""
     try:
         import readline
     except ImportError:
@@ -107,7 +107,7 @@ def _enable_history() -> None:
 
 
 def _evaluate_lines(chosen: Chosen, memento: Memento | Client) -> bool:
-    """Evaluate until the end; whether anything failed."""
+    """Evaluate expressions until the end of the input; return whether any failed."""
     text, has_failed = "", False
     while True:
         try:
@@ -129,7 +129,7 @@ def _evaluate_lines(chosen: Chosen, memento: Memento | Client) -> bool:
 
 def is_open(text: str) -> bool:
     """
-    Whether an expression goes on in the next line.
+    Tell whether an expression goes on in the next line.
 
     >>> is_open('(recall "tea"'), is_open('(recall "(")'), is_open('() ; (')
     (True, False, False)
@@ -174,26 +174,26 @@ Way = Callable[[], "Place"]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the walker stands: what is shown, and the ways on by their numbers."""
+    """One place of a walk: its text, and the ways on by their numbers."""
 
     text: str
     ways: list[Way] = field(default_factory=list)
 
 
 class Walk:
-    """One walk; going back shows what was there, and asks nothing anew."""
+    """One walk; going back shows the earlier place without asking the service again."""
 
     def __init__(self, asked: Callable[..., Any], k: int) -> None:
         """
         Args:
-            asked: a method of the service by its name, with its arguments; gives plain JSON.
-            k: most keys to show.
+            asked: calls an operation of the service by its name, with its arguments, and returns plain JSON.
+            k: the most keys to show.
         """
         self._asked = asked
         self._k = k
 
     def go(self, query: str | None) -> None:
-        """Walk from a question, or from one that is asked for first, until the walker ends it or the input does."""
+        """Walk from a question, which is asked for if there is none, until the user quits or the input ends."""
         click.echo(GUIDE)
         try:
             been = [self._keys(query or str(click.prompt("What about")))]
@@ -206,7 +206,7 @@ class Walk:
                     been = been[:-1] or been
                 else:
                     been.append(self._follow_choice(been[-1], choice))
-        except click.Abort:  # the input is at its end
+        except click.Abort:  # the end of the input
             click.echo()
 
     def _follow_choice(self, place: Place, choice: str) -> Place:
@@ -245,9 +245,9 @@ class Walk:
 
 @command("walk")
 @click.argument("query", required=False)
-@click.option("-k", type=click.IntRange(1, 20), default=8, show_default=True, help="Most keys to show.")
+@click.option("-k", type=click.IntRange(1, 20), default=8, show_default=True, help="The most keys to show.")
 def walk_keys(chosen: Chosen, query: str | None, k: int) -> None:
-    """Walk from QUERY to keys, from a key to memories, from a memory to further keys; asks at each step where to go."""
+    """Walk from QUERY to keys, from a key to memories, from a memory to further keys; ask at each step where to go."""
     with open_memory(chosen, "walk") as memento:
         if chosen.as_json:
             click.echo(json.dumps(call_operation(memento, "find_keys", query=query or "", k=k), ensure_ascii=False))

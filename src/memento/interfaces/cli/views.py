@@ -1,4 +1,4 @@
-"""Answers of the service as text for people. Plain `click`, as a recall must not wait for more."""
+"""Format answers of the service as text for people. Only `click` is imported, so that a recall starts quickly."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Json = Mapping[str, Any]
 
 
 def show_recollection(found: Json) -> str:
-    """Rank, score and content of each memory, with its dates, what it is about, what it replaced, and its note."""
+    """Show rank, score and content of each memory, with its dates, what it is about, what it replaced, and its note."""
     notice = [click.style(clean(one), fg="red") for one in (found["degraded"], found["notice"]) if one]
     rest = [_count_left_out(found["left_out"])] if found["left_out"] else []
     rest += [
@@ -34,7 +34,7 @@ def _count_left_out(count: int) -> str:
 
 
 def show_forgotten(answer: Json) -> str:
-    """How many memories went, and which notes still say what was erased."""
+    """Show how many memories were forgotten, and which notes still contain what was erased."""
     count = len(answer["memories"])
     said = f"{'Erased' if answer['erased'] else 'Hid'} {count} {'memory' if count == 1 else 'memories'}."
     notes = [
@@ -49,7 +49,7 @@ def show_forgotten(answer: Json) -> str:
 
 
 def show_profile(answer: Json) -> str:
-    """What a namespace is mostly about: the sentence, then what it was counted from."""
+    """Show what a namespace is mostly about: the summary line, then the counts it was made from."""
     kinds = ("tags", "entities", "files", "functions", "packages", "languages")
     rows = [
         f"{kind}: {', '.join(f'{clean(name)} ({count})' for name, count in answer[kind].items())}"
@@ -61,25 +61,25 @@ def show_profile(answer: Json) -> str:
 
 
 def show_page(answer: Json) -> str:
-    """The answer of a standing page."""
+    """Show the answer of a standing page."""
     return str(answer.get("rendered") or "Not answered yet.")
 
 
 def show_pages(answer: Sequence[Json]) -> str:
-    """The standing pages, each with what it asks."""
+    """List the standing pages, each with its question or query."""
     rows = [f"{clean(one['name'])}: {clean(one.get('question') or one.get('query') or '')}" for one in answer]
     return "\n".join(rows) or "No pages yet: `memento pages set NAME --question …` lets one stand."
 
 
 def show_reply(answer: Json) -> str:
-    """What a model said, then the memories it was given."""
+    """Show the model's answer, then the memories it was given."""
     said = [str(answer["answer"]), ""] if answer.get("answer") else [*answer["remarks"]]
     memories = [f"- {clean(one['content'])}" for one in answer["memories"]["memories"]]
     return "\n".join([*said, *(memories or ["Nothing that is known answers this."])])
 
 
 def show_unforgotten(answer: Json) -> str:
-    """What is recalled again, or waits again."""
+    """Show which memories can be recalled again, and which notes are pending again."""
     back = (("Again  ", answer["memories"]), ("Pending", answer["notes"]))
     return "\n".join(
         f"{click.style(word, fg='green')}  {clean(answer['contents'][iri])}" for word, iris in back for iri in iris
@@ -87,10 +87,10 @@ def show_unforgotten(answer: Json) -> str:
 
 
 def show_noted(answer: Json) -> str:
-    """What was stored and retired."""
+    """Show what was stored and what was retired."""
     remarks = [f"{click.style('But    ', fg='yellow')}  {clean(remark)}" for remark in answer["remarks"]]
     if skipped := answer["skipped"]:
-        # A note of one sentence is skipped for the reason of that sentence, which is said once.
+        # A note of one sentence is skipped for the reason of that sentence: show the reason once.
         more = [
             shown
             for shown, remark in zip(remarks, answer["remarks"], strict=True)
@@ -109,7 +109,7 @@ def show_noted(answer: Json) -> str:
 
 
 def show_undone(answer: Json) -> str:
-    """What holds again, and what had retired it."""
+    """Show the memory that is true again, and the one that had retired it."""
     contents = answer["contents"]
     return (
         f"{click.style('Again  ', fg='green')}  {clean(contents[answer['restored']])}\n"
@@ -118,7 +118,7 @@ def show_undone(answer: Json) -> str:
 
 
 def show_sources(found: Iterable[Json]) -> str:
-    """For each memory: its text, who said what when, and what made a memory of it."""
+    """Show for each memory its text, who said what and when, and what extracted the memory from it."""
     lines = []
     for one in found:
         lines.append(click.style(clean(one["content"]), bold=True))
@@ -130,13 +130,13 @@ def show_sources(found: Iterable[Json]) -> str:
 
 
 def show_tags(found: Iterable[Json]) -> str:
-    """A line for each tag: how many memories have it, its name, and what a rule gives it for."""
+    """Show a line for each tag: how many memories have it, its name, and what a rule assigns it for."""
     lines = [f"{one['count']:>6,}  {clean(one['tag'])}  {_dim(clean(one['meaning']))}".rstrip() for one in found]
     return "\n".join(lines) or "No memory has a tag."
 
 
 def show_marked(found: Iterable[Json]) -> str:
-    """A line for each memory with its tags, container and importance."""
+    """Show a line for each memory with its tags, container and importance."""
     lines = []
     for one in found:
         beside = [f"#{clean(tag)}" for tag in one["tags"]]
@@ -147,10 +147,10 @@ def show_marked(found: Iterable[Json]) -> str:
 
 
 def show_statuses(found: Sequence[Json]) -> str:
-    """A line for each note: what became of it, and why."""
+    """Show a line for each note: its state, and why."""
     lines = []
     for one in found:
-        # The reason is otherwise that of an earlier try.
+        # Otherwise the reason is from an earlier attempt.
         understood = one["state"] == "consolidated" and one["error"] != "NotUnderstood"
         why = f"  {clean(one['reason'])}" if one["reason"] and not understood else ""
         lines.append(f"{one['state']:<12}  {one['note']}{why}")
@@ -158,7 +158,7 @@ def show_statuses(found: Sequence[Json]) -> str:
 
 
 def show_inferred(found: Json) -> str:
-    """How many triples follow, a line for each rule with what it says, and how many contradictions there are."""
+    """Show how many triples were inferred, a line for each rule with its meaning, and the number of contradictions."""
     if not found["is_complete"]:
         return "Nothing is inferred, as too much follows: raise inference.most, or state fewer axioms."
     if not found["triples"] and not found["contradictions"]:
@@ -172,7 +172,7 @@ def show_inferred(found: Json) -> str:
 
 
 def show_listing(memories: Iterable[Json]) -> str:
-    """A line for each memory: since when, the end of its IRI, its text, and whether it is over."""
+    """Show a line for each memory: since when it is true, the end of its IRI, its text, and whether it has ended."""
     lines = []
     for one in memories:
         over = _over(one)
@@ -182,7 +182,7 @@ def show_listing(memories: Iterable[Json]) -> str:
 
 def shorten_id(iri: str) -> str:
     """
-    Return the end of an IRI that we minted, which every command takes in its place; another one as it is.
+    Shorten an IRI that Memento minted to its end, which every command accepts; return any other IRI as it is.
 
     >>> shorten_id("urn:memento:memory:0192d5a0-7c3e-7f2a-8000-0123456789ab"), shorten_id("urn:x:1")
     ('456789ab', 'urn:x:1')
@@ -192,7 +192,7 @@ def shorten_id(iri: str) -> str:
 
 
 def show_timeline(found: Json) -> str:
-    """A line for each memory, oldest first: from when to when, its text, and what ended it."""
+    """Show a line for each memory, oldest first: when it was true, its text, and what ended it."""
     lines = [_dim(f"{found['earlier']:,} earlier ones are not shown")] if found["earlier"] else []
     for one in found["memories"]:
         wrong = " (corrected)" if one["state"] == "corrected" else ""
@@ -203,7 +203,7 @@ def show_timeline(found: Json) -> str:
 
 
 def show_described(found: Json) -> str:
-    """Type, properties, and who points at it."""
+    """Show the type of a node, its properties, and what points at it."""
     lines = [click.style(f"{found['type']} {found['iri']}", bold=True), f"  namespace: {found['namespace']}"]
     lines += [f"  {_short(name)}: {clean(value)}" for name, value in found["properties"]]
     lines += [f"  {_dim(f'← {subject} {_short(name)}')}" for subject, name in found["pointed_at_by"]]
@@ -211,7 +211,7 @@ def show_described(found: Json) -> str:
 
 
 def show_status(found: Json) -> str:
-    """Name and value, a line each; what is set aside in words, and how the parts stand."""
+    """Show a line for each field, with the statements that are set aside and the state of each part in words."""
     parts = {one["part"]: _show_part(one) for one in found.get("parts", ())}
     told = {name: value for name, value in found.items() if name != "parts"}
     of_parts = {f"{name} is": text for name, text in parts.items()}
@@ -219,19 +219,19 @@ def show_status(found: Json) -> str:
 
 
 def _show_part(part: Json) -> str:
-    """The state of a part, what is wrong with it, and what was measured."""
+    """Show the state of a part, then its problem or else its measurements."""
     figures = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in part["figures"].items())
     return ": ".join(filter(None, (part["state"], clean(part["detail"]) or figures)))
 
 
 def show_fields(found: Json) -> str:
-    """Name and value, a line each."""
+    """Show a line for each field: name and value."""
     width = max(len(name) for name in found)
     return "\n".join(f"{name.replace('_', ' '):<{width}}  {_show_value(value)}" for name, value in found.items())
 
 
 def show_tenants(found: Sequence[Json]) -> str:
-    """A line for each tenant: name, store, statements, and what is being moved."""
+    """Show a line for each tenant: name, store, number of statements, and a move that is under way."""
     lines = []
     for one in found:
         where = f" → {one['moving_to']} ({one['stage']}{'' if one['is_moving'] else ', nobody moves it now'})"
@@ -242,7 +242,7 @@ def show_tenants(found: Sequence[Json]) -> str:
 
 
 def show_moved(moved: Json) -> str:
-    """Where a tenant is now, and what it took."""
+    """Show where a tenant is now, and how long the move took."""
     tenant, waited_ms = clean(moved["tenant"]), moved["waited_s"] * 1000
     if moved["cancelled"]:
         return f"{tenant} stays in {moved['source']}; what was brought to {moved['target']} is removed."
@@ -253,13 +253,13 @@ def show_moved(moved: Json) -> str:
 
 
 def show_differences(found: Iterable[Json]) -> str:
-    """A line for each difference."""
+    """Show a line for each difference."""
     lines = [": ".join(filter(None, (one["what"], one["iri"], clean(one["detail"])))) for one in found]
     return "\n".join(lines) or "All is well."
 
 
 def show_probe(probed: Json) -> str:
-    """A row for each finding, with request and answer where it is not there, and the verdict."""
+    """Show a row for each finding, with request and answer where it is not `ok`, and the verdict."""
     colours = {"ok": "green", "failed": "red", "unknown": "yellow"}
     lines = []
     for one in probed["findings"]:
@@ -279,7 +279,7 @@ _SHOWN_OF_FINDING = {"asked": "asked", "answer": "answered", "so": "why"}
 
 def clean(text: str) -> str:
     """
-    One line without control characters: a note must not steer the terminal of its reader.
+    Make one line without control characters: a note must not control the reader's terminal.
 
     >>> clean("red \\x1b[31m alert\\nnow")
     'red [31m alert now'
@@ -289,6 +289,8 @@ def clean(text: str) -> str:
 
 def day(at: str | None) -> str:
     """
+    Return the date of a timestamp.
+
     >>> day("2025-01-31T09:00:00Z"), day(None)
     ('2025-01-31', '?')
     """
@@ -309,7 +311,7 @@ def _memory(one: Json) -> Iterator[str]:
 
 
 def _reasons(one: Json, ranks: Mapping[str, int]) -> Iterator[str]:
-    """A bar for what each signal gives to the score, then the names that led here."""
+    """Yield a bar for each signal's contribution to the score, then the names that led to the memory."""
     width = max((len(name) for name in one["why"]), default=0)
     most = max((abs(part) for part in one["why"].values()), default=1.0)
     for name, part in one["why"].items():
@@ -334,7 +336,7 @@ def _show_replaced(old: Json, indent: str) -> Iterator[str]:
 
 
 def _set_aside(found: Json | None) -> str | None:
-    """How many statements cannot be read, of which nodes, and where one learns how they are mended."""
+    """Say how many statements cannot be read, of which nodes, and which command says how to repair them."""
     if found is None:
         return None
     count, nodes = found["statements"], [clean(iri) for iri in found["nodes"]]
@@ -373,7 +375,7 @@ def _dim(text: str) -> str:
 
 
 def show_keys(found: Json) -> str:
-    """The keys that a question leads to."""
+    """List the keys that a question leads to."""
     lines = []
     for number, one in enumerate(found["keys"], start=1):
         why = f"{one['score']:.2f} {one['match']}, {_count_memories(one['memory_count'])}"
@@ -382,7 +384,7 @@ def show_keys(found: Json) -> str:
 
 
 def show_key_page(found: Json) -> str:
-    """Where a key leads."""
+    """Show the memories that a key leads to."""
     head = f"{_key_name(found)} leads to {_count_memories(found['total'])}{_hub(found)}"
     lines = []
     for number, one in enumerate(found["memories"], start=1):
@@ -395,7 +397,7 @@ def show_key_page(found: Json) -> str:
 
 
 def show_memory(found: Json) -> str:
-    """One memory, and the keys that lead on from it."""
+    """Show one memory, and the keys that lead on from it."""
     lines = [
         click.style(clean(found["content"]), bold=True),
         _dim(f"{found['memory']}  since {day(found['valid_at'])}, depth {found['depth']:.2f} ({found['band']})"),
@@ -410,7 +412,7 @@ def show_memory(found: Json) -> str:
 
 
 def show_remembered(answer: Json) -> str:
-    """What became of a text."""
+    """Show what was stored for a text, and what it superseded or may contradict."""
     what = "Known already, and deeper now" if answer["repeated"] else "Remembered"
     lines = [f"{what}: {answer['saved']}"]
     if answer["superseded"]:
@@ -421,7 +423,7 @@ def show_remembered(answer: Json) -> str:
 
 
 def show_redacted(answer: Json) -> str:
-    """A line that says how many secrets were taken out; nothing where there were none."""
+    """Return a line that says how many secrets were redacted; empty if there were none."""
     if not answer["redacted"]:
         return ""
     from memento.intake.redaction import describe_counts
@@ -430,7 +432,7 @@ def show_redacted(answer: Json) -> str:
 
 
 def show_proposals(answer: list[Json]) -> str:
-    """What waits for a yes, each with its id."""
+    """List the proposals that wait for a decision, each with its id."""
     lines: list[str] = []
     for one in answer:
         where = f"{clean(one['speaker'] or 'user')} in {clean(one['session'] or one['client'])}"
@@ -439,7 +441,7 @@ def show_proposals(answer: list[Json]) -> str:
 
 
 def show_disputes(found: Iterable[Json]) -> str:
-    """What cannot, or likely cannot, hold together: both memories with their IRIs and since when they hold, and why."""
+    """Show pairs of memories that contradict each other, surely or likely: both with IRI and start date, and why."""
     lines: list[str] = []
     for one in found:
         sure = "contradiction" if one["confidence"] >= 1 else f"likely rivals, {one['confidence']:.0%}"
@@ -452,20 +454,20 @@ def show_disputes(found: Iterable[Json]) -> str:
 
 
 def show_decided(answer: Json) -> str:
-    """What became of proposals."""
+    """Show how proposals were decided."""
     lines = [f"{len(answer['decided']):,} proposals settled, {answer['memories']:,} memories stored."]
     lines += [f"{clean(id)} does not wait." for id in answer["unknown"]]
     return "\n".join(lines)
 
 
 def show_log(answer: list[Json]) -> str:
-    """What is accepted and not written yet."""
+    """List what is accepted and not yet written."""
     lines = [f"{one['timestamp'][:19]}  {one['kind']:8}  {one['id']}  {one['error'] or ''}".rstrip() for one in answer]
     return "\n".join(lines) or "Nothing waits to be written."
 
 
 def show_ingested(answer: Json, is_trial: bool = False) -> str:
-    """What became of the documents of a file, a folder or a page."""
+    """Show what was ingested of a file, a folder or a page, and what was left out."""
     counts = {
         "new": answer["fresh"],
         "changed": answer["changed"],
@@ -484,7 +486,7 @@ def show_ingested(answer: Json, is_trial: bool = False) -> str:
 
 
 def show_related(answer: Json) -> str:
-    """The neighbours of a memory."""
+    """List the neighbours of a memory."""
     lines = [
         f"{one['score']:.2f}  {clean(one['content'])}  "
         f"{_dim(', '.join(clean(name) for name in one['shared']) or 'linked by hand')}"
@@ -494,7 +496,7 @@ def show_related(answer: Json) -> str:
 
 
 def show_direct_recall(answer: Json) -> str:
-    """The memories that direct recall found."""
+    """List the memories that direct recall found."""
     lines = []
     for one in answer["memories"]:
         way = f"hop {one['hop']}: {', '.join(map(clean, one['via']))}"
@@ -503,7 +505,7 @@ def show_direct_recall(answer: Json) -> str:
 
 
 def show_memory_rows(rows: Iterable[Json]) -> str:
-    """A line for each memory, and one for its keys."""
+    """Show a line for each memory, and one for its keys."""
     lines = [
         f"{day(one['created_at'])}  {clean(one['content'])}\n            {_dim(', '.join(map(clean, one['keys'])))}"
         for one in rows
@@ -512,7 +514,7 @@ def show_memory_rows(rows: Iterable[Json]) -> str:
 
 
 def show_turns(rows: Sequence[Json]) -> str:
-    """A line for each turn."""
+    """Show a line for each turn."""
     return "\n".join(f"{one['turn']:>3}  {clean(one['role'])}: {clean(one['content'])}" for one in rows) or "Nothing."
 
 
@@ -533,7 +535,7 @@ BARS = "▁▂▃▄▅▆▇█"
 
 
 def show_cases(found: Iterable[Json]) -> str:
-    """A line for each case: when, what it earned, its task, its IRI."""
+    """Show each case: its date, reward, task and IRI."""
     lines = [
         f"{day(one['at'])}  {_number(one['reward']):>5}  {clean(one['task'])}\n                   {_dim(one['iri'])}"
         for one in found
@@ -542,7 +544,7 @@ def show_cases(found: Iterable[Json]) -> str:
 
 
 def show_case(found: Json) -> str:
-    """Task, plan, values, verdicts and steps."""
+    """Show a case's task, plan, values, verdicts and steps."""
     earned = (
         f"earned {_number(found['earned'])} in {found['uses']} uses" if found["uses"] else "never rewarded for others"
     )
@@ -558,7 +560,7 @@ def show_case(found: Json) -> str:
 
 
 def show_cases_found(answer: Json) -> str:
-    """The cases of both sections, each with its values and why it is here."""
+    """Show the cases to follow and the cases to avoid, each with its values and why it was chosen."""
     lines: list[str] = []
     for section, head in (("positives", "To follow"), ("negatives", "To avoid")):
         if answer[section]:
@@ -575,7 +577,7 @@ def show_cases_found(answer: Json) -> str:
 
 
 def show_credited(answer: Json) -> str:
-    """Who shares the reward, and how far learning has come."""
+    """Show how many cases share the reward, and the progress of learning."""
     return (
         f"{len(answer['cases'])} cases share {_number(answer['reward'])}. {answer['labelled']:,} pairs have a reward, "
         f"{answer['updates']:,} rounds learned; {clean(answer['reason'])}."
@@ -583,7 +585,7 @@ def show_credited(answer: Json) -> str:
 
 
 def show_completed(answer: Json) -> str:
-    """The case, what it earned, and what that did."""
+    """Show the stored case, its reward, and the effect of the reward."""
     lines = [f"Kept as {answer['case']}, reward {_number(answer['reward'])}."]
     if answer["credited"]:
         lines.append(show_credited(answer["credited"]))
@@ -593,14 +595,14 @@ def show_completed(answer: Json) -> str:
 
 
 def show_planned(answer: Json) -> str:
-    """The steps, who made them, and how to go on."""
+    """Show the steps of a plan, what made them, and the command that runs it."""
     return "\n".join(
         [*_steps(answer["run"]["steps"]), _dim(clean(answer["reason"])), f"memento cases run {answer['run']['iri']}"]
     )
 
 
 def show_executed(answer: Json) -> str:
-    """The steps, how it ended, and what came of it."""
+    """Show the steps of a task, how it ended, and its result."""
     colour = {"done": "green", "failed": "red"}.get(answer["ending"], "yellow")
     lines = [*_steps(answer["run"]["steps"])]
     lines.append(f"{click.style(answer['ending'].capitalize(), fg=colour)}: {clean(answer['reason'])}")
@@ -611,13 +613,13 @@ def show_executed(answer: Json) -> str:
 
 
 def show_run(answer: Json) -> str:
-    """A task with its steps."""
+    """Show a task with its steps."""
     head = f"{click.style(clean(answer['task']), bold=True)}  {_dim(answer['state'])}"
     return "\n".join([head, *_steps(answer["steps"]), *([answer["case"]] if answer["case"] else [])])
 
 
 def show_migration(answer: Mapping[str, Any]) -> str:
-    """Say from which embedder to which, how much there was to do, and where the backup is."""
+    """Show the old and the new embedder, how many texts were embedded, and where the backup is."""
     sizes = f"{answer['dimensions_before']} → {answer['dimensions_after']} dimensions"
     move = f"{answer['before']} → {answer['after']} ({sizes})"
     resumed = f"; {answer['resumed']:,} were already" if answer["resumed"] else ""
@@ -629,7 +631,7 @@ def show_migration(answer: Mapping[str, Any]) -> str:
 
 
 def show_sync(answer: Mapping[str, Any]) -> str:
-    """Say what was sent and what came, and what a person should look at."""
+    """Show what was sent and what was received, and what a person should review."""
     verbs = ("would be sent", "would come") if answer["dry_run"] else ("sent", "came")
     lines = [
         f"{answer['sent']:,} statements and {answer['withdrawn']:,} removals {verbs[0]}; of others {answer['patches']:,} patches "
@@ -649,7 +651,7 @@ def show_sync(answer: Mapping[str, Any]) -> str:
 
 
 def show_runs(found: Iterable[Json]) -> str:
-    """A line for each task."""
+    """Show each task with its state."""
     lines = [
         f"{day(one['at'])}  {one['state']:<8}  {clean(one['task'])}\n            {_dim(one['iri'])}" for one in found
     ]
@@ -657,7 +659,7 @@ def show_runs(found: Iterable[Json]) -> str:
 
 
 def show_tools(found: Sequence[Json]) -> str:
-    """A line for each tool."""
+    """Show a line for each tool."""
     lines = [
         f"{one['name']}  {_dim(one['server'])}  {clean(one['description'].partition(chr(10))[0])}" for one in found
     ]
@@ -665,7 +667,7 @@ def show_tools(found: Sequence[Json]) -> str:
 
 
 def show_view(answer: Json) -> str:
-    """A line for each thing that is seen."""
+    """Show a line for each case, subtask or community in the view."""
     lines = [f"{one['score']:.2f}  {clean(one['label'])}  {_dim(clean(one['reason']))}" for one in answer["seen"]]
     return (
         "\n".join([*lines, *([_dim(answer["view"])] if answer["view"] else [])])
@@ -675,7 +677,7 @@ def show_view(answer: Json) -> str:
 
 
 def show_metrics(answer: Json) -> str:
-    """The figures, and the learning curve as bars."""
+    """Show the figures, and the learning curve as bars."""
     curve = answer["curve"]
     bars = "".join(BARS[min(int(max(one["reward"], 0) * len(BARS)), len(BARS) - 1)] for one in curve)
     shown = show_numbers({name: value for name, value in answer.items() if name != "curve"})
@@ -683,12 +685,12 @@ def show_metrics(answer: Json) -> str:
 
 
 def show_numbers(answer: Json) -> str:
-    """Name and value, a line each."""
+    """Show a line for each number, rounded to four decimals."""
     return show_fields({name: round(value, 4) if isinstance(value, float) else value for name, value in answer.items()})
 
 
 def _steps(steps: Iterable[Json]) -> list[str]:
-    """A line for each step and each of its calls."""
+    """Return a line for each step and each of its calls."""
     signs = {"done": "✓", "failed": "✗", "skipped": "-", "pending": "·"}
     lines = []
     for one in steps:
@@ -722,7 +724,7 @@ def show_active(one: Json) -> str:
 
 
 def show_archived(answer: Json) -> str:
-    """Show what has no energy left."""
+    """Show the memories that were archived, or would be."""
     if not answer["memories"]:
         return "Every memory has energy left, or is used."
     head = "Would be archived:" if answer["dry_run"] else "Archived; `memento living unarchive` brings one back:"
@@ -731,7 +733,7 @@ def show_archived(answer: Json) -> str:
 
 
 def show_relations(rows: Iterable[Json]) -> str:
-    """A line for each related memory: how, how strongly, and what it says."""
+    """Show a line for each related memory: its relation, strength and text."""
     ways = {"out": "→", "in": "←", "both": "↔"}
     lines = []
     for one in rows:
@@ -743,7 +745,7 @@ def show_relations(rows: Iterable[Json]) -> str:
 
 
 def show_compacted(answer: Json) -> str:
-    """Show what a compaction does as a diff, a line for each memory that goes."""
+    """Show the effect of a compaction as a diff, with a line for each memory that it removes."""
     signs = {"merged": "~", "expired": "-", "evicted": "-"}
     lines = []
     for one in answer["changes"]:

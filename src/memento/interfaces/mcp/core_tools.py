@@ -1,6 +1,4 @@
-"""
-The tools that every client gets: note, correct and forget, of which some ask the user first; recall, timeline, SPARQL, status.
-"""
+"""The tools that every client gets: note, correct and forget, which may ask the user first; recall, timeline, SPARQL, status."""
 
 from __future__ import annotations
 
@@ -31,51 +29,51 @@ Use when the user asks to remember, or says something lasting about themselves, 
 is new. "I moved from Paris to Lisbon in March 2025."
 2. Show the draft to the user and wait for a clear yes.
 3. Call this tool with confirmed=true. With confirmed=false nothing is stored.
-What the note replaces is retired, not deleted. Never note secrets, nor what a recall returned."""
+Memories that the note replaces are retired, not deleted. Never note secrets or what a recall returned."""
 
 _UNASKED = """Remember something about the user for later conversations.
 
 Use when the user asks to remember, or says something lasting about themselves, their people, work or preferences.
 Write the note in the first person, as the user would say it: concise, self-contained, with full names and dates, and only what is \
 new. "I moved from Paris to Lisbon in March 2025." {}
-What the note replaces is retired, not deleted. Never note secrets, nor what a recall returned."""
+Memories that the note replaces are retired, not deleted. Never note secrets or what a recall returned."""
 NOTE_BY_CLIENT = _UNASKED.format("Call at once: the client shows the user the note and asks.")
-NOTE_UNASKED = _UNASKED.format("Call at once, without asking: so the user has chosen.")
+NOTE_UNASKED = _UNASKED.format("Call at once, without asking: the user has chosen this.")
 
-CORRECT = """Put right a memory that was never true, such as a misspelt name or a wrong date.
+CORRECT = """Correct a memory that was never true, such as a misspelt name or a wrong date.
 
-Use when the user says that something recalled is wrong. What was true once and has changed is a new note, not a correction. The \
+Use when the user says that a recalled memory is wrong. If something was true and has changed, write a new note instead. The \
 old wording stays in the history, marked as corrected."""
 
 FORGET = """Forget a memory, or all memories of a note: they are never recalled again.
 
-Use when the user asks to forget. Show them what would be forgotten, wait for a clear yes, then call with confirmed=true. With \
-erase=true the text itself is deleted and cannot be brought back: only on the user's explicit wish."""
+Use when the user asks to forget. Show them what would be forgotten, wait for a clear yes, then call with confirmed=true. \
+erase=true deletes the text itself, which cannot be undone: use it only if the user explicitly asks for it."""
 
 
 class NoteArguments(Arguments, frozen=True, kw_only=True):
     content: Annotated[str, Meta(description="The note, in the first person, as the user would say it.")]
-    confirmed: Annotated[bool, Meta(description="Whether the user has seen this very note and said yes.")]
+    confirmed: Annotated[bool, Meta(description="Whether the user has seen exactly this note and said yes.")]
     at: Annotated[str | None, Meta(description="When it was said or happened, ISO 8601; default now.")] = None
     wait: Annotated[
-        bool, Meta(description="False returns as soon as the note is safe, before its facts are extracted.")
+        bool, Meta(description="False returns as soon as the note is stored, before its facts are extracted.")
     ] = True
-    tags: Annotated[tuple[str, ...], Meta(description="Labels to find it by, as the user names them.")] = ()
-    container: Annotated[str | None, Meta(description="The drawer it is put into, where the user names one.")] = None
+    tags: Annotated[tuple[str, ...], Meta(description="Tags to find it by, if the user names any.")] = ()
+    container: Annotated[str | None, Meta(description="The container to put it into, if the user names one.")] = None
 
 
 class UnaskedNoteArguments(NoteArguments, frozen=True, kw_only=True):
-    confirmed: Annotated[bool, Meta(description="Of no account here: nobody is asked before it is noted.")] = True
+    confirmed: Annotated[bool, Meta(description="Ignored: notes need no confirmation here.")] = True
 
 
 class CorrectArguments(Arguments, frozen=True, kw_only=True):
-    iri: Annotated[str, Meta(description="The memory that is wrong, by the IRI that a recall gave.")]
-    content: Annotated[str, Meta(description="What is right, as one sentence in the third person.")]
-    at: Annotated[str | None, Meta(description="Since when that is true, ISO 8601; default as before.")] = None
+    iri: Annotated[str, Meta(description="The IRI of the wrong memory, as a recall returned it.")]
+    content: Annotated[str, Meta(description="The right fact, as one sentence in the third person.")]
+    at: Annotated[str | None, Meta(description="Since when it is true, ISO 8601; default as before.")] = None
 
 
 class ForgetArguments(Arguments, frozen=True, kw_only=True):
-    iri: Annotated[str, Meta(description="A memory or a note, by the IRI that a recall gave.")]
+    iri: Annotated[str, Meta(description="The IRI of a memory or a note, as a recall returned it.")]
     confirmed: Annotated[bool, Meta(description="Whether the user has seen what would be forgotten and said yes.")]
     erase: Annotated[bool, Meta(description="Delete the text for good instead of hiding it.")] = False
 
@@ -83,8 +81,8 @@ class ForgetArguments(Arguments, frozen=True, kw_only=True):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
     """
-    What became of a call. `memories` are those that were stored, `retired` those that they replaced, were corrected or forgotten;
-    of a `pending` note, which is safe but not yet understood, they are still to come.
+    The result of a call. `memories` were stored; `retired` were replaced, corrected or forgotten. A `pending` note is stored but
+    not yet processed, so its memories do not exist yet.
     """
 
     status: Literal["noted", "pending", "skipped", "corrected", "forgotten", "erased", "unconfirmed", "declined"]
@@ -95,7 +93,7 @@ class Change:
 
 
 def note(reach: Reach, asked: NoteArguments) -> Told | Ask:
-    """Ask, or remember."""
+    """Ask for confirmation, or store the note."""
     if not asked.confirmed and reach.memory.settings.mcp.confirmation == "ask":
         return _list_unconfirmed(
             f"Remember this?\n\n{asked.content.strip()}",
@@ -114,13 +112,13 @@ def note(reach: Reach, asked: NoteArguments) -> Told | Ask:
 
 
 def correct(reach: Reach, asked: CorrectArguments) -> Told:
-    """Put a memory right."""
+    """Correct a memory."""
     corrected = reach.memory.correct(asked.iri, asked.content, at=asked.at, namespace=reach.namespace)
     return _store(corrected, "corrected", "Corrected.")
 
 
 def forget(reach: Reach, asked: ForgetArguments) -> Told | Ask:
-    """Ask, or forget."""
+    """Ask for confirmation, or forget."""
     verb = "Delete for good" if asked.erase else "Forget"
     if not asked.confirmed:
         what = _content(reach, asked.iri)
@@ -157,7 +155,7 @@ def _list_unconfirmed(question: str, instead: str) -> Ask:
 
 
 def _content(reach: Reach, iri: str) -> str:
-    """The text of a memory or a note; raises `NotFound` before the user is asked in vain."""
+    """Return the text of a memory or a note; raise `NotFound` before the user is asked."""
     found = reach.memory.get(iri, namespace=reach.namespace)
     return next((value for name, value in found.properties if name == MEM.content), found.iri)
 
@@ -201,17 +199,17 @@ UNASKED_NOTES: Mapping[str, Tool] = {
     mode: replace(WRITING_TOOLS[0], description=description, arguments=UnaskedNoteArguments)
     for mode, description in (("client", NOTE_BY_CLIENT), ("never", NOTE_UNASKED))
 }
-"""The first of them as it is where `mcp.confirmation` leaves the question out."""
+"""The tool `memento_note` for the values of `mcp.confirmation` that ask no question here."""
 
 
-RECALL = """What is remembered that bears on a question: facts with the dates they held, the note they came from, and what they \
+RECALL = """Recall memories that answer a question: facts with the dates they were true, the note they came from, and what they \
 replaced; best first.
 
 Use before answering anything about the user, their people, projects, preferences or past, and whenever they refer to an earlier \
 conversation. Ask in a full sentence, with names. An empty answer means that nothing relevant is known: say so, do not guess."""
 
-TIMELINE = """The history of an entity, of the user, or of one memory: every belief in the order it became true, until when, and \
-what ended it.
+TIMELINE = """Show the history of an entity, of the user, or of one memory: every belief in the order it became true, with when \
+and why it ended.
 
 Use when the user asks how something changed, what was true at some time, or why a memory was replaced."""
 
@@ -219,55 +217,56 @@ SPARQL = """Answer a read-only SPARQL 1.1 query over the memory graph.
 
 Use for counts, lists and joins that memento_recall cannot answer. Prefix mem: <http://purl.org/memento/> . A mem:Memory has \
 mem:content, mem:about (a mem:Entity or mem:User with mem:name), mem:extractedFrom (a mem:Note with mem:content and mem:at), \
-mem:validAt, and when it is over mem:invalidAt or mem:expiredAt; mem:invalidates leads to what it replaced. The resource \
+mem:validAt, and when it has ended mem:invalidAt or mem:expiredAt; mem:invalidates leads to what it replaced. The resource \
 memento://ontology has every term. SERVICE mem:search { ?memory mem:matches "a question" ; mem:score ?score } recalls inside the \
 query; updates and any other SERVICE are refused."""
 
-STATUS = """How many notes, memories and entities there are, in which namespaces, and how the service stands.
+STATUS = """Show how many notes, memories and entities there are, in which namespaces, and the state of the service.
 
 Use when the user asks what is stored, or when another tool fails."""
 
 BUDGET = 600
-"""Tokens of what a recall tells a model that names no budget."""
+"""The token budget of a recall that names none."""
 ROWS = 200
 MOST_BYTES = 262_144
-"""A longer answer is more than a model reads, and many times as long in memory before it is sent."""
+"""The longest answer: a model does not read more, and the answer takes many times its size in memory before it is sent."""
 
 
 class RecallArguments(Arguments, frozen=True, kw_only=True):
     query: Annotated[str, Meta(description="The question, as a full sentence with names.")]
-    k: Annotated[int | None, Meta(description="Most memories to return; default 10.")] = None
-    as_of: Annotated[str | None, Meta(description="What was true then, ISO 8601, instead of now.")] = None
+    k: Annotated[int | None, Meta(description="The most memories to return; default 10.")] = None
+    as_of: Annotated[str | None, Meta(description="Return what was true at this time, ISO 8601; default now.")] = None
     believed_at: Annotated[
-        str | None, Meta(description="What was believed then, ISO 8601, whatever is known since.")
+        str | None,
+        Meta(description="Return what was believed at this time, ISO 8601, ignoring what was learned later."),
     ] = None
     engine: Annotated[
-        str | None, Meta(description="What ranks: signals (default), ppr, spread, hops or published.")
+        str | None, Meta(description="The ranking engine: signals (default), ppr, spread, hops or published.")
     ] = None
     mode: Annotated[
-        str | None, Meta(description="One plain search instead of an engine: vector, keyword or hybrid (70/30).")
+        str | None, Meta(description="A plain search instead of an engine: vector, keyword or hybrid (70/30).")
     ] = None
     budget: Annotated[
-        int | None, Meta(description="Most tokens of the memories and of what their notes say; default 600.")
+        int | None, Meta(description="The most tokens for the memories and the texts of their notes; default 600.")
     ] = None
     tags: Annotated[tuple[str, ...], Meta(description="Only memories with one of these tags.")] = ()
     container: Annotated[str | None, Meta(description="Only memories in this container.")] = None
-    source: Annotated[str | None, Meta(description="Only what came in this way, as explicit or import.")] = None
-    after: Annotated[str | None, Meta(description="Only what began to hold then or later, ISO 8601.")] = None
-    before: Annotated[str | None, Meta(description="Only what began to hold before then, ISO 8601.")] = None
-    entity: Annotated[str | None, Meta(description="Only memories about it, by its name.")] = None
+    source: Annotated[str | None, Meta(description="Only memories from this source, as explicit or import.")] = None
+    after: Annotated[str | None, Meta(description="Only memories true since this time or later, ISO 8601.")] = None
+    before: Annotated[str | None, Meta(description="Only memories true since before this time, ISO 8601.")] = None
+    entity: Annotated[str | None, Meta(description="Only memories about the entity with this name.")] = None
 
 
 class SparqlArguments(Arguments, frozen=True, kw_only=True):
     query: Annotated[str, Meta(description="A SELECT, ASK, CONSTRUCT or DESCRIBE query with its prefixes.")]
-    limit: Annotated[int, Meta(description="Most rows to return.", ge=1, le=1000)] = ROWS
+    limit: Annotated[int, Meta(description="The most rows to return.", ge=1, le=1000)] = ROWS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
     """
-    A memory that bears on the question. `score` is in 0..1; `count` memories say so; the text of `note` is what stands around it
-    there; `replaced` is what it took the place of.
+    A memory that is relevant to the question. `score` is in 0..1; `count` is the number of memories that say the same; `note` has
+    the text around it in its note; `replaced` are the memories that it replaced.
     """
 
     iri: IRI
@@ -284,8 +283,8 @@ class Found:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallAnswer:
     """
-    Memories best first; `gated` says that there were some, of which none was relevant, `left_out` how many more there
-    were than the budget holds, `degraded` why all are of an earlier time.
+    Memories, best first. `gated` means that memories were found but none was relevant; `left_out` counts those beyond the budget;
+    `degraded` says why all of them are from an earlier time.
     """
 
     memories: tuple[Found, ...]
@@ -297,7 +296,7 @@ class RecallAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SparqlAnswer:
-    """The rows of a SELECT, the truth of an ASK, or the Turtle of a CONSTRUCT; `more` says that rows were left out."""
+    """The rows of a SELECT, the boolean of an ASK, or the Turtle of a CONSTRUCT; `more` means that rows were left out."""
 
     kind: Literal["rows", "truth", "turtle"]
     columns: tuple[str, ...] = ()
@@ -308,7 +307,7 @@ class SparqlAnswer:
 
 
 def recall(reach: Reach, asked: RecallArguments) -> Told:
-    """The memories that answer a question."""
+    """Recall the memories that answer a question."""
     from memento.retrieval.render import as_list  # the shim lists this tool and does not run it
 
     found = reach.memory.recall(
@@ -320,7 +319,7 @@ def recall(reach: Reach, asked: RecallArguments) -> Told:
         mode=asked.mode,
         budget=asked.budget or BUDGET,
         **{name: getattr(asked, name) for name in FILTERS},
-        counts=True,  # what a model asks for and is given is used
+        counts=True,  # a recall by a model counts as use of the memories
         namespace=reach.namespace,
     )
     memories = tuple(_find(one) for one in found.memories)
@@ -331,8 +330,8 @@ def recall(reach: Reach, asked: RecallArguments) -> Told:
 
 
 def sparql(reach: Reach, asked: SparqlArguments) -> Told:
-    """The answer to a query, no further than it is wanted: what comes after the last row that is shown is not evaluated."""
-    from memento.service.graphs import GraphCall  # the shim lists this tool and must not wait for the store
+    """Answer a query, evaluating no further than the last row that is shown."""
+    from memento.service.graphs import GraphCall  # the shim lists this tool and must not import the store
     from memento.service.handlers.graphs import TenantGraphs
     from memento.sparql.prepare import QueryRequest
 
@@ -341,7 +340,7 @@ def sparql(reach: Reach, asked: SparqlArguments) -> Told:
     try:
         if answer.media == "text/turtle":
             return Told(answer=SparqlAnswer(kind="turtle", turtle=_join_bounded(answer.chunks).decode()))
-        if answer.whole in (b"true", b"false"):  # without an end of line, which the header of rows has
+        if answer.whole in (b"true", b"false"):  # no newline, unlike a CSV header
             return Told(answer=SparqlAnswer(kind="truth", truth=answer.whole == b"true"))
         portion = _Portion(answer.chunks)
         csv.field_size_limit(MOST_BYTES)
@@ -349,7 +348,7 @@ def sparql(reach: Reach, asked: SparqlArguments) -> Told:
         columns = next(rows)
         found = list(islice((tuple(row) or ("",) * len(columns) for row in rows), asked.limit + 1))
         if portion.is_cut:
-            found = found[:-1]  # the last of them is not whole
+            found = found[:-1]  # the last row is incomplete
             if not found:
                 raise TooMuch(f"the first row has more than {MOST_BYTES // 1024} KiB: shorten its texts with SUBSTR")
     finally:
@@ -365,7 +364,7 @@ def sparql(reach: Reach, asked: SparqlArguments) -> Told:
 
 
 class _Portion:
-    """The beginning of an answer, as much as may be shown; `is_cut` once there was more."""
+    """The beginning of an answer, up to `MOST_BYTES`; `is_cut` is set when there was more."""
 
     def __init__(self, chunks: Iterable[bytes]) -> None:
         self.is_cut = False
@@ -383,9 +382,9 @@ class _Portion:
 
 
 def _lines(chunks: Iterable[bytes]) -> Iterator[str]:
-    """The lines of a text, ends included, as they come."""
+    """Yield the lines of a text as they arrive, with their line ends."""
     rest = ""
-    for text in codecs.iterdecode(chunks, "utf-8", errors="ignore"):  # the last letter may be cut
+    for text in codecs.iterdecode(chunks, "utf-8", errors="ignore"):  # the last character may be cut
         *lines, rest = (rest + text).split("\n")
         yield from (f"{line}\n" for line in lines)
     if rest:
@@ -438,9 +437,9 @@ READING_TOOLS = (
             "subject": Argument(
                 field="subject", description="The name of an entity, the IRI of a memory, entity or note, or `me`."
             ),
-            "as_of": Argument(field="as_of", description="Only what was true then, ISO 8601."),
-            "believed_at": Argument(field="believed_at", description="As far as it was known then, ISO 8601."),
-            "limit": Argument(field="limit", description="Most memories; the latest are kept."),
+            "as_of": Argument(field="as_of", description="Only what was true at this time, ISO 8601."),
+            "believed_at": Argument(field="believed_at", description="The history as known at this time, ISO 8601."),
+            "limit": Argument(field="limit", description="The most memories; the latest are kept."),
         },
     ),
     Tool(

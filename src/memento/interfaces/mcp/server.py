@@ -1,10 +1,10 @@
 """
-MCP over Streamable HTTP: an ASGI application in which every request stands for itself, in both eras of the protocol.
+MCP over Streamable HTTP: a stateless ASGI application for the older and the newer protocol revisions.
 
-*Guarantees:* no session is kept. A tool that fails answers with an error that says what to do; an unexpected failure says nothing
-of the inside. Every request is admitted by itself, as at the other doors: `access` says who is who.
+*Guarantees:* no session is kept. A tool that fails returns an error that says what to do; an unexpected failure reveals no
+internals. Every request is authorized on its own, as at the other interfaces: `access` decides who the caller is.
 
-*But:* a subscriber hears of what was written through this door, not of what came in through another.
+*But:* a subscriber is notified of writes through MCP and of a redrawn map, not of writes through other interfaces.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ ASGI = Callable[[Any, Any, Any], Awaitable[None]]
 
 PATH = "/mcp"
 BEAT_S = 1.0
-"""Seconds between two signs of life of a call that takes long."""
+"""Seconds between two progress messages of a long call."""
 
 LIVE_TTL_MS = 5_000
-"""What depends on the memory may be read again after so many milliseconds."""
+"""The cache lifetime, in milliseconds, of answers that depend on the memory."""
 
 
 class Door:
-    """The handlers of one memory."""
+    """The MCP handlers for one memory."""
 
     def __init__(self, memento: Memento) -> None:
         """
@@ -59,7 +59,7 @@ class Door:
             SettingsError: `MEMENTO_TOOLS` names an unknown group.
         """
         groups = settings.offered_groups(memento.settings.cases)
-        # A tool that is not listed may be called all the same: another window may have been told of it.
+        # A client may also call a tool that is not listed: another window may have listed it.
         asking = memento.settings.mcp.confirmation
         self._tools = catalogue.tools(settings.TOOL_GROUPS, direct=True, confirmation=asking)
         self._schemas = {name: tool.describe()["inputSchema"] for name, tool in self._tools.items()}
@@ -71,12 +71,12 @@ class Door:
         self._shows_map = "sexpr" in groups
         if self._shows_map:
             memento.service.maps.redrawn.append(self._redrawn)
-            manifest_text(memento.context, None)  # so that there is one when a client asks for the tools
-        # As many calls at once as the rest of the service answers.
+            manifest_text(memento.context, None)  # draw the map before a client asks for the tools
+        # As many concurrent calls as the rest of the service allows.
         self._threads = anyio.CapacityLimiter(memento.settings.server.threads)
 
     def server(self) -> Server:
-        """The protocol over these handlers."""
+        """Return the MCP server over these handlers."""
         facts = catalogue.SERVER
         hint = CacheHint(ttl_ms=catalogue.LISTS_TTL_MS, scope="public")
         return Server(
@@ -106,14 +106,14 @@ class Door:
         made = kind.model_validate(self._lists[method])  # type: ignore[attr-defined]  # every result is a pydantic model
 
         async def send_list(context: Context, params: object) -> T:
-            # A copy, as the SDK fills in the hint for the cache.
+            # A copy, because the SDK writes the cache hint into it.
             copied: T = made.model_copy()
             return copied
 
         return send_list
 
     async def _listed_tools(self, context: Context, params: object) -> mcp.ListToolsResult:
-        """The tools, one with the map of the caller's memory in its description, as far as it is drawn."""
+        """List the tools; the description of one has the map of the caller's memory, if it is drawn already."""
         reach = self._reach(context)
         text = await anyio.to_thread.run_sync(
             lambda: manifest_text(reach.memory.context, reach.namespace), limiter=self._threads
@@ -121,11 +121,11 @@ class Door:
         return mcp.ListToolsResult.model_validate(catalogue.with_map(self._lists["tools/list"], text))
 
     def began(self) -> None:
-        """The loop of events runs; from now on who draws a map on a thread can tell the clients."""
+        """Note that the event loop runs: from now on a thread that draws a map can notify the clients."""
         self._loop = asyncio.get_running_loop()
 
     def _redrawn(self) -> None:
-        """A map was drawn anew: the list of tools shows it, and so does the resource."""
+        """Notify subscribers of a new map: it changes the list of tools and the resource."""
         if self._loop is None or self._loop.is_closed():
             return
         for event in (ToolsListChanged(), ResourceUpdated(uri="memento://manifest")):
@@ -178,13 +178,13 @@ class Door:
         )
 
     def _reach(self, context: Context) -> Reach:
-        """The memory as whoever sent this request was admitted to it."""
+        """Return the memory with the access rights of this request's sender."""
         request = cast(Request, context.request)
         named = request.query_params.get("namespace") or request.headers.get("memento-namespace")
         return Reach(memory=request.state.memory, namespace=named or None)
 
     async def _run_for_client(self, context: Context, work: Callable[[], T]) -> T:
-        """What work returns; its failure as an error of the protocol, as only tools have errors of their own."""
+        """Return what `work` returns; raise a failure as a protocol error, because only tools can return errors."""
         try:
             return await self._alive(context, work)
         except MementoError as error:
@@ -195,7 +195,7 @@ class Door:
             raise MCPError(mcp.INTERNAL_ERROR, "something broke inside; the log of the service says what") from error
 
     async def _alive(self, context: Context, work: Callable[[], T]) -> T:
-        """What work returns, done by a thread; a client that asked for progress is told every second that it goes on."""
+        """Run `work` in a thread and return its result; send progress every second to a client that asked for it."""
 
         async def beat() -> None:
             seconds = 0
@@ -205,7 +205,7 @@ class Door:
                 await context.session.report_progress(seconds, message=f"working for {seconds} s")
 
         def attempt() -> tuple[T | None, Exception | None]:
-            # The error is handed over by itself: a group of tasks would wrap it.
+            # Pass the error on by hand: a task group would wrap it.
             try:
                 return work(), None
             except Exception as error:
@@ -213,7 +213,7 @@ class Door:
 
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(beat)
-            # A thread cannot be stopped: when the client leaves, it ends by itself and nobody waits.
+            # A thread cannot be stopped: after the client disconnects it runs to its end, and nothing waits for it.
             made, error = await anyio.to_thread.run_sync(attempt, abandon_on_cancel=True, limiter=self._threads)
             tasks.cancel_scope.cancel()
         if error is not None:
@@ -228,7 +228,7 @@ class Door:
 
 def app(service: Service) -> ASGI:
     """
-    The application at `PATH`; it has a lifespan, which must run, and does not close the memory.
+    Return the application at `PATH`. Its lifespan must run; it does not close the memory.
 
     Raises:
         SettingsError: `MEMENTO_TOOLS` names an unknown group.
@@ -237,7 +237,7 @@ def app(service: Service) -> ASGI:
     door = Door(memento)
     server = door.server()
     most = 2 * memento.settings.limits.text_bytes + 65_536
-    # Older clients are answered in JSON alone; newer ones get a stream as soon as there is progress to tell.
+    # Older clients get plain JSON; newer ones get a stream as soon as there is progress to report.
     older, newer = (
         StreamableHTTPSessionManager(server, stateless=True, json_response=plain, max_request_body_size=most)
         for plain in (True, False)
@@ -268,7 +268,7 @@ def app(service: Service) -> ASGI:
 
 
 def _admit(memento: Memento, scope: Any, headers: Headers) -> Memento:
-    """The memory as the sender of a request may see it, the one place where it is chosen; raises `Unauthorised` or `Forbidden`."""
+    """Return the memory as the sender may see it, the one place that decides this; raise `Unauthorised` or `Forbidden`."""
     address, _ = scope.get("client") or ("", 0)
     caller = Caller(address=address, method=scope["method"], headers=headers)
     return memento.with_access(admit(caller, memento.service.tokens, required=memento.settings.server.token_required))
@@ -292,7 +292,7 @@ async def _refuse(send: Any, status: int, message: str, *headers: tuple[str, str
 
 
 QUESTION = "confirmation"
-"""The name by which the user's answer comes back."""
+"""The name under which the user's answer comes back."""
 
 
 def make_result(told: Told, notices: Iterable[str] = ()) -> mcp.CallToolResult:
@@ -308,7 +308,7 @@ def make_failure(message: str) -> mcp.CallToolResult:
 
 
 def can_ask(context: Context) -> bool:
-    """Whether the client shows questions to its user, and the revision lets a stateless server put one."""
+    """Tell whether the client can show questions to its user, and its revision lets a stateless server ask one."""
     capabilities = context.session.client_capabilities
     elicitation = capabilities.elicitation if capabilities else None
     shows_forms = elicitation is not None and (elicitation.form is not None or elicitation.url is None)

@@ -1,10 +1,10 @@
 """
-MCP over stdio: one JSON-RPC message a line, as a thin client of the running service.
+MCP over stdio: one JSON-RPC message per line, as a thin client of the running service.
 
-*Flow:* handshake and lists are answered right here; every other request goes to the service in the newest revision, each in a
-thread of its own, and comes back in the revision of the client.
+*Flow:* the shim answers the handshake and the lists itself. It sends every other request to the service in the newest protocol
+revision, each in its own thread, and translates the answer to the client's revision.
 
-*Guarantees:* nothing but JSON-RPC reaches standard output: what anybody else prints there goes to standard error.
+*Guarantees:* only JSON-RPC reaches standard output; anything else that is printed goes to standard error.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ PARSE_ERROR, INVALID_REQUEST, INTERNAL_ERROR, UNSUPPORTED = -32700, -32600, -326
 
 _KEY = "io.modelcontextprotocol/"
 NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
-"""Which parameter of a request is also its `Mcp-Name`."""
+"""The parameter of a request that is repeated in the header `Mcp-Name`, by method."""
 
 WATCH_S = 30.0
-"""Seconds between two looks at the map that a client of an older revision was shown."""
+"""Seconds between two checks whether the map has changed, for a client of an older revision."""
 
 FAREWELL_S = 10.0
-"""Calls that run when the client closes its end may go on for so long."""
+"""Seconds that running calls may take after the client has closed its end."""
 
 
 class Shim:
-    """One client at the other end of two pipes."""
+    """The server for one client on standard input and output."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class Shim:
     ) -> None:
         """
         Args:
-            groups, direct, confirmation: which tools are listed, as for `catalogue.tools`.
+            groups, direct, confirmation: which tools to list, as for `catalogue.tools`.
         """
         self._service = service
         self._lists = catalogue.lists(groups, direct=direct, confirmation=confirmation)
@@ -71,17 +71,17 @@ class Shim:
         self._out = out
         self._writing = threading.Lock()
         self._older: Json = {}
-        """What an older client said of itself in the handshake."""
+        """What an older client said about itself in the handshake."""
         self._running: dict[object, http.client.HTTPConnection | None] = {}
         self._listening: set[object] = set()
         self._questions = itertools.count(1)
         self._answers: dict[object, queue.SimpleQueue[Json]] = {}
         self._shown: str | None = None
-        """The map that an older client has seen last; None before it asked for the tools."""
+        """The map that an older client saw last; None before it asked for the tools."""
         self._over = threading.Event()
 
     def serve_lines(self, lines: Iterator[bytes]) -> None:
-        """Answer every line until there are no more; what still runs then may end."""
+        """Answer every line until the input ends, then let running calls finish."""
         threads: list[threading.Thread] = []
         for line in lines:
             if line.strip() and (work := self._read_message(line)):
@@ -97,7 +97,7 @@ class Shim:
             thread.join(FAREWELL_S)
 
     def _read_message(self, line: bytes) -> Json | None:
-        """Answer a message, or return the request that the service has to answer."""
+        """Answer a message here, or return it as a request for the service."""
         try:
             message = json.loads(line)
         except (ValueError, RecursionError):
@@ -150,7 +150,7 @@ class Shim:
         return None
 
     def _map(self) -> str:
-        """The map of the memory for the tool that shows it, when that is listed and a service runs that can tell."""
+        """Return the map for the expression tool, if that tool is listed and a service runs; otherwise an empty string."""
         return self._service.map_text() if self._shows_map else ""
 
     @property
@@ -158,7 +158,7 @@ class Shim:
         return any(tool["name"] == group_tools.EXPRESSION_TOOL for tool in self._lists["tools/list"]["tools"])
 
     def _watch_map(self, text: str) -> None:
-        """Tell a client of an older revision, which cannot subscribe, when the map that it was shown is another one."""
+        """Notify a client of an older revision, which cannot subscribe, when the map has changed."""
         is_watched, self._shown = self._shown is not None, text
         if not is_watched:
             threading.Thread(target=self._announce_changes, daemon=True).start()
@@ -171,7 +171,7 @@ class Shim:
                 self._send_line({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
 
     def _introduce(self, params: Json) -> Json:
-        """The answer to `initialize`: the client's revision where we speak it, else our newest of that era."""
+        """Return the answer to `initialize`: the client's revision if we support it, else our newest with a handshake."""
         asked = params.get("protocolVersion")
         self._older = {
             f"{_KEY}clientInfo": params.get("clientInfo") or {"name": "unknown", "version": ""},
@@ -193,7 +193,7 @@ class Shim:
         return {"capabilities": capabilities, "instructions": self._instructions}
 
     def _call(self, message: Json) -> None:
-        """Let the service answer a request; whatever goes wrong is the answer too."""
+        """Let the service answer a request; answer with the error if that fails."""
         own = message["id"]
         try:
             while message:
@@ -201,7 +201,7 @@ class Shim:
         except MementoError as error:
             self._tell(message, str(error))
         except (OSError, http.client.HTTPException, ValueError, AttributeError) as error:
-            # The connection was closed under us because the client no longer wants the answer, or the service died.
+            # The connection was closed because the client cancelled the request, or because the service died.
             if own in self._running:
                 logger.warning("shim.broken", extra={"error": type(error).__name__})
                 self._tell(message, "the service stopped in the middle of a call: try again")
@@ -209,7 +209,7 @@ class Shim:
             self._running.pop(own, None)
 
     def _passed_on(self, message: Json) -> Json:
-        """One round trip; returns the request again when the user had to be asked first, else nothing."""
+        """Make one round trip; if the user had to be asked first, return the request to send next, else None."""
         older = _revision(message) is None
         sent = self._as_modern(message) if older else message
         connection = self._service.post(sent, _headers(sent))
@@ -220,7 +220,7 @@ class Shim:
         try:
             for answer in _messages(connection.getresponse()):
                 if "method" not in answer:
-                    answer["id"] = message["id"]  # what was refused before it was read has none
+                    answer["id"] = message["id"]  # a request that was refused unread has no id in its answer
                 if older and "result" in answer:
                     if answer["result"].get("resultType") == "input_required":
                         return self._with_answers(message, answer["result"])
@@ -238,7 +238,7 @@ class Shim:
         return {**message, "params": {**params, "_meta": meta}}
 
     def _with_answers(self, message: Json, result: Json) -> Json:
-        """The request once more, with what the user said to each question of the service."""
+        """Return the request again, with the user's answer to each question of the service."""
         answers = {}
         for name, request in result["inputRequests"].items():
             own = f"memento-{next(self._questions)}"
@@ -252,14 +252,14 @@ class Shim:
         return {**message, "params": {**message.get("params", {}), "inputResponses": answers, **state}}
 
     def _stop(self, own: object) -> None:
-        """Hang up on the service: the client no longer wants the answer."""
+        """Close the connection to the service: the client cancelled the request."""
         connection = self._running.pop(own, None)
         if connection is not None and connection.sock is not None:
             with suppress(OSError):
                 connection.sock.shutdown(2)
 
     def _tell(self, request: Json, failure: str) -> None:
-        """Why a request could not be answered: in the result of a tool, where the model can read it, else as an error."""
+        """Send why a request failed: for a tool in its result, where the model can read it, otherwise as an error."""
         if request.get("method") != "tools/call":
             self._fail(request["id"], INTERNAL_ERROR, failure)
             return
@@ -276,14 +276,14 @@ class Shim:
 
     def _send_line(self, message: Json) -> None:
         line = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", errors="replace") + b"\n"
-        # A client that left reads nothing, and is told nothing.
+        # A client that has disconnected gets no answer.
         with self._writing, suppress(OSError, ValueError):
             self._out.write(line)
             self._out.flush()
 
 
 def claimed_stdout() -> BinaryIO:
-    """Standard output for the protocol alone; from now on everybody else's goes to standard error."""
+    """Take standard output for the protocol alone; anything else that is printed goes to standard error."""
     wire = os.fdopen(os.dup(1), "wb")
     try:
         os.dup2(2, 1)
@@ -293,7 +293,7 @@ def claimed_stdout() -> BinaryIO:
 
 
 def _revision(message: Json) -> str | None:
-    """The revision that a request names, which those of the newer era do."""
+    """Return the protocol revision in a request; older clients name none."""
     meta = message.get("params", {}).get("_meta")
     named = meta.get(f"{_KEY}protocolVersion") if isinstance(meta, dict) else None
     return None if named is None else str(named)
@@ -305,14 +305,14 @@ def _modern(result: Json) -> Json:
 
 
 def _as_older(result: Json) -> Json:
-    """A result without what the older revisions do not know."""
+    """Return a result without the fields that older revisions do not know."""
     meta = {name: value for name, value in result.get("_meta", {}).items() if not name.startswith(_KEY)}
     kept = {name: one for name, one in result.items() if name not in ("resultType", "ttlMs", "cacheScope", "_meta")}
     return {**kept, "_meta": meta} if meta else kept
 
 
 def _headers(message: Json) -> Mapping[str, str]:
-    """What the newest revision repeats of a message in the headers of its POST."""
+    """Return the headers in which the newest revision repeats parts of a message."""
     method, params = str(message["method"]), message["params"]
     named = params.get(NAMED_BY.get(method, ""))
     headers = {"MCP-Protocol-Version": str(_revision(message)), "Mcp-Method": _as_header(method)}
@@ -321,7 +321,7 @@ def _headers(message: Json) -> Mapping[str, str]:
 
 def _as_header(value: str) -> str:
     """
-    A value as the protocol writes it in a header: as it is, or in base64 where a header could not hold it.
+    Encode a value for a header: as it is, or as base64 if a header cannot contain it.
 
     >>> _as_header("memento_note"), _as_header("é")
     ('memento_note', '=?base64?w6k=?=')
@@ -332,7 +332,7 @@ def _as_header(value: str) -> str:
 
 
 def _messages(response: http.client.HTTPResponse) -> Iterator[Any]:
-    """The JSON-RPC messages of a response, which is one object or a stream of events."""
+    """Yield the JSON-RPC messages of a response, which is one object or an event stream."""
     media = response.headers.get_content_type()
     if media == "application/json":
         yield json.loads(response.read())
@@ -346,15 +346,15 @@ def _messages(response: http.client.HTTPResponse) -> Iterator[Any]:
 
 
 PATIENCE_S = 60.0
-"""How long a service may take until it listens: a first start may read large libraries from a cold disk."""
+"""Seconds that a service may take to start: the first start may read large libraries from a cold disk."""
 
 POLL_S = 0.05
 MAP_S = 1.0
-"""A list of tools waits no longer for the map of the memory."""
+"""Seconds that a list of tools waits for the map of the memory."""
 
 
 class Service:
-    """The service that owns a data folder; every call has a connection of its own."""
+    """The service that owns a data folder; every call opens a new connection."""
 
     def __init__(self, home: DataFolder, namespace: str) -> None:
         self._home = home
@@ -363,7 +363,7 @@ class Service:
 
     def post(self, body: Mapping[str, object], headers: Mapping[str, str]) -> http.client.HTTPConnection:
         """
-        Send one message to `/mcp`; the connection has the response.
+        Send one message to `/mcp` and return the connection, which has the response.
 
         Raises:
             Unreachable: no service runs and none could be started; says why.
@@ -381,7 +381,7 @@ class Service:
             try:
                 connection.request("POST", path, json.dumps(body).encode(), {**sent, **token})
             except ConnectionError as error:
-                # It may have stopped just now; nothing was answered, but a message that was sent is not sent twice.
+                # The service may just have stopped. A message that was sent is not sent twice, although nothing was answered.
                 if last or not isinstance(error, ConnectionRefusedError):
                     raise Unreachable("the service stopped in the middle of a call: try again") from error
                 continue
@@ -389,7 +389,7 @@ class Service:
         raise AssertionError("unreachable")
 
     def map_text(self) -> str:
-        """The map of the namespace in 500 tokens from a service that runs; empty where none does, or when it takes too long."""
+        """Return the map of the namespace, in 500 tokens; empty if no service runs or it takes too long."""
         owner = self._home.serving_owner()
         if owner is None:
             return ""
@@ -407,19 +407,19 @@ class Service:
             connection.close()
 
     def wake(self) -> None:
-        """Have the service running before it is asked; a failure is told when it is."""
+        """Start the service before its first request; a failure is reported at that request."""
         with suppress(MementoError):
             self.owner()
 
     def owner(self) -> Owner:
-        """Who serves, and where; starts a service when none runs."""
+        """Return who serves the folder, and where; start a service if none runs."""
         with self._starting:
             if owner := self._home.serving_owner():
                 return owner
             return self._start()
 
     def _start(self) -> Owner:
-        # It belongs to no window: it must outlive this process, and its output must not reach the client.
+        # The service must outlive this process, and its output must not reach the client.
         with (self._home.path / "serve.log").open("ab") as log:
             child = subprocess.Popen(
                 [sys.executable, "-P", "-m", "memento", "--home", str(self._home.path), "serve", *self._port()],
@@ -427,14 +427,14 @@ class Service:
                 stdout=log,
                 stderr=log,
                 cwd=self._home.path,
-                # What is this window's own does not become everybody's default.
+                # A setting of this window must not become the default for every client of the service.
                 env={name: value for name, value in os.environ.items() if name != "MEMENTO_NAMESPACE"},
                 start_new_session=True,
             )
         until = time.monotonic() + PATIENCE_S
         while time.monotonic() < until:
             if owner := self._home.serving_owner():
-                # Another window may have been faster: then its service is ours too, and this one must not wait for its turn.
+                # Another window may have been faster: use its service, and do not let this one wait for the lock.
                 if owner.pid != child.pid:
                     child.terminate()
                 return owner
@@ -446,7 +446,7 @@ class Service:
         )
 
     def _port(self) -> list[str]:
-        """A free port instead of the usual one, when somebody else has that: who looks finds it in the data folder."""
+        """Return options for a free port if another program uses the usual one; clients find the port in the data folder."""
         knobs = settings.load_client(self._home.settings_file).server
         family = socket.AF_INET6 if ":" in knobs.host else socket.AF_INET
         try:

@@ -1,4 +1,4 @@
-"""What a tool is: a name, described arguments, an answer with a schema, and a function over the caller's memory."""
+"""The parts of a tool: a name, described arguments, an answer with a schema, and a function over the caller's memory."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ Json = dict[str, Any]
 
 
 class Arguments(msgspec.Struct, frozen=True, kw_only=True):
-    """What a tool is given; each field is `Annotated` with a sentence for the model."""
+    """The arguments of a tool; each field is `Annotated` with a sentence for the model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reach:
-    """What a call reaches: the memory as its caller may see it, and the namespace that the request names."""
+    """The context of a call: the memory with the caller's access rights, and the namespace that the request names."""
 
     memory: Memento
     namespace: str | None
@@ -35,7 +35,7 @@ class Reach:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """The answer of a tool: a noun, and the sentence that stands for it; without one its JSON does."""
+    """The result of a tool: an answer, and its text for the model; without a text, the answer's JSON."""
 
     answer: object
     text: str | None = None
@@ -44,9 +44,9 @@ class Told:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
     """
-    A question to the user that comes before the tool does anything.
+    A question to the user, asked before the tool does anything.
 
-    `instead` is the answer where no question can be put, `refused` the one when they say no.
+    `instead` is the answer if the client cannot ask, `refused` the one if the user says no.
     """
 
     question: str
@@ -56,7 +56,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """One tool; the four claims are the hints of the protocol."""
+    """One tool; its four flags are the hints of the protocol."""
 
     name: str
     title: str
@@ -65,16 +65,16 @@ class Tool:
     answer: type
     run: Callable[[Reach, Any], Told | Ask]
     asks: tuple[type[Operation[Any]], ...]
-    """The operations that a call may ask."""
+    """The operations that a call may use."""
     also: Mapping[str, str] = field(default_factory=dict)
-    """The names that the same arguments have over HTTP, where they are others: a call may use these."""
+    """Other names that arguments have over HTTP, which a call may use too, each with the tool's name for it."""
     reads_only: bool = False
     destroys: bool = False
     repeats_harmlessly: bool = False
     reaches_out: bool = False
 
     def describe(self) -> Json:
-        """The entry in `tools/list`."""
+        """Return the entry in `tools/list`."""
         return {
             "name": self.name,
             "title": self.title,
@@ -92,10 +92,10 @@ class Tool:
 
     def parse_arguments(self, given: Mapping[str, object]) -> Arguments:
         """
-        The arguments of a call; numbers and truths may come as text.
+        Parse the arguments of a call; numbers and booleans may come as text.
 
         Raises:
-            InputError: one is unknown, missing, or of the wrong type; says which there are.
+            InputError: an argument is unknown, missing, or of the wrong type; names those there are.
         """
         fields = {field.encode_name: field for field in msgspec.structs.fields(self.arguments)}
         given = {self.also.get(name, name) if name not in fields else name: value for name, value in given.items()}
@@ -109,13 +109,13 @@ class Tool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Argument:
-    """How an argument of a tool differs from the field of the operation that it stands for."""
+    """How an argument of a tool differs from the operation's field that it sets."""
 
     field: str
     description: str = ""
-    """In words for a model; default those of the declaration."""
+    """The description for a model; default the declaration's."""
     default: Any = msgspec.NODEFAULT
-    """Where a tool's differs from the operation's."""
+    """The default, if it differs from the operation's."""
 
 
 NAMESPACE = Argument(field="namespace", description="The namespace; default that of the connection.")
@@ -135,12 +135,12 @@ def tool_over(
     reaches_out: bool = False,
 ) -> Tool:
     """
-    Make a tool of an operation: its types, bounds and defaults under the tool's names, with the tool's words.
+    Make a tool from an operation: the operation's types, bounds and defaults, with the tool's names and descriptions.
 
     Args:
-        arguments: those that the tool has, by name; a field that is not among them keeps its default.
-        wrap: a noun and its field, for an answer that is a tuple: a tool answers with an object.
-        reads_only, repeats_harmlessly: default as the operation says.
+        arguments: the tool's arguments by name; a field of the operation that none of them sets keeps its default.
+        wrap: a class and its field, for an answer that is a tuple, because a tool must return an object.
+        reads_only, repeats_harmlessly: default as the operation declares.
     """
     complete(operation)
     declared = fields_of(operation)
@@ -185,7 +185,7 @@ def tool_over(
 
 
 def schema(of: type) -> Json:
-    """The JSON Schema of a noun or of arguments, an object at its root."""
+    """Return the JSON Schema of an answer or of arguments, with an object at its root."""
     made = msgspec.json.schema(of, schema_hook=schema_of_iri)
     inside = made.get("$defs", {})
     root = inside.pop(made["$ref"].rsplit("/", 1)[-1]) if "$ref" in made else made
@@ -195,20 +195,20 @@ def schema(of: type) -> Json:
 
 
 def describe_argument(arguments: type[Arguments], name: str) -> str:
-    """The sentence of an argument."""
+    """Return the description of an argument."""
     metas = get_type_hints(arguments, include_extras=True)[name].__metadata__
     return str(next(one.description for one in reversed(metas) if isinstance(one, Meta) and one.description))
 
 
 def to_structured(answer: object) -> Json:
-    """A noun as `structuredContent`: what is None is left out."""
+    """Return an answer as `structuredContent`, without fields that are None."""
     made = _without_none(plain(answer))
     assert isinstance(made, dict)
     return made
 
 
 def text_of(told: Told) -> str:
-    """What stands in the text of a result."""
+    """Return the text of a result."""
     return told.text if told.text is not None else json.dumps(to_structured(told.answer), ensure_ascii=False)
 
 

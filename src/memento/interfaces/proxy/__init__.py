@@ -1,8 +1,8 @@
 """
-A provider's address with a memory: requests go on to the provider with what is remembered, answers come back byte for byte.
+The proxy for model providers: it adds memories to requests, forwards them, and returns the answers byte for byte.
 
-*Flow:* `routes` (which request this is) → `blocks` (`dialects` reads it; the earlier blocks, and a new one from recall, are put
-in) → `relay` (there and back).
+*Flow:* `routes` (which request this is) → `blocks` (`dialects` parses it; the earlier blocks and a new one from recall are
+inserted) → `relay` (to the provider and back).
 
-*Guarantees:* outside of the blocks a request is the client's, byte for byte; whatever fails here, the request goes on.
+*Guarantees:* outside of the blocks, a request is forwarded byte for byte. If enriching it fails, it is forwarded without memories.
 """

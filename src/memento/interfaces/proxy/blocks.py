@@ -1,12 +1,12 @@
 """
-The blocks of memories in conversations: recall makes one, it is put in, kept, and put in again.
+The blocks of memories in conversations: a block is made by recall, inserted into the request, stored, and inserted again later.
 
-So a prefix that a provider has cached stays as it was.
+That keeps the prompt prefix that a provider has cached unchanged.
 
-*Guarantees:* what comes back is what was kept, character for character, also after a restart; a block goes for good, and is
-overwritten, with any of the memories in it. A file that is broken or cannot be written costs cache hits, nothing else.
+*Guarantees:* a stored block is returned character for character, also after a restart. When any memory in a block is forgotten, the
+block is deleted and overwritten. A file that is broken or cannot be written costs cache hits, nothing else.
 
-*But:* the file holds what the blocks say; it is readable by this user alone. Keys are digests.
+*But:* the file contains the text of the blocks; only this user can read it. Keys are digests.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-PARAMETERS = 500  # in one statement; SQLite before 3.32 allows 999
-USED_S = 3600.0  # how exactly it is known when a block was last used
-CAPTURES = 256  # turns that may wait to be captured
-SPARE = 0.05  # how much of the bound is freed at once
+PARAMETERS = 500  # the most in one statement; SQLite before 3.32 allows 999
+USED_S = 3600.0  # the precision of a block's time of last use, in seconds
+CAPTURES = 256  # the most turns that may wait to be captured
+SPARE = 0.05  # the share of the bound that is freed at once
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS block (
@@ -68,7 +68,7 @@ CREATE TRIGGER IF NOT EXISTS unshown AFTER DELETE ON block BEGIN DELETE FROM sho
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """A block as it is written inside a JSON string, on which side of the turn it stands, how many memories, and since when."""
+    """A block, escaped for a JSON string; its side of the turn, its number of memories, and when it was made."""
 
     text: str
     behind: bool
@@ -77,13 +77,13 @@ class Block:
 
 
 class Sticky:
-    """Key of a turn → its block, in one SQLite file. Safe to use from many threads."""
+    """The store of blocks by the key of their turn, in one SQLite file. Safe to use from many threads."""
 
     def __init__(self, home: DataFolder, most: int) -> None:
         """
         Args:
-            home: the data folder; its file is made when there is something to keep.
-            most: blocks that are kept; beyond it the longest unused go. 0 keeps none.
+            home: the data folder; the file is created with the first block.
+            most: the most blocks to keep; beyond that the least recently used are deleted. 0 keeps none.
         """
         self._home, self._path, self._most = home, home.blocks, most
         self._lock = threading.Lock()
@@ -93,7 +93,7 @@ class Sticky:
         self._gone: dict[str, float] = {}
 
     def find_blocks(self, keys: Sequence[bytes]) -> dict[bytes, Block]:
-        """The blocks that there are for these keys."""
+        """Return the stored blocks for these keys."""
 
         def select_blocks(db: sqlite3.Connection) -> dict[bytes, Block]:
             found, now = {}, time.time()
@@ -111,7 +111,7 @@ class Sticky:
         return (self._attempt(select_blocks) if keys and self._path.exists() else None) or {}
 
     def list_latest(self, limit: int) -> list[Block]:
-        """List the blocks that were put into prompts last, the latest first."""
+        """List the blocks that were put into prompts last, latest first."""
 
         def select_latest(db: sqlite3.Connection) -> list[Block]:
             rows = db.execute("SELECT text, behind, memories, made FROM block ORDER BY made DESC LIMIT ?", (limit,))
@@ -124,10 +124,10 @@ class Sticky:
 
     def put(self, key: bytes, block: Block, iris: Collection[str]) -> None:
         """
-        Keep a block in place of what the key had.
+        Store a block under a key, in place of an earlier one.
 
         Args:
-            iris: whatever has text in it; with one that was forgotten since the block was made it is not kept.
+            iris: everything whose text is in the block. If one was forgotten since the block was made, the block is not stored.
         """
 
         def insert_block(db: sqlite3.Connection) -> None:
@@ -143,7 +143,7 @@ class Sticky:
 
     def forget_shown(self, iris: Sequence[str]) -> None:
         """
-        Remove every block that shows one of these, and overwrite what it said.
+        Delete and overwrite every block that shows one of these.
 
         Raises:
             GraphError: the file could neither be changed nor deleted.
@@ -161,7 +161,7 @@ class Sticky:
                 )
                 self._count -= gone.rowcount
             db.commit()
-            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # the log still holds what was deleted
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # the write-ahead log still contains what was deleted
             return True
 
         if not self._attempt(delete):
@@ -169,7 +169,7 @@ class Sticky:
 
     def forget_all(self) -> None:
         """
-        Remove every block; others may be made afterwards.
+        Delete every block; new ones may be stored afterwards.
 
         Raises:
             GraphError: the file could not be deleted.
@@ -182,7 +182,7 @@ class Sticky:
             self._delete_all()
 
     def close(self) -> None:
-        """Let go of the file; calling it twice is harmless."""
+        """Close the file; calling it twice is harmless."""
         with self._lock:
             if self._db:
                 self._db.close()
@@ -202,7 +202,7 @@ class Sticky:
             (self._count,) = db.execute("SELECT count(*) FROM block").fetchone()
 
     def _attempt(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
-        """What the work gives; None, and nothing is tried any more, when the file fails."""
+        """Return the result of `work`; if the file fails, return None and stop using the file."""
         with self._lock:
             if not self._is_usable:
                 return None
@@ -219,7 +219,7 @@ class Sticky:
         try:
             return self._connect()
         except sqlite3.DatabaseError:
-            self._home.delete_blocks()  # no database, or a broken one
+            self._home.delete_blocks()  # the file is not a database, or is broken
             return self._connect()
 
     def _connect(self) -> sqlite3.Connection:
@@ -251,7 +251,7 @@ INSTRUCTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Enriched:
-    """A body to forward, and what is to be told about it; `capture` keeps what was said, once the provider has answered."""
+    """A body to forward, with its state for the response headers; call `capture` once the provider has answered."""
 
     body: bytes
     state: State
@@ -260,7 +260,7 @@ class Enriched:
 
 
 class Enricher:
-    """Puts blocks into requests. Safe to use from many threads."""
+    """Insert blocks into requests. Safe to use from many threads."""
 
     def __init__(self, sticky: Sticky, knobs: ProxySettings) -> None:
         self._sticky, self._knobs = sticky, knobs
@@ -269,13 +269,13 @@ class Enricher:
         self._captured = threading.BoundedSemaphore(CAPTURES)
 
     def enrich(self, body: bytes, dialect: Dialect, context: Context, namespace: str | None) -> Enriched:
-        """The request with its blocks; the same bytes where it has none or cannot be read."""
+        """Return the request with its blocks; the same bytes if it has none or cannot be parsed."""
         try:
             scope = context.scope(namespace)
             conversation = read_conversation(body, dialect, f"{scope.tenant} {scope.namespace}")
         except Unreadable:
             return Enriched(body, "skipped")
-        except Exception as error:  # nothing that goes wrong here may stand between a client and its provider
+        except Exception as error:  # a failure here must not stop the request
             return Enriched(body, _report_failure(error))
         if not conversation.turns or _is_utility(conversation):
             return Enriched(body, "skipped")
@@ -292,14 +292,14 @@ class Enricher:
             return Enriched(body, _report_failure(error))
 
     def close(self) -> None:
-        """Take no more questions."""
+        """Stop the threads; running recalls and captures are not waited for."""
         self._recalls.shutdown(wait=False, cancel_futures=True)
         self._captures.shutdown(wait=False, cancel_futures=True)
 
     def _prepare_capture(
         self, conversation: Conversation, context: Context, namespace: str | None
     ) -> Callable[[], None] | None:
-        """Return what captures the last turn in the background; None where the namespace captures nothing, or nobody spoke."""
+        """Return a function that captures the last turn in the background; None if nothing is captured or nobody spoke."""
         if not conversation.is_open or not context.settings.capture.is_on or not context.access.may("write"):
             return None
         first, last = conversation.turns[0], conversation.turns[-1]
@@ -316,10 +316,10 @@ class Enricher:
                 self._captured.release()
 
         def submit() -> None:
-            if not self._captured.acquire(blocking=False):  # whoever asks must not wait for it
+            if not self._captured.acquire(blocking=False):  # the client must not wait for a capture
                 telemetry.count("proxy.not_captured")
                 return
-            with suppress(RuntimeError):  # it is being closed
+            with suppress(RuntimeError):  # the pool is being closed
                 self._captures.submit(keep)
 
         return submit
@@ -327,7 +327,7 @@ class Enricher:
     def _current(
         self, conversation: Conversation, blocks: dict[bytes, Block], context: Context, namespace: str | None
     ) -> tuple[State, Block | None]:
-        """The block of the last turn, put among the others, and how it came about."""
+        """Return the block of the last turn, adding it to `blocks`, and the state for the response headers."""
         turn = conversation.turns[-1]
         known = blocks.get(turn.key)
         if not conversation.is_open:
@@ -352,7 +352,9 @@ class Enricher:
 
     def _recall_for(self, turn: Turn, context: Context, namespace: str | None) -> tuple[Block, set[str]] | None:
         began = time.time()
-        question = shorten_question(context.redact_question(turn.said, namespace))  # half a secret would be none
+        question = shorten_question(
+            context.redact_question(turn.said, namespace)
+        )  # redact before cutting: half a secret would not be recognized
         found = peek(Recall(question, namespace=namespace), context)
         if not found.memories:
             return None
@@ -377,14 +379,14 @@ def _with_blocks(body: bytes, conversation: Conversation, blocks: Mapping[bytes,
 
 
 def _is_utility(conversation: Conversation) -> bool:
-    # One token is asked for by clients that only look whether the key works.
+    # Clients that only test the API key ask for one token.
     if conversation.most_tokens is not None and conversation.most_tokens <= 1:
         return True
     return is_utility(conversation.turns[-1].said, conversation.system)
 
 
 def _iris(found: Recollection) -> list[str]:
-    """Whatever memory, note or entity the block shows something of."""
+    """Return every memory, note and entity that the block shows something of."""
     others = [one.note.iri for one in found.memories if one.note] + [one.iri for one in found.entities]
     return [*others, *(iri for one in found.memories for iri in _chain(one))]
 

@@ -1,12 +1,12 @@
 """
-A request in one of the four dialects as a conversation: who said what, which turns are a person's, where a block may stand.
+Parse a request in one of the four dialects as a conversation: who said what, which turns are a person's, where a block may go.
 
-A block goes into the last text of a person's turn, before its first character. Where that text or something behind it in the
-same turn is marked for the provider's cache, it goes behind all of the turn instead: what is to be cached stays as it was.
-The request is read as text with the places of its values, so that a block can be put in without writing the rest again.
+A block goes before the first character of the last text in a person's turn. If that text, or something after it in the same turn,
+is marked for the provider's cache, the block goes after the whole turn instead, so that the cached part stays unchanged. The
+request is parsed with the positions of its values, so that a block can be inserted without writing the rest again.
 
-*Guarantees:* taking out what `splice_in` put in gives the document back, byte for byte. A document that two readers could
-understand differently, as one with a key twice, is refused.
+*Guarantees:* removing what `splice_in` inserted gives the original document, byte for byte. A document that two parsers could
+understand differently, for example one with a duplicate key, is refused.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _blank = re.compile(r"[ \t\n\r]*").match
 
 
 class Unreadable(Exception):
-    """No JSON, or JSON that means nothing certain; it is left as it is."""
+    """The body is not JSON, or ambiguous JSON; it is forwarded unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A value and its place in the text: `text[start:end]` is how it is written."""
+    """A value and its position: `text[start:end]` is its source text."""
 
     start: int
     end: int
@@ -38,14 +38,14 @@ class Span:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Splice:
-    """Text to put in before the character at a position."""
+    """Text to insert before the character at a position."""
 
     at: int
     text: str
 
 
 def document(body: bytes) -> tuple[str, Span]:
-    """The text of a UTF-8 body, a byte order mark included, and its one value; raises `Unreadable`."""
+    """Return the text of a UTF-8 body, with its byte order mark if it has one, and its one value; raise `Unreadable`."""
     try:
         text = body.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -58,7 +58,7 @@ def document(body: bytes) -> tuple[str, Span]:
 
 def members(text: str, span: Span) -> dict[str, Span]:
     """
-    The values of an object by key; raises `Unreadable` when a key comes twice.
+    Return the values of an object by key; raise `Unreadable` for a duplicate key.
 
     >>> text, whole = document(b'{"a": [1, 2]}')
     >>> members(text, whole)["a"]
@@ -68,7 +68,7 @@ def members(text: str, span: Span) -> dict[str, Span]:
     at = _after_blank(text, span.start + 1)
     while text[at] != "}":
         key = _scan_value(text, at)
-        one = _scan_value(text, _after_blank(text, _after_blank(text, key.end) + 1))  # behind the colon
+        one = _scan_value(text, _after_blank(text, _after_blank(text, key.end) + 1))  # after the colon
         if str(key.value) in found:
             raise Unreadable("a key comes twice")
         found[str(key.value)] = one
@@ -78,7 +78,7 @@ def members(text: str, span: Span) -> dict[str, Span]:
 
 def items(text: str, span: Span) -> list[Span]:
     """
-    The values of an array, in their order.
+    Return the values of an array, in order.
 
     >>> text, whole = document(b'[1, "b"]')
     >>> [one.start for one in items(text, whole)]
@@ -94,7 +94,7 @@ def items(text: str, span: Span) -> list[Span]:
 
 def splice_in(text: str, splices: Iterable[Splice]) -> bytes:
     """
-    The document with something put in at some places.
+    Return the document with texts inserted at some positions.
 
     >>> splice_in('["b"]', [Splice(2, "a ")])
     b'["a b"]'
@@ -115,7 +115,7 @@ def _scan_value(text: str, at: int) -> Span:
 
 
 def _skip_comma(text: str, at: int) -> int:
-    """Where the next member begins, or the bracket that closes."""
+    """Return the position of the next member, or of the closing bracket."""
     at = _after_blank(text, at)
     return _after_blank(text, at + 1) if text[at] == "," else at
 
@@ -125,7 +125,7 @@ def _after_blank(text: str, at: int) -> int:
     return found.end() if found else at
 
 
-# Elements that clients put into a person's turn; what is inside is theirs. The first is our own block, echoed by a client.
+# Elements that clients add to a person's turn; their content is not the person's. The first is our own block, echoed by a client.
 ELEMENTS = (
     "memento",
     "system-reminder",
@@ -137,7 +137,7 @@ ELEMENTS = (
     "local-command-stderr",
     "local-command-caveat",
 )
-QUESTION_CHARACTERS = 2000  # of a longer text the beginning and the end are asked: a pasted page stands in the middle
+QUESTION_CHARACTERS = 2000  # of a longer text, use the beginning and the end: a pasted page is in the middle
 
 _tag = re.compile(rf"<(/?)({'|'.join(ELEMENTS)})(?:\s[^<>]*)?>", re.IGNORECASE)
 _VERBS = (
@@ -145,21 +145,21 @@ _VERBS = (
 )
 _CHAT = r"(?:chat|conversation|messages?|session|dialogue|thread|exchange)"
 _TITLE = rf"\b{_VERBS}\b.{{0,80}}\b(?:an?|\d[\w\s-]{{0,40}})\s++(?:[\w,-]++\s++){{0,6}}title\b"
-# "a short title for this chat": of the chat itself; "the title of the book", "a title for my post" are a person's wishes.
+# "a short title for this chat" names the chat itself; "the title of the book" and "a title for my post" are a person's requests.
 _NAMES_CHAT = re.compile(
     rf"{_TITLE}.{{0,80}}?\b(?:the|this|our|user's)\s+(?:[\w-]++\s++){{0,2}}{_CHAT}\b", re.DOTALL | re.IGNORECASE
 )
-# A system prompt that is short and speaks of both is there for nothing else.
+# A short system prompt that mentions both a title and a chat has no other purpose.
 _IS_FOR_NAMES = re.compile(rf"{_TITLE}|\binto an? (?:\w+ )?title\b", re.DOTALL | re.IGNORECASE)
 _SPEAKS_OF_CHAT = re.compile(rf"\b{_CHAT}\b", re.IGNORECASE)
 _TASK = re.compile(r"\A\s*### Task:.*(?:<chat_history>|### Chat History)", re.DOTALL | re.IGNORECASE)
 UTILITY_CHARACTERS = 1500
-"""Characters of a question and of a system prompt that may be for names."""
+"""The characters of a question that are searched for a title request, and the longest system prompt that may be one."""
 
 
 def strip_programs(text: str) -> str:
     """
-    The text without what programs put around it; empty when nothing of it is a person's.
+    Remove what programs put around a person's text; the result is empty if nothing is a person's.
 
     >>> strip_programs("<memento>\\n…\\n</memento>\\n\\nWhere do I live?"), strip_programs("Hi.<system>Be brief.</system>")
     ('Where do I live?', 'Hi.')
@@ -179,7 +179,7 @@ def strip_programs(text: str) -> str:
         while ends[name] and ends[name][0][0] < end and not slash:
             ends[name].popleft()
         if slash and name == "memento":
-            kept, at = [], end  # an echo whose beginning was cut off
+            kept, at = [], end  # an echoed block whose beginning was cut off
         elif not slash:
             kept.append(text[at:start])
             at = ends[name][0][1] if ends[name] else len(text)
@@ -188,12 +188,12 @@ def strip_programs(text: str) -> str:
 
 def shorten_question(text: str) -> str:
     """
-    The text as a question for recall: of a long one the beginning and the end.
+    Shorten a text to a question for recall: of a long one, keep the beginning and the end.
 
     >>> len(shorten_question("x" * 9000)), shorten_question("short")
     (2001, 'short')
     """
-    text = text.encode("utf-8", "replace").decode("utf-8")  # JSON can write half a character
+    text = text.encode("utf-8", "replace").decode("utf-8")  # JSON can contain a lone surrogate
     if len(text) <= QUESTION_CHARACTERS:
         return text
     half = QUESTION_CHARACTERS // 2
@@ -202,7 +202,7 @@ def shorten_question(text: str) -> str:
 
 def is_utility(question: str, system: str) -> bool:
     """
-    Whether a client asks on its own behalf: to name a chat, to tag it, to propose the next message.
+    Tell whether a client asks for its own purposes: to name a chat, to tag it, to propose the next message.
 
     >>> is_utility("Please reply with a title for this chat in 3-4 words.", ""), is_utility("What was the title?", "")
     (True, False)
@@ -214,7 +214,7 @@ def is_utility(question: str, system: str) -> bool:
 
 
 class Voice(Enum):
-    """Whose a message is."""
+    """The author of a message."""
 
     HUMAN = auto()
     MODEL = auto()
@@ -224,7 +224,7 @@ class Voice(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How one kind of request is written: the key of its list of messages, and the type of a block of text."""
+    """The format of one kind of request: the key of its list of messages, and the type of a text block."""
 
     list_key: str
     text_type: str
@@ -235,7 +235,7 @@ MESSAGES = Dialect("messages", "text")
 RESPONSES = Dialect("input", "input_text")
 OLLAMA = Dialect("messages", "text")
 
-# The requests that get memories, all by POST; every other path of a provider is passed on as it is.
+# The requests that get memories, all by POST; requests to any other path are forwarded unchanged.
 DIALECTS: Mapping[str, Dialect] = {
     "/v1/chat/completions": CHAT,
     "/v1/responses": RESPONSES,
@@ -252,7 +252,7 @@ _ROLES = {"user": Voice.HUMAN, "assistant": Voice.MODEL, "tool": Voice.TOOL, "fu
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a block may stand in a person's turn: `text` is the string it goes into, `end` the bracket it goes before."""
+    """The position of a block in a person's turn: `text` is the string it goes into, `end` the bracket it goes before."""
 
     text: Span
     end: int | None
@@ -260,11 +260,11 @@ class Place:
 
     def splices(self, block: str, behind: bool, text_type: str) -> list[Splice]:
         """
-        What to put in for a block to stand here.
+        Return what to insert to put a block here.
 
         Args:
-            block: without quotes, as it is written inside a JSON string.
-            behind: the side on which it stood when it came first; a client may write the same turn differently later.
+            block: the block, escaped for a JSON string, without quotes.
+            behind: the side where the block was first inserted; a client may write the same turn differently later.
         """
         if not behind:
             return [Splice(self.text.start + 1, f"{block}\\n\\n")]
@@ -276,17 +276,17 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message: whose it is, what was said in words, and where a block may stand if it is a person's."""
+    """One message: its author, its words, and the position of a block if it is a person's."""
 
     voice: Voice
     said: str
     place: Place | None = None
-    is_plain: bool = True  # nothing but words: no tool is called, nothing is thought
+    is_plain: bool = True  # only words: no tool call, no thinking
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A person's message, by the digest of the conversation up to it."""
+    """A person's message; its key is the digest of the conversation up to it."""
 
     key: bytes
     said: str
@@ -295,7 +295,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A request as it was read: its text, its turns in their order, and whether the last one is yet to be answered."""
+    """A parsed request: its text, its turns in order, and whether the last one is still unanswered."""
 
     text: str
     turns: list[Turn]
@@ -306,13 +306,13 @@ class Conversation:
 
 def read_conversation(body: bytes, dialect: Dialect, owner: str) -> Conversation:
     """
-    A request as a conversation.
+    Parse a request as a conversation.
 
     Args:
-        owner: whose conversation it is; part of every key.
+        owner: the owner of the conversation; part of every key.
 
     Raises:
-        Unreadable: no JSON object with messages.
+        Unreadable: the body is not a JSON object with messages.
     """
     text, whole = document(body)
     if not isinstance(whole.value, dict):
@@ -340,7 +340,7 @@ def read_conversation(body: bytes, dialect: Dialect, owner: str) -> Conversation
 
 
 def _is_unanswered(tail: list[Message]) -> bool:
-    """Whether nothing came of the last turn yet; a client may have begun the answer."""
+    """Tell whether the last turn has no answer yet; the client may have begun one."""
     if tail and tail[-1].voice is Voice.MODEL and tail[-1].is_plain:
         tail = tail[:-1]
     return all(one.voice in (Voice.OTHER, Voice.HUMAN) for one in tail)
@@ -348,7 +348,8 @@ def _is_unanswered(tail: list[Message]) -> bool:
 
 def _turns(messages: list[Message], seed: str) -> list[Turn]:
     """
-    Words alone are digested: marks for the cache move from turn to turn, thoughts are dropped, a string becomes a list.
+    Return the person's turns. Only words go into the digest, because cache markers move from turn to turn, thinking is dropped, and
+    a string becomes a list.
     """
     digest, turns = sha256(seed.encode("utf-8", "replace")), []
     for one in messages:
@@ -377,7 +378,7 @@ def _message(text: str, span: Span) -> Message:
 
 
 def _read_words(text: str, voice: Voice, content: Span) -> Message:
-    """A person's message, or a tool's result that is sent as one."""
+    """Parse a person's message, or a tool result that is sent as one."""
     if isinstance(content.value, str):
         said = strip_programs(content.value)
         return Message(voice, said, Place(content, None, False) if said else None)
@@ -401,12 +402,12 @@ def _human_words(block: object) -> str:
 
 
 def _is_kept(block: object) -> bool:
-    """Whether a provider is to cache what goes up to this block, or whether it must stand as the model wrote it."""
+    """Tell whether the provider should cache the prompt up to this block, or whether the block must stay as the model wrote it."""
     return isinstance(block, dict) and (bool(block.get("cache_control")) or _kind(block) in _THINKING)
 
 
 def _is_busy(message: dict[str, object]) -> bool:
-    """Whether the model did more than speak."""
+    """Tell whether the model did more than write text."""
     if message.get("tool_calls") or message.get("function_call") or message.get("thinking"):
         return True
     content = message.get("content")
@@ -418,7 +419,7 @@ def _kind(block: object) -> str:
 
 
 def _words(content: object) -> str:
-    """The words of a content, whether it is a string or blocks."""
+    """Return the words of a message's content, a string or a list of blocks."""
     if isinstance(content, str):
         return content
     if not isinstance(content, list):

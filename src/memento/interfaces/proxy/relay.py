@@ -1,4 +1,4 @@
-"""Which provider a request goes to, and how each of them says that something went wrong."""
+"""Choose the provider of a request, forward the request, and write errors in each provider's format."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from memento.settings import ProxySettings
 Protocol = Literal["openai", "anthropic", "ollama"]
 
 
-# What a base URL may end in although the paths of the protocol begin with it.
+# Suffixes of a base URL that the paths of the protocol repeat.
 _SUFFIXES: dict[Protocol, str] = {"openai": "", "anthropic": "/v1", "ollama": "/api"}
 
 
 @dataclass(frozen=True, slots=True)
 class Upstream:
-    """Where a protocol is forwarded to: scheme, host and port, and the path that goes before the client's."""
+    """The target of a protocol: scheme, host and port, and a path prefix for the client's path."""
 
     scheme: str
     host: str
@@ -37,13 +37,13 @@ class Upstream:
 
     @property
     def origin(self) -> str:
-        """As it is shown: no user, no password, no path."""
+        """The address to show: without user, password and path."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{self.scheme}://{host}:{self.port}"
 
 
 def upstreams(knobs: ProxySettings) -> dict[Protocol, Upstream]:
-    """The protocols that have an upstream, and which."""
+    """Return the upstream of each protocol that has one."""
     found: dict[Protocol, Upstream] = {}
     for protocol, suffix in _SUFFIXES.items():
         if url := knobs.upstreams.get(protocol):
@@ -53,7 +53,7 @@ def upstreams(knobs: ProxySettings) -> dict[Protocol, Upstream]:
 
 def protocol_of(path: str, headers: Mapping[str, str]) -> Protocol:
     """
-    The protocol of a request.
+    Return the protocol of a request.
 
     >>> protocol_of("/v1/models", {}), protocol_of("/v1/models", {"x-api-key": "k"}), protocol_of("/api/tags", {})
     ('openai', 'anthropic', 'ollama')
@@ -70,7 +70,7 @@ def protocol_of(path: str, headers: Mapping[str, str]) -> Protocol:
 
 def path_at(protocol: Protocol, upstream: Upstream, path: str) -> str:
     """
-    The path at the provider.
+    Return the path at the provider.
 
     >>> path_at("openai", Upstream("https", "a.b", 443, "/openai/v1"), "/v1/models")
     '/openai/v1/models'
@@ -79,7 +79,7 @@ def path_at(protocol: Protocol, upstream: Upstream, path: str) -> str:
 
 
 def word_error(protocol: Protocol, status: int, message: str) -> dict[str, object]:
-    """An error in the words of the protocol."""
+    """Return an error in the format of the protocol."""
     match protocol:
         case "anthropic":
             kinds = {
@@ -99,18 +99,18 @@ def word_error(protocol: Protocol, status: int, message: str) -> dict[str, objec
 
 
 def _upstream(url: str) -> Upstream:
-    parts = urlsplit(url)  # checked where settings are
+    parts = urlsplit(url)  # already validated with the settings
     port = parts.port or (443 if parts.scheme == "https" else 80)
     return Upstream(parts.scheme, parts.hostname or "", port, parts.path)
 
 
 Headers = list[tuple[bytes, bytes]]
 
-IDLE_S = 15.0  # a provider may close an idle connection; one that is reused too late costs the request
+IDLE_S = 15.0  # a provider may close an idle connection, and a request on a closed one fails
 IDLE_CONNECTIONS = 64
 WRITE_S = 60.0  # for each piece of a request
 
-# RFC 9110, 7.6.1, and what speaks of the client's own connection to us.
+# RFC 9110, 7.6.1, and headers about the client's own connection to us.
 HOP_BY_HOP = frozenset(
     b"connection keep-alive proxy-connection proxy-authenticate proxy-authorization te trailer transfer-encoding upgrade".split()
 )
@@ -120,7 +120,7 @@ _FAILURES = (httpcore2.NetworkError, httpcore2.ProtocolError, httpcore2.TimeoutE
 
 
 class UpstreamUnreachable(MementoError):
-    """The provider cannot be reached, or gave no answer; the message names it, never a key."""
+    """The provider cannot be reached, or did not answer; the message names the provider, never a key."""
 
     status = 502
 
@@ -133,7 +133,7 @@ class UpstreamTimeout(UpstreamUnreachable):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForwardedRequest:
-    """What a provider is asked: the headers are the client's own, `target` is path and query."""
+    """A request to a provider: `headers` are the client's, `target` is path and query."""
 
     method: str
     upstream: Upstream
@@ -143,7 +143,7 @@ class ForwardedRequest:
 
 
 class Relay:
-    """Connections to providers, kept open between requests, on the event loop: a stream that waits costs no thread."""
+    """The connection pool for providers, on the event loop, so that a waiting stream needs no thread."""
 
     def __init__(self, connect_s: float, connections: int) -> None:
         self._connect_s, self._connections = connect_s, connections
@@ -151,12 +151,12 @@ class Relay:
 
     async def exchange(self, asked: ForwardedRequest, added: Headers, send: Send) -> int:
         """
-        Send a request, and the answer on piece by piece as it comes, with some more headers: those of Memento in place of the
-        provider's, others where the provider has none of that name; return its status. Cancelled, it closes the connection.
+        Send a request, stream the answer to the client, and return its status. `added` headers of Memento replace the provider's;
+        other `added` headers are used only if the provider sends none of that name. Cancelling closes the connection.
 
         Raises:
-            UpstreamUnreachable: no connection, or no answer; nothing was sent on.
-            UpstreamTimeout: no connection in time; nothing was sent on.
+            UpstreamUnreachable: no connection, or no answer; nothing was sent to the client.
+            UpstreamTimeout: no connection in time; nothing was sent to the client.
             BrokenOff: the answer ended before it was complete.
         """
         answer = await self._ask(asked)
@@ -174,7 +174,7 @@ class Relay:
         return answer.status
 
     async def _ask(self, asked: ForwardedRequest) -> httpcore2.Response:
-        """Send a request and wait for the head of its answer."""
+        """Send a request, and wait for the head of its answer."""
         upstream = asked.upstream
         timeouts = {"connect": self._connect_s, "pool": self._connect_s, "write": WRITE_S, "read": None}
         url = httpcore2.URL(
@@ -196,7 +196,7 @@ class Relay:
             raise UpstreamUnreachable(f"{upstream.origin} cannot be reached or gave no answer ({kind})") from error
 
     def close(self) -> None:
-        """Close every connection; those of an event loop that has ended are closed already."""
+        """Close every connection; an event loop that has ended has already closed its own."""
         for (_, loop), (_, keeper) in self._pools.items():
             if loop.is_running():
                 asyncio.run_coroutine_threadsafe(keeper.aclose(), loop)
@@ -227,7 +227,7 @@ _Pool = tuple[httpcore2.AsyncConnectionPool, AsyncGenerator[None]]
 
 
 async def _keep(pool: httpcore2.AsyncConnectionPool) -> AsyncGenerator[None]:
-    """Close the connections when the event loop ends, which ends the generators that have begun."""
+    """Close the connections when the event loop ends: it then closes this generator."""
     try:
         yield
     finally:
@@ -236,9 +236,9 @@ async def _keep(pool: httpcore2.AsyncConnectionPool) -> AsyncGenerator[None]:
 
 class _Network(httpcore2.AsyncNetworkBackend):
     """
-    The network as asyncio has it.
+    A network backend directly on asyncio.
 
-    *Because:* the layer that httpcore puts between, for the sake of other event loops, takes a third of the time of a request.
+    *Because:* httpcore's own layer, which supports other event loops, takes a third of the time of a request.
     """
 
     async def connect_tcp(
@@ -285,14 +285,14 @@ class _Stream(httpcore2.AsyncNetworkStream):
         return self
 
     def get_extra_info(self, info: str) -> Any:
-        if info == "is_readable":  # of an idle connection: the provider has closed it
+        if info == "is_readable":  # an idle connection is readable when the provider has closed it
             return self._reader.at_eof() or self._writer.is_closing()
         return self._writer.get_extra_info(info)
 
 
 @contextmanager
 def _translate_errors(late: type[Exception], broken: type[Exception]) -> Iterator[None]:
-    """Raise what httpcore raises."""
+    """Translate network errors into the exceptions of httpcore."""
     try:
         yield
     except TimeoutError as error:
@@ -302,7 +302,7 @@ def _translate_errors(late: type[Exception], broken: type[Exception]) -> Iterato
 
 
 def _forward(headers: Headers, upstream: Upstream, method: str, body: bytes) -> Headers:
-    """The client's headers, but for those of its connection and for ours; the host and the length are told anew."""
+    """Return the client's headers without those of its connection and those for Memento; host and length are set again."""
     kept = [
         (name, value)
         for name, value in _end_to_end(headers)
@@ -315,7 +315,7 @@ def _forward(headers: Headers, upstream: Upstream, method: str, body: bytes) -> 
 
 
 def _is_token(name: bytes, value: bytes) -> bool:
-    """Whether a header carries a token of ours, which is none of the provider's business."""
+    """Tell whether a header carries a token of Memento, which must not reach the provider."""
     return name.lower() == b"authorization" and (bearer(value.decode("latin-1")) or "").startswith(PREFIX)
 
 
@@ -327,7 +327,7 @@ def _join_headers(theirs: Headers, added: Headers) -> Headers:
 
 
 def _end_to_end(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
-    """Without the headers of the hop, and those that `Connection` names."""
+    """Return headers without the hop-by-hop ones and those that `Connection` names."""
     listed = list(headers)
     named = {
         token.strip().lower() for name, value in listed if name.lower() == b"connection" for token in value.split(b",")
@@ -336,7 +336,7 @@ def _end_to_end(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
 
 
 def _proxy_to(upstream: Upstream) -> httpcore2.Proxy | None:
-    """The proxy that the environment names for this provider, as it would be used without us."""
+    """Return the HTTP proxy that the environment sets for this provider, if any: a client without Memento would use it too."""
     known: dict[str, str] = getproxies()
     found = known.get(upstream.scheme) or known.get("all")
     if not found or proxy_bypass(upstream.host):

@@ -1,4 +1,4 @@
-"""The addresses of the providers: a request is read, given its memories where it is a conversation, and sent on."""
+"""The routes of the providers: a request is parsed, gets its memories if it is a conversation, and is forwarded."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ from memento.interfaces.web.requests import context
 from memento.service import Service
 
 PROXIED = ("/v1/", "/api/")
-"""Where Authorization is the key of a model provider."""
-BODY_BYTES = 64 * 1024 * 1024  # images and files travel inside of requests
+"""The paths on which the header Authorization has the key of a model provider."""
+BODY_BYTES = 64 * 1024 * 1024  # requests may contain images and files
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class Proxy:
-    """The addresses below `/v1` and `/api`."""
+    """The routes below `/v1` and `/api`."""
 
     def __init__(self, service: Service) -> None:
         knobs = service.settings.proxy
@@ -53,7 +53,7 @@ class Proxy:
         service.stores.caches.append(CopyCache(self._sticky.forget_shown, self.close, self._sticky.forget_all))
 
     def blueprint(self) -> Blueprint:
-        """The routes; every path of a provider is served."""
+        """Return the routes; every path of a provider is served."""
         routes = Blueprint("proxy", __name__)
         for prefix in PROXIED:
             rule = f"{prefix}<path:rest>"
@@ -64,21 +64,21 @@ class Proxy:
 
     @property
     def origins(self) -> dict[str, str]:
-        """Where each protocol that is served goes: scheme, host and port."""
+        """Return the target of each protocol that is served: scheme, host and port."""
         return {protocol: upstream.origin for protocol, upstream in self._upstreams.items()}
 
     def list_prompts(self, limit: int) -> list[Block]:
-        """List what was put into prompts last, of every tenant, the latest first; nothing where the setting keeps none."""
+        """List the blocks that were put into prompts last, of every tenant, latest first; empty if `proxy.blocks` is 0."""
         return self._sticky.list_latest(limit)
 
     def close(self) -> None:
-        """Let go of connections and files; called when the memory is closed."""
+        """Close connections and files; called when the memory is closed."""
         self._enricher.close()
         self._relay.close()
         self._sticky.close()
 
     def forward(self, rest: str) -> Response:
-        """Send the request on, with memories where it is a conversation, and the answer back as it comes."""
+        """Forward the request, with memories if it is a conversation, and stream the answer back."""
         protocol = protocol_of(request.path, _lower(request))
         upstream = self._upstream(protocol)
         body = request.get_data(cache=False)
@@ -113,7 +113,7 @@ class Proxy:
         headers: Headers,
         send: Send,
     ) -> None:
-        """Let the provider answer a request; its headers come before those of ours. What was said is captured afterwards."""
+        """Stream the provider's answer to a request, and capture the last turn afterwards."""
         try:
             status = await self._relay.exchange(asked, headers, send)
             if capture and status < 400:
@@ -136,7 +136,7 @@ class Proxy:
             return Enriched(body, "skipped")
         namespace = request.headers.get("x-memento-namespace") or request.headers.get("Memento-Namespace") or None
         enriched = self._enricher.enrich(body, dialect, context(), namespace)
-        is_counting = request.path.endswith("_tokens")  # what is counted may never be said
+        is_counting = request.path.endswith("_tokens")  # the counted text may never be sent
         return replace(enriched, capture=None) if is_counting else enriched
 
     def _upstream(self, protocol: Protocol) -> Upstream:
@@ -167,7 +167,7 @@ async def _gather(answer: OnLoop, headers: Iterable[tuple[str, str]]) -> Respons
 
 
 def _target(protocol: Protocol, upstream: Upstream) -> bytes:
-    """The path and the query at the provider, as the client wrote them."""
+    """Return the path and query at the provider, as the client wrote them."""
     path = (scope_of(request.environ) or {}).get("raw_path", b"").decode("latin-1")
     if not path.startswith(PROXIED):
         path = quote(request.path, safe="/:@!$&'()*+,;=~-._")
@@ -176,7 +176,7 @@ def _target(protocol: Protocol, upstream: Upstream) -> bytes:
 
 
 def _headers() -> Headers:
-    """The client's headers in their order; WSGI would have merged those that come twice."""
+    """Return the client's headers in order, with repeated ones, which WSGI would have merged."""
     if scope := scope_of(request.environ):
         return list(scope["headers"])
     return [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in request.headers]

@@ -1,6 +1,6 @@
 """
 HTTP: parse, call the service, render.
 
-*Flow:* `server` (one process, one port) → `app` (who may ask, how errors are told) → `rest`, `sparql_http`, `proxy` → `requests`
-(what is asked) → `service`. `connection` tells of clients that leave or hardly send.
+*Flow:* `server` (one process, one port) → `app` (authorization, error responses) → `rest`, `sparql_http`, `proxy` → `requests`
+(parameters) → `service`. `connection` handles clients that disconnect or send too slowly.
 """

@@ -1,8 +1,9 @@
 """
-The Flask applications: over a memory with every HTTP interface, and over a plain dataset with SPARQL alone.
+The Flask applications: one over a memory with every HTTP interface, one over a plain dataset with SPARQL alone.
 
-*Guarantees:* errors are translated in one place: an error is `{"error": {"code", "message"}}`; an unexpected one says nothing
-of the inside. A page of another origin gets nothing, and a caller gets their own tenant's memory: `access` says who is who.
+*Guarantees:* errors are translated in one place: an error is `{"error": {"code", "message"}}`; an unexpected one reveals no
+internals. A page of another origin gets nothing, and a caller gets only their own tenant's memory: `access` decides who the caller
+is.
 """
 
 from __future__ import annotations
@@ -47,16 +48,16 @@ IMPORT_BYTES = 64 * 1024 * 1024
 IMPORTS = ("/memory/import", "/cases")
 OPEN = ("/health", "/health/ready", "/sign-in", "/favicon.ico")
 """
-What anybody may ask who reaches the port, with the vocabulary, which is published: a stranger is told of this service nothing but
-whether it is up, and may give a token.
+The paths that need no token, besides the published vocabulary. They reveal nothing about this service but whether it is up, and let
+a visitor sign in.
 """
 FILES = (yasgui.BUNDLE.address, pages.BUNDLE.address)
 
 _FRESH_S = 0.5
-"""Age of a look at the parts that will do: balancers ask often."""
+"""Seconds for which a health report is reused: load balancers ask often."""
 
 DEGRADED = "Memento-Degraded"
-"""The header that says why the memory is read-only and of what time it is, while a backup stands in for its store."""
+"""The header that says, while a backup replaces the store, why the memory is read-only and which time it is from."""
 
 EXPRESSIONS = "/memory/sexpr"
 SPARQL, GRAPHS = "/sparql", "/sparql/graphs"
@@ -71,13 +72,13 @@ def create_app(service: Service) -> Flask:
 
     @app.before_request
     def admit_request() -> ResponseReturnValue | None:
-        if sparql_page.is_wanted():  # it holds nothing of a memory
+        if sparql_page.is_wanted():  # the page contains nothing from a memory
             return sparql_page.page()
-        # A browser asks without a token whether a page may send one.
+        # A browser sends the preflight request without a token.
         is_preflight = request.method == "OPTIONS" and request.path.startswith(SPARQL)
         request.max_content_length = most_bytes(request, service.settings.limits, service.settings.sexpr.chars)
         if vocabulary.is_public(request.path):
-            with suppress(MementoError):  # who is known sees by the page that they are; the text is anybody's
+            with suppress(MementoError):  # the text is public; the page shows a known caller that they are signed in
                 g.context = _admit(service)
         elif request.path not in OPEN and not is_preflight and not request.path.startswith(FILES):
             g.context = _admit(service)
@@ -116,10 +117,10 @@ def create_app(service: Service) -> Flask:
 
 def create_bare_app(bare: Bare) -> Flask:
     """
-    Return the application over a plain dataset, which it does not close: the SPARQL protocols, for programs of this machine.
+    Return the application over a plain dataset, which it does not close: the SPARQL protocols, for programs on this machine.
 
-    *Guarantees:* nobody else gets in but pages that `sparql.origins` names, which may query, and no page of another origin writes:
-    `access` holds here as over memories.
+    *Guarantees:* other callers are refused, except that pages in `sparql.origins` may query. No page of another origin can write.
+    `access` applies as for memories.
     """
     app = _new_app()
     pages = origins(bare.settings.sparql.origins)
@@ -141,15 +142,15 @@ def create_bare_app(bare: Bare) -> Flask:
 
 
 def _new_app() -> Flask:
-    """Return an application without addresses, that says what went wrong and when it answered."""
+    """Return an application without routes that answers errors and sets the date of answers."""
     app = Flask(__name__, static_folder=None)
-    app.url_map.merge_slashes = False  # an IRI may hold two slashes
+    app.url_map.merge_slashes = False  # an IRI may contain two slashes
     app.url_map.strict_slashes = False
     app.config["MAX_FORM_MEMORY_SIZE"] = None  # the limit on the body is enough
 
     @app.after_request
     def add_date(response: Response) -> Response:
-        # The server adds none: a provider's answer has one already.
+        # The server adds no date, because a provider's answer has one already.
         if "Date" not in response.headers:
             response.headers["Date"] = _date(int(time.time()))
         return response
@@ -167,10 +168,11 @@ def _date(second: int) -> str:
 
 def most_bytes(asked: Request, limits: LimitsSettings, chars: int = 0) -> int:
     """
-    The longest body; JSON and forms write a character with several, so the service counts texts itself.
+    Return the size limit of a request body in bytes. JSON and forms may encode a character with several, so the service itself
+    checks the length of texts.
 
     Args:
-        chars: of an expression.
+        chars: the limit of an expression.
     """
     path = asked.path
     if path.startswith(PROXIED) and f"{asked.method} {path}" not in MIRROR:
@@ -187,7 +189,7 @@ def most_bytes(asked: Request, limits: LimitsSettings, chars: int = 0) -> int:
 
 
 def _add_mirror(app: Flask, proxy: Proxy) -> None:
-    """Add what is ours below the addresses of the providers; what is not goes on to them."""
+    """Add our routes below the addresses of the providers; every other request is forwarded to the provider."""
 
     def answer(rest: str) -> Response:
         name = find_mirrored()
@@ -201,7 +203,7 @@ def _add_mirror(app: Flask, proxy: Proxy) -> None:
 
 
 class MemoryConverter(BaseConverter):
-    """Takes the part of an address that names a memory."""
+    """Match the part of an address that names a memory."""
 
     regex = MEMORY.pattern
 
@@ -212,9 +214,9 @@ def _add_addresses(app: Flask, service: Service, proxy: Proxy) -> None:
         status = 200 if service.stores.warm else 503
         try:
             access = admit(caller(), service.tokens, required=service.settings.server.token_required)
-            # Without a look at what neighbours wrote: a store that is away must not be waited for.
+            # Do not check what other nodes wrote: that would wait for a store that is away.
             return respond(health_of(Context(service, access), proxy.origins), status)
-        except MementoError:  # whoever asks may know whether it is up, and no more
+        except MementoError:  # without a token, a caller learns only whether the service is up
             said = "starting" if status == 503 else "degraded" if service.degraded else "ok"
             return respond({"status": said}, status)
 
@@ -223,7 +225,7 @@ def _add_addresses(app: Flask, service: Service, proxy: Proxy) -> None:
         found = service.watch.report(fresh_s=_FRESH_S)
         try:
             admit(caller(), service.tokens, required=service.settings.server.token_required)
-        except MementoError:  # whoever asks may know whether to send requests here, and no more
+        except MementoError:  # without a token, a caller learns only whether to send requests here
             found = Readiness(status=found.status)
         return respond(found, 200 if found.status == "ready" else 503)
 
@@ -245,12 +247,12 @@ def _notice(service: Service) -> str | None:
 
 
 def _admit(service: Service) -> Context:
-    """Return the memory as the caller may see it; raise `Unauthorised` or `Forbidden`."""
+    """Return the memory with the caller's access rights; raise `Unauthorised` or `Forbidden`."""
     return service.context(admit(caller(), service.tokens, required=service.settings.server.token_required))
 
 
 def caller() -> Caller:
-    """What the request tells of who sent it; of a page, also by the token that its session keeps."""
+    """Return what the request says about its sender; for a page, including the token in its session."""
     headers = {name.lower(): value for name, value in request.headers.items()}
     if token := token_of_session():
         headers.setdefault("x-memento-token", token)
@@ -285,7 +287,7 @@ def _explain_http_error(error: HTTPException) -> str:
 
 
 def _answer_http_error(error: HTTPException, shown: Response | None = None) -> Response:
-    """Answer an error of HTTP with the page that shows it, or else as JSON, and with what headers it asks for."""
+    """Answer an HTTP error with its headers, as the given page or otherwise as JSON."""
     status = error.code or 500
     code = "too_long" if status == 413 else re.sub(r"[^a-z]+", "_", error.name.lower())
     response = shown or _tell(status, code, _explain_http_error(error))
@@ -317,13 +319,13 @@ _GAUGES = (
 
 def write_metrics(context: Context, cases: Look[list[CaseMetrics]]) -> str:
     """
-    Return the tally of the process, how its parts stand, and how the cases stand in each domain that the caller may see, as
-    Prometheus text.
+    Return Prometheus text with the counters of the process, the state of its parts, and the case metrics of each domain that the
+    caller may see.
 
-    A value that is not known yet has no line, nor has one that a part which does not answer would be waited for.
+    A value that is not known yet has no line, and neither has one whose part does not answer in time.
 
     Args:
-        cases: measures the domains, for which whoever writes is waited for.
+        cases: measures the domains in the background; that may wait for a writer.
     """
     service = context.service
     until = time.monotonic() + LOOK_S
@@ -339,7 +341,7 @@ def write_metrics(context: Context, cases: Look[list[CaseMetrics]]) -> str:
 
 
 def measure_cases(context: Context) -> list[CaseMetrics]:
-    """Measure every domain that the caller may see; none while the store is away."""
+    """Measure every domain that the caller may see; return nothing while the store is away."""
     with suppress(BackendError):
         domains = handle(CaseStatus(), context).domains
         return [handle(MeasureCases(domain=name), context) for name in domains]

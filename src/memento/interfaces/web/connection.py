@@ -1,16 +1,16 @@
 """
-How long a client is waited for, and who left: a request that stops coming or breaks off, and an answer that nobody reads any more.
+Timeouts and client disconnects: requests that arrive too slowly or break off, and answers that nobody reads any more.
 
-WSGI has no word for a client that leaves: a generator is never told that nobody listens, one that ends has ended well, and so
-has a body. So each request carries a `WaitingClient`, which Flask finds in its environment and whoever waits on another service
-hands its socket to, and a body that its sender left unfinished raises where it is read: half of an update may be an update.
+WSGI does not report a disconnect: a generator does not learn that its reader has left, and a body that breaks off looks complete.
+So each request carries a `WaitingClient`. Flask finds it in the environment, and code that waits for another service registers its
+socket with it. Reading a body that the sender left unfinished raises an error, because half of an update may be a valid update.
 
-*Guarantees:* clients that send a byte now and then hold neither a connection nor a thread for ever. A body is waited for by the
-event loop: a thread is taken when it is whole, or longer than `EARLY_BYTES`, and few threads wait for the rest of such. There are
-never more connections than `server.connections`.
+*Guarantees:* a client that sends a byte now and then holds neither a connection nor a thread for ever. The event loop reads the
+body: a request gets a thread once its body is complete or longer than `EARLY_BYTES`, and only a few threads wait for the rest of
+long bodies. There are never more connections than `server.connections`.
 
-*Because:* uvicorn waits for the rest of a head or a body as long as it may take, and takes every connection until the process has
-no descriptor left for anything. How long an answer takes is not limited here.
+*Because:* uvicorn has no timeout for the rest of a head or a body, and accepts connections until the process has no file descriptor
+left. The time that an answer takes is not limited here.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ T = TypeVar("T")
 
 DEFAULTS = ServerSettings()
 SLOWEST = 4096
-"""Bytes a second: slower than any network, and 64 MiB may take four and a half hours."""
+"""The lowest rate in bytes per second: slower than any network, so that 64 MiB may take four and a half hours."""
 EARLY_BYTES = 262_144
-"""Bytes of a body that are read before a thread is taken for its request."""
+"""Bytes of a body that are read before its request gets a thread."""
 LONG_SHARE = 4
-"""One of so many threads may read a longer body."""
+"""One in this many threads may read a longer body."""
 
 
 class TooSlow(InputError):
@@ -53,15 +53,15 @@ class TooSlow(InputError):
 
 
 class Impatient(H11Protocol):
-    """HTTP/1.1 that closes connections whose next request does not come on, and the longest idle one where there are too many."""
+    """HTTP/1.1 that closes connections on which a request head stalls, and the longest idle one when there are too many."""
 
     limits: ClassVar[ServerSettings] = DEFAULTS
     _waits: asyncio.TimerHandle | None = None
     _latest = 0.0
-    """When something last came or went."""
+    """The time of the last data that was received or sent."""
 
     def connection_made(self, transport: Any) -> None:
-        """Wait for the first head, in the place of another connection if need be."""
+        """Wait for the first head; above the limit of connections, close the longest idle one."""
         super().connection_made(transport)
         self._latest = time.monotonic()
         self._wait()
@@ -71,16 +71,16 @@ class Impatient(H11Protocol):
 
     @property
     def is_idle(self) -> bool:
-        """Whether nobody waits for an answer here."""
+        """Whether no request is open on this connection."""
         return self.conn.their_state is h11.IDLE and (self.cycle is None or self.cycle.response_complete)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no more."""
+        """Cancel the timeout."""
         self._rest()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Wait for the rest of a head that has begun; between requests the server has a limit of its own."""
+        """Start the timeout for a head that has begun; between requests the server's keep-alive timeout applies."""
         self._latest = time.monotonic()
         super().data_received(data)
         if self.conn.their_state is not h11.IDLE:
@@ -89,14 +89,14 @@ class Impatient(H11Protocol):
             self._wait()
 
     def on_response_complete(self) -> None:
-        """Wait for the rest of a head that began before the last answer had ended."""
+        """Start the timeout for a head that began before the last answer had ended."""
         self._latest = time.monotonic()
         super().on_response_complete()
         if self._waits is None and self.conn.their_state is h11.IDLE and self.conn.trailing_data[0]:
             self._wait()
 
     def give_up(self) -> None:
-        """Close the connection; one that has gone already does not count any more."""
+        """Close the connection and remove it from the count."""
         self._rest()
         self.connections.discard(self)
         self.transport.abort()
@@ -111,27 +111,27 @@ class Impatient(H11Protocol):
 
 
 def protocol(limits: ServerSettings) -> type[Impatient]:
-    """Return the protocol with the limits of some settings."""
+    """Return the protocol class with these limits."""
     return type("Impatient", (Impatient,), {"limits": limits})
 
 
 class Patience:
-    """How much longer the body of one request is waited for."""
+    """The time left for the body of one request."""
 
     def __init__(self, limits: ServerSettings) -> None:
         self.is_over = False
         self._left = limits.body_s
 
     def extend(self, size: int) -> None:
-        """Wait longer, by what so many bytes that have come may take."""
+        """Add the time that the bytes received so far may take."""
         self._left += size / SLOWEST
 
     async def wait(self, receive: Callable[[], Awaitable[T]]) -> T:
         """
-        Return what comes next; the time that nobody waits does not count.
+        Return the next event; only time spent waiting here counts.
 
         Raises:
-            TooSlow: nothing came in time.
+            TooSlow: nothing arrived in time.
         """
         begin = time.monotonic()
         try:
@@ -152,36 +152,36 @@ Wsgi = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
 PRESENCE_KEY = "memento.presence"
 EARLY_KEY = "memento.early"
-"""Where a scope has the events of the body that were read before the application was called."""
+"""The key of a scope for the body events that were read before the application was called."""
 ON_LOOP_KEY = "memento.on_loop"
 
 Headers = list[tuple[bytes, bytes]]
 OnLoop = Callable[[Headers, Send], Awaitable[None]]
-"""Answers a request on the event loop, given the headers of the answer that the application made in its thread."""
+"""Answers a request on the event loop, with the headers that the application set in its thread."""
 
 PIECES = 10
-"""Pieces of an answer that wait for its reader before the thread that makes them does."""
+"""Pieces of an answer that are buffered for a slow reader before the producing thread waits."""
 
 
 class BrokenOff(Exception):
-    """The answer ended before it was complete; the server closes the connection, as it was closed to us."""
+    """The answer ended before it was complete; the server closes the connection to the client."""
 
 
 class Crowded(InputError):
-    """Too many requests are being sent at once that are long."""
+    """Too many long requests are being sent at once."""
 
     status: ClassVar[int] = 503
 
 
 class Unfinished(InputError):
-    """The sender of a request left before its end; nobody reads this."""
+    """The sender disconnected in the middle of a request; nobody reads this error."""
 
 
 class WatchedRequest:
     """
-    One HTTP request whose body is read, as far as it is kept in memory, before a thread is taken for it.
+    One HTTP request whose body is read, up to `EARLY_BYTES`, before it gets a thread.
 
-    What fails while it is read early is raised where the application reads it.
+    An error during this early read is raised when the application reads the body.
     """
 
     def __init__(self, scope: Scope, receive: Receive, send: Send, limits: ServerSettings) -> None:
@@ -196,7 +196,7 @@ class WatchedRequest:
         self._give_place: Callable[[], None] | None = None
 
     async def run(self, app: App, long_bodies: asyncio.Semaphore, patience_s: float) -> None:
-        """Let the application answer; where the body is long, once one of the places for long bodies is free."""
+        """Run the application; with a long body, wait first for a free place for long bodies."""
         try:
             if await self._read_early():
                 await app(self.scope, self._receive_event, self._send_event)
@@ -214,13 +214,13 @@ class WatchedRequest:
             self._end_body()
             for task in self._watchers:
                 task.cancel()
-            self.presence.leave()  # a server that stops does not wait; otherwise nothing is held any more
+            self.presence.leave()  # a server that stops does not wait; otherwise this releases nothing
 
     async def _read_early(self) -> bool:
-        """Read the body as far as it is kept in memory; return whether that is all of it."""
+        """Read the body up to `EARLY_BYTES`; return whether that is all of it."""
         lengths = [value for name, value in self.scope["headers"] if name == b"content-length"]
         if lengths and int(lengths[0]) > EARLY_BYTES:
-            return False  # it may be refused before any of it has come
+            return False  # it may be refused before any of it arrives
         size = 0
         try:
             while size <= EARLY_BYTES:
@@ -246,7 +246,7 @@ class WatchedRequest:
         return event
 
     def _end_body(self) -> None:
-        """Give the place for a long body back; the answer may take minutes."""
+        """Free the place for a long body, because the answer may take minutes."""
         give_place, self._give_place = self._give_place, None
         if give_place:
             give_place()
@@ -266,12 +266,15 @@ class WatchedRequest:
         if self.presence.is_broken and event["type"] == "http.response.body" and not event.get("more_body", False):
             raise BrokenOff
         if self._patience.is_over and event["type"] == "http.response.start":
-            event["headers"] = [*event["headers"], (b"connection", b"close")]  # or it would wait for the rest
+            event["headers"] = [
+                *event["headers"],
+                (b"connection", b"close"),
+            ]  # otherwise it would wait for the rest of the body
         await self._send(event)
 
 
 def watch(app: App, limits: ServerSettings = DEFAULTS) -> App:
-    """Return the application, with a `WaitingClient` in the scope of each request, called when enough of its body is there."""
+    """Wrap an application: each request has a `WaitingClient` in its scope, and is passed on once enough of its body is read."""
     long_bodies = asyncio.Semaphore(max(1, limits.threads // LONG_SHARE))
 
     async def watch_request(scope: Scope, receive: Receive, send: Send) -> None:
@@ -284,7 +287,7 @@ def watch(app: App, limits: ServerSettings = DEFAULTS) -> App:
 
 
 def hurry(app: App, limits: ServerSettings = DEFAULTS) -> App:
-    """Return the application, which needs no thread, with a limit to how long a body may take: 408 where it takes longer."""
+    """Wrap an application that needs no thread with a timeout for request bodies: a slower one is answered with 408."""
 
     async def limit_request(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -304,7 +307,7 @@ def hurry(app: App, limits: ServerSettings = DEFAULTS) -> App:
 
         async def send_event(event: Event) -> None:
             nonlocal has_begun
-            if patience.is_over and not has_begun:  # whatever the application makes of it
+            if patience.is_over and not has_begun:  # whatever the application answers
                 has_begun = True
                 headers = [(b"content-type", b"text/plain"), (b"connection", b"close")]
                 await send({"type": "http.response.start", "status": TooSlow.status, "headers": headers})
@@ -322,17 +325,17 @@ def hurry(app: App, limits: ServerSettings = DEFAULTS) -> App:
 
 
 AT_ONCE = 2
-"""Threads that begin to answer at once: more only take turns with each other, and the event loop waits for all of them."""
+"""Threads that may start to answer at the same time: more only compete for the GIL, and the event loop waits for them all."""
 TURN_S = 0.01
-"""How long one of them may take before the next begins beside it; what takes longer mostly waits for something else."""
+"""Seconds after which the next thread may start: one that takes longer is mostly waiting for something else."""
 
 
 class ThreadedRequest:
     """
     One request that a WSGI application answers in a thread.
 
-    *Because:* each time that the thread waits for the event loop costs both a turn among all that run. What was read of the body
-    before is there at once, and of the answer the thread waits for no piece but where its reader is slow.
+    *Because:* each wait of the thread for the event loop costs both of them a thread switch. So the early part of the body is
+    available at once, and the thread waits when it sends the answer only if the reader is slow.
     """
 
     def __init__(self, app: Wsgi, scope: Scope, receive: Receive, send: Send) -> None:
@@ -347,8 +350,8 @@ class ThreadedRequest:
 
     async def run(self, threads: Executor, give_turn: Callable[[], None], give_thread: Callable[[], None]) -> None:
         """
-        Let the application answer, and send what it says; `give_turn` is called when another request may begin, `give_thread` when
-        the thread is free.
+        Run the application and send its answer; `give_turn` is called when another request may start, `give_thread` when the
+        thread is free.
         """
         answered = self._loop.run_in_executor(threads, contextvars.copy_context().run, self._answer)
         turn = self._loop.call_later(TURN_S, give_turn)
@@ -373,7 +376,7 @@ class ThreadedRequest:
             answered.add_done_callback(lambda _: self._close())
 
     def _answer(self) -> OnLoop | None:
-        """Run the application; return what is left to the event loop."""
+        """Run the application; return the part of the answer that is left to the event loop, if any."""
         environ = cast(dict[str, Any], build_environ(cast(Any, self._scope), self._input()))
         self._body = self._app(environ, self._start)
         if on_loop := cast("OnLoop | None", environ.pop(ON_LOOP_KEY, None)):
@@ -383,7 +386,7 @@ class ThreadedRequest:
                 self._put(piece, more=True)
             self._put(b"", more=False)
         finally:
-            self._close()  # here and not on the event loop, which would wait for it
+            self._close()  # not on the event loop, which would wait for it
         return None
 
     def _close(self) -> None:
@@ -406,7 +409,7 @@ class ThreadedRequest:
         return lambda piece: self._put(piece, more=True)
 
     def _put(self, piece: bytes, *, more: bool) -> None:
-        """Have a piece of the answer sent, the head before the first."""
+        """Queue a piece of the answer to be sent; the head is sent before the first."""
         if more and not piece:
             return
         self._room.acquire()
@@ -421,7 +424,7 @@ class ThreadedRequest:
             self._loop.call_soon_threadsafe(self._events.put_nowait, event)
 
     async def _answer_on_loop(self, on_loop: OnLoop) -> None:
-        """Let it answer until the client leaves."""
+        """Run `on_loop` until it has answered or the client disconnects."""
         presence: WaitingClient = self._scope.get(PRESENCE_KEY) or WaitingClient()
         if presence.has_left:
             return
@@ -437,7 +440,7 @@ class ThreadedRequest:
 
 
 class _EarlyBody(Body):
-    """The body of a request, of which some has been read."""
+    """The body of a request whose beginning was already read."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, receive: Any, early: deque[Event | InputError]) -> None:
         super().__init__(loop, receive)
@@ -454,18 +457,18 @@ class _EarlyBody(Body):
 
 
 Kind = Literal["memory", "proxy", "aside"]
-"""What a request is for: a memory, a provider, or how the service stands. None of them waits for those of another kind."""
+"""The kind of a request: for a memory, for a provider, or about the service itself. No kind waits for another."""
 SPARE = 4
-"""Threads that answer how the service stands, also when all others are taken."""
+"""Threads reserved for requests about the service itself, such as health checks."""
 
 
 class Lane:
-    """The threads for one kind of request, and how many of these there are now. Used on the event loop."""
+    """The thread pool for one kind of request, and the number of its requests. Used on the event loop."""
 
     def __init__(self, kind: Kind, threads: int, most: float) -> None:
         """
         Args:
-            most: requests that may be answered or wait for a thread.
+            most: the most requests that may run or wait for a thread.
         """
         self._kind, self._threads, self._most = kind, threads, most
         self._executor = ThreadPoolExecutor(threads, "WSGI" if kind == "memory" else kind)
@@ -473,7 +476,7 @@ class Lane:
         self._count = 0
 
     async def run(self, app: Wsgi, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request in one of the threads, or refuse it where too many wait."""
+        """Answer a request in one of the threads, or refuse it if too many wait."""
         if self._count >= self._most:
             telemetry.increment("refused_total", what="requests")
             await _refuse(send, f"{self._count} requests are being answered or wait, as many as server.waiting lets")
@@ -490,7 +493,7 @@ class Lane:
         try:
             await self._turns.acquire()
             await ThreadedRequest(app, scope, receive, send).run(self._executor, self._turns.release, give_thread)
-        except asyncio.CancelledError:  # before a thread was asked for
+        except asyncio.CancelledError:  # it got no thread
             give_thread()
             raise
 
@@ -511,10 +514,10 @@ async def _refuse(send: Send, message: str) -> None:
 
 def thread(app: Wsgi, limits: ServerSettings, kind_of: Callable[[str], Kind] = lambda path: "memory") -> App:
     """
-    Return a WSGI application as an ASGI application, which answers `limits.threads` requests at once.
+    Wrap a WSGI application as an ASGI application that answers `limits.threads` requests at once.
 
     Args:
-        kind_of: tells by the path of a request what it is for. One for a provider is never refused, and never waits for a memory.
+        kind_of: returns the kind of a request by its path. A request for a provider is never refused and never waits for a memory.
     """
     lanes: dict[Kind, Lane] = {
         "memory": Lane("memory", limits.threads, limits.threads + limits.waiting),
@@ -536,17 +539,17 @@ def thread(app: Wsgi, limits: ServerSettings, kind_of: Callable[[str], Kind] = l
 
 
 def answer_on_loop(request: MutableMapping[str, Any], answer: OnLoop) -> None:
-    """Leave the answer of a WSGI request to the event loop; the application gives the headers that it is to have."""
+    """Leave the answer of a WSGI request to the event loop; the application's response supplies its headers."""
     request[ON_LOOP_KEY] = answer
 
 
 def scope_of(request: MutableMapping[str, Any]) -> Scope | None:
-    """The ASGI scope of a WSGI request; None where none is behind it."""
+    """Return the ASGI scope of a WSGI request; None if it has none."""
     found: Scope | None = request.get("asgi.scope")
     return found
 
 
 def waiting_client(request: MutableMapping[str, Any]) -> WaitingClient:
-    """Return who waits for the answer to a WSGI request; one who never leaves where no server watches."""
+    """Return the client of a WSGI request; without a watching server, one that never disconnects."""
     found = (scope_of(request) or {}).get(PRESENCE_KEY)
     return found if isinstance(found, WaitingClient) else WaitingClient()

@@ -1,4 +1,4 @@
-"""`/memory/openapi.json`: the REST addresses, and `/health`, for programs that read OpenAPI 3.1; made from the declarations."""
+"""`/memory/openapi.json`: the REST interface and `/health` as OpenAPI 3.1, generated from the declarations."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def page() -> bytes:
         described = _describe(verb, path, one, schema, shared)
         paths.setdefault(path, {})[verb] = described
     shared = cast("dict[str, Any]", _even(shared))
-    shared["Health"]["required"] = ["status"]  # all that a stranger is told
+    shared["Health"]["required"] = ["status"]  # all that a caller without a token gets
     paths["/health"] = {"get": _health("get_health", _ALIVE, schemas[-2])}
     paths["/health/ready"] = {"get": _health("get_readiness", _READY, schemas[-1])}
     return encode(
@@ -79,7 +79,7 @@ def page() -> bytes:
 
 
 def arguments_of(operation: type[Operation[Any]], shared: dict[str, Any]) -> dict[str, Any]:
-    """Return the JSON Schema of an operation's arguments; schemas of nouns in them are added to `shared`."""
+    """Return the JSON Schema of an operation's arguments; add the schemas of the model classes in it to `shared`."""
     complete(operation)
     (schema,), inner = msgspec.json.schema_components([operation], schema_hook=schema_of_iri, ref_template=_REFERENCE)
     schema = inner.pop(operation.__name__)
@@ -129,7 +129,7 @@ def _describe(
         ]
     parameters.append(_parameter("namespace", NAMESPACE))
     if formats and verb != "post":
-        # A client that generates calls from this page wants the JSON: the other formats are in the reference.
+        # A client generator needs only the JSON format: the other formats are in the reference.
         pass
     statuses = sorted({200, operation.status, *operation.statuses})
     answers = {str(status): _response(status, answer) for status in statuses}
@@ -217,7 +217,7 @@ def _identifier(verb: str, path: str) -> str:
 
 
 def _without_null(schema: Any) -> Any:
-    """Return a schema of arguments, which are left out rather than null."""
+    """Return a schema of arguments without null: an argument is left out instead."""
     if isinstance(schema, list):
         return [_without_null(one) for one in schema]
     if not isinstance(schema, dict):
@@ -230,7 +230,7 @@ def _without_null(schema: Any) -> Any:
 
 
 def _even(schema: Any) -> Any:
-    """Return a schema whose pairs are lists of two of a kind, which all readers of JSON Schema understand alike."""
+    """Return a schema in which pairs are lists of two items, which every JSON Schema reader understands."""
     if isinstance(schema, list):
         return [_even(one) for one in schema]
     if not isinstance(schema, dict):
@@ -242,7 +242,7 @@ def _even(schema: Any) -> Any:
 
 
 def _reach(paths: Any, shared: Mapping[str, Any]) -> set[str]:
-    """Return the names of the schemas that are referred to."""
+    """Return the names of all referenced schemas."""
     reached: set[str] = set()
     waiting = list(_references(paths))
     while waiting:

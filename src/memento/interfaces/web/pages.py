@@ -1,12 +1,12 @@
 """
-The pages for people: search, memories, things, a timeline, the graph, the map, what waits, cases, prompts, tokens, health.
+The web pages: search, memories, things, a timeline, the graph, the map, reviews, cases, prompts, tokens, health.
 
-*Flow:* an address → operations, asked as every interface asks them → a template. A button sends a form to `/do/<operation>`, which
-is read as that operation; the answer is a receipt. `/docs/` sends the files that `make site` or the build of the wheel made.
+*Flow:* an address → operations, called as by every interface → a template. A button sends a form to `/do/<operation>`, which is
+parsed as that operation; the answer is a receipt. `/docs/` serves the files that `make site` or the build of the wheel created.
 
-*Guarantees:* a page may do what its reader's token may, and nothing else. A form counts with the secret of the session, and from
-this address alone. Stored text is text: templates escape it, and a page allows no script, style or picture but files of ours. Below
-`/docs/` a file of the documentation is sent and no other.
+*Guarantees:* a page has the rights of its reader's token, and no others. A form is accepted only with the secret of the session and
+from this address. Stored text is only ever shown as text: templates escape it, and the policy of a page allows only our own
+scripts, styles and pictures. Below `/docs/`, only files of the documentation are served.
 
 *But:* a checkout has no documentation until `make site` ran; `/docs` says so.
 """
@@ -67,7 +67,7 @@ from memento.service import Service, describe_unknown, handle
 from memento.service.handlers.recall import health as health_of
 
 TOKEN, NONCE = "memento_token", "memento_session"
-"""Cookies: the token of whoever signed in, or what makes the secret of forms where none is needed."""
+"""Cookies: the token of a reader who signed in, and the nonce for the secret of forms where no token is needed."""
 
 SITE_TYPES = {
     ".css": "text/css; charset=utf-8",
@@ -79,7 +79,7 @@ SITE_TYPES = {
     ".png": "image/png",
     ".svg": "image/svg+xml",
 }
-"""What the files of the documentation are, whatever the system believes of their endings; others are text."""
+"""The media types of documentation files by suffix, independent of the system's table; other files are text."""
 
 BUTTONS = (
     "note",
@@ -101,7 +101,7 @@ BUTTONS = (
     "accept_proposals",
     "reject_proposals",
 )
-"""The operations that a form may ask."""
+"""The operations that a form may call."""
 
 OWN = (
     "/search",
@@ -117,7 +117,7 @@ OWN = (
     "/sign-out",
 )
 SHARED = ("/memory", "/cases")
-"""Addresses that programs ask too: what would rather show HTML than read JSON gets the page."""
+"""Addresses that programs use too: a client that prefers HTML to JSON gets the page."""
 
 PHASES = ("land", "anchor", "expand", "distill", "trace")
 PAGE = 50
@@ -127,13 +127,13 @@ BUNDLE = Bundle("pages")
 MARK = "<!-- what follows takes longer -->"
 
 HEADERS = {
-    # Cytoscape and htmx need neither styles nor code of the page; a form goes nowhere else, and nobody frames it.
+    # Cytoscape and htmx need no inline styles or scripts; a form may only be sent here, and no page may frame this one.
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
         "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     ),
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "same-origin",  # without any, a browser would not say where a form comes from
+    "Referrer-Policy": "same-origin",  # without it, a browser would not say where a form comes from
     "Cache-Control": "no-store",
     "Vary": "Accept, Cookie, HX-Request",
 }
@@ -141,7 +141,7 @@ HEADERS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """What a node is linked with on its page: the relation, from which side, and the node at the other end."""
+    """A link on the page of a node: the relation, its direction, and the node at the other end."""
 
     relation: str
     is_back: bool
@@ -149,7 +149,7 @@ class Link:
 
 
 def is_page() -> bool:
-    """Whether the request is for a page, or comes from one."""
+    """Tell whether the request is for a page, or comes from one."""
     path = request.path
     if path == "/" or path.startswith("/do/") or wants_page():
         return True
@@ -160,7 +160,7 @@ def is_page() -> bool:
 
 
 def prefers_html() -> bool:
-    """Whether whoever asks would rather show HTML than read JSON, or any one as much as another; a part of a page would."""
+    """Tell whether the client prefers HTML to JSON and Turtle; a request of htmx always does."""
     if request.headers.get("HX-Request"):
         return True
     accepted = request.accept_mimetypes
@@ -169,9 +169,9 @@ def prefers_html() -> bool:
 
 def token_of_session() -> str | None:
     """
-    Return the token of whoever signed in, for pages and for what they link to and load: programs send theirs themselves.
+    Return the token of the reader who signed in, for pages and for what they link to and load. Programs send their own tokens.
 
-    The browser says that a page of this address asks; a read alone is answered so, as it changes nothing.
+    A request that is not for a page must be a read that the browser marks as coming from this address; a read changes nothing.
     """
     is_own = request.method in ("GET", "HEAD") and request.headers.get("Sec-Fetch-Site") == "same-origin"
     return request.cookies.get(TOKEN) if is_own or is_page() else None
@@ -183,12 +183,12 @@ class Pages:
     def __init__(self, service: Service, proxy: Proxy, notice: Callable[[], str | None]) -> None:
         """
         Args:
-            notice: what is to be said at the top of every page, if anything.
+            notice: returns the notice at the top of every page, if any.
         """
         self._service, self._proxy, self._notice = service, proxy, notice
 
     def register(self, app: Flask) -> None:
-        """Add the addresses that are pages alone, and what templates use."""
+        """Add the routes that serve only pages, and the filters of the templates."""
         routes = Blueprint("pages", __name__)
         BUNDLE.add_route(routes)
         for path, view in (
@@ -223,7 +223,7 @@ class Pages:
         }
 
     def answer_shared(self) -> ResponseReturnValue | None:
-        """Return the page at an address that programs ask too, where a page is wanted; else None."""
+        """Return the page at an address that programs use too, if the client wants a page; else None."""
         if not is_page() or not request.path.startswith(SHARED):
             return None
         base, _, iri = request.path[1:].partition("/")
@@ -232,17 +232,17 @@ class Pages:
         return self.show_case(iri) if iri else self.show_cases()
 
     def answer_failure(self, status: int, message: str, *, asks_token: bool = False) -> Response:
-        """Answer with a page that says what went wrong; to who needs a token, with a place to give it."""
+        """Answer with a page that says what went wrong, or with the sign-in page if a token is missing."""
         if request.headers.get("HX-Request"):
             return Response(render_template("_problem.html", message=message), status=status, mimetype="text/html")
         template, back = ("sign_in.html", _find_wanted()) if asks_token else ("problem.html", _find_way_back())
         shown = self._render(template, status=status, message=message, back=back)
         return Response(shown, status=status, mimetype="text/html", headers=HEADERS)
 
-    # What is seen
+    # Views
 
     def show_home(self) -> str:
-        """Show a place to search, a place to write, and what was remembered last."""
+        """Show the search box, the note box, and the latest memories."""
         return self._render(
             "home.html",
             status=self._call(Status),
@@ -251,13 +251,13 @@ class Pages:
         )
 
     def show_search(self) -> ResponseReturnValue:
-        """Show what a question brings back, by which phases, and why. What stands above that is sent while it is looked for."""
+        """Show the memories for a question, the phases, and the reasons. The top of the page is sent before the recall is done."""
         asked = _read_arguments("q", "as_of", "believed_at", "k", *FILTERS)
         if not asked.get("q"):
             return self._render("search.html", asked=asked)
         values = {**asked, "question": asked["q"], "explain": "true"}
         question, held = cast(Recall, read_form(Recall, _to_form(values, without=("q",)))), context()
-        held.read_filter(question)  # what is wrong with it is known before anything is sent
+        held.read_filter(question)  # raise for a wrong filter before anything is sent
         held.scope(question.namespace)
 
         def recall() -> dict[str, Any]:
@@ -270,11 +270,11 @@ class Pages:
             return {"found": found, "phases": phases, "most": most, "longest": max(ms for _, ms in phases)}
 
         name, shown = self._prepare("search.html", asked=asked, recall=recall)
-        _secret_of_forms()  # the cookie that goes with it is sent before the forms are
+        _secret_of_forms()  # sets the cookie, which must be sent before the forms
         return Response(_join_pieces(stream_template(name, **shown)), mimetype="text/html")
 
     def show_memories(self) -> str:
-        """List memories by filters, the newest first."""
+        """List memories by filters, newest first."""
         asked = _read_arguments("limit", "offset", "past", *FILTERS)
         asked.setdefault("limit", str(PAGE))
         page = read_form(List, _to_form(asked))
@@ -282,7 +282,7 @@ class Pages:
         return self._render("memories.html", asked=asked, rows=rows, tags=self._call(Tags)[:30], page=page)
 
     def show_node(self, iri: str) -> str:
-        """Show one memory, note, thing, or whatever else the graph knows."""
+        """Show one memory, note, thing, or any other node of the graph."""
         described = self._call(Get, iri=iri)
         facts = _group_properties(described)
         around = self._call(Neighbours, nodes=[described.iri], limit=80)
@@ -322,12 +322,12 @@ class Pages:
         return self._render("timeline.html", asked=asked, subject=subject, history=history, problem=problem)
 
     def show_graph(self) -> str:
-        """Show the frame of the graph, which its script fills."""
+        """Show the empty graph page, which its script fills."""
         asked = _read_arguments("q", "node", "start", "end", "limit")
         return self._render("graph.html", asked=asked)
 
     def send_graph(self) -> Response:
-        """Answer with nodes and links: of a search, around a node, of a way, or of what is mentioned most."""
+        """Answer with nodes and links: of a search, around a node, along a path, or of the most mentioned nodes."""
         asked = _read_arguments("q", "node", "start", "end", "limit")
         limit = Parameters("q", "node", "start", "end", "limit").read_number("limit")
         if asked.get("q"):
@@ -344,20 +344,20 @@ class Pages:
         )
 
     def show_map(self) -> str:
-        """Show what belongs together, each region a link."""
+        """Show the map of the memory, with a link for each region."""
         drawn = self._call(Manifest)
         link = partial(_locate, "/search")
         picture = Markup(draw_manifest(drawn, lambda one: link(q=_question_of(one)), _locate_node))
         return self._render("map.html", manifest=drawn, picture=picture, question_of=_question_of)
 
     def show_review(self) -> str:
-        """Show what waits for a person: notes, proposals, contradictions."""
+        """Show what a person should decide: notes, proposals, contradictions."""
         proposals = self._call(Proposals)
         disputes = self._call(Disputes, limit=PAGE)
         return self._render("review.html", waiting=self._call(ListWaiting), disputes=disputes, proposals=proposals)
 
     def show_cases(self) -> str:
-        """List finished tasks with what was learned of them."""
+        """List finished tasks with what was learned from them."""
         asked = _read_arguments("task", "domain", "offset")
         rows = handle(read_form(ListCases, _to_form({"limit": str(PAGE), **asked})), context())
         return self._render(
@@ -370,7 +370,7 @@ class Pages:
         return self._render("case.html", case=self._call(GetCase, case=iri, domain=domain), domain=domain)
 
     def show_prompts(self) -> str:
-        """Show what was put into prompts last, and what it cost."""
+        """Show the blocks that were put into prompts last, and their cost."""
         context().require_owner("blocks of every tenant are kept together")
         blocks = [
             (datetime.fromtimestamp(one.made, UTC), one.memories, count_tokens(text), text)
@@ -381,16 +381,16 @@ class Pages:
         return self._render("prompts.html", blocks=blocks, counts=counts, kept=self._service.settings.proxy.blocks)
 
     def show_tokens(self) -> str:
-        """Show who gets in."""
+        """Show the tokens."""
         return self._render("tokens.html", tokens=self._call(ListTokens))
 
     def show_system(self) -> str:
-        """Show how the service stands."""
+        """Show the state of the service."""
         health = health_of(context(), self._proxy.origins)
         return self._render("system.html", status=self._call(Status), health=health)
 
     def show_docs(self) -> ResponseReturnValue:
-        """Show the documentation; where it is not built, the addresses, and how to build it."""
+        """Show the documentation; if it is not built, show the addresses and how to build it."""
         if folder := find_site():
             return _send_file(folder, "") if request.path.endswith("/") else redirect("/docs/")
         routes = sorted(
@@ -408,16 +408,16 @@ class Pages:
         """Show the vocabulary."""
         return self._render("ontology.html", **describe_page())
 
-    # What is done
+    # Actions
 
     def perform(self, name: str) -> ResponseReturnValue:
-        """Do what a button says, and answer with a receipt."""
+        """Run the operation of a button, and answer with a receipt."""
         _require_own_form()
         if name not in BUTTONS:
             raise NoPage
         operation = TABLE[name]
         form = MultiDict((key, value) for key, value in request.form.items(multi=True) if key not in ("csrf", "back"))
-        for field in ("tags", "untag", "namespaces"):  # written with commas in one box
+        for field in ("tags", "untag", "namespaces"):  # entered in one box, separated by commas
             if field in form:
                 form.setlist(field, [one.strip() for one in form[field].split(",")])
         call = read_form(operation, form)
@@ -426,12 +426,12 @@ class Pages:
         if request.headers.get("HX-Request"):
             response = make_response(self._render("_receipt.html", **known))
             if not getattr(call, "dry_run", False):
-                response.headers["HX-Trigger-After-Swap"] = "changed"  # what the page shows of it is loaded again
+                response.headers["HX-Trigger-After-Swap"] = "changed"  # the page reloads what it shows of it
             return response
         return self._render("receipt.html", **known, back=_own_path(request.form.get("back")))
 
     def sign_in(self) -> ResponseReturnValue:
-        """Keep a token for this browser until it closes."""
+        """Store a token in a cookie until the browser closes."""
         _require_own_address()
         token = request.form.get("token", "").strip()
         self._service.tokens.access(token)
@@ -450,7 +450,7 @@ class Pages:
         return handle(build(operation, {**arguments, "namespace": namespace()}), context())
 
     def _try(self, operation: type[Operation[Any]], **arguments: Any) -> Any:
-        """Ask what a page can do without: what is erased or belongs to nobody has no history and no strength."""
+        """Call an operation whose answer a page can do without: for example, an erased memory has no history and no strength."""
         try:
             return self._call(operation, **arguments)
         except NotFound:
@@ -461,7 +461,7 @@ class Pages:
         return render_template(name, **values)
 
     def _prepare(self, template: str, **shown: Any) -> tuple[str, dict[str, Any]]:
-        """Return a template, and what it shows with what every page needs."""
+        """Return a template and its variables, with those that every page needs."""
         access = context().access if "context" in g else None
         return template, {
             "version": __version__,
@@ -483,7 +483,7 @@ class Pages:
 
 
 def _join_pieces(pieces: Iterator[str]) -> Iterator[str]:
-    """Join what a template yields into what stands above `MARK`, which can be shown at once, and the rest."""
+    """Join the output of a template into two parts: up to `MARK`, which can be shown at once, and the rest."""
     held: list[str] = []
     for piece in pieces:
         held.append(piece)
@@ -494,7 +494,7 @@ def _join_pieces(pieces: Iterator[str]) -> Iterator[str]:
 
 
 def _name_namespace() -> str:
-    """Return the namespace that a page shows; where the reader may not see it, the one that was asked for."""
+    """Return the namespace that a page shows; if the reader may not see it, the requested name."""
     try:
         return context().scope(namespace()).namespace
     except MementoError:
@@ -502,7 +502,7 @@ def _name_namespace() -> str:
 
 
 def _describe_unknown() -> str | None:
-    """Say that nothing is remembered in the namespace of the page, whose name may be misspelt."""
+    """Return a notice if the namespace of the page has no memories, because its name may be misspelt."""
     try:
         return describe_unknown(namespace(), context())
     except MementoError:
@@ -510,7 +510,7 @@ def _describe_unknown() -> str | None:
 
 
 def send_icon() -> Response:
-    """Send the picture that browsers ask for beside what is no page and names none."""
+    """Send the icon that browsers request for documents that name none."""
     return Response(BUNDLE.files["icon.svg"], mimetype="image/svg+xml", headers={"Cache-Control": "max-age=86400"})
 
 
@@ -518,7 +518,7 @@ _NOTHING = Neighbourhood(nodes=(), links=())
 
 
 def _finish(response: Response) -> Response:
-    """Give pages their headers, and who begins a session its cookie."""
+    """Add the headers of pages, and the cookie of a new session."""
     if is_page() and not request.path.startswith(BUNDLE.address):
         response.headers.update(HEADERS | {"Cache-Control": response.headers.get("Cache-Control", "no-store")})
         if nonce := g.get("nonce"):
@@ -527,7 +527,7 @@ def _finish(response: Response) -> Response:
 
 
 def _secret_of_forms() -> str:
-    """Return what a form must bring, made of what only this browser's session knows."""
+    """Return the secret that a form must contain, derived from a value that only this browser's session has."""
     known = request.cookies.get(TOKEN) or request.cookies.get(NONCE) or g.get("nonce")
     if not known:
         known = g.nonce = token_urlsafe(32)
@@ -535,7 +535,7 @@ def _secret_of_forms() -> str:
 
 
 def _require_own_form() -> None:
-    """Raise `Forbidden` for a form that is none of ours, or of another session."""
+    """Raise `Forbidden` for a form from elsewhere or from another session."""
     _require_own_address()
     is_known = request.cookies.get(TOKEN) or request.cookies.get(NONCE)
     if not is_known or not compare_digest(request.form.get("csrf", "").encode(), _secret_of_forms().encode()):
@@ -543,7 +543,7 @@ def _require_own_form() -> None:
 
 
 def _require_own_address() -> None:
-    """Raise `Forbidden` where a browser says that a page of another address asks."""
+    """Raise `Forbidden` if the browser says that the request comes from a page of another address."""
     site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
     if site == "same-origin":
         return
@@ -556,18 +556,18 @@ def _is_secure() -> bool:
 
 
 def _own_path(path: str | None) -> str:
-    """Return a path of this address, whatever was sent."""
+    """Return the path if it is a safe path on this address, else `/`."""
     is_own = path and path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable()
     return path if is_own and path else "/"
 
 
 def _find_wanted() -> str:
-    """Return the page that whoever is to sign in wants to see."""
+    """Return the page to show after signing in."""
     return _own_path(request.form.get("back")) if request.path == "/sign-in" else request.full_path.rstrip("?")
 
 
 def _find_way_back() -> str | None:
-    """Return the page of ours that led to this request; None where none did."""
+    """Return the page of ours that led to this request, if any."""
     came_from = urlsplit(request.referrer or "")
     path = urlunsplit(("", "", came_from.path, came_from.query, ""))
     is_own = came_from.netloc == request.host and path != request.full_path.rstrip("?")
@@ -575,7 +575,7 @@ def _find_way_back() -> str | None:
 
 
 def _read_arguments(*names: str) -> dict[str, str]:
-    """Return the parameters that a page knows and that are not empty; others are none of its business."""
+    """Return these parameters of the request, without empty ones; a page ignores all others."""
     return {name: value.strip() for name in names if (value := request.args.get(name)) and value.strip()}
 
 
@@ -589,7 +589,7 @@ def _to_form(values: Mapping[str, str], without: tuple[str, ...] = ()) -> MultiD
 
 
 def _locate(path: str, **arguments: object) -> str:
-    """Return the address of a page in the namespace of this one."""
+    """Return the address of a page, in the same namespace as this one."""
     chosen = {"namespace": namespace(), **arguments}
     known = {name: str(value) for name, value in chosen.items() if value not in (None, "")}
     return f"{path}?{urlencode(known)}" if known else path
@@ -604,7 +604,7 @@ def _question_of(region: Region) -> str:
 
 
 def _show_time(at: datetime | str | None, zone: Any, form: str) -> Markup:
-    """Return a time as people read it, with the exact one beside."""
+    """Return a time in a readable form, with the exact time as an attribute."""
     if not at:
         return Markup("–")
     if isinstance(at, str):
@@ -617,7 +617,7 @@ def _show_time(at: datetime | str | None, zone: Any, form: str) -> Markup:
 
 
 def _group_properties(described: Described) -> dict[str, list[str]]:
-    """Return what is said of a node by the last part of the property."""
+    """Return the values of a node's properties, by the last part of the property's IRI."""
     grouped: dict[str, list[str]] = {}
     for predicate, value in described.properties:
         grouped.setdefault(predicate.rpartition("/")[2].rpartition("#")[2], []).append(value)
@@ -625,7 +625,7 @@ def _group_properties(described: Described) -> dict[str, list[str]]:
 
 
 def _list_links(described: Described, around: Neighbourhood) -> list[Link]:
-    """List what a node is linked with, each relation together."""
+    """List the links of a node, grouped by relation."""
     nodes = {one.iri: one for one in around.nodes}
     links = [
         Link(relation=_label_relation(one.relation), is_back=one.target == described.iri, node=nodes[other])
@@ -642,12 +642,12 @@ def _labels() -> Mapping[str, str]:
 
 
 def _label_relation(name: str) -> str:
-    """Return a relation in words: as the ontology calls it, else the words of its name."""
+    """Return the label of a relation: the ontology's, else the words of its name."""
     return _labels().get(name) or re.sub(r"(?<=[a-z\d])(?=[A-Z])", " ", name).replace("_", " ").lower()
 
 
 def show_failure(pages: Pages, status: int, message: str) -> Response | None:
-    """Return a failure as a page where a page was wanted; None for programs. Where nothing is, a browser wants a page."""
+    """Return a failure as a page if the client wants a page; None for programs. For an unknown address, a browser gets a page."""
     is_shared = request.path.startswith(tuple(f"{one}/" for one in SHARED)) and request.method in ("GET", "HEAD")
     is_wanted = is_page() or is_shared or (status == 404 and not request.path.startswith(PROXIED))
     if not is_wanted or not prefers_html():
@@ -656,7 +656,7 @@ def show_failure(pages: Pages, status: int, message: str) -> Response | None:
 
 
 def find_site() -> Path | None:
-    """Return the folder of the built site, in the wheel or in the checkout; None where there is none."""
+    """Return the folder of the built site, in the wheel or in the checkout; None if there is none."""
     try:
         folder = assets.folder("site")
     except MissingPart:
@@ -666,7 +666,7 @@ def find_site() -> Path | None:
 
 def _send_file(folder: Path, name: str) -> Response:
     """
-    Answer with a file of the site, which a browser may keep and asks about again.
+    Answer with a file of the site, which a browser may cache and must revalidate.
 
     Raises:
         NoPage: the folder has no such file.

@@ -1,4 +1,4 @@
-"""What a request asks for: its parameters, its JSON, its namespace; whatever is wrong with them is said by name."""
+"""Read a request: its parameters, its JSON, its namespace. Errors name the parameter or field."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ C = TypeVar("C", bound=str)
 
 
 class Parameters:
-    """The query string of the request, or a form, read by name and type."""
+    """The parameters of a query string or a form, read by name and type."""
 
     def __init__(self, *known: str, many: Sequence[str] = (), form: MultiDict[str, str] | None = None) -> None:
         """
         Args:
-            many: those that may be repeated.
-            form: read in place of the query string.
+            many: the parameters that may be repeated.
+            form: a form to read instead of the query string.
 
         Raises:
-            InputError: a parameter that is not `known`, or one that comes twice.
+            InputError: a parameter is unknown, or comes twice.
         """
         self._values = request.args if form is None else form
         _refuse_unknown(list(self._values), tuple(dict.fromkeys((*known, "namespace"))), "parameter")
@@ -41,15 +41,15 @@ class Parameters:
         self._record = Record(what, {name: value for name, value in self._values.items() if value})
 
     def read_text(self, *names: str) -> str | None:
-        """The value of the first of the names that is there."""
+        """Return the value of the first of these names that is present."""
         return self._record.read_text(*names)
 
     def all(self, name: str) -> list[str]:
-        """Every value of a parameter that may be repeated."""
+        """Return every value of a parameter that may be repeated."""
         return [value for value in self._values.getlist(name) if value.strip()]
 
     def read_number(self, name: str) -> int | None:
-        """A whole number."""
+        """Return a parameter as a whole number."""
         text = self.read_text(name)
         try:
             return None if text is None else int(text)
@@ -57,7 +57,7 @@ class Parameters:
             raise InputError(f"{name} must be a whole number, not {text!r}") from error
 
     def decimal(self, name: str) -> float | None:
-        """A number."""
+        """Return a parameter as a number."""
         text = self.read_text(name)
         try:
             return None if text is None else float(text)
@@ -65,7 +65,7 @@ class Parameters:
             raise InputError(f"{name} must be a number, not {text!r}") from error
 
     def flag(self, name: str, default: bool = False) -> bool:
-        """`true` or `false`."""
+        """Return a parameter that is `true` or `false`."""
         text = self.read_text(name)
         values = {"true": True, "1": True, "false": False, "0": False, None: default}
         if text not in values:
@@ -73,11 +73,11 @@ class Parameters:
         return values[text]
 
     def instant(self, name: str) -> datetime | None:
-        """A time; one without an offset stays without, as the service knows the user's time zone."""
+        """Return a parameter as a time; one without an offset stays without, because the service knows the user's time zone."""
         return self._record.read_instant(name)
 
     def choice(self, name: str, choices: Sequence[C]) -> C:
-        """One of the choices; the first when there is none."""
+        """Return a parameter that is one of the choices; the first choice if it is missing."""
         text = self.read_text(name) or choices[0]
         for one in choices:
             if one == text:
@@ -86,27 +86,27 @@ class Parameters:
 
 
 def context() -> Context:
-    """Return the memory as the caller of this request may see it."""
+    """Return the memory with the access rights of this request's caller."""
     return cast(Context, g.context)
 
 
 def graphs_of_caller() -> Graphs:
-    """Return the graphs of the caller of this request, those of a memory or of a plain dataset."""
+    """Return the graphs of this request's caller, from a memory or from a plain dataset."""
     return g.graphs if "graphs" in g else TenantGraphs(context())
 
 
 def namespace() -> str | None:
-    """The namespace that the request names in its parameters or its header."""
+    """Return the namespace that the request names in a parameter or a header."""
     return request.args.get("namespace") or request.headers.get("Memento-Namespace") or None
 
 
 def read_object(*known: str) -> Record:
     """
-    The body, which must be a JSON object with known fields.
+    Return the body, which must be a JSON object with known fields.
 
     Raises:
-        InputError: no JSON, no object, an unknown field.
-        UnsupportedMediaType: the body says that it is something else.
+        InputError: the body is not JSON, is not an object, or has an unknown field.
+        UnsupportedMediaType: the body has another media type.
     """
     if not request.is_json:
         raise UnsupportedMediaType(f"send JSON with the header Content-Type: application/json, not {_media()}")
@@ -118,7 +118,7 @@ def read_object(*known: str) -> Record:
 
 
 def load_json(data: bytes) -> object:
-    """JSON as Python; raises `InputError` when it is none."""
+    """Parse JSON; raise `InputError` if it is invalid."""
     try:
         return json.loads(data)
     except json.JSONDecodeError as error:

@@ -3,10 +3,10 @@ REST: one address for each operation, as its declaration says.
 
 *Flow:* the address and its verb → an operation (`read_operation`) → `service.handle` → a view, or the answer as JSON.
 
-A GET or DELETE takes its arguments from the query string, a POST from a JSON object; those that are part of the address come from
-there. `namespace` may also come as a parameter of any request, or in the header `Memento-Namespace`; what else to know of an answer
-that has no `notice`, as that there is no such namespace, is in the header `Memento-Notice`. Exports and imports of any
-length stand beside the loop, as they are read and sent a piece at a time.
+A GET or DELETE takes its arguments from the query string, a POST from a JSON object; arguments that are part of the address come
+from there. `namespace` may also be a parameter of any request, or come in the header `Memento-Namespace`. If an answer has no field
+`notice`, a notice, for example that there is no such namespace, is sent in the header `Memento-Notice`. Exports and imports of any
+length are outside the loop, because they are streamed.
 """
 
 from __future__ import annotations
@@ -52,17 +52,17 @@ from memento.sparql.jobs import WaitingClient
 Json = dict[str, Any]
 JSON = "json"
 LISTING = "GET /memory"
-"""An address by which the memories may be listed too."""
+"""An additional address that lists the memories."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """How an operation answers over HTTP, where JSON with the declared status will not do."""
+    """How an operation answers over HTTP, if not as JSON with the declared status."""
 
     formats: tuple[str, ...] = ()
-    """What the parameter `format` may say beside `json`."""
+    """The values of the parameter `format` besides `json`."""
     render: Callable[[Any, str], Response]
-    """Makes the response of an answer and a format."""
+    """Makes the response from an answer and a format."""
 
 
 def _show_noted(noted: Noted, form: str) -> Response:
@@ -102,7 +102,7 @@ VIEWS: Mapping[type[Operation[Any]], View] = {
 
 
 def blueprint() -> Blueprint:
-    """Return the addresses of all operations; the fixed ones win over those with an IRI in them."""
+    """Return the routes of all operations; fixed addresses take precedence over those with an IRI in them."""
     routes = Blueprint("rest", __name__)
     for name, operation in TABLE.items():
         if "rest" not in operation.absent:
@@ -143,16 +143,16 @@ MIRROR: Mapping[str, str] = {
 """
 The addresses of one of the published designs, each with the tool that answers it; `DELETE /api/ID` is `memory_forget`.
 
-No provider of models has them. All the same a POST is ours only where its body has the argument that the tool cannot do without,
-and a DELETE where it names a memory; anything else goes to the provider. JSON that is broken is refused here: nobody can read it.
+No model provider uses them. Still, a POST is ours only if its body has the required argument of the tool, and a DELETE only if it
+names a memory; anything else goes to the provider. Invalid JSON is refused here.
 """
 
 MEMORY = re.compile(r"urn:memento:[^/\s]+|[0-9a-f]{4,12}(?:-[0-9a-f]{4,12})*")
-"""A memory in an address: its IRI, or the end of one."""
+"""A memory in an address: its IRI, or the end of its IRI."""
 
 
 def find_mirrored() -> str | None:
-    """Return the tool that a request below `/api` is for; None where it is for a provider."""
+    """Return the tool that a request below `/api` is for; None if it is for a provider."""
     if request.method == "DELETE":
         return "memory_forget" if MEMORY.fullmatch(request.path.removeprefix("/api/")) else None
     name = MIRROR.get(f"{request.method} {request.path}")
@@ -163,13 +163,13 @@ def find_mirrored() -> str | None:
     try:
         body = load_json(request.get_data())
     except InputError:
-        return name  # whoever answers says what is wrong with it
+        return name  # the handler reports what is wrong with the body
     needed = "content" if name == "memory_save" else "query"
     return name if isinstance(body, dict) and needed in body else None
 
 
 def answer_mirrored(name: str) -> Response:
-    """Answer one of the mirrored addresses as its tool does; raises `InputError` for an argument that it does not have."""
+    """Answer one of the mirrored addresses with its tool; raise `InputError` for an argument that the tool does not have."""
     tool = _mirrored_tools()[name]
     many = [field.encode_name for field in structs.fields(tool.arguments) if "tags" in field.encode_name]
     if request.method == "POST":
@@ -181,7 +181,7 @@ def answer_mirrored(name: str) -> Response:
     held = context()
     reach = Reach(memory=Memento(held.service, held.access), namespace=namespace())
     told = tool.run(reach, tool.parse_arguments(given))
-    assert isinstance(told, Told)  # none of these asks the user first
+    assert isinstance(told, Told)  # none of these tools asks the user first
     return respond(to_structured(told.answer), 201 if name == "memory_save" else 200)
 
 
@@ -201,7 +201,7 @@ def read_operation(operation: type[Operation[Any]], places: Mapping[str, str]) -
 
     Raises:
         InputError: an argument is missing, unknown, of the wrong type, or out of bounds; names it.
-        UnsupportedMediaType: the body says that it is something else than JSON.
+        UnsupportedMediaType: the body has a media type other than JSON.
     """
     declared = _declare(operation)
     free = {name: field for name, field in declared.items() if name not in places}
@@ -212,7 +212,7 @@ def read_operation(operation: type[Operation[Any]], places: Mapping[str, str]) -
 
 
 def build(operation: type[Operation[Any]], values: Mapping[str, Any]) -> Operation[Any]:
-    """Return an operation with these arguments, None being none; raises as `read_operation`."""
+    """Return an operation with these arguments, ignoring those that are None; raises as `read_operation`."""
     declared = _declare(operation)
     given = {name: value for name, value in values.items() if value is not None}
     for name, field in declared.items():
@@ -233,7 +233,7 @@ def _declare(operation: type[Operation[Any]]) -> Mapping[str, Field]:
 
 
 def _read_format(formats: tuple[str, ...], operation: type[Operation[Any]]) -> str:
-    """Return the wanted format, and refuse parameters that a POST does not have."""
+    """Return the requested format, and refuse query parameters that a POST does not take."""
     if route_of(operation)[0] == "POST":
         known = ("format",) if formats else ()
         extra = ("consolidate", "dry_run") if operation is ImportNotes else ()
@@ -242,7 +242,7 @@ def _read_format(formats: tuple[str, ...], operation: type[Operation[Any]]) -> s
 
 
 def read_form(operation: type[Operation[Any]], form: MultiDict[str, str]) -> Operation[Any]:
-    """Return the operation that the fields of a form ask for, an empty field being none; raises as `read_operation`."""
+    """Return the operation that a form asks for, ignoring empty fields; raises as `read_operation`."""
     values = _read_parameters(operation, _declare(operation), form)
     values["namespace"] = form.get("namespace")
     return build(operation, {name: value for name, value in values.items() if value != ""})
@@ -274,7 +274,7 @@ def _read_parameters(
 
 
 def _read_body(operation: type[Operation[Any]], declared: Mapping[str, Field]) -> Json:
-    """Return the arguments in the JSON object of the body; none at all is an empty object, where nothing is needed."""
+    """Return the arguments in the body's JSON object; an empty body counts as an empty object if no argument is required."""
     needed = [name for name, field in declared.items() if field.is_required]
     if not request.get_data().strip() and (not needed or request.is_json):
         if needed:
@@ -287,7 +287,7 @@ def _read_body(operation: type[Operation[Any]], declared: Mapping[str, Field]) -
 
 
 def _refuse_unknown_in_rows(field: Field, value: object) -> None:
-    """Refuse rows with a field that they do not have: what is misspelt is not passed over."""
+    """Refuse rows with unknown fields, so that a misspelt field is not ignored."""
     (kind, *_) = get_args(field.type) or (None,)
     if not (field.is_list or isinstance(value, list)) or not (isinstance(kind, type) and is_dataclass(kind)):
         return
@@ -301,7 +301,7 @@ def _refuse_unknown_in_rows(field: Field, value: object) -> None:
 
 
 def _read_case_rows() -> Operation[Any]:
-    """Return the cases of the body: an object with `rows`, or a single case as it is."""
+    """Return the cases in the body: an object with `rows`, or a single case."""
     body = _load_object(request.get_data())
     if not (request.is_json and isinstance(body, dict) and "task" in body and "rows" not in body):
         return read_operation(AddCases, {})
@@ -311,7 +311,7 @@ def _read_case_rows() -> Operation[Any]:
 
 
 def _read_note_rows() -> ImportNotes:
-    """Return an import of the body: JSON lines, a JSON array, or an object with `rows`."""
+    """Return the import in the body: JSON lines, a JSON array, or an object with `rows`."""
     data = request.get_data()
     asked = Parameters("consolidate", "dry_run")
     if request.is_json and isinstance(body := _load_object(data), dict) and "rows" in body:
@@ -324,7 +324,7 @@ def _read_note_rows() -> ImportNotes:
 
 
 def _load_object(data: bytes) -> object:
-    """Return the body as one JSON value, or None where it is several lines of JSON."""
+    """Return the body as one JSON value, or None if it is several lines of JSON."""
     try:
         return load_json(data)
     except InputError:
@@ -335,7 +335,7 @@ _CUSTOM: Mapping[type[Operation[Any]], Callable[[], Operation[Any]]] = {
     ImportNotes: _read_note_rows,
     AddCases: _read_case_rows,
 }
-"""The operations whose body is no JSON object of their arguments."""
+"""The operations whose body is not a JSON object with their arguments."""
 
 
 IMPORT_RDF = "/memory/import/rdf"
@@ -343,7 +343,7 @@ CONTEXT = "/context.jsonld"
 
 
 def _send_export() -> Response:
-    """Every graph that the caller sees, or those of one namespace, as one document, a piece at a time."""
+    """Stream every graph that the caller may see, or those of one namespace, as one document."""
     asked = Parameters(
         "format", "vectors", "audit", "past", "anonymise", "dates", "pseudonym_key_file", *FILTERS, many=("tags",)
     )
@@ -375,7 +375,7 @@ def _read_dates(asked: Parameters) -> Dates:
 
 
 def _receive_rdf() -> Response:
-    """Take an RDF document in; its format is told by `format`, or by its media type."""
+    """Import an RDF document; its format is in `format`, or follows from its media type."""
     asked = Parameters("format", "data", "check", "name")
     name, encoding = asked.read_text("name") or "the body", request.headers.get("Content-Encoding", "identity")
     if encoding not in ("identity", "gzip"):
@@ -397,13 +397,13 @@ def _receive_rdf() -> Response:
 
 
 def _send_context() -> Response:
-    """What JSON-LD calls the terms of the vocabulary."""
+    """Send the JSON-LD context of the vocabulary."""
     Parameters()
     return Response(assets.read("ontology/context.jsonld"), mimetype="application/ld+json")
 
 
 def _send_pieces(pieces: Iterator[bytes], presence: WaitingClient) -> Iterator[bytes]:
-    """The pieces as long as somebody waits for them; an answer that broke off must not look whole."""
+    """Yield the pieces while the client waits; an answer that broke off must not look complete."""
     try:
         for piece in pieces:
             if presence.has_left:

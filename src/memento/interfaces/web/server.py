@@ -1,4 +1,4 @@
-"""One process that serves a memory over HTTP until it is told to stop."""
+"""Serve a memory over HTTP, in one process, until it is told to stop."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ from memento.service.bare import Bare
 from memento.settings import ServerSettings, Settings
 
 RESERVED_FILES = 256
-"""Descriptors that are kept for the store, the workers and what the service asks others."""
+"""File descriptors reserved for the store, the workers and outgoing connections."""
 logger = logging.getLogger(__name__)
 
 SWITCH_S = 0.0005
-"""How long a thread that computes keeps the others waiting: a short request changes threads a dozen times on its way, and of
-Python's own five milliseconds each time nothing is left of a short answer while a long query is being read."""
+"""The GIL switch interval in seconds. A short request switches threads a dozen times. With Python's default of five milliseconds
+each switch, it would be slow while another thread parses a long query."""
 
-_SETTLED_S = 0.1  # at the end, for requests of which nothing has come yet
+_SETTLED_S = 0.1  # seconds at shutdown for connections that have not sent a request yet
 
 
 class Busy:
-    """How many requests are being answered, streams to their end."""
+    """The number of requests that are being answered; a stream counts until its end."""
 
     def __init__(self) -> None:
         self.requests = 0
         self._lock = threading.Lock()
 
     def until_closed(self, app: Callable[[], Iterable[bytes]]) -> Iterable[bytes]:
-        """What the application answers, which counts until it is closed."""
+        """Return the application's answer, which counts as a request until it is closed."""
         self._count(1)
         try:
             return _Answer(app(), lambda: self._count(-1))
@@ -62,7 +62,7 @@ class Busy:
 
 
 class _Answer:
-    """The body of an answer, and what is to be done when it is closed."""
+    """The body of an answer, with a function to call when it is closed."""
 
     def __init__(self, body: Iterable[bytes], closed: Callable[[], None]) -> None:
         self._body, self._closed = body, closed
@@ -78,11 +78,11 @@ class _Answer:
 
 
 class Served(Protocol):
-    """What a process serves: a memory, or a plain dataset."""
+    """Something that a process can serve: a memory, or a plain dataset."""
 
     @property
     def tokens(self) -> Tokens:
-        """Who may ask from elsewhere."""
+        """The tokens of callers from other machines."""
         ...
 
     @property
@@ -91,15 +91,15 @@ class Served(Protocol):
         ...
 
     def warm_up(self) -> None:
-        """Load what the first request would wait for; raises `MementoError`."""
+        """Load everything that the first request would wait for; raises `MementoError`."""
         ...
 
     def serve_at(self, address: str) -> None:
-        """Tell other processes where this one answers."""
+        """Publish the address of this process for other processes."""
         ...
 
     def close(self) -> None:
-        """Let go of the folder."""
+        """Release the folder."""
         ...
 
 
@@ -110,10 +110,10 @@ def serve(memento: Served, app: Callable[[Busy], App], host: str, port: int, rea
     Args:
         app: makes the application, which counts its requests.
         port: 0 picks a free one.
-        ready: called with the address, once, when the first question would be answered at full speed.
+        ready: called once, with the address, when the service is warm.
 
     Raises:
-        SettingsError: the host is not loopback and there is no token, or the port cannot be had.
+        SettingsError: the host is not loopback and there is no token, or the port cannot be bound.
         MementoError: the embedder cannot be loaded.
     """
     with listening(host, port, has_tokens=bool(memento.tokens.list_issued())) as listener:
@@ -123,7 +123,7 @@ def serve(memento: Served, app: Callable[[Busy], App], host: str, port: int, rea
 def serve_on(
     listener: socket.socket, memento: Served, app: Callable[[Busy], App], address: str, ready: Callable[[str], None]
 ) -> None:
-    """Do what `serve` does with a socket that listens already, at `address`; it is closed at the end."""
+    """Do what `serve` does on a socket that already listens at `address`; close it at the end."""
     busy = Busy()
     server = Server(configuration(app(busy), memento.settings.server))
     failures: list[MementoError] = []
@@ -139,7 +139,7 @@ def serve_on(
     memento.serve_at(address)
     sys.setswitchinterval(SWITCH_S)
     threading.Thread(target=warm_up, name="warm-up", daemon=True).start()
-    # uvicorn raises the signal that stopped it once more: both must end in a KeyboardInterrupt, not in the end of the process.
+    # uvicorn raises the signal that stopped it again: both signals must raise KeyboardInterrupt instead of ending the process.
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with listener:
@@ -149,7 +149,7 @@ def serve_on(
     finally:
         signal.signal(signal.SIGTERM, before)
     if busy.requests:
-        # Nothing can stop a query, and its thread would hold the exit. Every acknowledged note is in the store.
+        # A running query cannot be stopped, and its thread would block the exit. Every acknowledged note is in the store.
         memento.close()
         os._exit(0)
     if failures:
@@ -158,9 +158,9 @@ def serve_on(
 
 def listening(host: str, port: int, *, has_tokens: bool) -> socket.socket:
     """
-    A socket that listens; raises `SettingsError` when the port cannot be had, or nobody could use it.
+    Return a listening socket; raise `SettingsError` if the port cannot be bound, or if nobody could use the address.
 
-    Other machines need a token: without one, an address that they reach would only refuse them.
+    Other machines need a token: if there is none, a service on an address that they can reach would refuse them all.
     """
     if not is_loopback(host) and not has_tokens:
         raise SettingsError(
@@ -170,8 +170,8 @@ def listening(host: str, port: int, *, has_tokens: bool) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listener = socket.create_server((host, port), family=family, backlog=1024)
-        # What is accepted inherits it; asyncio sets it itself only where the protocol was named. Without it the head of an
-        # answer waits 40 ms for the client to acknowledge it before the body goes out.
+        # Accepted sockets inherit TCP_NODELAY; asyncio sets it only if the socket's protocol was given. Without it, the body of
+        # an answer waits up to 40 ms until the client has acknowledged the head.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return listener
     except OverflowError as error:
@@ -185,13 +185,13 @@ def listening(host: str, port: int, *, has_tokens: bool) -> socket.socket:
 
 
 def address_of(host: str, port: int) -> str:
-    """Where programs of this machine reach the service: an address that stands for all of them is not one to ask."""
+    """Return the address for programs on this machine: a wildcard address is replaced, because nobody can connect to it."""
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def asgi(service: Service, busy: Busy) -> App:
-    """Everything that one port serves, as one ASGI application: Flask, told when a client leaves, and MCP."""
+    """Return everything that one port serves as one ASGI application: Flask, with disconnect detection, and MCP."""
     limits = service.settings.server
     return _compose(hurry(mcp.app(service), limits), host(create_app(service), busy, limits))
 
@@ -202,10 +202,10 @@ def bare_asgi(bare: Bare, busy: Busy) -> App:
 
 
 def host(app: Flask, busy: Busy, limits: ServerSettings) -> App:
-    """A Flask application as an ASGI application, told when a client leaves; `limits.threads` requests are served at once."""
+    """Wrap a Flask application as ASGI, with disconnect detection; it serves `limits.threads` requests at once."""
 
     def until_the_end(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-        # Without it a body sent in chunks, which has no length, would be read as empty.
+        # Without it a chunked body, which has no Content-Length, would be read as empty.
         environ["wsgi.input_terminated"] = True
         return busy.until_closed(lambda: app(environ, start_response))
 
@@ -213,31 +213,31 @@ def host(app: Flask, busy: Busy, limits: ServerSettings) -> App:
 
 
 def _kind_of(path: str) -> Kind:
-    """Tell what the request of a path is for."""
+    """Return the kind of a request by its path."""
     if path in ("/health", "/health/ready", "/metrics"):
         return "aside"
     return "proxy" if path.startswith(PROXIED) else "memory"
 
 
 class Server(uvicorn.Server):
-    """Uvicorn, which says once a minute at most that it lacks something, and goes on."""
+    """Uvicorn that logs a lack of resources at most once a minute, and goes on."""
 
     _said_at = -60.0
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to listen."""
+        """Start to listen."""
         asyncio.get_running_loop().set_exception_handler(self._report_failure)
         await super().startup(sockets)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End: whoever has connected by then is answered, and everybody after them is refused."""
+        """Shut down: answer clients that have connected by then, and refuse later ones."""
         for listener in sockets or []:
             await self._stop_listening(listener)
         await asyncio.sleep(_SETTLED_S)
         await super().shutdown(sockets)
 
     async def _stop_listening(self, listener: socket.socket) -> None:
-        # What the system has accepted and nobody has taken yet it resets when the socket is closed.
+        # Closing the socket resets connections that are still in the kernel's accept queue.
         taken = []
         listener.setblocking(False)
         with suppress(OSError):
@@ -255,14 +255,14 @@ class Server(uvicorn.Server):
                 )
 
     def _report_failure(self, loop: asyncio.AbstractEventLoop, failure: dict[str, Any]) -> None:
-        # What the event loop lacks, as descriptors, it lacks a hundred times a second.
+        # The event loop reports a lack of resources, such as file descriptors, a hundred times a second.
         if time.monotonic() - self._said_at >= 60:
             self._said_at = time.monotonic()
             logger.error("server.failing", extra={"error": f"{failure.get('message')}: {failure.get('exception')}"})
 
 
 def _limit_connections(limits: ServerSettings) -> ServerSettings:
-    """Let the process have as many files as the system allows, and no more connections than leave some of them."""
+    """Raise the process's limit of open files as far as needed and allowed, and limit the connections so that some stay free."""
     try:
         import resource
     except ImportError:
@@ -279,18 +279,18 @@ def _limit_connections(limits: ServerSettings) -> ServerSettings:
 
 
 def configuration(app: App, limits: ServerSettings = DEFAULTS) -> uvicorn.Config:
-    """How the server is set up: no log of its own, no header of its own."""
-    # A stop in the middle of a request is no error of ours; uvicorn would print a traceback.
+    """Return the configuration of the server: uvicorn writes no log and adds no headers."""
+    # A stop in the middle of a request is not an error; uvicorn would print a traceback.
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
     return uvicorn.Config(
         cast(Any, app),
         http=protocol(_limit_connections(limits)),
         backlog=256,
         log_config=None,
-        proxy_headers=False,  # else a header could say that a request comes from this machine
+        proxy_headers=False,  # otherwise a header could claim that a request comes from this machine
         access_log=False,
         lifespan="on",
-        date_header=False,  # a provider's answer has its own
+        date_header=False,  # a provider's answer has one already
         server_header=False,
         timeout_keep_alive=cast(int, limits.idle_s),
         timeout_graceful_shutdown=5,
@@ -298,7 +298,7 @@ def configuration(app: App, limits: ServerSettings = DEFAULTS) -> uvicorn.Config
 
 
 def _compose(mcp_app: App, rest: App) -> App:
-    """One application: MCP at its path, Flask everywhere else. Only MCP has something to start and to end."""
+    """Compose one application: MCP at its path, Flask everywhere else. Only MCP has a lifespan."""
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
         mine = scope["type"] == "lifespan" or scope.get("path", "").rstrip("/") == mcp.PATH

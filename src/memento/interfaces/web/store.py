@@ -1,11 +1,11 @@
 """
-A store that several nodes share: `oxigraph serve` over a folder, behind a front that lets one update in at a time.
+A store that several nodes share: `oxigraph serve` over a folder, behind a front end that passes on one update at a time.
 
-*Guarantees:* an update that was begun is waited for, whoever asked has left or not, before the next one is let in. Where there is a
-token, nobody gets in without it. The engine itself is reached over a loopback port that is chosen at each start.
+*Guarantees:* an update that has begun ends before the next one starts, even if its client disconnects. If a token is set, every
+request needs it. The engine itself listens on a loopback port that is chosen at each start.
 
-*Because:* the engine over a folder keeps no writers apart: each update reads a snapshot and writes its changes without a look at
-what came between, so that two nodes that compare and set the same number would both win (docs/scale.md, "Does my store fit?").
+*Because:* the engine does not isolate concurrent updates: each reads a snapshot and writes its changes without checking what was
+written in between. Two nodes that compare-and-set the same number would both succeed (docs/scale.md, "Does my store fit?").
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ logger = logging.getLogger(__name__)
 _START_S, _STOP_S, _LOOK_S = 60.0, 15.0, 0.2
 _HEALTH_S = 2.0
 _AGAIN_S = (0.2, 30.0)
-"""How long a process that died is waited with before it is started again: at first, and at most."""
+"""Seconds to wait before a process that died is restarted: at first, and at most."""
 _MOST_BYTES = 256 * 1024 * 1024
 _MOST_UPDATES = 256
 _PASSED_ON = (b"content-type", b"accept")
@@ -52,12 +52,12 @@ _ANSWERED = (b"content-type",)
 
 
 class Child:
-    """A process that is to run as long as we do."""
+    """A child process that must run as long as this one."""
 
     def __init__(self, name: str, start: Callable[[], subprocess.Popen[bytes]], address: str = "") -> None:
         """
         Args:
-            address: where it answers, if anywhere.
+            address: the address at which it answers, if any.
         """
         self.name, self.address, self._start = name, address, start
         self._process: subprocess.Popen[bytes] | None = None
@@ -69,17 +69,17 @@ class Child:
 
     @property
     def is_running(self) -> bool:
-        """Whether it has not ended."""
+        """Whether the process is still running."""
         return self._process is not None and self._process.poll() is None
 
     @property
     def pid(self) -> int:
-        """Its number."""
+        """The process id."""
         assert self._process is not None
         return self._process.pid
 
     def wait_until_ready(self, wait_s: float) -> None:
-        """Wait until the process has written its first line; raises `BackendError` where it ends before."""
+        """Wait until the process has written its first line; raise `BackendError` if it ends before."""
         assert self._process is not None
         assert self._process.stdout is not None
         timer = threading.Timer(wait_s, self._process.kill)
@@ -93,7 +93,7 @@ class Child:
             timer.cancel()
 
     def revive(self) -> None:
-        """Start the process again where it has ended, later each time that it ends soon."""
+        """Restart the process if it has ended, with a growing delay if it keeps ending early."""
         if self.is_running:
             return
         now = time.monotonic()
@@ -108,7 +108,7 @@ class Child:
             self.start()
 
     def stop(self) -> None:
-        """Let the process end, and stop it where it does not; harmless when it has."""
+        """Ask the process to end, and kill it if it does not; harmless if it has ended."""
         if self._process is None or self._process.poll() is not None:
             return
         self._process.terminate()
@@ -120,14 +120,14 @@ class Child:
 
 
 class Front:
-    """The ASGI application: `/query` goes to the engine as it comes, `/update` one after the other."""
+    """The ASGI application: passes `/query` on to the engine at once, and `/update` one after the other."""
 
     def __init__(self, engine: str, token: str = "", most_updates: int = _MOST_UPDATES) -> None:
         """
         Args:
-            engine: its address.
-            token: what every request must bring; none where empty.
-            most_updates: that may wait for their turn.
+            engine: the address of the engine.
+            token: the token that every request needs; empty if none is needed.
+            most_updates: the most updates that may wait in the queue.
         """
         self._updates, self._most_updates = 0, most_updates
         self._engine, self._token = engine, token
@@ -163,7 +163,7 @@ class Front:
             if path != "/update":
                 await self._relay(request, send)
             elif self._updates >= self._most_updates:
-                # 429 and not 503: whoever asks knows by it that nothing was passed on.
+                # 429 and not 503: it tells the client that nothing was passed on.
                 text = f"{self._updates} updates wait for their turn, as many as may: ask again"
                 await _say(send, 429, text, (b"retry-after", b"1"))
             else:
@@ -186,14 +186,14 @@ class Front:
         return compare_digest(given.encode(), self._token.encode())
 
     async def _relay(self, request: httpx2.Request, send: Any) -> None:
-        """Send a request on, and its answer back; one whose sender has left is read to its end all the same."""
+        """Forward a request, and return its answer; read the answer to its end even if the client has disconnected."""
         try:
             answer = await self._client.send(request, stream=True)
         except httpx2.HTTPError as error:
             logger.warning("store.not-reached", extra={"error": type(error).__name__})
             await _say(send, 502, "the engine did not answer")
             return
-        try:  # what is cut off in between ends the connection, which whoever asks notices
+        try:  # an answer that breaks off closes the connection, so the client notices
             headers = [(name, value) for name, value in answer.headers.raw if name.lower() in _ANSWERED]
             await send({"type": "http.response.start", "status": answer.status_code, "headers": headers})
             async for chunk in answer.aiter_bytes():
@@ -212,7 +212,7 @@ async def _live(receive: Any, send: Any) -> None:
 
 
 async def _read_body(receive: Any) -> bytes | None:
-    """Return the body of a request; None where it is too long, or its sender left midway: half an update may mean another one."""
+    """Return the body of a request; None if it is too long or incomplete: half of an update may be a valid update."""
     parts, size = [], 0
     while True:
         message = await receive()
@@ -235,11 +235,11 @@ async def _say(send: Any, status: int, text: str, *headers: tuple[bytes, bytes])
 @contextmanager
 def serve_engine(folder: Path, listener: socket.socket, token: str = "") -> Iterator[Child]:
     """
-    Serve a store on a socket until the end of the block, from a thread; give the engine's process, to be looked after.
+    Serve a store on a socket, in a thread, until the end of the block; yield the engine's process, which the caller must supervise.
 
     Raises:
         MissingPart: the program `oxigraph` is not installed.
-        BackendError: it does not start.
+        BackendError: the engine does not start.
     """
     url = f"http://127.0.0.1:{_find_free_port()}"
     engine = Child("store", partial(_start_engine, find_program(), folder, url), url)
@@ -265,14 +265,14 @@ def serve_store(folder: Path, host: str, port: int, token: str, ready: Callable[
     Serve a store until SIGINT or SIGTERM.
 
     Args:
-        folder: that of the store alone, made where it is not there; its lock keeps other owners out.
-        token: what nodes must bring; needed where the host is not loopback.
+        folder: the folder of the store alone, created if it is missing; its lock keeps other processes out.
+        token: the token that nodes must send; required if the host is not loopback.
         ready: called with the address.
 
     Raises:
-        SettingsError: the host is not loopback and there is no token, or the port cannot be had.
+        SettingsError: the host is not loopback and there is no token, or the port cannot be bound.
         MissingPart: the program `oxigraph` is not installed.
-        FolderInUse: somebody else serves it.
+        FolderInUse: another process serves the folder.
         BackendError: the engine does not start.
     """
     home = DataFolder(folder)
@@ -300,7 +300,7 @@ def serve_store(folder: Path, host: str, port: int, token: str, ready: Callable[
 
 
 def find_program() -> str:
-    """Return the program that serves a store; raises `MissingPart` where there is none."""
+    """Return the path of the program `oxigraph`; raise `MissingPart` if there is none."""
     beside = Path(sysconfig.get_path("scripts")) / "oxigraph"
     found = str(beside) if beside.is_file() else shutil.which("oxigraph")
     if found is None:
@@ -311,7 +311,7 @@ def find_program() -> str:
 
 
 def start_child(words: Sequence[str], **options: Any) -> subprocess.Popen[bytes]:
-    """Start a process that ends when we do, and that the terminal's Ctrl-C does not reach: we say which one ends first."""
+    """Start a process that ends with this one. The terminal's Ctrl-C does not reach it, so that we decide the order of shutdown."""
     return subprocess.Popen(words, start_new_session=True, preexec_fn=_end_with_parent, **options)
 
 
@@ -320,7 +320,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def _end_with_parent() -> None:
-    """Let the system stop this process when its parent is gone; elsewhere than on Linux it goes on until it is stopped."""
+    """Make the system end this process when its parent ends; this works on Linux only."""
     if _LIBC is not None:
         _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 

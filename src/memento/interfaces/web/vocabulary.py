@@ -1,10 +1,11 @@
 """
-The vocabulary at `/ontology`: a page for a browser, RDF for programs, by what the request accepts; each term at an address.
+The vocabulary at `/ontology`: a page for browsers, RDF for programs, by content negotiation; every term has an address.
 
-*Guarantees:* anybody who reaches the port may read it, as it is published text and holds nothing of a memory. An address means the
-same in every format, and every answer says that it varies and has a digest.
+*Guarantees:* anybody who reaches the port may read it, because it is published text and contains nothing from a memory. An address
+means the same in every format, and every answer has a `Vary` header and an ETag.
 
-*Because:* a term that is neither page nor document answers 303: it is what the two are about (Cool URIs for the Semantic Web, W3C).
+*Because:* the address of a term answers 303: the term is neither the page nor the document, but what both describe (Cool URIs for
+the Semantic Web, W3C).
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ DOCUMENTS = {
     "": "ontology/memento.ttl",
     **{name: f"ontology/{name}.ttl" for name in ("alignment", "labels", "rules", "shapes", "values")},
 }
-"""What goes on after the address, and the file that is there."""
+"""The suffixes of the address, and the file at each."""
 
 HTML = "text/html"
 FORMATS = {
@@ -45,7 +46,7 @@ FORMATS = {
     "nt": "application/n-triples",
     "html": HTML,
 }
-"""What `?format=` may be, the usual one of programs first."""
+"""The values of `?format=`, with the default of programs first."""
 
 _TERMS_OF = ("ontology/memento.ttl", "ontology/alignment.ttl", "ontology/labels.ttl", "ontology/rules.ttl")
 _VERSION = re.compile(r"(?P<version>\d+\.\d[\w.+-]*)(?:/(?P<rest>.*))?")
@@ -69,12 +70,12 @@ _KINDS = {
 
 
 def is_public(path: str) -> bool:
-    """Tell whether anybody may ask an address, whoever they are."""
+    """Tell whether an address needs no token."""
     return path == ADDRESS or path.startswith(f"{ADDRESS}/")
 
 
 def wants_page() -> bool:
-    """Tell whether the request is for the vocabulary as a page, or for what a browser shows in its place."""
+    """Tell whether the client wants the vocabulary as a page; for an invalid format, whether it accepts an error page."""
     if not is_public(request.path):
         return False
     try:
@@ -85,10 +86,10 @@ def wants_page() -> bool:
 
 def blueprint(show: Callable[[], str]) -> Blueprint:
     """
-    Return the addresses.
+    Return the routes.
 
     Args:
-        show: writes the page.
+        show: renders the page.
     """
     routes = Blueprint("vocabulary", __name__)
 
@@ -138,7 +139,7 @@ def _respond_to(show: Callable[[], str], name: str) -> ResponseReturnValue:
 
 
 def _choose_media() -> str:
-    """Return the media type that a request asks for; raise `NotAcceptable`, or `InputError` for a format that there is not."""
+    """Return the media type that a request asks for; raise `NotAcceptable`, or `InputError` for an unknown format."""
     if (asked := request.args.get("format")) is not None:
         if asked not in FORMATS:
             raise InputError(f"format must be one of {', '.join(FORMATS)}, not {asked[:40]!r}")
@@ -147,7 +148,7 @@ def _choose_media() -> str:
 
 
 def _send_document(names: tuple[str, ...], media: str, name: str, subject: IRI | None = None) -> Response:
-    """Answer with documents as one graph, or with what they say of a subject; one document in Turtle as it is written."""
+    """Answer with documents as one graph, or with their triples about a subject; send a single Turtle document as it is."""
     if media == "text/turtle" and subject is None:
         body = document(names[0]).text.encode()
     else:
@@ -161,7 +162,7 @@ def _send_document(names: tuple[str, ...], media: str, name: str, subject: IRI |
 def _send_text(body: str | bytes, media: str) -> Response:
     response = Response(body, content_type=f"{media}; charset=utf-8" if media.startswith("text/") else media)
     stated = "".join(document(one).text for one in DOCUMENTS.values()) if media != HTML else str(body)
-    # Weak: nodes without a name go by another one in each process.
+    # A weak ETag: blank nodes get other names in each process.
     response.set_etag(sha256(f"{request.path} {media}\n{stated}".encode()).hexdigest()[:32], weak=True)
     response.headers["Cache-Control"] = "no-cache"
     response.make_conditional(request)
@@ -170,7 +171,7 @@ def _send_text(body: str | bytes, media: str) -> Response:
 
 @cache
 def describe_page() -> Mapping[str, Any]:
-    """Return what the page shows, the same for everybody."""
+    """Return the variables of the page, the same for every reader."""
     terms = load_terms()
     return {
         "title": describe_ontology(_DCTERMS.title),
@@ -210,7 +211,7 @@ def describe_page() -> Mapping[str, Any]:
 
 
 def _list_facts(term: Term) -> dict[str, tuple[IRI, ...]]:
-    """Return what the ontology says of a term, by how a reader of ontologies calls it."""
+    """Return what the ontology says about a term, by the usual names of its properties."""
     is_class = term.kind == "class"
     facts = {
         "Type": (term.type,) if term.type else (),
@@ -224,12 +225,12 @@ def _list_facts(term: Term) -> dict[str, tuple[IRI, ...]]:
 
 
 def _locate_term(iri: str) -> str:
-    """Return where the page describes an IRI; empty for one of another vocabulary."""
+    """Return the address of an IRI on the page; empty for an IRI of another vocabulary."""
     return f"#{quote(iri.removeprefix(MEM.base))}" if any(one.iri == iri for one in load_terms()) else ""
 
 
 def _link_iri(iri: str) -> Markup:
-    """Link an IRI to where it is described, by its short name."""
+    """Return a link from the short name of an IRI to its description."""
     here = _locate_term(iri)
     if not here and not iri.startswith(("http://", "https://")):
         return Markup("<code>{}</code>").format(short(iri))
@@ -237,7 +238,7 @@ def _link_iri(iri: str) -> Markup:
 
 
 def _mark_code(text: str) -> Markup:
-    """Show as code what stands between backticks."""
+    """Show text between backticks as code."""
     parts = (
         escape(part) if at % 2 == 0 else Markup("<code>{}</code>").format(part)
         for at, part in enumerate(text.split("`"))

@@ -1,17 +1,17 @@
 """
-Several processes that answer for one data folder: a store served by `oxigraph serve` on this machine, and workers that share one
-port. `memento serve --workers N`.
+Several processes for one data folder, for `memento serve --workers N`: a store served by `oxigraph serve` on this machine, and
+workers that share one port.
 
     memento serve --workers 3 ─┬─ oxigraph serve        the store of the folder; updates reach it one at a time (`store.Front`)
                                ├─ worker 1 ─┐
                                ├─ worker 2  ├─ accept from the same socket, write by compare-and-set
                                └─ worker 3 ─┘
 
-*Guarantees:* whoever dies is started again, the store too; what was acknowledged is in the store. Nothing is announced before every
-worker answers at full speed. A new connection goes to the worker that has the fewest.
+*Guarantees:* a process that dies is restarted, the store too; acknowledged writes are in the store. The service is announced only
+when every worker is warm. A new connection goes to the worker with the fewest.
 
-*But:* every program of this machine reaches the port of the engine, which is chosen at each start, as it reaches Memento's own; a
-machine that several people share is no place for it.
+*But:* every program on this machine can reach the engine's port, which is chosen at each start, just as it can reach Memento's. Do
+not use this on a machine that several people share.
 """
 
 from __future__ import annotations
@@ -43,24 +43,24 @@ from memento.settings import Settings, StoreSettings, home_and_namespace, load, 
 from memento.telemetry import configure_logging, trace_to
 
 _READY_S, _LOOK_S = 900.0, 0.2
-_AWAY = 2**32 - 1  # connections of a worker that accepts none
-_DEFERRED, _DEFER_S = 5, 0.001  # times that a worker leaves a connection to one with fewer, and for how long each time
+_AWAY = 2**32 - 1  # the count of a worker that accepts no connections
+_DEFERRED, _DEFER_S = 5, 0.001  # how often a worker leaves a connection to one with fewer, and seconds each time
 
 
 class SharedListener(socket.socket):
     """
-    A listening socket of several workers: the one with the fewest connections accepts the next.
+    A listening socket that several workers share: the one with the fewest connections accepts the next.
 
-    *Because:* asyncio accepts all connections that wait as soon as it wakes, so that a client that opened several at once had them
-    all at one worker. *But:* a worker that has fewer and is too busy to accept is waited for 5 ms only.
+    *Because:* asyncio accepts all waiting connections when it wakes up, so all connections of a client that opens several at once
+    would go to one worker. *But:* the others wait only 5 ms for a worker that has fewer connections and is too busy to accept.
     """
 
     def __init__(self, descriptor: int, counts: memoryview, place: int) -> None:
         """
         Args:
-            descriptor: of the socket.
-            counts: how many connections each worker has; all workers map it.
-            place: of this worker in it.
+            descriptor: the file descriptor of the socket.
+            counts: the number of connections of each worker, in shared memory.
+            place: the index of this worker in it.
         """
         super().__init__(fileno=descriptor)
         self._counts, self._place = counts, place
@@ -68,12 +68,12 @@ class SharedListener(socket.socket):
         self._deferred = 0
 
     def listen(self, backlog: int = 1024) -> None:
-        """Begin to accept."""
+        """Start to accept."""
         self._counts[self._place] = len(self._accepted)
         super().listen(backlog)
 
     def accept(self) -> tuple[socket.socket, Any]:
-        """Accept a connection; raises `BlockingIOError` where there is none, or another worker should take it."""
+        """Accept a connection; raise `BlockingIOError` if there is none, or if another worker should take it."""
         self._accepted = [one for one in self._accepted if one.fileno() >= 0]
         self._counts[self._place] = len(self._accepted)
         if min(self._counts) < len(self._accepted) and self._deferred < _DEFERRED:
@@ -87,13 +87,13 @@ class SharedListener(socket.socket):
         return connection, address
 
     def close(self) -> None:
-        """Leave what is not accepted yet to the other workers."""
+        """Leave connections that are not accepted yet to the other workers."""
         self._counts[self._place] = _AWAY
         super().close()
 
 
 def map_counts(path: Path, workers: int = 0) -> memoryview:
-    """Return the numbers of connections of all workers, which who else maps the file sees; makes it for so many workers, if any."""
+    """Map the file with the connection counts of all workers into memory; create it for `workers` workers if that is not 0."""
     if workers:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.write_bytes(_AWAY.to_bytes(4, sys.byteorder) * workers)
@@ -109,14 +109,14 @@ def serve_many(
 
     Args:
         folder: the data folder, which this process owns.
-        count: workers; the store has a process of its own.
+        count: the number of workers; the store has another process.
         port: 0 picks a free one.
-        ready: called with the address, once, when every worker answers at full speed.
+        ready: called once, with the address, when every worker is warm.
 
     Raises:
         MissingPart: the program `oxigraph` is not installed.
-        SettingsError: the port cannot be had, or the folder is one that only a single process can serve.
-        BackendError: the store or a worker does not start; says what it said.
+        SettingsError: the port cannot be bound, or only a single process can serve this folder.
+        BackendError: the store or a worker does not start; has its message.
     """
     if sys.platform == "win32":
         raise SettingsError("--workers shares a socket among processes, which Windows has not: leave it out")
@@ -127,7 +127,7 @@ def serve_many(
             '--workers starts a store of its own over the folder: with store.kind = "sparql" start a service on each port'
         )
     finish_files(folder)
-    (folder.workers / "sequence").unlink(missing_ok=True)  # of an earlier store, if that was put back
+    (folder.workers / "sequence").unlink(missing_ok=True)  # left by an earlier store, if a backup was restored
     has_tokens = bool(Tokens(folder.tokens).list_issued())
     with contextlib.ExitStack() as opened:
         listener = opened.enter_context(listening(host, port, has_tokens=has_tokens))
@@ -163,22 +163,22 @@ def serve_many(
 def _start_worker(
     home: Path, number: int, listener: socket.socket, counts: memoryview, urls: Sequence[str], token: str
 ) -> subprocess.Popen[bytes]:
-    counts[number - 1] = _AWAY  # one that was killed had no time to say so
+    counts[number - 1] = _AWAY  # a worker that was killed could not set this itself
     words = [sys.executable, "-m", __name__, str(home), str(number), str(listener.fileno()), *urls]
     process = start_child(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=[listener.fileno()])
     assert process.stdin is not None
-    with contextlib.suppress(OSError), process.stdin as told:  # one that has ended already says so itself
+    with contextlib.suppress(OSError), process.stdin as told:  # a worker that has ended reports that itself
         told.write(f"{token}\n".encode())
     return process
 
 
 def work(home: Path, number: int, descriptor: int, query_url: str, update_url: str) -> None:
     """
-    Answer requests as one of the workers, until SIGTERM; writes a line when it answers at full speed.
+    Answer requests as one of the workers until SIGTERM; write a line when it is warm.
 
     Args:
-        number: of the worker, from 1.
-        descriptor: of the socket that all workers listen on.
+        number: the number of the worker, from 1.
+        descriptor: the file descriptor of the socket that all workers listen on.
     """
     configure_logging()
     token = sys.stdin.readline().strip()
@@ -186,7 +186,7 @@ def work(home: Path, number: int, descriptor: int, query_url: str, update_url: s
     namespace = home_and_namespace()[1] or settings.scope.namespace
     if settings.telemetry.otlp_endpoint:
         trace_to(settings.telemetry.otlp_endpoint)
-    # Whoever started us knows what store it is.
+    # The parent process has already checked the store.
     where = StoreSettings("sparql", query_url, update_url, token=token, probe=False, shards=settings.store.shards)
     own = DataFolder(DataFolder(home).workers / str(number), shared=home)
     own.acquire("memento serve", settings.server.lock_wait_s)
@@ -200,7 +200,7 @@ def work(home: Path, number: int, descriptor: int, query_url: str, update_url: s
 
 
 def _announce(address: str) -> None:
-    """Tell the parent that this worker answers at full speed."""
+    """Tell the parent that this worker is warm."""
     sys.stdout.write(f"{address}\n")
     sys.stdout.flush()
 

@@ -1,10 +1,10 @@
 """
-The page at `/sparql` for browsers: YASGUI with the prefixes, the example queries and the limits of this service; and the files that
-pages load, scripts, styles, pictures, all from this address (`Bundle`).
+The page at `/sparql` for browsers: YASGUI with the prefixes, the example queries and the limits of this service. And `Bundle`: the
+scripts, styles and pictures that pages load.
 
-*Guarantees:* everything on it comes from this address, and the browser is told to take nothing from another; it holds no memory,
-so that anybody may see it: what it shows, it asks for with the token of its user. The files of a page carry a digest of them all in
-their address, so that a browser may keep them for ever and never mixes versions; nothing else of their folder is served.
+*Guarantees:* the page loads everything from this address, and its policy forbids all others. It contains nothing from a memory, so
+it needs no token: it queries with the token of its user. The address of a page's files has a digest of them all, so a browser can
+cache them for ever and never mixes versions. No other file of their folder is served.
 """
 
 from __future__ import annotations
@@ -41,22 +41,22 @@ EXAMPLES = (
     "library/chain",
     "library/owl_time",
 )
-"""The queries that the page offers, in its order; the first is what an empty page begins with."""
+"""The example queries of the page, in order; an empty page starts with the first."""
 
 SAMPLE = re.compile(r"<urn:memento:(?!user:)[^>]+>")
-"""An IRI in an example that stands for one of the reader's own."""
+"""An IRI in an example that the reader must replace."""
 
 PREFIXES_OF = ("ontology/memento.ttl", "ontology/alignment.ttl", "ontology/shapes.ttl", "ontology/world.trig")
 RDF = ("text/turtle", "application/n-triples", "application/rdf+xml", "application/ld+json", "application/json")
 STYLES = (
-    "'sha256-zCK2EVMoPc04mRF/g5CotUvxbJPWS+8V0b+s9ptqQIk='",  # of columns that can be resized
-    "'sha256-c0O6TmFAkgpNbHxKAa1BrveWHHopjEtC47i0PzMudxg='",  # of the pointer meanwhile
+    "'sha256-zCK2EVMoPc04mRF/g5CotUvxbJPWS+8V0b+s9ptqQIk='",  # resizable columns
+    "'sha256-c0O6TmFAkgpNbHxKAa1BrveWHHopjEtC47i0PzMudxg='",  # the pointer while a column is resized
 )
-UNDERLINED = "'sha256-EntWS0hFrz2vH7susM+dPUxvHlL6sBswmM8K80E5oUk='"  # what a syntax error expected instead
-"""The styles that YASGUI writes into the page, as a policy allows them: a browser names the digest of one that is missing here."""
+UNDERLINED = "'sha256-EntWS0hFrz2vH7susM+dPUxvHlL6sBswmM8K80E5oUk='"  # the tokens that a syntax error expected
+"""The inline styles of YASGUI, as digests for the content security policy. A browser prints the digest of one that is missing."""
 
 HEADERS = {
-    # Scripts, styles and requests of this address alone, and nobody frames it.
+    # Scripts, styles and requests from this address only, and no framing.
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; connect-src 'self'; img-src 'self' data:; "
         f"style-src 'self' {' '.join(STYLES)}; style-src-attr 'unsafe-hashes' {UNDERLINED}; "
@@ -83,8 +83,8 @@ class Bundle:
     def __init__(self, name: str, more: Callable[[], Mapping[str, bytes]] = dict) -> None:
         """
         Args:
-            name: of the folder below `static`, and of the address.
-            more: files beside those of the folder.
+            name: the name of the folder below `static`, and of the address.
+            more: returns files in addition to those of the folder.
         """
         self.name = name
         self.address = f"/static/{name}/"
@@ -92,7 +92,7 @@ class Bundle:
 
     @cached_property
     def files(self) -> Mapping[str, bytes]:
-        """What is served, by name."""
+        """The served files, by name."""
         folder = files("memento.interfaces.web") / "static" / self.name
         return {
             **{file.name: file.read_bytes() for file in folder.iterdir() if file.name.rpartition(".")[2] in TYPES},
@@ -101,12 +101,12 @@ class Bundle:
 
     @cached_property
     def digest(self) -> str:
-        """Sixteen hexadecimal digits that change when one of the files does."""
+        """Sixteen hexadecimal digits that change when any of the files changes."""
         parts = (name.encode() + b"\0" + body for name, body in sorted(self.files.items()))
         return sha256(b"".join(parts)).hexdigest()[:16]
 
     def add_route(self, routes: Blueprint) -> None:
-        """Serve the files."""
+        """Add the route that serves the files."""
         routes.get(f"{self.address}<version>/<name>", endpoint="file")(self.send)
         self._endpoint = f"{routes.name}.file"
 
@@ -115,7 +115,7 @@ class Bundle:
         return url_for(self._endpoint, version=self.digest, name=name)
 
     def send(self, version: str, name: str) -> Response:
-        """Answer with a file; raise `NotFound` for any other, and for one of another version."""
+        """Answer with a file; raise `NotFound` for an unknown file or another version."""
         if version != self.digest or name not in self.files:
             raise NotFound
         response = Response(self.files[name], content_type=TYPES[name.rpartition(".")[2]])
@@ -126,7 +126,7 @@ class Bundle:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """A query that the page offers: its file's name, its first sentence, its text without the rest of the header."""
+    """An example query: the name of its file, its first sentence, and its text without the rest of the header."""
 
     name: str
     title: str
@@ -134,38 +134,38 @@ class Example:
 
     @property
     def sample(self) -> str:
-        """The IRI to be replaced before the query says anything, or nothing."""
+        """The IRI that the reader must replace before the query finds anything; empty if there is none."""
         found = SAMPLE.search(self.text)
         return found[0] if found else ""
 
 
 class Yasgui:
-    """The page, and the address of its files."""
+    """The page, and the route of its files."""
 
     def __init__(self, configured: settings.Settings, notice: Callable[[], str | None] = lambda: None) -> None:
         """
         Args:
-            configured: whose limits on queries the page names.
-            notice: what is to be said at the top of the page, if anything.
+            configured: the settings whose query limits the page shows.
+            notice: returns the notice at the top of the page, if any.
         """
         self._settings = configured
         self._notice = notice
 
     def blueprint(self) -> Blueprint:
-        """The route of the files; `/sparql` itself belongs to the protocol, which never sees a request for the page."""
+        """Return the route of the files; `/sparql` itself belongs to the protocol, which never gets a request for the page."""
         routes = Blueprint("yasgui", __name__)
         BUNDLE.add_route(routes)
         return routes
 
     def is_wanted(self) -> bool:
-        """Whether a request for `/sparql` without a query comes from something that would rather show HTML than read RDF."""
+        """Tell whether this is a request for `/sparql` without a query, from a client that prefers HTML to RDF."""
         if request.path.rstrip("/") != ADDRESS or request.method not in ("GET", "HEAD") or "query" in request.args:
             return False
-        accepted = request.accept_mimetypes  # which takes longer to read than all the rest
+        accepted = request.accept_mimetypes  # the slowest check, so the last
         return accepted["text/html"] > max(accepted[media] for media in RDF)
 
     def page(self) -> Response:
-        """The page itself."""
+        """Return the page."""
         html = render_template(
             "sparql.html",
             version=__version__,
@@ -186,13 +186,13 @@ class Yasgui:
 
 @cache
 def examples() -> tuple[Example, ...]:
-    """What the page offers."""
+    """Return the example queries."""
     return tuple(_example(name) for name in EXAMPLES)
 
 
 @cache
 def prefixes() -> dict[str, str]:
-    """The prefixes that the project's own files use, by name, and so those that a reader of this graph needs."""
+    """Return the prefixes of the project's own files by name: those that a user of this graph needs."""
     found = (
         re.findall(r"^@prefix (\w+):\s+<([^>\s]++)> \.", assets.read(name).decode(), flags=re.M) for name in PREFIXES_OF
     )
@@ -210,4 +210,4 @@ def _list_more() -> dict[str, bytes]:
 
 
 BUNDLE = Bundle("sparql", _list_more)
-"""What is served beside the page."""
+"""The files of the page."""
