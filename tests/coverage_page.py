@@ -1,5 +1,5 @@
 """
-Writes `docs/coverage.md` from the JSON of a measurement: branch coverage by room, and what is not covered, with the reason.
+Writes `docs/coverage.md` from the JSON of a measurement: branch coverage by room, and the uncovered lines, with the reason.
 
 Run: `make coverage`, which runs every test with tracing and then this.
 """
@@ -16,18 +16,18 @@ Json = dict[str, Any]
 
 PACKAGE = "src/memento/"
 FULL = 90
-"""Percent of lines and branches from which on a file is not listed."""
+"""Files with at least this percentage of lines and branches covered are not listed."""
 
 REASONS: Mapping[str, str] = {
-    "sparql/worker.py": "runs in worker processes, most of which are killed and so report nothing",
-    "interfaces/web/server.py": "runs in processes that tests end by signals",
-    "interfaces/mcp/shim.py": "runs in processes that tests end by signals",
-    "interfaces/mcp/launch.py": "runs in processes that tests end by signals",
-    "search/embedders.py": "models and services that tests do not load; `-m live` does",
-    "llm/": "providers' own errors, which `-m live` meets",
-    "__main__.py": "is run as a process of its own",
+    "sparql/worker.py": "runs in worker processes; most of them are killed, and so report no coverage",
+    "interfaces/web/server.py": "runs in processes that the tests end with signals",
+    "interfaces/mcp/shim.py": "runs in processes that the tests end with signals",
+    "interfaces/mcp/launch.py": "runs in processes that the tests end with signals",
+    "search/embedders.py": "needs models and services that only the tests of `-m live` load",
+    "llm/": "errors of real providers, which only the tests of `-m live` meet",
+    "__main__.py": "runs as a separate process",
 }
-"""Why a room or a file is not covered, where it is known; the longest beginning of a path counts."""
+"""Known reasons why a room or a file is not covered; the longest matching prefix of a path counts."""
 
 
 def write_page(measured: Json) -> str:
@@ -38,8 +38,8 @@ def write_page(measured: Json) -> str:
     lines = [
         "# Coverage",
         "",
-        "Written by `make coverage`: lines and branches that the tests of `make test` run, processes they start included.",
-        "There is no threshold; what is not covered is listed, with the reason where there is one.",
+        "Written by `make coverage`: the lines and branches that the tests of `make test` execute, including the processes that",
+        "they start. There is no threshold. Files with low coverage are listed below, with the reason if it is known.",
         "",
         "| room | statements | branches | covered |",
         "| --- | --- | --- | --- |",
@@ -68,7 +68,7 @@ def percent_of(summaries: list[Json]) -> float:
 
 
 def list_uncovered(files: Mapping[str, Json]) -> Iterator[str]:
-    """Yield a row for each file of which much does not run, the least covered first."""
+    """Yield a row for each file below `FULL` percent, the least covered first."""
     shares = {path: percent_of([one["summary"]]) for path, one in files.items()}
     for path in sorted(shares, key=shares.__getitem__):
         if shares[path] < FULL:

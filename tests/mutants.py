@@ -1,8 +1,8 @@
 """
-Changes one thing after the other in `src/memento/access.py`, and looks whether its tests notice.
+Changes `src/memento/access.py` in one place at a time, and checks whether its tests notice.
 
-Each mutant has a process to itself, forked after all is imported: it takes the place of the module before the tests import it.
-Prints the mutants that survive, and ends with 1 where one of them is not explained in `docs/mutants.md`.
+Each mutant runs in a separate process, forked after all imports, and replaces the module before the tests import it.
+Prints the mutants that survive, and exits with 1 if `docs/mutants.md` does not explain one of them.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _OTHER: dict[type[ast.AST], ast.AST] = {
 
 
 def mutants(tree: ast.Module) -> Iterator[tuple[str, ast.Module]]:
-    """Yield each mutant with what was changed: an operator, a condition, a `raise`, or a number, flag or word that decides."""
+    """Yield each mutant with its change: an operator, a condition, a part of a condition, or a returned value."""
     for place, node in enumerate(ast.walk(tree)):
         for name, change in _changes(node):
             other = deepcopy(tree)

@@ -310,37 +310,37 @@ _DCTERMS = Namespace("http://purl.org/dc/terms/")
 
 NOTES: Mapping[str, tuple[str, ...]] = {
     "Addresses": (
-        "A running service has the vocabulary at `/ontology`, for anybody who reaches the port, without a token: it is published "
-        "text, and nothing of a memory is in it. `http://purl.org/memento/` is served at `/ontology`, and an IRI that begins so at "
-        "the address that goes on in the same way: `/ontology/validAt`, `/ontology/alignment`.",
-        "The header `Accept` chooses by its quality values: `text/html` is a page with diagrams; `text/turtle`, the usual one, "
-        "`application/ld+json`, `application/rdf+xml` and `application/n-triples` are the ontology. `?format=` with `html`, `ttl`, "
-        "`jsonld`, `rdf` or `nt` comes before the header. What fits none of them is answered with 406 and this list. Every answer "
-        "has `Vary: Accept`, and an `ETag`.",
-        "A term, as in `/ontology/Memory`, sends a browser to its place on the page (303), and a program to what the documents say "
-        "of it as RDF (303). `/ontology/alignment`, `/ontology/labels`, `/ontology/rules`, `/ontology/shapes` and "
-        "`/ontology/values` are the other documents. `/ontology/{version}` is the version that runs, where its `owl:versionIRI` "
-        "leads; of another version it says which one is here (404).",
-        "`curl localhost:6366/ontology > memento.ttl` keeps it; `memento ontology context` prints the JSON-LD context. "
-        "`memento export memory.ttl` writes Turtle with the prefixes of this page, those that the memory has a use for.",
+        "A running service serves the vocabulary at `/ontology`, without a token, to anyone who can reach the port: it is public "
+        "text and contains nothing of a memory. `/ontology` stands for `http://purl.org/memento/`, and the rest of an IRI with "
+        "that prefix follows it: `/ontology/validAt`, `/ontology/alignment`.",
+        "The header `Accept`, with its quality values, selects the format: `text/html` is a page with diagrams; `text/turtle` (the "
+        "default), `application/ld+json`, `application/rdf+xml` and `application/n-triples` are the ontology. `?format=` with "
+        "`html`, `ttl`, `jsonld`, `rdf` or `nt` overrides the header. For any other format the service answers 406 with this list. "
+        "Every response has `Vary: Accept` and an `ETag`.",
+        "A term such as `/ontology/Memory` redirects (303): a browser to its section of the page, a program to an RDF document "
+        "with its description. The other documents are `/ontology/alignment`, `/ontology/labels`, `/ontology/rules`, "
+        "`/ontology/shapes` and `/ontology/values`. `/ontology/{version}`, the target of the `owl:versionIRI`, is the version of "
+        "the running service; for any other version the service answers 404 and names the version that it has.",
+        "`curl localhost:6366/ontology > memento.ttl` saves the ontology; `memento ontology context` prints the JSON-LD context. "
+        "`memento export memory.ttl` writes Turtle with those prefixes of this page that the memory uses.",
     ),
     "Within OWL 2 DL": (
-        "`memento.ttl` with `alignment.ttl`, which it imports, and `rules.ttl` on top are within OWL 2 DL: "
-        "`tests/ontology/test_dl.py` looks at declarations, at names that would be two kinds of property, at datatypes, at "
-        "reserved names, at which properties may be counted, and at the order of chains. Terms of other vocabularies are declared, "
-        "not imported, so that nothing is fetched. `ontology/catalog-v001.xml` tells an editor such as Protégé where the import "
-        "is.",
-        "Three things are outside, each on purpose. `labels.ttl` states that `mem:name` is an `rdfs:label` and `mem:alias` a "
-        "`skos:altLabel`: OWL keeps data and annotations apart, while viewers that know RDFS show names by it; nothing imports it. "
-        "What is inferred is written with `rdf:Statement`, `rdf:subject`, `rdf:predicate` and `rdf:object`, which are reserved: "
-        "they are in the data and in the shapes, and the ontology says `owl:Thing` there. `shapes.ttl` and `values.ttl` are SHACL.",
-        "`mem:asOf` is a property and, in a `SERVICE`, an individual: OWL 2 DL allows that one name is both.",
+        "`memento.ttl`, with `alignment.ttl`, which it imports, and `rules.ttl`, is within OWL 2 DL. `tests/ontology/test_dl.py` "
+        "checks declarations, names used as two kinds of property, datatypes, reserved names, which properties may have "
+        "cardinality restrictions, and the order of property chains. Terms of other vocabularies are declared, not imported, so "
+        "that nothing is fetched. `ontology/catalog-v001.xml` tells an editor such as Protégé where to find the import.",
+        "Three things are outside OWL 2 DL, each on purpose. `labels.ttl` states that `mem:name` is a subproperty of `rdfs:label`, "
+        "and `mem:alias` of `skos:altLabel`. OWL separates data properties from annotations, but RDFS viewers need this to show "
+        "names; no other document imports it. Inferences use the reserved terms `rdf:Statement`, `rdf:subject`, `rdf:predicate` "
+        "and `rdf:object`: these occur in the data and in the shapes, and the ontology has `owl:Thing` in their place. "
+        "`shapes.ttl` and `values.ttl` are SHACL.",
+        "`mem:asOf` is a property and, in a `SERVICE`, an individual. OWL 2 DL allows one name for both.",
     ),
     "Time": (
-        "OWL-Time reaches a date through an interval and an instant, where Memento has one literal on the memory. The alignment "
-        "states what is true: a memory has a `time:hasTime` that is a `time:Interval`, and whatever has `mem:at` has one that is a "
-        "`time:Instant`. That the interval begins at `mem:validAt` and ends before `mem:invalidAt` is a match to read by, as OWL "
-        "has no words for it; `queries/library/owl_time.rq` writes the intervals and instants of memories out.",
+        "OWL-Time models a date with an interval or an instant, where Memento has one literal on the memory. The alignment states "
+        "that a memory has a `time:hasTime` that is a `time:Interval`, and that everything with `mem:at` has one that is a "
+        "`time:Instant`. OWL cannot express that the interval begins at `mem:validAt` and ends before `mem:invalidAt`, so the "
+        "alignment only has SKOS matches for that. `queries/library/owl_time.rq` returns the intervals and instants of memories.",
     ),
 }
 """Notes on the vocabulary as a whole: paragraphs, with code between backticks."""
@@ -359,10 +359,10 @@ def write_page() -> str:
         "",
         describe_ontology(RDFS.comment),
         "",
-        "What Memento writes lies in named graphs: `urn:memento:graph:{tenant}:{namespace}` has the memories of a namespace,",
-        "`urn:memento:self:{tenant}` the user, `urn:memento:provenance:{tenant}` the runs that made memories of notes, and",
-        "`urn:memento:data:{tenant}:{name}` whatever RDF a user puts beside them. The vocabulary itself is in",
-        "`urn:memento:ontology`. In JSON-LD the terms go by their names: see `ontology/context.jsonld`, or `/context.jsonld`.",
+        "Memento writes to named graphs: `urn:memento:graph:{tenant}:{namespace}` has the memories of a namespace,",
+        "`urn:memento:self:{tenant}` the user, `urn:memento:provenance:{tenant}` the runs that turned notes into memories, and",
+        "`urn:memento:data:{tenant}:{name}` any RDF that the user adds. The vocabulary itself is in `urn:memento:ontology`.",
+        "JSON-LD uses the local names of the terms: see `ontology/context.jsonld`, or `/context.jsonld`.",
         "",
         "| prefix | namespace |",
         "| --- | --- |",
@@ -374,8 +374,8 @@ def write_page() -> str:
         "",
         f"## {_SHAPES}",
         "",
-        "What data must look like, in SHACL. What a model writes and what is imported is held against all of them; `memento check`",
-        "holds the whole graph against them.",
+        "The shapes define in SHACL what valid data looks like. Everything that a model writes and everything that is imported is",
+        "validated against all of them. `memento check` validates the whole graph.",
         *(line for shape in load_shapes() for line in _write_shape(shape)),
     ]
     return "\n".join(lines) + "\n"

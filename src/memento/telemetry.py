@@ -75,68 +75,74 @@ PARTS = ("store", "index", "embedder", "model", "notes", "disk")
 METRICS: Mapping[str, Metric] = {
     "store_request_seconds": Metric(
         kind="histogram",
-        help="requests to the endpoint of the store, until the answer was whole or had failed",
+        help="duration of a request to the endpoint of the store, in seconds, until the response was complete or had failed",
         labels={**_SHARD, "kind": ("query", "update")},
     ),
     "store_failures_total": Metric(
         kind="counter",
-        help="requests to the store that failed: not sent, or nobody knows whether they were carried out, or refused",
+        help="failed requests to the store: not sent, sent without knowing whether they were carried out, or refused",
         labels={**_SHARD, "kind": ("query", "update"), "reason": ("unreachable", "unanswered", "refused")},
     ),
     "store_turn_wait_seconds": Metric(
-        kind="histogram", help="how long this node waited for its turn to write", labels=_SHARD
+        kind="histogram", help="seconds that this node waited for its turn to write", labels=_SHARD
     ),
     "store_turn_hold_seconds": Metric(
-        kind="histogram", help="how long this node kept its turn to write", labels=_SHARD
+        kind="histogram", help="seconds that this node held the write turn", labels=_SHARD
     ),
     "store_lost_writes_total": Metric(
         kind="counter",
-        help="writes that were not made, as another node had written first or taken the turn",
+        help="writes that were not made, because another node had written first or taken the write turn",
         labels=_SHARD,
     ),
-    "store_sequence": Metric(kind="gauge", help="number of the last write that this node has followed", labels=_SHARD),
+    "store_sequence": Metric(
+        kind="gauge", help="sequence number of the last write that this node has applied", labels=_SHARD
+    ),
     "store_behind": Metric(
-        kind="gauge", help="writes of other nodes that this node has not followed yet", labels=_SHARD
+        kind="gauge", help="writes of other nodes that this node has not applied yet", labels=_SHARD
     ),
     "store_behind_seconds": Metric(
-        kind="gauge", help="seconds since this node knew everything that the store has", labels=_SHARD
+        kind="gauge", help="seconds since this node was last known to be up to date with the store", labels=_SHARD
     ),
     "engine_call_seconds": Metric(
         kind="histogram",
-        help="calls of the engine that holds the index",
+        help="duration of a call to the index engine, in seconds",
         labels={**_SHARD, "call": ENGINE_CALLS},
     ),
     "engine_failures_total": Metric(
         kind="counter",
-        help="calls of the engine that failed",
+        help="failed calls to the index engine",
         labels={**_SHARD, "call": ENGINE_CALLS},
     ),
-    "engine_behind": Metric(kind="gauge", help="writes that the store has and the engine has not", labels=_SHARD),
+    "engine_behind": Metric(
+        kind="gauge", help="writes of the store that the index engine has not applied yet", labels=_SHARD
+    ),
     "pool_nodes": Metric(
         kind="histogram",
-        help="nodes that were brought in from the engine for one question or write",
+        help="nodes loaded from the index engine for one question or write",
         buckets=(10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000),
     ),
     "index_nodes": Metric(kind="gauge", labels=_SHARD, help="nodes in the indexes of this process"),
     "copied_statements": Metric(
-        kind="gauge", labels=_SHARD, help="statements of a shared store that are copied to answer SPARQL"
+        kind="gauge", labels=_SHARD, help="statements of a shared store in the replica of this node"
     ),
-    "pending_notes": Metric(kind="gauge", labels=_SHARD, help="notes that are kept and wait to be understood"),
-    "pending_oldest_seconds": Metric(kind="gauge", labels=_SHARD, help="how long the oldest of them has waited"),
+    "pending_notes": Metric(kind="gauge", labels=_SHARD, help="stored notes that wait to be processed"),
+    "pending_oldest_seconds": Metric(
+        kind="gauge", labels=_SHARD, help="seconds that the oldest pending note has waited"
+    ),
     "failed_notes": Metric(
-        kind="gauge", labels=_SHARD, help="notes that were given up until somebody tries them again"
+        kind="gauge", labels=_SHARD, help="notes whose processing has failed and is not retried automatically"
     ),
-    "captured_turns": Metric(kind="gauge", help="turns that were captured and are not noted yet"),
-    "writers": Metric(kind="gauge", help="changes that are under way in this process or wait for their turn"),
-    "requests": Metric(kind="gauge", help="requests that are being answered by this process"),
+    "captured_turns": Metric(kind="gauge", help="captured turns that are not noted yet"),
+    "writers": Metric(kind="gauge", help="changes that are in progress or waiting in this process"),
+    "requests": Metric(kind="gauge", help="requests that this process is handling"),
     "requests_waiting": Metric(kind="gauge", help="requests that wait for a thread"),
     "refused_total": Metric(
         kind="counter",
-        help="what was refused as there was too much of it",
+        help="work that was refused because a limit was reached",
         labels={"what": ("requests", "writers", "notes", "bodies", "queries", "updates")},
     ),
-    "part_up": Metric(kind="gauge", help="1 where a part is well, 0 where it is not", labels={**_SHARD, "part": PARTS}),
-    "disk_free_bytes": Metric(kind="gauge", labels=_SHARD, help="bytes that are left on the disk of the data folder"),
+    "part_up": Metric(kind="gauge", help="1 if the part is healthy, 0 if not", labels={**_SHARD, "part": PARTS}),
+    "disk_free_bytes": Metric(kind="gauge", labels=_SHARD, help="free bytes on the disk of the data folder"),
 }
 """The metrics by name, without the prefix `memento_`."""
 

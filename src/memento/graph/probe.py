@@ -202,7 +202,7 @@ class _Probe:
         except GraphError as error:
             return conclude(f"not reachable: {error}", reachable=False)
         try:
-            with self._look_for("an update is taken", "nothing could be written") as answer:
+            with self._look_for("an update is taken", "Memento could not write anything") as answer:
                 self._update(_read_text("data"))
                 answer("taken")
             if self._findings[-1].outcome == "ok":
@@ -217,7 +217,7 @@ class _Probe:
 
     def _ask_all(self) -> None:
         with self._look_for(
-            "ASK is answered with true or false", "nobody would know which of two writers won"
+            "ASK is answered with true or false", "Memento could not tell which of two writers won"
         ) as answer:
             self._asked = _read_request("truth")
             if not self._client.ask(self._asked):
@@ -320,7 +320,9 @@ class _Probe:
         for graph in graphs:
             with suppress(GraphError):
                 self._update(self._write_request("drop", graph=graph))
-        with self._look_for("the probe's graphs are removed", "they are left in the store", is_needed=False) as answer:
+        with self._look_for(
+            "the probe's graphs are removed", "they would be left behind in the store", is_needed=False
+        ) as answer:
             if rows := self._select(_read_request("left"), named=graphs):
                 raise _Failed(f"something is left: {_show(rows)}")
             answer("nothing is left")
@@ -371,7 +373,7 @@ class _Probe:
             answer(f"{len(terms)} values came back")
 
     def _fail_second_operation(self) -> None:
-        why = "a change would be half done: what it removes is gone, and what it adds is not there"
+        why = "a change would be half applied: the old statements are gone, and the new ones are missing"
         with self._look_for("a failing second operation leaves the first undone", why) as answer:
             for request in tables.section(_FILE, "failing", list[str]):
                 self._update(self._write_request("drop", graph="halves"))
@@ -391,7 +393,7 @@ class _Probe:
 
     def _race_for_numbers(self) -> None:
         """Let several writers claim the same number at once: one may get it."""
-        why = "two nodes would both believe that their change was the next one, and one would be lost"
+        why = "two nodes would both believe that their write was the next one, and one write would be lost"
         with self._look_for(f"compare-and-set has one winner, {WRITERS} writers", why) as answer:
             self._update(_read_request("begin_race"))
 
@@ -423,7 +425,7 @@ class _Probe:
 
     def _race_for_count(self) -> None:
         """Let several writers increase one number: it must equal the number of acknowledged updates."""
-        why = "a change that was acknowledged would be lost under another one"
+        why = "another write would overwrite an acknowledged one"
         with self._look_for(f"no update is lost, {WRITERS} writers", why) as answer:
             each = 25
 
@@ -450,7 +452,7 @@ class _Probe:
     def _look_while_writing(self) -> None:
         """Read while one operation changes many statements: a reader must see all of them changed, or none."""
         with self._look_for(
-            "a reader never sees half an operation", "a memory would be read while it is half there"
+            "a reader never sees half an operation", "a reader would see a memory that is only partly written"
         ) as answer:
             triples = " . ".join(f"p:f{number} p:is 0" for number in range(_SUBJECTS))
             self._update(self._write_request("begin_flip", triples=triples))
@@ -480,7 +482,7 @@ class _Probe:
             answer(f"{looks} readers saw all {_SUBJECTS} statements alike")
 
     def _ask_unnamed(self) -> None:
-        why = "Memento always names one, and other programs may not"
+        why = "Memento always sends named-graph-uri, but other programs may not"
         name = "GRAPH ?g sees nothing without named-graph-uri"
         with self._look_for(name, why, is_needed=False) as answer:
             url, text = self._client.query_url, self._prologue + _read_request("unnamed")
@@ -496,7 +498,7 @@ class _Probe:
             answer("no rows")
 
     def _ask_service(self) -> None:
-        why = "whoever may ask a query could reach what the machine of the store reaches; Memento sends no such query there"
+        why = "anyone who may send a query could reach the network of the store; Memento itself sends no such query"
         with self._look_for(
             "SERVICE does not lead out of the dataset", why, is_needed=False, may_refuse=True
         ) as answer:
@@ -506,7 +508,7 @@ class _Probe:
             answer("no rows")
 
     def _read_many_rows(self) -> None:
-        why = "indexes are made from such answers, and would lack what is missing"
+        why = "Memento builds its indexes from such answers, and they would lack the missing rows"
         with self._look_for(f"{ROWS:,} rows come back whole", why) as answer:
             for begin in range(0, ROWS, _BATCH):
                 numbers = range(begin, min(begin + _BATCH, ROWS))
@@ -521,7 +523,7 @@ class _Probe:
 
     def _ask_long(self) -> None:
         """Send a query that takes a second or longer: the answer must be right, or an error."""
-        why = "an answer that was cut off by a time limit would be taken for all there is"
+        why = "Memento would take an answer that a time limit cut off for the complete one"
         with self._look_for("a long query is answered whole or refused", why) as answer:
             begin = time.monotonic()
             try:
@@ -537,7 +539,7 @@ class _Probe:
                 answer(f"right after {time.monotonic() - begin:.1f} s")
 
     def _write_large(self, megabytes: int, is_needed: bool) -> None:
-        why = "a long document or an import would be refused"
+        why = "the store would refuse a long document or an import"
         with self._look_for(f"an update of {megabytes} MB", why, is_needed=is_needed) as answer:
             self._update(self._write_request("drop", graph="large"))
             pieces = megabytes * 1_000_000 // _PIECE
@@ -554,7 +556,7 @@ class _Probe:
             answer(f"{found[1]} characters are there")
 
     def _measure_speed(self) -> None:
-        why = "a note takes a few of them, a question some more"
+        why = "a note needs a few of them, and a question some more"
         with self._look_for(f"a write and a read below {_SLOW_MS:g} ms", why, is_needed=False) as answer:
             writes, reads = list[float](), list[float]()
             self._update(_read_request("begin_speed"))
@@ -574,7 +576,7 @@ class _Probe:
 
     def _kill_between(self) -> None:
         """Kill the endpoint while it receives requests of two operations, and check its state after the restart."""
-        why = "what was acknowledged would be lost, or a change half done"
+        why = "acknowledged writes would be lost, or a change would be half applied"
         name = "nothing acknowledged is lost and nothing half when it is killed"
         with self._look_for(name, why, is_needed=self._restart is not None) as answer:
             if self._restart is None:

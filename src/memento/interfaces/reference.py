@@ -159,8 +159,8 @@ def write_operations() -> str:
         "# Operations",
         "",
         MADE.format(source="`src/memento/operations/`"),
-        "Every operation is declared once; each interface is made from that table. A dash says that an operation is not there, or",
-        "goes another way; the reasons are below the table of its theme.",
+        "Every operation is declared once, and each interface is generated from these declarations. A dash means that an operation",
+        "is missing at an interface or works differently there; the list below each table gives the reasons.",
     ]
     tools, spoken = tools_of(), verbs_of()
     for theme, module in THEMES.items():
@@ -193,14 +193,14 @@ def write_rest() -> str:
     lines = [
         "# REST",
         "",
-        MADE.format(source="`src/memento/operations/`; [openapi.json](../openapi.json) is the same for programs"),
+        MADE.format(source="`src/memento/operations/`; [openapi.json](../openapi.json) has the same for programs"),
         "",
-        "A GET or DELETE takes its arguments from the query string, a POST from a JSON object. `namespace` may come as a parameter",
-        "of any request, or in the header `Memento-Namespace`; an IRI in an address is percent-encoded. An error is",
-        '`{"error": {"code": "…", "message": "…"}}`. Who may ask what is in [access.md](../access.md); SPARQL, the proxy and MCP',
-        "have addresses that their own pages describe: [sparql.md](../sparql.md), [proxy.md](../proxy.md), [mcp.md](../mcp.md).",
-        f"`{rest.LISTING}` and `GET /list` are other addresses of `list`, `GET /export` is one of `export`. The addresses below",
-        "`/api` that are ours are in [sessions.md](../sessions.md).",
+        "GET and DELETE requests take their arguments from the query string, POST requests from a JSON object. Every request may",
+        "name the namespace in the parameter `namespace` or the header `Memento-Namespace`. Percent-encode an IRI in a path.",
+        'An error is `{"error": {"code": "…", "message": "…"}}`. [access.md](../access.md) says which token may call what.',
+        "SPARQL, the proxy and MCP have their own pages: [sparql.md](../sparql.md), [proxy.md](../proxy.md), [mcp.md](../mcp.md).",
+        f"`{rest.LISTING}` and `GET /list` are aliases of `list`, and `GET /export` is an alias of `export`. For Memento's own",
+        "routes below `/api`, see [sessions.md](../sessions.md).",
     ]
     for theme in THEMES:
         declared = [one for one in _operations_of(theme) if one in openapi.operations().values()]
@@ -225,9 +225,8 @@ def write_python() -> str:
         "",
         MADE.format(source="`src/memento/operations/`"),
         "",
-        "`open_memento` returns a `Memento`, or a `Client` where a service owns the data folder already; both have the",
-        "same methods.",
-        "Times are `datetime` or ISO 8601 text; one without an offset is read in the user's time zone.",
+        "`open_memento` returns a `Memento`, or a `Client` if a running service already owns the data folder. Both have the same",
+        "methods. Times are `datetime` objects or ISO 8601 text; a time without an offset is in the user's time zone.",
         "",
         "### open_memento",
         "",
@@ -253,12 +252,12 @@ def write_cli() -> str:
         "# The `memento` command",
         "",
         MADE.format(
-            source="the commands in `src/memento/interfaces/cli/`, most of which are made from `src/memento/operations/`"
+            source="the commands in `src/memento/interfaces/cli/`, most of which are generated from `src/memento/operations/`"
         ),
         "",
-        "Before or after its name every command takes `--json` (print JSON), `--namespace NAME` (where notes go and questions",
-        "look), `--home DIR` (the data folder) and `--help`. The exit code is 0, or 1 when it failed, 2 when it was asked wrongly;",
-        "what is wrong is said in one line on stderr.",
+        "Every command takes these options before or after its name: `--json` (print JSON), `--namespace NAME` (the namespace to",
+        "write to and search), `--home DIR` (the data folder) and `--help`. The exit code is 0 on success, 1 if the command failed",
+        "and 2 if it was used wrongly. The error is one line on stderr.",
     ]
     for path, command in _commands_of(main):
         if isinstance(command, click.Group):
@@ -281,7 +280,8 @@ def write_mcp() -> str:
         "",
         MADE.format(source="`src/memento/interfaces/mcp/`"),
         "",
-        "[mcp.md](../mcp.md) says how a client gets them. `MEMENTO_TOOLS` adds groups to the default tools, by their names below.",
+        "[mcp.md](../mcp.md) explains how to connect a client. `MEMENTO_TOOLS` adds groups to the default tools; the headings",
+        "below give their names.",
     ]
     default = {tool.name for tool in catalogue.DEFAULT}
     groups = {"Default": catalogue.DEFAULT, **{f"Group {name}": tools for name, tools in catalogue.GROUPS.items()}}
@@ -308,7 +308,7 @@ def write_queries() -> str:
         "# Queries",
         "",
         MADE.format(source="the headers of [`queries/`](../../queries)"),
-        "Each runs as it stands in any SPARQL page; the code fills the `VALUES` slots with RDF terms.",
+        "You can run each query unchanged on any SPARQL page. The code fills the `VALUES` slots with RDF terms.",
     ]
     users, rooms = find_users(), dict[str, list[Sequence[str]]]()
     for name in assets.queries():
@@ -339,14 +339,13 @@ def write_metrics() -> str:
         "# Metrics",
         "",
         MADE.format(source="`METRICS` of [`telemetry.py`](../../src/memento/telemetry.py)"),
-        "`GET /metrics` tells them in the Prometheus text format, of the process that answers. What has not happened yet has no",
-        "line.",
-        "A label that would have any other value than those listed is `other`.",
+        "`GET /metrics` returns the metrics of the process that answers, in the Prometheus text format. A metric without a value",
+        "yet has no line. A label value that is not listed here is reported as `other`.",
         "",
-        *_table(("metric", "kind", "what it tells", "labels"), rows),
+        *_table(("metric", "kind", "what it measures", "labels"), rows),
         "",
-        "Beside these there are `memento_events_total` and `memento_seconds_total` with the label `event` (phases of recall and of",
-        "notes, the proxy, embeddings, redaction), and the metrics of [cases](../plans.md) by `domain`.",
+        "In addition there are `memento_events_total` and `memento_seconds_total` with the label `event` (phases of recall and of",
+        "notes, the proxy, embeddings, redaction), and the metrics of [cases](../plans.md) with the label `domain`.",
     ]
     return "\n".join(lines) + "\n"
 
