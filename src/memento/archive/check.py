@@ -485,7 +485,7 @@ def explain_difference(difference: Difference) -> Finding:
 
 _PART_REMEDIES: Mapping[PartName, str] = {
     "store": "Start it, or check store.query_url and store.update_url; nothing that was acknowledged is lost.",
-    "index": "Start the engine, or check index.uri; where it has lost its table, `memento rebuild` makes it again.",
+    "index": "Start the engine, or check index.uri; if it has lost its table, `memento rebuild` builds it again.",
     "model": "Look at the endpoint of [model]; notes wait meanwhile, or are understood by rules.",
     "notes": "`memento retry` tries them now; a faster model or more nodes make them fewer.",
     "disk": "Make room, or move the folder to another disk and name it with --home; nothing is lost meanwhile.",
