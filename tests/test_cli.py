@@ -521,7 +521,7 @@ def test_an_admin_token_that_cannot_care_for_the_folder_says_so(options: tuple[s
     made = run("token", "create", "phone", "--scope", "admin", *options)
 
     assert made.stdout.startswith("mem_")
-    assert ("cannot care for the whole folder" in made.stderr and "the tenant local" in made.stderr) is is_warned
+    assert ("cannot administer the whole data folder" in made.stderr and "the tenant local" in made.stderr) is is_warned
 
 
 def test_a_token_that_cannot_be_made_is_refused_in_one_line() -> None:

@@ -298,8 +298,8 @@ class Anonymity:
 
 
 NOT_GUARANTEED = (
-    "pseudonyms stand for the names that are known here or are found in texts, for addresses, numbers of telephones and IRIs; not "
-    "guaranteed: names that are written as everyday words, dates in words, and that nobody is told by what is said of them"
+    "pseudonyms replace names that Memento knows or finds in texts, addresses, telephone numbers and IRIs; not guaranteed: that "
+    "names written as everyday words and dates in words are found, and that nobody can be identified by what is said about them"
 )
 
 _TELLING = re.compile(

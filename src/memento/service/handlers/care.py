@@ -241,7 +241,7 @@ def take_in(
     """
     scope, service = context.scope(namespace, "write"), context.service
     if not check:
-        context.require_owner("check=false leaves the shapes out, and is the owner's alone")
+        context.require_owner("check=false skips the shapes, which only the owner may do")
     chosen, redaction = find_form(form), context.begin_redaction(namespace)
     with (
         service.importing,
