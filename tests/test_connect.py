@@ -39,8 +39,8 @@ def test_every_snippet_names_the_service_and_leaves_no_gap(client: str) -> None:
 
 
 def test_writing_what_cannot_be_written_says_so() -> None:
-    assert "Nothing of openai-sdk can be written" in connected("openai-sdk", "--write")
-    assert "Nothing of" not in connected("openai-sdk")
+    assert "Memento cannot write the configuration of openai-sdk" in connected("openai-sdk", "--write")
+    assert "Memento cannot write" not in connected("openai-sdk")
 
 
 @pytest.mark.parametrize("client", [name for name, one in CLIENTS.items() if any(s.can_write for s in one.snippets)])

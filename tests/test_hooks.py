@@ -87,7 +87,7 @@ def test_installing_twice_installs_once_and_uninstalling_leaves_what_was_there(c
     installed = json.loads(path.read_text())
     assert installed["model"] == "opus" and '\n    "' in path.read_text()
     assert all(one in installed["hooks"][name] for name, some in OTHERS["hooks"].items() for one in some)  # type: ignore[attr-defined]
-    assert "as it was" in ask("install", client).output
+    assert "unchanged" in ask("install", client).output
     ask("install", client, "--tools")
     assert len(json.loads(path.read_text())["hooks"]) > len(installed["hooks"])
     assert path.with_name(f"{path.name}.before-memento").read_text() == before
@@ -95,7 +95,7 @@ def test_installing_twice_installs_once_and_uninstalling_leaves_what_was_there(c
     ask("uninstall", client)
     left = json.loads(path.read_text())
     assert {name: value for name, value in left.items() if name != "version"} == OTHERS
-    assert "as it was" in ask("uninstall", client).output
+    assert "unchanged" in ask("uninstall", client).output
 
 
 json_values = st.recursive(
@@ -154,7 +154,7 @@ def test_a_hook_never_fails_its_client(words: list[str], told: object) -> None:
 @pytest.mark.parametrize("told", ["[]", "3", '"x"', "{"])
 def test_what_a_client_tells_wrongly_is_said_in_words_and_holds_it_up_no_more_than_anything(told: str) -> None:
     done = ask("run", "prompt", "--client", "cursor", told=told)
-    assert "what the client tells" in done.stderr and "JSON" in done.stderr and "attribute" not in done.stderr
+    assert "the client's message" in done.stderr and "JSON" in done.stderr and "attribute" not in done.stderr
     assert json.loads(done.stdout) == {"continue": True}
 
 

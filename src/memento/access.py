@@ -61,8 +61,8 @@ class Access:
         if self.right != "admin" or (self.tenant == OWNER.tenant and not self.namespaces):
             return ""
         return (
-            f"this token cannot care for the whole folder (check, rebuild, tenants, tokens): for that create one of the tenant "
-            f"{OWNER.tenant} without namespaces; for notes and forgetting the scope write is enough"
+            f"this token cannot administer the whole data folder (check, rebuild, tenants, tokens): for that, create one of "
+            f"the tenant {OWNER.tenant} without namespaces; for notes and forgetting, the scope write is enough"
         )
 
     def needs(self, right: Right) -> None:

@@ -263,7 +263,8 @@ class Backends:
         """
         if isinstance(self.indexes, Pools):
             raise InputError(
-                "the embedder is changed in one piece where an engine holds the index: start again, which rebuilds it"
+                "an engine holds the index, so the embedder cannot change while the service runs: "
+                "restart it, which rebuilds the index"
             )
         indexes, path = self.indexes, self.datadir.vectors
         with indexes.lock:
@@ -280,7 +281,7 @@ class Backends:
             try:
                 replace_vector_file(path, self.datadir.next_vectors)
             except OSError as error:
-                raise GraphError(f"{path} could not be replaced: start again, which does it") from error
+                raise GraphError(f"{path} could not be replaced: restart, which replaces it") from error
             indexes.switch_embedder(embedder, VectorFile(path, embedder.fingerprint), vectors)
             self.embedder = embedder
         for listener in self.change_listeners:
@@ -413,7 +414,7 @@ class Backends:
             GraphError: the store refused; nothing was written.
         """
         if not isinstance(self.graph, RemoteStore):
-            raise InputError("a tenant is moved between stores behind endpoints alone")
+            raise InputError("a tenant can only move between stores behind endpoints")
         entry = self.graph.transfer(removes, adds)
         if entry is None:
             return
@@ -748,10 +749,12 @@ def _open_shared(
 ) -> Backends:
     """Open the stores over an endpoint: everything about them in the data folder is derived."""
     if datadir.vault is not None:
-        raise SettingsError(f"{datadir.path} is encrypted, and holds its store itself: choose another --home")
+        raise SettingsError(
+            f"{datadir.path} is encrypted and has a store of its own, which store.kind = sparql would ignore: choose another --home"
+        )
     if datadir.store.is_dir() and any(datadir.store.iterdir()):
         raise SettingsError(
-            f"{datadir.path} has a store of its own, which store.kind = sparql would pass over: choose another --home, and bring "
+            f"{datadir.path} has a store of its own, which store.kind = sparql would ignore: choose another --home, and move "
             "its memory there with `memento export` and `memento import`"
         )
     chosen, land = settings.store, settings.land
@@ -919,7 +922,7 @@ def _choose_embedder(datadir: DataFolder, settings: EmbeddingSettings) -> Cached
             return earlier
     raise SettingsError(
         f"the vectors were made by {made_by}, the settings say {chosen.fingerprint}, and auto_migrate of [embedding] is off: "
-        "set the model of the vectors again, or auto_migrate = true"
+        "set the model of the vectors again, or set auto_migrate = true"
     )
 
 
@@ -1049,7 +1052,7 @@ def raise_if_store_is_missing(datadir: DataFolder) -> None:
         return
     if found := list_all_backups(datadir):
         raise Damaged(
-            f"the store {datadir.store} is not there, but {found[0]} is a backup of it; "
+            f"the store {datadir.store} is missing, but {found[0]} is a backup of it; "
             f"move {datadir.checkpoints} and {datadir.backups} away to begin with an empty memory"
         )
     texts, kept = 0, datadir.indexes.is_dir() and any(datadir.indexes.iterdir())
@@ -1058,7 +1061,7 @@ def raise_if_store_is_missing(datadir: DataFolder) -> None:
             texts = VectorFile.count_nodes(datadir.vectors)
     if texts or kept:
         left = " and ".join(map(str, [*([datadir.vectors] if texts else []), *([datadir.indexes] if kept else [])]))
-        raise Damaged(f"the store {datadir.store} is not there, but what is derived from it is ({left})")
+        raise Damaged(f"the store {datadir.store} is missing, but files derived from it exist ({left})")
 
 
 def finish_files(datadir: DataFolder) -> None:

@@ -253,7 +253,7 @@ def test_only_who_sits_at_the_machine_may_name_a_folder(memento: Memento, tmp_pa
     assert Path(made.folder).parent == memento.datadir.backups
     assert admin.restore().folder == made.folder
     for method in (admin.backup, admin.restore):
-        with pytest.raises(Forbidden, match="sits at the machine"):
+        with pytest.raises(Forbidden, match="on the machine itself"):
             method(tmp_path / "backups")
     for access in (
         Access(right="write"),

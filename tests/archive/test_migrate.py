@@ -218,7 +218,7 @@ def test_what_cannot_be_is_refused_before_anything_is_done(
     with pytest.raises(Forbidden):
         told.with_access(Access(name="writer", right="write")).call(Migrate("trigram"))
     monkeypatch.setenv("MEMENTO_EMBEDDING_DIMENSIONS", "256")
-    with pytest.raises(SettingsError, match=r"MEMENTO_EMBEDDING_DIMENSIONS to 64, or take it away"):
+    with pytest.raises(SettingsError, match=r"MEMENTO_EMBEDDING_DIMENSIONS to 64, or unset it"):
         told.migrate(model="trigram", dimensions=64)
     assert told.status().embedder == "trigram-256"
     assert not (home / "backups").exists()

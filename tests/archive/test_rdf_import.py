@@ -320,7 +320,7 @@ def test_what_is_here_already_stays_and_the_rest_is_added(told: Memento, empty: 
             "two tenants",
         ),
         ("GRAPH <urn:memento:graph:local:main> { [] <urn:p> 2 }", "memories have IRIs"),
-        ("", "says nothing"),
+        ("", "has no statements"),
         ("GRAPH <urn:memento:graph:local:main> { <urn:a> a <urn:b> ", "line 1, column"),
     ],
 )

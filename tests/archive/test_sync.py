@@ -234,7 +234,7 @@ def test_secrets_are_taken_out_of_what_comes_and_from_where_it_came(machines: Ma
 
 def test_only_the_owner_names_a_folder(machines: Machines) -> None:
     a = machines.open("a")
-    with pytest.raises(InputError, match="is no folder"):
+    with pytest.raises(InputError, match="is not a folder"):
         a.sync(machines.place / "nowhere")
     with pytest.raises(Forbidden):
         a.with_access(Access(name="writer", right="write")).sync(machines.shared)

@@ -127,8 +127,8 @@ ROW = {
     [
         ({"valid_at": "soon"}, "line 1: .*valid_at"),
         ({"content": None}, "line 1: .*content"),
-        ({"id": "urn:x"}, "line 1: a memory goes by an IRI"),
-        ({"note_id": "urn:memento:memory:1"}, "line 1: a note goes by an IRI"),
+        ({"id": "urn:x"}, "line 1: a memory has an IRI"),
+        ({"note_id": "urn:memento:memory:1"}, "line 1: a note has an IRI"),
         ({"about": ["Rome"], "kinds": ["Town"]}, "line 1: kinds must be among"),
         ({"about": [" "]}, "line 1: about has a name that is empty"),
         ({"namespace": " "}, "a namespace must have"),
@@ -147,10 +147,10 @@ def test_a_row_that_is_none_is_refused_with_its_place(
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("bad.csv", 'id,content\n1,"open', "bad.csv line 2: no CSV"),
+        ("bad.csv", 'id,content\n1,"open', "bad.csv line 2: not valid CSV"),
         ("bad.csv", "id,content\n1,2,3", "bad.csv line 2: 3 cells under 2"),
         ("bad.csv", "id,about\n1,Rome", "bad.csv line 2: about must be JSON"),
-        ("bad.md", "# M\n\n## Tea\n\nplain", "bad.md line 5: text must stand behind"),
+        ("bad.md", "# M\n\n## Tea\n\nplain", "bad.md line 5: text must follow"),
         ("bad.json", '[{"id": 1', "bad.json.*not JSON"),
     ],
 )

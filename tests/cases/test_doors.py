@@ -74,7 +74,7 @@ def test_the_command_keeps_finds_and_rewards_cases(home: Path) -> None:
     assert "1 cases share 0.40" in said("reward", found["retrieval"], "--reward", "0.4")
     assert "Book a bus." in said("list", "--limit", "1")
     assert said("view").startswith("1.00  Book a bus.")
-    assert said("prune", "--keep", "1") == "2 cases let go.\n"
+    assert said("prune", "--keep", "1") == "2 cases removed.\n"
     assert "domains" in said("status")
     rows.write_text('{"task": "Only half."}')
     assert "line 1 of rows.jsonl: " in said("add", str(rows), code=2)

@@ -147,7 +147,7 @@ def test_cases_that_had_no_part_in_a_plan_do_not_share_what_it_earned(opening: O
     assert credited is not None and credited.cases == (other,)
     with pytest.raises(NotFound, match="there is no retrieval"):
         memento.plan_task("Boil an egg.", steps=["Wait."], retrieval="urn:memento:retrieval:none")
-    with pytest.raises(InputError, match="retrieval goes with steps"):
+    with pytest.raises(InputError, match="retrieval needs steps"):
         memento.plan_task("Boil an egg.", retrieval=own.found.retrieval)
 
 

@@ -328,7 +328,7 @@ def test_a_running_service_reads_for_the_owner_and_for_nobody_else(memento: Meme
     stranger = memento.with_access(Access(right="admin", name="laptop"))
     with pytest.raises(Forbidden, match="on the machine of the memory"):
         stranger.ingest(folder)
-    with pytest.raises(InputError, match="no whole path"):
+    with pytest.raises(InputError, match="is not an absolute path"):
         memento.call(intake.Ingest("a/b.txt"))
     with pytest.raises(InputError, match="there is no file or folder"):
         memento.ingest(tmp_path / "nowhere")

@@ -154,7 +154,7 @@ def test_a_list_says_when_each_memory_held_and_what_it_replaced_and_names_it() -
         "  from a note of 2025-01-01: I lives in Lisbon 1.",
         "4 more were left out: a larger budget shows them.",
     ]
-    assert as_list(replace(found, memories=(), left_out=0)) == "Nothing that is known answers this."
+    assert as_list(replace(found, memories=(), left_out=0)) == "No memory answers this."
 
 
 def test_a_description_that_hangs_on_the_day_of_its_telling_is_left_out() -> None:

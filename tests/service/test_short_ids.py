@@ -37,5 +37,8 @@ def test_an_end_that_several_have_is_refused_with_their_names(memento: Memento) 
 def test_an_end_that_none_has_is_no_iri_and_the_message_says_which_ends_there_are(
     memento: Memento, end: str, error: type[MementoError]
 ) -> None:
-    with pytest.raises(error, match=f"iri: '{end}' is no IRI, nor the end of one .* five at least, as `list` shows"):
+    with pytest.raises(
+        error,
+        match=f"iri: '{end}' is neither an IRI nor the end of an IRI .* at least its last five characters, as `list` shows",
+    ):
         memento.get(end)

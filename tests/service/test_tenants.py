@@ -347,7 +347,9 @@ def test_a_store_that_the_settings_do_not_name_concerns_its_tenants_alone(
     with open_memento(tmp_path / "alone", configured=alone) as third:
         assert isinstance(third, Memento)
         assert contents(third.with_access(Access(tenant="bob")), "Where is the saw?")
-        with pytest.raises(GraphError, match=r"no store 'b'.*\[store.shards.b\].*alone/memento.toml, as where.*moved$"):
+        with pytest.raises(
+            GraphError, match=r"no store 'b'.*\[store.shards.b\].*alone/memento.toml, as on the node where.*moved$"
+        ):
             third.with_access(Access(tenant="ada")).recall("Where is the saw?")
 
 

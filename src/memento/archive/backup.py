@@ -136,7 +136,7 @@ def _prepare_place(folder: Path, at: datetime) -> Path:
         raise InputError(f"{folder} cannot hold backups: {error.strerror}") from error
     if others:
         raise InputError(
-            f"{folder} holds other things, such as {min(others).name!r}: choose a new folder, or one with backups alone"
+            f"{folder} contains other files, such as {min(others).name!r}: choose a new folder, or one that contains only backups"
         )
     return folder / f"{at.strftime('%Y%m%dT%H%M%S.%f')[:-3]}Z"
 

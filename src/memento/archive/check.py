@@ -393,7 +393,7 @@ def examine_folder(datadir: DataFolder, at: datetime, least_free: int) -> list[F
             verify_backup(backup)
         except (MementoError, OSError) as error:
             said = f"{backup} cannot be restored: {error}"
-            remedy = "Delete it, so that nobody counts on it, and make another with `memento backup`."
+            remedy = "Delete it, so that nobody relies on it, and make another with `memento backup`."
             found.append(Finding(kind="unreadable-backup", found=said, remedy=remedy))
     if not is_open:
         found += [
@@ -408,8 +408,8 @@ def _examine_rights(datadir: DataFolder) -> Iterator[Finding]:
         if path.exists() and not (path.stat().st_mode & stat.S_IWUSR and os.access(path, os.W_OK)):
             yield Finding(
                 kind="no-rights",
-                found=f"{path} may not be written by you",
-                remedy=f"Take it back with `chmod u+w {path}`, or with chown where it is another user's.",
+                found=f"you may not write to {path}",
+                remedy=f"Get the right with `chmod u+w {path}`, or with chown if it belongs to another user.",
             )
 
 
@@ -446,16 +446,12 @@ def _examine_store(datadir: DataFolder, at: datetime) -> Iterator[Finding]:
         yield Finding(kind="damaged-store", found=f"{datadir.store} cannot be read: {error}", remedy=f"{_REMEDY}.")
         return
     if latest and isinstance(latest[0], datetime) and latest[0] > at:
-        remedy = (
-            "Set the clock of this machine; until then what is new sorts before what is there, and nothing is lost."
-        )
+        remedy = "Set the clock of this machine; until then new memories sort before existing ones; nothing is lost."
         found = f"the clock says {iso(at)}, and the latest memory was written at {iso(latest[0])}"
         yield Finding(kind="clock", found=found, remedy=remedy)
     if dangling:
         shown = ", ".join(str(row["missing"]) for row in dangling[:_SHOWN_DANGLING])
-        remedy = (
-            "`memento check` names each statement; `memento update` takes them out, or `memento restore` goes back."
-        )
+        remedy = "`memento check` names each statement; `memento update` removes them, or `memento restore` goes back."
         yield Finding(
             kind="missing-memories",
             found=f"statements name {len(dangling):,} memories or notes that are not there: {shown}",
@@ -468,24 +464,22 @@ _SHOWN_DANGLING = 3
 _REMEDIES: Mapping[str, str] = {
     "pending-note": "It is understood by itself while a service runs; `memento retry` tries now, `memento forget IRI` gives it up.",
     "failed-note": "`memento retry` tries again, `memento forget IRI` gives it up; its words are kept meanwhile.",
-    "shape": "Mend the statement as it says with `memento update`, or go back with `memento restore`.",
-    "damaged-store": "`memento restore` puts a backup in its place; without one, `memento export` takes out what can be read.",
+    "shape": "Fix the statement with `memento update`, or go back with `memento restore`.",
+    "damaged-store": "`memento restore` puts a backup in its place; without one, `memento export` saves what can be read.",
     "degraded": "A backup stands in for the store, and nothing can be written: `memento restore` puts it in its place for good.",
 }
 
 
 def explain_difference(difference: Difference) -> Finding:
     """Return a difference that `find_differences` found, with the remedy: rebuilding the indexes from the graph."""
-    remedy = _REMEDIES.get(
-        difference.what, "`memento rebuild` makes every index again from the graph; nothing is lost."
-    )
+    remedy = _REMEDIES.get(difference.what, "`memento rebuild` rebuilds every index from the graph; nothing is lost.")
     about = f"{difference.iri}: " if difference.iri else ""
     return Finding(kind=difference.what, found=f"{about}{difference.detail}", remedy=remedy)
 
 
 _PART_REMEDIES: Mapping[PartName, str] = {
     "store": "Start it, or check store.query_url and store.update_url; nothing that was acknowledged is lost.",
-    "index": "Start the engine, or check index.uri; where it has lost its table, `memento rebuild` makes it again.",
+    "index": "Start the engine, or check index.uri; if it has lost its table, `memento rebuild` builds it again.",
     "model": "Look at the endpoint of [model]; notes wait meanwhile, or are understood by rules.",
     "notes": "`memento retry` tries them now; a faster model or more nodes make them fewer.",
     "disk": "Make room, or move the folder to another disk and name it with --home; nothing is lost meanwhile.",
@@ -523,13 +517,13 @@ def _examine_vectors(datadir: DataFolder, can_load: bool) -> Iterator[Finding]:
         yield Finding(
             kind="other-embedder",
             found=f"the vectors were made by {made_by}, and the settings name {wanted}",
-            remedy="Set the embedder back in [embedding], or let the next start embed every memory again, which takes its time.",
+            remedy="Set the embedder back in [embedding], or let the next start embed every memory again, which takes a while.",
         )
 
 
 def explain_failure(graph: Store) -> str:
     """Explain why a store with a `failure` cannot be written to, and what helps."""
-    room = "Make room: writing goes on by itself, and questions" if graph.is_on_disk else "Questions"
+    room = "Make room: writing then continues by itself, and questions" if graph.is_on_disk else "Questions"
     return f"nothing can be written: {graph.failure}. {room} are answered meanwhile"
 
 
@@ -546,7 +540,5 @@ def _graphs_of(tenant: str, parts: Backends) -> list[IRI]:
 _SHOWN = 100  # nodes that are named
 DAMAGED = "damaged-store"
 """The name that `find_differences` uses for files that cannot be read completely."""
-_REMEDY = (
-    "`memento restore` puts a backup in its place; where there is none, `memento export` takes out what can be read"
-)
+_REMEDY = "`memento restore` puts a backup in its place; if there is none, `memento export` saves what can be read"
 _OURS = tuple(f"urn:memento:{kind}:" for kind in ("graph", "self", "provenance", "cases", "audit"))

@@ -138,7 +138,7 @@ def export_document(
         )
     if anonymity:
         raise NotAcceptable(
-            f"{form.name} has IRIs and your own RDF, which tell who is meant: anonymise jsonl, json, csv or markdown"
+            f"{form.name} contains IRIs and your own RDF, which identify people: anonymise jsonl, json, csv or markdown"
         )
     writable(form)
     is_whole = only is None and not access.namespaces and wanted is None
@@ -361,9 +361,7 @@ def prepare_import(
     if placing.names_user:
         staged.add_own([(scope.user, TYPE, MEM.User, scope.self_graph)])
     if not counted:
-        raise InputError(
-            f"{document.name} says nothing: in JSON-LD a term that the @context does not define is no statement"
-        )
+        raise InputError(f"{document.name} has no statements: JSON-LD ignores a term that the @context does not define")
     real = parts.graph
     found = PreparedImport(
         staged, sum(counted.values()), tuple(sorted(set(placing.targets))), VectorStaging(staged, parts)
@@ -556,14 +554,14 @@ class _GraphMapping:
         """Return the target for triples that are in no graph."""
         if not self._document.data:
             raise InputError(
-                f"{self._document.name} has triples outside of any graph: say which of your own graphs they go to, with `data`"
+                f"{self._document.name} has triples outside of any graph: name the graph of your own that they go to with `data`"
             )
         return self._check_owner(GraphName("data", self._scope.tenant, self._document.data))
 
     def _ours(self, found: GraphName | None, name: str) -> GraphName:
         if found is None:
             raise InputError(
-                f"{self._document.name}: the graph <{name[:120]}> is none that Memento has: memories are in "
+                f"{self._document.name}: the graph <{name[:120]}> is not a graph of Memento: memories are in "
                 "urn:memento:graph:…, cases in urn:memento:cases:…, and your own RDF in urn:memento:data:…"
             )
         if self._tenant not in (None, found.tenant):
@@ -583,7 +581,9 @@ class _GraphMapping:
 
     def _check_owner(self, here: GraphName) -> GraphName:
         if here.kind == "data" and self._access.namespaces:
-            raise Forbidden("a token for some namespaces has no graphs of its own: use one for all of them")
+            raise Forbidden(
+                "a token for some namespaces cannot write graphs of your own: use a token for all namespaces"
+            )
         return here
 
 
@@ -618,7 +618,7 @@ def _raise_if_not_ours(staged: StagingStore, scope: Scope, access: Access, real:
     for run, made in runs:
         concerned = [iri for iri in made if iri not in agents and not iri.startswith("urn:memento:agent:")]
         if not concerned or not all(iri in ours or _is_in(real, iri, allowed) for iri in concerned):
-            raise Forbidden(f"{name} was not taken: <{run}> is about what is in none of your namespaces")
+            raise Forbidden(f"{name} was not taken: <{run}> is about nodes that are in none of your namespaces")
 
 
 def _is_in(real: Store, subject: IRI, graphs: Sequence[IRI]) -> bool:
@@ -658,7 +658,7 @@ def _check_indexable(prepared: PreparedImport, parts: Backends, name: str) -> No
     )
     if broken := find_refused(records, parts.indexes):
         raise InputError(
-            f"{name} was not taken: <{broken}> cannot be indexed: see that its values are what its properties take"
+            f"{name} was not taken: <{broken}> cannot be indexed: check that each value has the type that its property takes"
         )
 
 

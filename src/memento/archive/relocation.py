@@ -73,7 +73,7 @@ class Side:
     def graph(self) -> RemoteStore:
         """Its graph; raises `InputError` if that is an embedded store."""
         if not isinstance(self.parts.graph, RemoteStore):
-            raise InputError("tenants are moved between stores behind endpoints alone: see docs/scale.md")
+            raise InputError("tenants can only move between stores behind endpoints: see docs/scale.md")
         return self.parts.graph
 
     def list_graphs(self, tenant: str) -> list[IRI]:
@@ -253,7 +253,7 @@ class Relocation:
         with self._claiming(is_new=False):
             if self._is_placed():
                 raise Conflict(
-                    f"the tenant {self._tenant!r} is in {self._target.name!r} already: let the move end, then move it to "
+                    f"the tenant {self._tenant!r} is in {self._target.name!r} already: wait until the move ends, then move it to "
                     f"{self._source.name!r}"
                 )
             self._take_back()
@@ -283,7 +283,9 @@ class Relocation:
         if known is not None and known.mover:
             known = self._wait_for_silence(known)
             if known is None:
-                raise Conflict(f"another node has just ended the move of the tenant {self._tenant!r}: look where it is")
+                raise Conflict(
+                    f"another node has just ended the move of the tenant {self._tenant!r}: check which store it is in"
+                )
         feed = self._main.graph.feed
         mine = replace(known or self._move, mover=uuid4().hex, holder=f"{gethostname()}:{os.getpid()}")
         if not feed.swap_move(self._tenant, known.pack() if known else "", mine.pack()):
@@ -301,7 +303,9 @@ class Relocation:
         try:
             if known is None and self._locate() != self._source.name:
                 self._note(is_over=True)
-                raise Conflict(f"the tenant {self._tenant!r} has just been moved by another node: look where it is")
+                raise Conflict(
+                    f"the tenant {self._tenant!r} has just been moved by another node: check which store it is in"
+                )
             yield
         finally:
             beating.stop(lease_s)
@@ -355,7 +359,7 @@ class Relocation:
             if pending := self._compare_and_cut(after):
                 continue
             return
-        raise Conflict(f"everything of {self._tenant!r} is written again and again: ask when less is")
+        raise Conflict(f"{self._tenant!r} changes faster than it can be compared: ask again when less is written")
 
     def _bring_graph(self, graph: IRI) -> None:
         """Make one graph of the target equal to that of the source, without rewriting what is equal already."""
@@ -546,8 +550,8 @@ class Relocation:
                 said.update(f"{graph} {low} {high} {count}\n".encode())
         if said.hexdigest() != self._move.digest:
             raise GraphError(
-                f"something was written of {self._tenant!r} in {self._source.name!r} after it was moved to {self._target.name!r}, "
-                "which no node does: what is there stays there"
+                f"something of {self._tenant!r} was written in {self._source.name!r} after it was moved to {self._target.name!r}, "
+                "which no node of Memento does: what is there was not removed"
             )
 
     def _take_back(self) -> None:

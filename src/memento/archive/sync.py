@@ -285,8 +285,8 @@ def read_patch(paths: Sequence[Path]) -> Patch:
         if sha256(data).hexdigest()[:16] == path.stem.rsplit("-", 1)[-1]:
             return _parse_patch(path)
     raise InputError(
-        f"the patch {paths[-1].name} is damaged: its digest is another than its name says. Nothing was taken; let the folder be "
-        "copied again, or run `memento sync` on the machine that wrote it"
+        f"the patch {paths[-1].name} is damaged: its digest differs from the one in its name. Nothing was received; copy the "
+        "folder again, or run `memento sync` on the machine that wrote it"
     )
 
 
@@ -350,8 +350,8 @@ def read_patches(folder: Path, known: Mapping[str, int]) -> list[Patch]:
 
 def _explain_gap(machine: str, sequence: int, why: str) -> InputError:
     return InputError(
-        f"patch {sequence} of the machine {machine} is missing, and {why}. Nothing was taken: wait until the folder is whole, or "
-        "run `memento sync` on that machine"
+        f"patch {sequence} of the machine {machine} is missing, and {why}. Nothing was received: wait until the folder is "
+        "complete, or run `memento sync` on that machine"
     )
 
 

@@ -298,8 +298,8 @@ class Anonymity:
 
 
 NOT_GUARANTEED = (
-    "pseudonyms stand for the names that are known here or are found in texts, for addresses, numbers of telephones and IRIs; not "
-    "guaranteed: names that are written as everyday words, dates in words, and that nobody is told by what is said of them"
+    "pseudonyms replace names that Memento knows or finds in texts, addresses, telephone numbers and IRIs; not guaranteed: that "
+    "names written as everyday words and dates in words are found, and that nobody can be identified by what is said about them"
 )
 
 _TELLING = re.compile(
@@ -536,7 +536,7 @@ def _read_csv(text: str, name: str) -> _Cells:
                 {column: _parse_cell(column, cell, where) for column, cell in zip(header, cells, strict=False) if cell},
             )
     except csv.Error as error:
-        raise InputError(f"{name} line {lines.line_num}: no CSV: {error}") from error
+        raise InputError(f"{name} line {lines.line_num}: not valid CSV: {error}") from error
 
 
 _ITEM = re.compile(r"- (\w+): (.*)", re.DOTALL)
@@ -560,7 +560,7 @@ def _read_markdown(text: str, name: str) -> _Cells:
             column, value = item.groups()
             cells[column] = _parse_cell(column, value, f"{name} line {number}", is_quoted=value[:1] == '"')
         elif line.strip():
-            raise InputError(f"{name} line {number}: text must stand behind `> `, and what is told of it behind `- `")
+            raise InputError(f"{name} line {number}: text must follow `> `, and its fields `- `")
     if where:
         yield where, cells
 
@@ -716,7 +716,7 @@ def _derive(graph: IRI, name: str) -> IRI:
 
 def _check(iri: str, kind: str, where: str) -> IRI:
     if not re.fullmatch(rf"urn:memento:{kind}:[\w.%-]+", iri, re.ASCII):
-        raise InputError(f"{where}: a {kind} goes by an IRI such as urn:memento:{kind}:0192d5a0-…, not {iri[:60]!r}")
+        raise InputError(f"{where}: a {kind} has an IRI such as urn:memento:{kind}:0192d5a0-…, not {iri[:60]!r}")
     return IRI(iri)
 
 

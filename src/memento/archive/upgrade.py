@@ -167,7 +167,7 @@ class Migration:
             Conflict: a backup was restored meanwhile.
         """
         if self._parts.indexes is not self._indexes:
-            raise Conflict("a backup was put in the place of the memory: start the migration again")
+            raise Conflict("a backup was restored meanwhile: start the migration again")
         self._embed(self.measure(), None)
 
     def _embed(self, lag: Lag, progress: Progress | None) -> None:
@@ -270,7 +270,7 @@ def prepare_settings(file: Path, target: EmbeddingSettings) -> str:
         raise SettingsError(
             f"the next start would not open the folder with that embedder: the environment sets {wrong[0]} of [embedding] to "
             f"{getattr(found, wrong[0])!r}, and wins over {file.name}: set {variable('embedding', wrong[0])} to "
-            f"{values[wrong[0]]!r}, or take it away"
+            f"{values[wrong[0]]!r}, or unset it"
         )
     return edited
 

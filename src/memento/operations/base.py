@@ -322,7 +322,7 @@ def _raise_if_no_text(name: str, value: Any) -> None:
                     value.encode("utf-8")
                 except UnicodeEncodeError as error:
                     raise InputError(
-                        f"{name} must be Unicode text; it has half a character at {error.start}"
+                        f"{name} must be Unicode text; it has an unpaired surrogate at {error.start}"
                     ) from error
         case list() | tuple():
             for one in value:

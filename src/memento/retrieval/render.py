@@ -277,7 +277,7 @@ def as_list(recollection: Recollection) -> str:
     """
     lines = [f"Note: {said}" for said in (recollection.degraded, recollection.notice) if said]
     if not recollection.memories:
-        lines.append("Nothing that is known answers this.")
+        lines.append("No memory answers this.")
     for one in recollection.memories:
         known = [f"{name} {_format_day(at)}" for name, at in (("since", one.valid_at), ("until", one.invalid_at)) if at]
         known += [f"{one.count} memories say so"] if one.count > 1 else []

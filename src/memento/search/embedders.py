@@ -199,7 +199,7 @@ class Remote:
                 raise ValueError(f"{len(rows)} vectors for {wanted} texts")
             vectors = np.asarray(rows, dtype=np.float64)
         except (KeyError, TypeError, ValueError) as error:
-            raise EmbeddingError(f"{self._endpoint.called} answered in no form that is known: {error}") from error
+            raise EmbeddingError(f"{self._endpoint.called} answered in an unknown format: {error}") from error
         (length,) = lengths
         if length != self.dimensions:
             raise EmbeddingError(
@@ -207,7 +207,7 @@ class Remote:
                 f"set dimensions of [embedding] to {length}"
             )
         if vectors.ndim != 2 or not np.isfinite(vectors).all() or not vectors.any(axis=1).all():
-            raise EmbeddingError(f"{self._endpoint.called} answered with a vector that has no direction")
+            raise EmbeddingError(f"{self._endpoint.called} answered with a vector that is zero or not finite")
         return unit(vectors)
 
 

@@ -50,9 +50,11 @@ class Ledger:
             self._db.execute("INSERT OR IGNORE INTO meta VALUES ('machine', ?)", (uuid4().hex[:12],))
             self._db.execute("INSERT OR IGNORE INTO meta VALUES ('tenant', ?)", (tenant,))
         except sqlite3.Error as error:
-            raise GraphError(f"{path} cannot be read: {error}; without it the machine joins anew") from error
+            raise GraphError(
+                f"{path} cannot be read: {error}; if you delete it, this machine joins again as a new one"
+            ) from error
         if self._get("tenant") != tenant:
-            raise InputError(f"{path} is of the tenant {self._get('tenant')!r}: one of a folder can be kept in step")
+            raise InputError(f"{path} belongs to the tenant {self._get('tenant')!r}: a data folder can sync one tenant")
 
     def close(self) -> None:
         self._db.close()

@@ -169,7 +169,7 @@ class LocalCopy:
         manifests = [name for name in self._list_objects(_VERSIONS) if _NAMED.fullmatch(name)]
         if not manifests:
             raise EngineError(
-                "LanceDB's files cannot be copied: the table has no manifest, or one that is named the old way"
+                "LanceDB's files cannot be copied: the table has no manifest, or one with a name of the old format"
             )
         newest = min(manifests)
         tag = self._find_tag(newest)

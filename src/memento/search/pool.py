@@ -253,8 +253,8 @@ class PooledIndexes(Indexes):
         """
         if not self.has_whole(graphs):
             raise InputError(
-                f"this works on the whole of a namespace, and this one has more than index.whole = {self._settings.whole} nodes: "
-                "raise index.whole above its nodes, or take an index in memory, index.kind = 'faiss'"
+                f"this needs the whole namespace in memory, which has more than index.whole = {self._settings.whole} nodes: "
+                "raise index.whole above their number, or use an index in memory, index.kind = 'faiss'"
             )
 
     def _list_beside(self, nodes: Sequence[IRI], steps: int, graphs: Sequence[IRI]) -> list[IRI]:
@@ -684,7 +684,7 @@ class Pools:
     def _find(self) -> PooledIndexes:
         found = self._current.get()
         if found is None:
-            raise InputError("this works on the index of a whole memory: index.kind = 'faiss' has it")
+            raise InputError("this needs the index of a whole memory: set index.kind = 'faiss'")
         if not isinstance(found, PooledIndexes):
             found = found()
             self._current.set(found)

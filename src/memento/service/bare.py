@@ -70,7 +70,7 @@ class Bare(Graphs):
     def admit(self, access: Access) -> Self:
         """Return the dataset for a caller: the same for every caller with access, that is programs of this machine."""
         if access != OWNER:
-            raise Forbidden("a plain dataset knows no tokens: send none")
+            raise Forbidden("a plain dataset has no tokens: send none")
         return self
 
     def answer_query(self, query: QueryRequest, call: GraphCall) -> Answer:

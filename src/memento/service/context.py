@@ -277,7 +277,7 @@ class Shards:
             how = ", and serve with `memento serve --workers N`" if self.main.stores.graph.is_on_disk else ""
             raise GraphError(
                 f"the settings of this node name no store {name!r}, only {', '.join(self.names)}: write [store.shards.{name}] with "
-                f"query_url and update_url into {file}, as where the tenant was moved{how}"
+                f"query_url and update_url into {file}, as on the node where the tenant was moved{how}"
             )
         with self._locks[name]:
             if self._is_closed:
@@ -410,8 +410,8 @@ class Context:
         if not self.stores.graph.is_on_disk:
             raise InputError(
                 "the store is behind an endpoint (store.kind = sparql, or --workers): use the backups of its engine, or "
-                "`memento export` and `memento import`; for another embedder set it on each node and start that again; with "
-                "--workers stop the service, or serve with one process"
+                "`memento export` and `memento import`; to change the embedder, set it on each node and restart the node; with "
+                "--workers, stop the service or serve with one process"
             )
 
     def require_owner(self, why: str = "this concerns the whole data folder") -> None:
@@ -424,7 +424,7 @@ class Context:
     def require_own_machine(self, why: str) -> None:
         """Raise `Forbidden` unless the caller has the owner's access: a program of this machine that needs no token."""
         if self.access != OWNER:
-            raise Forbidden(f"{why}: only a program of the owner on the machine of the memory may ask that")
+            raise Forbidden(f"{why}: only the owner's programs on the machine of the memory may do this")
 
     def owns_folder(self) -> bool:
         """Tell whether the caller may manage the whole folder."""
@@ -443,7 +443,7 @@ class Context:
         try:
             size = len(text.encode("utf-8"))
         except UnicodeEncodeError as error:
-            raise InputError(f"{name} must be Unicode text; it has half a character at {error.start}") from error
+            raise InputError(f"{name} must be Unicode text; it has an unpaired surrogate at {error.start}") from error
         if size > self.settings.limits.text_bytes:
             raise TooLong(f"{name} must have at most {self.settings.limits.text_bytes} bytes, not {size}")
 
@@ -645,7 +645,7 @@ class Writers:
             if self._count >= self._most:
                 telemetry.increment("refused_total", what="writers")
                 raise Overloaded(
-                    f"{self._count} changes are under way or wait for their turn, as many as limits.writers lets: ask again"
+                    f"{self._count} changes are running or queued, the most that limits.writers allows: ask again"
                 )
             self._add(1)
         self._inside.is_admitted = True
@@ -774,8 +774,8 @@ def spell_out(operation: Operation[A], context: Context) -> Operation[A]:
             raise InputError(f"{name}: {end} is the end of several IRIs: {', '.join(found)}")
         if not found:
             raise (NotFound if is_end else InputError)(
-                f"{name}: {end[:80]!r} is no IRI, nor the end of one that you may read: give urn:memento:memory:0192d5a0-… or its "
-                "last letters, five at least, as `list` shows them"
+                f"{name}: {end[:80]!r} is neither an IRI nor the end of an IRI that you may read: give a whole IRI such as "
+                "urn:memento:memory:0192d5a0-…, or at least its last five characters, as `list` shows them"
             )
         whole[name] = found[0]
     return structs.replace(operation, **whole) if whole else operation

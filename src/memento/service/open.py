@@ -138,8 +138,8 @@ def _open_shard(main: Service, shards: Mapping[str, Settings], name: str) -> Ser
         if first.feed.read_agreed()[noted] != _read_id(service):
             close_service(service)
             raise GraphError(
-                f"the store at {noted} is not the one that was first opened by the name {name!r}: give it the addresses that the "
-                "other nodes have, put its backup back where it was lost, or give another store another name"
+                f"the store at {noted} is not the one that was first opened under the name {name!r}: give it the addresses that "
+                "the other nodes use, restore its backup if it was lost, or choose another name for another store"
             )
     service.consolidator.wake()
     return service

@@ -84,7 +84,7 @@ def raise_if_full(service: Service) -> None:
     if (pending := service.watch.count_pending(fresh_s=_COUNTED_S)) >= most:
         telemetry.increment("refused_total", what="notes")
         raise Overloaded(
-            f"{pending} notes wait to be understood, as many as limits.pending lets: give this one again later", 30
+            f"{pending} notes wait to be understood, the most that limits.pending allows: send this one again later", 30
         )
 
 

@@ -118,7 +118,7 @@ def write_pictures(folder: Path) -> None:
                         page.get_by_role("button", name="Show what will be understood").click()
                         page.locator(".readings").wait_for()
                     if name == "search":
-                        page.locator("summary", has_text="Why it came").first.click()
+                        page.locator("summary", has_text="Why it was returned").first.click()
                     picture = folder / f"page-{name}.png"
                     page.screenshot(path=picture)
                     # A page has few colours: a palette makes the file a third as long.

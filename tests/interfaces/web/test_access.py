@@ -263,7 +263,7 @@ def test_an_admin_that_cannot_care_for_the_folder_is_said_to_be_none(
     told = doors[0].post("/memory/tokens", json=boss)
 
     assert told.status_code == 201
-    assert "cannot care for the whole folder" in told.headers["Memento-Notice"]
+    assert "cannot administer the whole data folder" in told.headers["Memento-Notice"]
     assert "Memento-Notice" not in doors[0].post("/memory/tokens", json={"name": "aid", "scope": "admin"}).headers
 
 

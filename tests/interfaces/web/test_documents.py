@@ -132,7 +132,7 @@ def test_far_away_nobody_names_a_folder_of_this_machine(client: Client, memento:
     far = Client(client.address, token=token)
 
     assert far.backup().folder.startswith(str(memento.datadir.backups))
-    with pytest.raises(Forbidden, match="sits at the machine"):
+    with pytest.raises(Forbidden, match="on the machine itself"):
         far.backup(tmp_path / "here")
     assert client.backup(tmp_path / "here").statements > 0
 

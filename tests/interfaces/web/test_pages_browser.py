@@ -176,7 +176,7 @@ def test_a_note_is_shown_before_it_is_saved_and_then_searched_corrected_forgotte
     page.keyboard.press("Enter")
     expect(page.locator(".phases li")).to_have_count(5)
     hit = page.locator(".results li", has_text="Vespa")
-    hit.locator("summary", has_text="Why it came").click()
+    hit.locator("summary", has_text="Why it was returned").click()
     expect(hit.locator(".why tbody tr").first).to_be_visible()
     hit.get_by_role("link", name="USER bought a Vespa").click()
 
@@ -213,8 +213,8 @@ def test_what_was_retired_is_undone(page: Page, memento: Memento) -> None:
         memento.correct(iri, "I prefer spaces.")
         retired = [one for one in memento.list(past=True) if one.iri == iri]
     page.goto(f"/memory/{quote(retired[0].iri)}")
-    page.get_by_role("button", name="Undo: let it hold again").click()
-    expect(page.locator("#receipts")).to_contain_text("It holds again")
+    page.get_by_role("button", name="Undo: make it true again").click()
+    expect(page.locator("#receipts")).to_contain_text("It is true again")
     assert retired[0].iri in [one.iri for one in memento.list()]
 
 
@@ -291,7 +291,7 @@ def test_a_token_is_created_shown_once_and_revoked(page: Page, memento: Memento)
     page.on("dialog", lambda dialog: dialog.accept())
     page.goto("/tokens")
     page.get_by_role("button", name="Revoke").click()
-    expect(page.locator("#receipts")).to_contain_text("phone opens nothing any more")
+    expect(page.locator("#receipts")).to_contain_text("phone is revoked")
     assert memento.list_tokens() == ()
 
 

@@ -98,7 +98,7 @@ def test_an_update_that_is_one_too_many_is_refused_and_was_not_made() -> None:
         engine.shutdown()
 
     assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
-    assert "2 updates wait" in refused.text
+    assert "2 updates are queued" in refused.text
     assert [one.status_code for one in made] == [204, 204]
 
 

@@ -258,11 +258,11 @@ def tear_down(chosen: Chosen, drops_settings: bool) -> None:
         until = monotonic() + _STOP_S
         while folder.is_open():
             if monotonic() > until:
-                raise FolderInUse(f"the service (process {owner.pid}) does not end: stop it by hand, then try again")
+                raise FolderInUse(f"the service (process {owner.pid}) did not stop: stop it by hand, then try again")
             sleep(0.05)
         stopped = owner.address
     elif folder.is_open():
-        raise FolderInUse(f"{folder.path} is in use by another process, which does not serve: end it first")
+        raise FolderInUse(f"{folder.path} is in use by another process, which is not the service: stop it first")
     (folder.path / "owner.json").unlink(missing_ok=True)
     aside = None
     if drops_settings and folder.settings_file.is_file():
@@ -271,7 +271,7 @@ def tear_down(chosen: Chosen, drops_settings: bool) -> None:
     answer = {"stopped": stopped, "settings": str(aside) if aside else None, "kept": str(folder.path)}
     said = [f"Stopped the service at {stopped}." if stopped else "No service was running."]
     said += [f"The settings are in {aside}."] if aside else []
-    said.append(f"What is remembered stays in {folder.path}: delete that folder to be rid of it.")
+    said.append(f"The memories stay in {folder.path}: delete that folder to remove them.")
     print_answer(chosen, answer, lambda: "\n".join(said))
 
 
@@ -286,7 +286,7 @@ def examine(chosen: Chosen, room: int) -> None:
     from memento.time import now
 
     if not (place := chosen.home_folder).is_dir():  # a check must not create the folder
-        raise NotFound(f"there is no folder {place}: name another with --home, or begin one with `memento setup`")
+        raise NotFound(f"there is no folder {place}: name another with --home, or create one with `memento setup`")
     found = examine_folder(chosen.folder, now(), room * 2**20)
     # Opening the folder would repair or replace the other kinds of findings, so it is opened only without them.
     if not {one.kind for one in found} - {
@@ -420,7 +420,7 @@ def _print_converted(chosen: Chosen, done: Converted) -> None:
     with_them = f", with {done.backups} backup{'s' * (done.backups != 1)}" if done.backups else ""
     lines = [f"{done.folder} is {state} now{with_them}."]
     if done.encrypted:
-        lines.append("Keep the key where this folder is not: without it nobody can read the memory, nor can you.")
+        lines.append("Keep the key outside of this folder: without it nobody can read the memory, including you.")
     lines += [f"{one} could not be converted: delete it, or keep it elsewhere." for one in done.left]
     print_answer(chosen, plain(done), lambda: "\n".join(lines))
 

@@ -353,7 +353,7 @@ def connect(chosen: Chosen, client: str, write: bool, address: str | None) -> No
     at = (address or (serving.address if serving else USUAL)).rstrip("/")
     launch = _describe_launch(chosen)
     if write and not any(snippet.can_write for snippet in CLIENTS[client].snippets):
-        click.echo(f"Nothing of {client} can be written for you: do it as follows.\n", err=True)
+        click.echo(f"Memento cannot write the configuration of {client}: do it yourself as follows.\n", err=True)
     for snippet in CLIENTS[client].snippets:
         text = fill_snippet(snippet.text, at, launch)
         if write and snippet.can_write:
@@ -491,7 +491,7 @@ def install_hooks(chosen: Chosen, client: str, dry_run: bool, tools: bool) -> No
     mode = load_client(chosen.folder.settings_file).capture.find_mode(namespace_of(chosen))
     told = {
         "off": "Nothing is captured yet: set mode of [capture] to propose or on.",
-        "propose": "What is said is proposed.",
+        "propose": "What is said is proposed for you to accept.",
     }
     click.echo(told.get(mode, "What is said is noted.") + (f" {hooks.note}" if hooks.note else ""), err=True)
 
@@ -505,7 +505,7 @@ def uninstall_hooks(chosen: Chosen, client: str, dry_run: bool) -> None:
     hooks = _require_hooks(client)
     path, before = _read_hooks(hooks)
     after = _edit_hooks(before, hooks, {}, path) if before.strip() else before
-    _change_file(path, before, after, dry_run, "hooks taken out")
+    _change_file(path, before, after, dry_run, "hooks removed")
 
 
 def _require_hooks(client: str) -> Hooks:
@@ -525,7 +525,7 @@ def _read_hooks(hooks: Hooks) -> tuple[Path, str]:
 
 def _change_file(path: Path, before: str, after: str, dry_run: bool, what: str) -> None:
     if after == before:
-        click.echo(f"{path}: as it was")
+        click.echo(f"{path}: unchanged")
     elif dry_run:
         lines = (before.splitlines(keepends=True), after.splitlines(keepends=True))
         click.echo("".join(difflib.unified_diff(*lines, str(path), str(path))), nl=False)
@@ -555,7 +555,7 @@ def _edit_hooks(before: str, hooks: Hooks, calls: Mapping[str, str], path: Path)
     there = _load_object(before, path)
     events = there.get("hooks", {})
     if not isinstance(events, dict) or not all(isinstance(events.get(name, []), list) for name in {*events, *calls}):
-        raise InputError(f"{path} has hooks that are no lists by event, so nothing was written")
+        raise InputError(f"{path} has hooks that are not lists by event, so nothing was written")
     edited: dict[str, list[Any]] = {}
     for name in (*events, *(name for name in calls if name not in events)):
         old = events.get(name, [])
@@ -614,16 +614,16 @@ def _read_told() -> dict[str, Any]:
     try:
         payload = json.loads(told or b"{}")
     except (ValueError, RecursionError) as error:
-        raise InputError(f"what the client tells is no JSON: {error}") from error
+        raise InputError(f"the client's message is not JSON: {error}") from error
     if not isinstance(payload, dict):
-        raise InputError(f"what the client tells must be a JSON object, not {type(payload).__name__}")
+        raise InputError(f"the client's message must be a JSON object, not {type(payload).__name__}")
     return payload
 
 
 def _answer_hook(chosen: Chosen, event: str, client: str, hooks: Hooks, payload: dict[str, Any]) -> str:
     """Recall or capture, and return the answer for the client."""
     if event not in ("start", "prompt", "stop", "compact", "tool"):
-        raise InputError(f"there is no hook {event!r}: memento {client} hooks may be installed again")
+        raise InputError(f"there is no hook {event!r}: install the hooks again with `memento hook install {client}`")
     service = running(chosen)
     if event == "start":
         if service is None:

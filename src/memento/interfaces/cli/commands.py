@@ -207,7 +207,7 @@ COMMANDS: Mapping[str, Command] = {
     "conversation": Command(path="keys conversation", view=views.show_turns),
     "cleanup_expired": Command(
         path="keys cleanup",
-        view=lambda answer: f"{answer['expired']:,} memories and {answer['phrases']:,} names let go.",
+        view=lambda answer: f"{answer['expired']:,} memories and {answer['phrases']:,} names removed.",
     ),
     "relations": Command(path="relations", view=views.show_relations),
     "compact": Command(path="compact", view=views.show_compacted),
@@ -257,7 +257,7 @@ COMMANDS: Mapping[str, Command] = {
     "forget_case": Command(path="cases forget", view=lambda iri: f"Forgot {iri}."),
     "prune_cases": Command(
         path="cases prune",
-        view=lambda gone: f"{len(gone):,} cases let go.",
+        view=lambda gone: f"{len(gone):,} cases removed.",
         places={},
         options={"keep": Option(metavar="N")},
     ),

@@ -120,7 +120,9 @@ def import_file(
     is_rdf = form or data or Path(file.name.removesuffix(".gz")).suffix.lower() in _RDF
     if not source and (is_rdf or _is_export(file)):
         if dry_run:
-            raise InputError("--dry-run counts notes: an export is taken in whole or not at all, and twice is once")
+            raise InputError(
+                "--dry-run counts notes: an export is imported completely or not at all, and importing it twice changes nothing"
+            )
         _import_rdf(chosen, file, form=form, data=data, check=not no_check)
         return
     from memento.codec import plain

@@ -38,7 +38,7 @@ def show_forgotten(answer: Json) -> str:
     count = len(answer["memories"])
     said = f"{'Erased' if answer['erased'] else 'Hid'} {count} {'memory' if count == 1 else 'memories'}."
     notes = [
-        f"Note {iri} still says it, as other memories come from it: erase it with `memento forget --erase {iri}`."
+        f"Note {iri} still contains it, because other memories come from it: erase it with `memento forget --erase {iri}`."
         for iri in answer["still_told"]
     ]
     if count and not answer["erased"]:
@@ -68,14 +68,14 @@ def show_page(answer: Json) -> str:
 def show_pages(answer: Sequence[Json]) -> str:
     """List the standing pages, each with its question or query."""
     rows = [f"{clean(one['name'])}: {clean(one.get('question') or one.get('query') or '')}" for one in answer]
-    return "\n".join(rows) or "No pages yet: `memento pages set NAME --question …` lets one stand."
+    return "\n".join(rows) or "No pages yet: `memento pages set NAME --question …` creates one."
 
 
 def show_reply(answer: Json) -> str:
     """Show the model's answer, then the memories it was given."""
     said = [str(answer["answer"]), ""] if answer.get("answer") else [*answer["remarks"]]
     memories = [f"- {clean(one['content'])}" for one in answer["memories"]["memories"]]
-    return "\n".join([*said, *(memories or ["Nothing that is known answers this."])])
+    return "\n".join([*said, *(memories or ["No memory answers this."])])
 
 
 def show_unforgotten(answer: Json) -> str:
@@ -126,7 +126,7 @@ def show_sources(found: Iterable[Json]) -> str:
         by = f"by {clean(one['agent'])}" if one["agent"] else "kept as it was said"
         because = f" ({', '.join(clean(rule) for rule in one['rules'])})" if one["rules"] else ""
         lines.append(f"  {_dim(by + because)}  {_dim(one['agent_iri'] or '')}".rstrip())
-    return "\n".join(lines) or "No memory came of it."
+    return "\n".join(lines) or "No memory was made from it."
 
 
 def show_tags(found: Iterable[Json]) -> str:
@@ -160,7 +160,7 @@ def show_statuses(found: Sequence[Json]) -> str:
 def show_inferred(found: Json) -> str:
     """Show how many triples were inferred, a line for each rule with its meaning, and the number of contradictions."""
     if not found["is_complete"]:
-        return "Nothing is inferred, as too much follows: raise inference.most, or state fewer axioms."
+        return "Nothing is inferred, because too much would follow: raise inference.most, or state fewer axioms."
     if not found["triples"] and not found["contradictions"]:
         return "Nothing follows: state axioms in a graph of your own, as docs/inference.md says."
     from memento.graph.closure import describe_rule
@@ -234,18 +234,18 @@ def show_tenants(found: Sequence[Json]) -> str:
     """Show a line for each tenant: name, store, number of statements, and a move that is under way."""
     lines = []
     for one in found:
-        where = f" → {one['moving_to']} ({one['stage']}{'' if one['is_moving'] else ', nobody moves it now'})"
-        size = "which is away" if one["statements"] is None else f"{one['statements']:,} statements"
+        where = f" → {one['moving_to']} ({one['stage']}{'' if one['is_moving'] else ', no node moves it now'})"
+        size = "which does not answer" if one["statements"] is None else f"{one['statements']:,} statements"
         moving = where if one["moving_to"] else ""
         lines.append(f"{clean(one['tenant'])}: {one['shard']}{moving}, {size}")
-    return "\n".join(lines) or "Nobody has anything here yet."
+    return "\n".join(lines) or "No tenant has any statements yet."
 
 
 def show_moved(moved: Json) -> str:
     """Show where a tenant is now, and how long the move took."""
     tenant, waited_ms = clean(moved["tenant"]), moved["waited_s"] * 1000
     if moved["cancelled"]:
-        return f"{tenant} stays in {moved['source']}; what was brought to {moved['target']} is removed."
+        return f"{tenant} stays in {moved['source']}; its copy in {moved['target']} is removed."
     if moved["source"] == moved["target"]:
         return f"{tenant} is in {moved['target']} already."
     size = f"{moved['statements']:,} statements, the same on both sides (digest {moved['digest']})"
@@ -342,7 +342,7 @@ def _set_aside(found: Json | None) -> str | None:
     count, nodes = found["statements"], [clean(iri) for iri in found["nodes"]]
     more = f" and {len(nodes) - 3} more" if len(nodes) > 3 else ""
     said = f"{count} {'statement' if count == 1 else 'statements'} of {', '.join(nodes[:3])}{more}"
-    return f"{said}: `memento check` says how they are mended"
+    return f"{said}: `memento check` says how to repair them"
 
 
 def _over(one: Json) -> str:
@@ -380,7 +380,7 @@ def show_keys(found: Json) -> str:
     for number, one in enumerate(found["keys"], start=1):
         why = f"{one['score']:.2f} {one['match']}, {_count_memories(one['memory_count'])}"
         lines.append(f"{number:>3}. {_key_name(one)}  {_dim(why)}{_hub(one)}\n     {_dim(one['key'])}")
-    return "\n".join(lines) or "No key leads anywhere from there."
+    return "\n".join(lines) or "No key was found."
 
 
 def show_key_page(found: Json) -> str:
@@ -417,7 +417,7 @@ def show_remembered(answer: Json) -> str:
     lines = [f"{what}: {answer['saved']}"]
     if answer["superseded"]:
         why = "it had a key in common" if answer["conflict"] else "it said nearly the same"
-        lines.append(f"In the place of {answer['superseded']}: {why}.")
+        lines.append(f"It replaces {answer['superseded']}: {why}.")
     lines += [f"It may contradict {one}." for one in answer["contradicts"]]
     return "\n".join(lines) + show_redacted(answer)
 
@@ -437,7 +437,7 @@ def show_proposals(answer: list[Json]) -> str:
     for one in answer:
         where = f"{clean(one['speaker'] or 'user')} in {clean(one['session'] or one['client'])}"
         lines += [f"{one['id']}  {one['at'][:16].replace('T', ' ')}  {where}", f"    {clean(one['content'])}"]
-    return "\n".join(lines) or "Nothing waits for a yes."
+    return "\n".join(lines) or "No proposal waits for a decision."
 
 
 def show_disputes(found: Iterable[Json]) -> str:
@@ -455,8 +455,8 @@ def show_disputes(found: Iterable[Json]) -> str:
 
 def show_decided(answer: Json) -> str:
     """Show how proposals were decided."""
-    lines = [f"{len(answer['decided']):,} proposals settled, {answer['memories']:,} memories stored."]
-    lines += [f"{clean(id)} does not wait." for id in answer["unknown"]]
+    lines = [f"{len(answer['decided']):,} proposals decided, {answer['memories']:,} memories stored."]
+    lines += [f"{clean(id)}: no such proposal is waiting." for id in answer["unknown"]]
     return "\n".join(lines)
 
 
@@ -473,7 +473,7 @@ def show_ingested(answer: Json, is_trial: bool = False) -> str:
         "changed": answer["changed"],
         "unchanged": answer["unchanged"],
         "gone": answer["gone"],
-        "left to be read": answer["left"],
+        "still to be read": answer["left"],
     }
     lines = [f"{count:>8,} documents {name}" for name, count in counts.items() if count]
     lines += [f"{count:>8,} left out: {reason}" for reason, count in answer["left_out"].items()]
@@ -580,7 +580,7 @@ def show_credited(answer: Json) -> str:
     """Show how many cases share the reward, and the progress of learning."""
     return (
         f"{len(answer['cases'])} cases share {_number(answer['reward'])}. {answer['labelled']:,} pairs have a reward, "
-        f"{answer['updates']:,} rounds learned; {clean(answer['reason'])}."
+        f"{answer['updates']:,} rounds of learning; {clean(answer['reason'])}."
     )
 
 
@@ -590,7 +590,7 @@ def show_completed(answer: Json) -> str:
     if answer["credited"]:
         lines.append(show_credited(answer["credited"]))
     if answer["pruned"]:
-        lines.append(f"{len(answer['pruned']):,} cases let go.")
+        lines.append(f"{len(answer['pruned']):,} cases removed.")
     return "\n".join(lines)
 
 
@@ -632,18 +632,18 @@ def show_migration(answer: Mapping[str, Any]) -> str:
 
 def show_sync(answer: Mapping[str, Any]) -> str:
     """Show what was sent and what was received, and what a person should review."""
-    verbs = ("would be sent", "would come") if answer["dry_run"] else ("sent", "came")
+    verbs = ("would be sent", "would be received") if answer["dry_run"] else ("sent", "received")
     lines = [
-        f"{answer['sent']:,} statements and {answer['withdrawn']:,} removals {verbs[0]}; of others {answer['patches']:,} patches "
-        f"{verbs[1]}, with {answer['added']:,} statements and {answer['removed']:,} removals."
+        f"{answer['sent']:,} statements and {answer['withdrawn']:,} removals {verbs[0]}; {answer['patches']:,} patches of other "
+        f"machines {verbs[1]}, with {answer['added']:,} statements and {answer['removed']:,} removals."
     ]
     if answer["rivals"]:
-        lines.append(f"{answer['rivals']:,} memories can hardly hold together: `memento disputes` lists them.")
+        lines.append(f"{answer['rivals']:,} memories probably contradict others: `memento disputes` lists them.")
     if answer["overruled"]:
-        lines.append(f"{answer['overruled']:,} values gave way to a later one of another machine.")
+        lines.append(f"{answer['overruled']:,} values were replaced by later ones from other machines.")
     if answer["joined"]:
         lines.append(
-            "This machine would join under a name that it gets then."
+            "This machine would join, and would get a name then."
             if answer["dry_run"]
             else f"This machine is {answer['machine']} from now on."
         )
@@ -669,11 +669,7 @@ def show_tools(found: Sequence[Json]) -> str:
 def show_view(answer: Json) -> str:
     """Show a line for each case, subtask or community in the view."""
     lines = [f"{one['score']:.2f}  {clean(one['label'])}  {_dim(clean(one['reason']))}" for one in answer["seen"]]
-    return (
-        "\n".join([*lines, *([_dim(answer["view"])] if answer["view"] else [])])
-        if lines
-        else "There is nothing to be seen from here."
-    )
+    return "\n".join([*lines, *([_dim(answer["view"])] if answer["view"] else [])]) if lines else "The view is empty."
 
 
 def show_metrics(answer: Json) -> str:

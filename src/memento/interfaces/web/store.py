@@ -164,7 +164,7 @@ class Front:
                 await self._relay(request, send)
             elif self._updates >= self._most_updates:
                 # 429 and not 503: it tells the client that nothing was passed on.
-                text = f"{self._updates} updates wait for their turn, as many as may: ask again"
+                text = f"{self._updates} updates are queued, the most that are allowed: ask again"
                 await _say(send, 429, text, (b"retry-after", b"1"))
             else:
                 self._updates += 1

@@ -133,7 +133,7 @@ def choose_anonymity(on: bool, dates: Dates, key_file: Path | str | None, contex
     if not on:
         if key_file is not None or dates != "keep":
             raise InputError(
-                "dates and pseudonym_key_file are for an export that is anonymised: add anonymise=true (`--anonymise`)"
+                "dates and pseudonym_key_file apply only to an anonymised export: add anonymise=true (`--anonymise`)"
             )
         return None
     if NOT_GUARANTEED not in context.notices:
@@ -141,13 +141,13 @@ def choose_anonymity(on: bool, dates: Dates, key_file: Path | str | None, contex
     if key_file is None:
         return Anonymity(secrets.token_bytes(32), dates)
     if context.access != OWNER:
-        raise Forbidden("only who sits at the machine may name a file of it")
+        raise Forbidden("only the owner's programs on the machine itself may name a file there")
     try:
         key = Path(key_file).expanduser().read_bytes().strip()
     except OSError as error:
         raise InputError(f"the key file {key_file} cannot be read: {error.strerror}") from error
     if len(key) < _KEY_BYTES:
-        raise InputError(f"the key of pseudonyms must have at least {_KEY_BYTES} bytes, not {len(key)}")
+        raise InputError(f"the key for pseudonyms must have at least {_KEY_BYTES} bytes, not {len(key)}")
     return Anonymity(key, dates)
 
 
@@ -241,7 +241,7 @@ def take_in(
     """
     scope, service = context.scope(namespace, "write"), context.service
     if not check:
-        context.require_owner("check=false leaves the shapes out, and is the owner's alone")
+        context.require_owner("check=false skips the shapes, which only the owner may do")
     chosen, redaction = find_form(form), context.begin_redaction(namespace)
     with (
         service.importing,
@@ -536,15 +536,16 @@ def sync(operation: operations.Sync, context: Context) -> Synced:
     """Write a patch of local changes for other machines, and read theirs."""
     folder = _folder_of(operation.folder, context)
     if folder is None or not folder.is_dir():
-        raise InputError(f"{str(operation.folder)[:200]} is no folder: make it, where every machine reaches it")
+        raise InputError(f"{str(operation.folder)[:200]} is not a folder: create it where every machine can reach it")
     if folder.resolve().is_relative_to(context.service.datadir.path.resolve()):
         raise InputError(
-            f"{str(folder)[:200]} is in the data folder: give one outside of it, where every machine reaches it"
+            f"{str(folder)[:200]} is in the data folder: give a folder outside of it that every machine can reach"
         )
     scope, service = context.scope(None, "write"), context.service
     if service.datadir.vault is not None:
         raise InputError(
-            "patches are in plain text, and this data folder is encrypted: `memento export` to where you trust, or decrypt it first"
+            "patches are in plain text, and this data folder is encrypted: use `memento export` to a place that you "
+            "trust, or decrypt the folder first"
         )
     path = service.datadir.sync
     place = None if operation.dry_run and not path.is_file() else path
@@ -737,7 +738,7 @@ def move_tenant(operation: operations.MoveTenant, context: Context) -> TenantMov
     context.require_text(operation.tenant, "tenant")
     shards, tenant = context.service.shards, operation.tenant
     if operation.cancel == (operation.to is not None):
-        raise InputError("say either where to with `to`, or `cancel` to take a move back")
+        raise InputError("give either `to`, the name of a store, or `cancel`, which undoes a move")
     if operation.to is not None and operation.to not in shards.names:
         raise NotFound(
             f"there is no store {operation.to[:80]!r}: the settings of this node name {', '.join(shards.names)}"
@@ -748,7 +749,7 @@ def move_tenant(operation: operations.MoveTenant, context: Context) -> TenantMov
     source = found.source if found else shards.locate_name(tenant, is_sure=True)
     target = found.target if found and operation.cancel else operation.to or ""
     if found and found.target != target:
-        raise Conflict(f"{tenant!r} is being moved to {found.target!r}: let that end, or cancel it")
+        raise Conflict(f"{tenant!r} is being moved to {found.target!r}: wait until that ends, or cancel it")
     if source == target:
         return TenantMoved(tenant=tenant, source=source, target=target)
     services = {name: shards.open_shard(name) for name in (MAIN, source, target)}
@@ -892,7 +893,9 @@ def _folder_of(folder: Path | str | None, context: Context) -> Path | None:
     if folder is None:
         return None
     if context.access != OWNER:
-        raise Forbidden("only who sits at the machine may name a folder of it: leave it out for the usual one")
+        raise Forbidden(
+            "only the owner's programs on the machine itself may name a folder there: leave it out to use the default one"
+        )
     place = Path(folder).expanduser()
     if not place.is_absolute():
         raise InputError(f"the folder must be given from the root, as /mnt/backups, not {str(folder)[:80]!r}")

@@ -221,7 +221,7 @@ def navigate_cases(operation: operations.NavigateCases, context: Context) -> Nav
     task, zone = operation.task, context.service.zone
     tilt = operation.tilt or ("temporal" if task is None else "embedding")
     if task is None and tilt in ("embedding", "keyword"):
-        raise InputError(f"the tilt {tilt!r} puts cases in order by a task: give task, or the tilt 'temporal'")
+        raise InputError(f"the tilt {tilt!r} ranks cases by a task: give task, or the tilt 'temporal'")
     context.require_page(operation.limit)
     if task is not None:
         context.require_text(task, "task")
@@ -412,7 +412,7 @@ def plan_task(operation: operations.PlanTask, context: Context) -> Planned:
     for number, step in enumerate(steps, start=1):
         context.require_text(step, f"step {number}")
     if operation.retrieval is not None and not steps:
-        raise InputError("retrieval goes with steps: it names the look-up that your own plan was made of")
+        raise InputError("retrieval needs steps: it names the look-up that your own plan was made from")
     context.scope(operation.namespace, "write")
     if operation.retrieval is None:
         found = retrieve_cases(
@@ -570,7 +570,8 @@ def _require_tools(context: Context) -> None:
     context.access.needs("admin")
     if not context.owns_folder():
         raise Forbidden(
-            "tools work in the name of whoever has the data folder: it takes an admin token of its tenant for all namespaces"
+            "tools run with the rights of the data folder's owner: this needs an admin token of the owner's tenant "
+            "for all namespaces"
         )
 
 

@@ -297,7 +297,7 @@ def _find_path(source: str) -> Path:
     """Return the real path of a file or a folder; raises `InputError` if there is none."""
     path = Path(source).expanduser()
     if not path.is_absolute():
-        raise InputError(f"{source[:200]!r} is no whole path: give one that begins at the root")
+        raise InputError(f"{source[:200]!r} is not an absolute path: give one that begins at the root")
     try:
         return path.resolve(strict=True)
     except (OSError, RuntimeError, ValueError) as error:
@@ -359,14 +359,16 @@ def index_project(operation: operations.IndexProject, context: Context) -> Inges
     context.require_own_machine("it reads files of this machine")
     scope, folder = context.scope(operation.namespace, "write"), _find_path(operation.folder)
     if not folder.is_dir():
-        raise InputError(f"{folder.name} is no folder")
+        raise InputError(f"{folder.name} is not a folder")
     _raise_if_secret(str(folder), context)
     intake = _begin(operation, str(folder), scope, context)
     known = intake.known.get(str(folder))
     if known and not known.is_gone and not operation.force:
         namespace = namespace_of(scope.graph)
         intake.done = replace(intake.done, unchanged=1)
-        intake.remarks[f"{folder.name} is indexed already in the namespace {namespace!r}: force reads it again"] = None
+        intake.remarks[
+            f"{folder.name} is indexed already in the namespace {namespace!r}: give force=true (`--force`) to read it again"
+        ] = None
         return intake.finish(LeftOut())
     left_out = LeftOut()
     files = list_files(folder, (), left_out)
@@ -571,7 +573,7 @@ def _choose_proposals(
     """Return the requested proposals, and the ids that are unknown."""
     context.scope(operation.namespace, "write")
     if bool(operation.proposals) == operation.every:
-        raise InputError("give the ids of proposals, or every for all that wait in the namespace")
+        raise InputError("give the ids of proposals, or every=true for all that wait in the namespace")
     waiting = {one.id: one for one in _list_proposed(operation.namespace, context)}
     wanted = [*waiting] if operation.every else [*dict.fromkeys(operation.proposals)]
     return [waiting[id] for id in wanted if id in waiting], tuple(id for id in wanted if id not in waiting)

@@ -278,7 +278,7 @@ def forget_tagged(operation: notes.ForgetTagged, context: Context) -> Forgotten:
     scope, stores = context.scope(operation.namespace, "write"), context.stores
     wanted = Filter(tags=tuple(tag_iri(name) for name in operation.tags if name.strip()))
     if not wanted.tags:
-        raise InputError("no tag is given: name one at least")
+        raise InputError("no tag is given: name at least one")
     with context.service.writing:
         walk = walk_memories(stores.graph, [scope.graph], stores.clock(), wanted)
         memories = [one.iri for one in walk][::-1]

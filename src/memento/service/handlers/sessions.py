@@ -242,12 +242,12 @@ def render_page(service: Service, graph: IRI, page: Page) -> str:
     """
     place = parse_graph_name(graph)
     if place is None or not place.name:
-        raise GraphError(f"{graph} is no graph of memories")
+        raise GraphError(f"{graph} is not a graph of memories")
     context = service.context(Access(tenant=place.tenant, namespaces=(place.name,), right="read", name="page"))
     if page.query is None:
         asked = Recall(page.question or "", k=_PAGE_MEMORIES, namespace=place.name)
         found = peek(asked, context)
-        text = "\n".join(_write_memory(one) for one in found.memories) or "Nothing that is known answers this."
+        text = "\n".join(_write_memory(one) for one in found.memories) or "No memory answers this."
     else:
         asked_query = Query(page.query, accept=_ACCEPT, timeout_s=_PAGE_S, namespace=place.name)
         body, media = graphs.query(asked_query, context)
