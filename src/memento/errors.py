@@ -5,6 +5,7 @@ Every way in which Memento can fail.
     ├── SettingsError            unknown or malformed setting; the message names it and the choices
     ├── InputError               the caller's fault                              HTTP 400
     │   ├── NotFound             no such IRI                                     404
+    │   │   └── NotAnIri         neither an IRI nor the end of one               400
     │   ├── Conflict             an idempotency key reused for another note      409
     │   ├── NotAcceptable        the client accepts no offered media type        406
     │   ├── TooLong              more text than a note or a question may have    413
@@ -68,6 +69,12 @@ class NotFound(InputError):
     """No node with that IRI is in the graphs that the caller may read."""
 
     status = 404
+
+
+class NotAnIri(NotFound):
+    """An argument that should name a node is neither an IRI nor the end of one."""
+
+    status = 400
 
 
 class Conflict(InputError):

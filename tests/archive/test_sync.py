@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
@@ -15,11 +16,13 @@ from hypothesis import strategies as st
 
 from conftest import OFFLINE
 from memento.access import Access
-from memento.archive.sync import list_graphs
+from memento.archive.sync import Patch, key_quad, list_graphs, read_patch, write_patch
 from memento.codec import plain
 from memento.errors import Forbidden, InputError
+from memento.graph.terms import to_quads
+from memento.graph.transfer import Statement
 from memento.interfaces.cli.views import show_sync
-from memento.iris import MEM
+from memento.iris import IRI, MEM, graph_iri
 from memento.model import Synced
 from memento.python import Memento, open_memento
 
@@ -140,6 +143,27 @@ def test_what_one_machine_lets_go_of_stays_where_another_speaks_of_it(machines: 
         assert contents(machine) == {"Ana plays the cello."}
         assert machine.timeline("Ana").memories[0].content == "Ana plays the cello."
         assert machine.check() == ()
+
+
+def test_a_patch_is_read_as_it_was_written_and_what_it_restates_is_no_news(tmp_path: Path) -> None:
+    def about(node: str, name: str) -> Statement:
+        (quad,) = to_quads([(IRI(f"urn:memento:entity:{node}"), MEM.name, name, graph_iri("local", "main"))])
+        return quad
+
+    patch = Patch(
+        machine="0123456789ab",
+        sequence=2,
+        stamp=1_700_000_000_123,
+        adds=(about("a", "Ada"),),
+        removes=(key_quad(about("b", "Bob")),),
+        footing=(about("c", "Cleo"), about("c", "Chloe")),
+        known={"ba9876543210": 7},
+    )
+    fresh, name = write_patch(patch, tmp_path)
+    read = read_patch([fresh.rename(tmp_path / name)])
+
+    assert sorted(read.footing, key=str) == sorted(patch.footing, key=str)
+    assert replace(read, footing=()) == replace(patch, footing=())
 
 
 def test_three_machines_in_a_ring_end_alike(machines: Machines) -> None:

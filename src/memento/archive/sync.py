@@ -239,10 +239,7 @@ def write_patch(patch: Patch, folder: Path) -> tuple[Path, str]:
         *((patch.iri, PROV.wasDerivedFrom, patch_iri(one, number), patch.iri) for one, number in patch.known.items()),
         *((patch.iri, MEM.removes, key.hex(), patch.iri) for key in patch.removes),
         *((patch.iri, MEM.erases, key.hex(), patch.iri) for key in patch.erases),
-        *(
-            (patch.iri, MEM.refers, IRI(node), patch.iri)
-            for node in sorted({_text(one.subject) for one in patch.footing})
-        ),
+        *((patch.iri, MEM.restates, key.hex(), patch.iri) for key in sorted(map(key_quad, patch.footing))),
     ]
     fresh = folder / f"{patch.machine}-{patch.sequence:06}.part"
     digest = sha256()

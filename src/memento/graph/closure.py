@@ -240,7 +240,7 @@ def describe_rule(rule: str) -> str:
     Return what a rule does.
 
     >>> describe_rule("prp-symp")
-    'What holds of a symmetric property holds the other way round too.'
+    'Symmetric properties: a statement also holds in the opposite direction.'
     """
     return load_query(RULES[rule]).text.partition("\n")[0].removeprefix("# ")
 

@@ -40,6 +40,7 @@ from memento.errors import (
     InputError,
     MementoError,
     Moved,
+    NotAnIri,
     NotFound,
     Overloaded,
     ReadOnly,
@@ -758,7 +759,8 @@ def spell_out(operation: Operation[A], context: Context) -> Operation[A]:
     Return an operation with abbreviated IRIs, named by their ends, in full.
 
     Raises:
-        InputError: several nodes have that end (the error lists them), or it is neither an end nor an IRI.
+        InputError: several nodes have that end; lists them.
+        NotAnIri: it is neither an IRI nor the end of one.
         NotFound: no node has that end.
     """
     whole: dict[str, str] = {}
@@ -773,7 +775,7 @@ def spell_out(operation: Operation[A], context: Context) -> Operation[A]:
         if len(found) > 1:
             raise InputError(f"{name}: {end} is the end of several IRIs: {', '.join(found)}")
         if not found:
-            raise (NotFound if is_end else InputError)(
+            raise (NotFound if is_end else NotAnIri)(
                 f"{name}: {end[:80]!r} is neither an IRI nor the end of an IRI that you may read: give a whole IRI such as "
                 "urn:memento:memory:0192d5a0-…, or at least its last five characters, as `list` shows them"
             )

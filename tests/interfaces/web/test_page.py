@@ -129,7 +129,7 @@ def write(page: Page, query: str) -> None:
 
 
 def test_an_example_lists_rows_and_another_draws_a_graph(page: Page, tmp_path: Path) -> None:
-    example(page, "What holds now")
+    example(page, "The memories that hold now")
     expect(page.locator(f"{RESULT} tbody tr")).to_have_count(4)
     expect(page.locator(RESULT)).to_contain_text("USER lives in Lisbon.")
     expect(page.locator(RESULT)).not_to_contain_text("Google")
@@ -176,7 +176,7 @@ def test_the_keyboard_walks_the_graph_and_asks_what_is_known_of_a_node(page: Pag
 
 
 def test_an_example_that_needs_an_iri_is_ready_for_it_to_be_pasted(page: Page) -> None:
-    example(page, "Everything said of one node")
+    example(page, "Every statement about one node")
     page.keyboard.insert_text("<urn:memento:user:local>")
 
     assert (
@@ -187,7 +187,7 @@ def test_an_example_that_needs_an_iri_is_ready_for_it_to_be_pasted(page: Page) -
 
 
 def test_an_iri_in_a_row_is_looked_up_here(page: Page) -> None:
-    example(page, "What holds now")
+    example(page, "The memories that hold now")
     page.locator(f"{RESULT} a.iri").first.click()
 
     expect(page.locator(EDITOR)).to_contain_text("DESCRIBE <urn:memento:memory:")
@@ -270,7 +270,7 @@ def test_a_link_brings_a_query_and_neither_an_update_nor_another_address(page: P
 
 def test_the_chosen_namespace_is_asked(page: Page) -> None:
     page.locator("#namespace").select_option("hobby")
-    example(page, "What holds now")
+    example(page, "The memories that hold now")
 
     expect(page.locator(RESULT)).to_contain_text("stamps")
 
@@ -301,7 +301,7 @@ def test_a_token_is_asked_for_and_kept_nowhere_but_in_the_tab(chromium: BrowserC
         field.fill(token)
         page.keyboard.press("Enter")
         expect(page.locator("#namespace")).to_have_value("main")
-        example(page, "What holds now")
+        example(page, "The memories that hold now")
         expect(page.locator(RESULT)).to_contain_text("USER lives in Lisbon.")
 
         page.get_by_role("button", name="Share query").click()
