@@ -19,7 +19,7 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 import pytest
 
-from conftest import OFFLINE
+from conftest import OFFLINE, without_disk
 from memento.errors import (
     Conflict,
     FolderInUse,
@@ -33,7 +33,7 @@ from memento.errors import (
     Unreachable,
 )
 from memento.interfaces.web.app import create_app
-from memento.model import CaseRow, NoteRow, Recollection, Status, ToolCall, ToRemember
+from memento.model import CaseRow, NoteRow, Recollection, ToolCall, ToRemember
 from memento.operations import TABLE, fields_of
 from memento.python import Client, Memento, Memory, open_memento
 from memento.python.client import error_called
@@ -106,12 +106,6 @@ def test_a_note_is_recalled_as_the_same_nouns(client: Client, memento: Memento) 
     assert client.list() == memento.list()
     assert client.get(stored.memories[0]) == memento.get(stored.memories[0])
     assert without_disk(client.status()) == without_disk(memento.status())
-
-
-def without_disk(report: Status) -> Status:
-    """Return a report without the bytes that are free, which others change meanwhile."""
-    parts = tuple(replace(one, figures={}) if one.part == "disk" else one for one in report.parts)
-    return replace(report, parts=parts)
 
 
 def test_a_time_without_an_offset_is_read_in_the_time_zone_of_the_user(client: Client, memento: Memento) -> None:

@@ -307,6 +307,6 @@ def edit(machine: Memento, what: str, number: int, folder: Path) -> None:
             "WHERE { OPTIONAL { GRAPH ?g { <urn:a> ?p ?o } } }"
         )
     elif what == "correct":
-        machine.correct(chosen, f"I live in Town{number}.")
+        machine.correct(chosen, f"I live in Town{next(_numbers)}.")  # the same once more would be refused
     else:
         machine.forget(chosen, erase=what == "erase")

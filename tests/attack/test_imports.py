@@ -175,7 +175,7 @@ def test_the_service_answers_400_and_goes_on(name: str, served: str, memento: Me
             '<urn:x:one> mem:validAt "2026-13',
             "xsd:dateTime",
         ),
-        ('<urn:x:one> mem:about "Ana"', '<urn:x:one> mem:about "Ana"', "by its IRI"),
+        ('<urn:x:one> mem:about "Ana"', '<urn:x:one> mem:about "Ana"', "point at an IRI"),
         ('<urn:x:one> mem:keyType "odd"', '<urn:x:one> mem:keyType "odd"', "proper_noun"),
         ('<urn:x:one> mem:content "secret"@en', "<urn:x:one> mem:content …", "without a language"),
         (

@@ -60,7 +60,8 @@ class Client(WaitingClient):
     def leave(self) -> None:
         self.has_left = True
         if self.held:
-            self.held.shutdown(socket.SHUT_RDWR)
+            with suppress(OSError):  # whoever answers may close it at this moment
+                self.held.shutdown(socket.SHUT_RDWR)
 
 
 @contextmanager
