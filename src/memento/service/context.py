@@ -327,6 +327,7 @@ class Shards:
         return service
 
 
+_RETRIES = 3  # of an operation whose tenant is moved meanwhile
 _END = re.compile(r"[0-9a-f][0-9a-f-]{3,34}[0-9a-f]")
 """The end of an IRI that Memento created: five characters at least."""
 
@@ -827,27 +828,29 @@ def _advise(error: StoreAway | Unanswered, *, is_read: bool, is_begun: bool) -> 
 
 def _answer_where_it_is(operation: Operation[Any], context: Context) -> tuple[Context, Any]:
     """
-    Answer an operation in the store that has the caller's tenant; retry once if the tenant was moved meanwhile and nothing was
-    written.
+    Answer an operation in the store that has the caller's tenant; retry a few times if the tenant was moved meanwhile and nothing
+    was written.
 
     Raises:
-        Moved: the tenant was moved after a part was written; that part is in the new store.
+        Moved: the tenant was moved after a part was written, which is in the new store; or it was moved again and again.
     """
-    writes, service = context.stores.own_writes, context.service
-    try:
-        answer = _answer(spell_out(operation, context), context)
-        if operation.right != "read" or not operation.is_idempotent:
+    shards, rereads = context.service.shards, operation.right == "read" and operation.is_idempotent
+    for retries in reversed(range(_RETRIES + 1)):
+        writes = context.stores.own_writes
+        try:
+            answer = _answer(spell_out(operation, context), context)
+            if not rereads:
+                return context, answer
+        except Moved:
+            if not retries or context.stores.own_writes != writes:
+                raise
+            answer = None
+        found = shards.locate(context.access.tenant)
+        if answer is not None and (found is context.service or not retries):
             return context, answer
-    except Moved:
-        if context.stores.own_writes != writes:
-            raise
-        answer = None
-    found = service.shards.locate(context.access.tenant)
-    if found is service and answer is not None:
-        return context, answer
-    # Also if it is here again: it may have been moved away and back since.
-    context = replace(context, service=found)
-    return context, _answer(spell_out(operation, context), context)
+        # Also if it is here again: it may have been moved away and back since.
+        context = replace(context, service=found)
+    raise AssertionError("the last attempt returns or raises")
 
 
 def _answer(operation: Operation[Any], context: Context) -> Any:
