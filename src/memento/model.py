@@ -159,11 +159,11 @@ class User:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
     """
-    One sentence of a note in the note's own words, with USER for the speaker.
+    A passage of a note, word for word; by a model, a fact in the third person with USER for the speaker.
 
-    It is true from `valid_at` until before `invalid_at`; Memento believes it from `created_at` until before `expired_at`.
-    `subject` and `slot` say which single-valued property it fills ("employer" of the user), if any: a new value retires it.
-    `is_verbatim`: it is a note that could not be parsed, word for word. `mood` is how it is meant, unless it tells a fact.
+    It is true from `valid_at` until before `invalid_at`, which is set only when all that it claims is past; Memento believes it from
+    `created_at` until before `expired_at`. `subject` and `slot` are the owner and the relation of its main claim.
+    `is_verbatim`: it is a note that could not be read, word for word. `mood` is how it is meant, unless it tells a fact.
     """
 
     iri: IRI
@@ -191,23 +191,32 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
+class Claim:
     """
-    A statement of a memory: a relation of a subject, its value, and how that is meant.
+    What a passage states: a relation of an owner, and its value, which is an entity where the graph knows one.
 
-    `polarity` is False if the memory denies it; `until` is when it stops or stopped to hold, if the memory says so.
+    `words` is the very span of the passage, from `start` to `end`. It holds from `valid_at` until before `invalid_at`; Memento
+    believes it from `created_at` until before `expired_at`. `polarity` is False if the passage denies it. An event happened once and
+    never ends. A claim without an owner is nobody's, and ends nothing.
     """
 
     iri: IRI
     memory: IRI = prop(MEM.statedBy)
-    subject: IRI = prop(MEM.statementSubject)
-    relation: str = prop(MEM.statementRelation)
-    value: str = prop(MEM.statementValue)
-    value_entity: IRI | None = prop(MEM.valueEntity, None)
+    owner: IRI | None = prop(MEM.owner, None)
+    relation: str = prop(MEM.relationName)
+    value: str = prop(MEM.valueText, "")
+    value_entity: IRI | None = prop(MEM.value, None)
+    words: str = prop(MEM.words)
+    start: int = prop(MEM.wordsStart)
+    end: int = prop(MEM.wordsEnd)
     polarity: bool = prop(MEM.polarity, True)
     mood: str = prop(MEM.mood, "fact")
-    since: datetime | None = prop(MEM.since, None)
-    until: datetime | None = prop(MEM.until, None)
+    is_event: bool | None = prop(MEM.isEvent, None)
+    kind: str = prop(MEM.valueKind, "thing")
+    valid_at: datetime = prop(MEM.validAt)
+    created_at: datetime = prop(MEM.createdAt)
+    invalid_at: datetime | None = prop(MEM.invalidAt, None)
+    expired_at: datetime | None = prop(MEM.expiredAt, None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -675,7 +684,7 @@ Node = (
     | Entity
     | User
     | Memory
-    | Statement
+    | Claim
     | Rivalry
     | Key
     | KeyLink
@@ -1073,6 +1082,19 @@ class Anchor:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """
+    A claim of a memory that has ended: its words, a span of the memory's content, when, by which claim or memory, and why.
+    """
+
+    words: str
+    at: datetime
+    by: IRI | None = None
+    reason: str = ""
+    iri: IRI | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Recalled:
     """
     A recalled memory; `rank` counts from 1, `score` is in 0..1, `about` are names for people to read.
@@ -1080,6 +1102,7 @@ class Recalled:
     `relevance` is how certainly it answers the question, 0..1; None if the gate was off (`gate=false`). It stands for `count`
     memories that say the same: if there are several, `notes` are the notes of all, its own first, and `merged` the others. An
     explained memory has `why`, the contribution of each signal to the score, largest first, and `path`, the names that led to it.
+    `ended` are its claims that have ended; `sentence` is the one that matched, where it has several.
     """
 
     rank: int
@@ -1100,6 +1123,8 @@ class Recalled:
     tags: tuple[str, ...] = ()
     why: dict[str, float] = field(default_factory=dict)
     path: tuple[Step, ...] = ()
+    ended: tuple[Ended, ...] = ()
+    sentence: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -599,9 +599,6 @@ class ConsolidationSettings:
         "validate what rules write against the shapes too, which takes some 30 ms a note; what a model writes is always "
         "validated",
     )
-    rules_s: Annotated[float, Meta(ge=0.05)] = knob(
-        5.0, "seconds of CPU time that rules may take for one note; a note that takes longer is kept word for word"
-    )
     tag_rules: Literal["on", "published", "off"] = knob(
         "on",
         "give memories the tags that rules recognise in their words, such as `decision`; `published`: all others get "

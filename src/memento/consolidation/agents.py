@@ -19,6 +19,7 @@ from typing import Protocol
 
 from memento.iris import IRI
 from memento.model import AgentKind, Entity, Memory, Mode, Note, User
+from memento.text.claims import Assertion, Kind
 from memento.text.names import Mention
 from memento.text.person import USER
 
@@ -80,81 +81,73 @@ class Hypotheses:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stated:
-    """
-    A relation of a subject (a resolved name, or "USER") that a draft states, its value, and the mood of the statement.
-
-    `sure` if the note asserts it and does not only mention it in passing.
-    """
-
-    subject: str
-    relation: str
-    value: str
-    polarity: bool = True
-    mood: str = "fact"
-    since: datetime | None = None
-    until: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
     """
     A memory before it is written.
 
-    `about` holds names of resolved entities, or "USER". `subject`, `slot` and `slot_value` are set when the memory fills a property
-    that has one value at a time ("USER", "employer", "Google"). `ends` are phrases that the note says no longer hold ("VS Code" in
-    "no longer use VS Code", "switched from VS Code to Zed", "Zed over VS Code"). `corrects` marks "Correction: …".
+    `about` holds names of resolved entities, or "USER"; so do the owners of its claims, where "" is nobody. `corrects` marks
+    "Correction: …". `sentences` are the spans of its sentences.
     """
 
     content: str
     about: tuple[str, ...]
+    claims: tuple[Assertion, ...] = ()
+    sentences: tuple[tuple[int, int], ...] = ()
     valid_at: datetime | None = None
     event_at: datetime | None = None
-    subject: str | None = None
-    slot: str | None = None
-    slot_value: str | None = None
-    ends: tuple[str, ...] = ()
+    until: datetime | None = None  # when it stops holding, if the note says so
     corrects: bool = False
     user_name: str | None = None  # the user's name, when this memory states it
-    sure: bool = True  # whether its slot is asserted, not mentioned in passing
-    until: datetime | None = None  # when it stops holding, if the note says so
-    states: tuple[Stated, ...] = ()
-    reads: str = ""  # how rules read it: the main clause in the third person
     mood: str = "fact"  # how its words are meant
     noise: str = ""  # why it makes no memory
     remark: str = ""  # what the writer of the note should know about how it was read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """A known claim, with its owner by the name that the note gives it ("USER" for the user, "" if the note does not name it)."""
+
+    iri: IRI
+    memory: IRI
+    owner: str
+    relation: str
+    value: str
+    since: datetime
+    until: datetime | None = None
+    polarity: bool = True
+    mood: str = "fact"
+    is_event: bool = False
+    kind: Kind = "thing"
+    span: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Existing:
     """
-    A believed memory, with the names of what it is about ("USER" for the user).
+    A believed memory, with the names of what it is about ("USER" for the user), and its claims.
 
-    Rivals for a slot may have ended (`memory.invalid_at`): they show where in history a draft belongs.
+    It may have ended (`memory.invalid_at`): then it shows where in history a draft belongs.
     """
 
     memory: Memory
     about: tuple[str, ...]
-    subject: str | None = None
-    likeness: tuple[float, ...] = ()  # the cosine with each draft, in the order of the drafts
-    framed: tuple[
-        float, ...
-    ] = ()  # the same with names, figures and days masked; 0 where these tell that both may be so
-    followed: tuple[tuple[int, str, int], ...] = ()
-    """
-    (index of the draft, relation, count) for each draft that states another value of a relation of the same subject, where values
-    of that relation have replaced each other `count` times.
-    """
+    claims: tuple[Held, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """A memory to retire, why, and by which rule ("" when a model decided)."""
+    """
+    A memory to retire, why, and by which rule ("" when a model decided). With a `claim` only that claim of the memory ends, at `at`.
+    """
 
     memory: IRI
     reason: str
     mode: Mode = "state-change"
     rule: str = ""
+    claim: IRI | None = None
+    at: datetime | None = None
+    by: int = 0
+    """The index of the draft's claim that ends it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import cast
 
 from memento.backends import Backends
-from memento.consolidation.agents import USER, Agents, Candidate, Draft, Existing, Mention
-from memento.consolidation.rules.rivals import RELATED, SAME, SEVERAL, comparable_frames, kinds_of_frames
+from memento.consolidation.agents import USER, Agents, Candidate, Draft, Existing, Held, Mention
 from memento.graph.mapping import node_or_none
 from memento.iris import IRI, MEM, TYPE
-from memento.model import Entity, Memory, Recollection, Scope, Scored, Value
+from memento.model import Claim, Entity, Memory, Recollection, Scope, Scored, Value
 from memento.rank import rrf
 from memento.search.indexes import View
 from memento.search.nodes import content_hash, text_of_anchor
 from memento.search.words import bm25
 from memento.settings import ConsolidationSettings, WordsSettings
+from memento.text.claims import Assertion, Kind
 
 Recall = Callable[[str, Scope], Recollection]
 """Recalls the memories of a scope for a text, best first."""
@@ -78,102 +77,34 @@ def find_existing(
         context: what `find_context` found.
         is_turn: the drafts are a turn of a conversation; no rivals are searched for.
     """
-    if all(draft.noise for draft in drafts):
-        return []
-    by_rules = agents.kind == "rules"
-    find_rivals = _find_by_subject if by_rules else _find_by_slot
-    limit = knobs.similar_memories if by_rules else _NEAREST
     told = [draft for draft in drafts if not draft.noise]
-    followed = {} if is_turn else _find_followed(drafts, iris_by_name, scope, parts)
-    others = (
-        find_rivals(drafts, iris_by_name, scope, parts)
-        | followed.keys()
-        | _find_similar(told, scope, received, limit, parts)
-    )
+    if not told:
+        return []
+    limit = knobs.similar_memories if agents.kind == "rules" else _NEAREST
+    others = _find_rivals(told, iris_by_name, scope, parts)
+    if not is_turn:
+        others |= _find_similar(told, scope, received, limit, parts)
     iris = dict.fromkeys([*(hit.item for hit in context), *sorted(others)])
     parts.indexes.bring(scope.memory_graphs, iris=[*iris])
-    known = [
-        replace(one, followed=followed.get(one.memory.iri, ()))
-        for one in _load_existing(list(iris), iris_by_name, scope, parts)
-        if one.memory.expired_at is None
+    return [
+        one for one in _load_existing(list(iris), iris_by_name, scope, parts) if one.memory.expired_at is None
     ]
-    return _compare_with(known, drafts, parts) if by_rules and not is_turn else known
 
 
-def _find_by_subject(
+def _find_rivals(
     drafts: Sequence[Draft], iris_by_name: Mapping[str, IRI], scope: Scope, parts: Backends
 ) -> set[IRI]:
-    """Find memories that state something about the subjects of the drafts, and memories with the same text."""
-    named = (name for draft in drafts for name in (draft.subject, *draft.about))
-    subjects = {iris_by_name[name] for name in named if name and name in iris_by_name}
+    """Find memories that state a relation of an owner which a draft states or ends, and memories with the same text."""
+    claims = [claim for draft in drafts for claim in draft.claims if claim.owner in iris_by_name]
+    relations = {name for claim in claims for name in (claim.relation, *(relation for relation, _ in claim.ends))}
     rows = parts.graph.select(
         "consolidation/rivals",
         scope.readable,
         hash=[content_hash(draft.content) for draft in drafts],
-        subject=sorted(subjects) or [scope.user],
+        owner=sorted({iris_by_name[claim.owner] for claim in claims}) or [scope.user],
+        relation=sorted(relations) or [""],
     )
     return {cast(IRI, row["memory"]) for row in rows}
-
-
-def _find_by_slot(drafts: Sequence[Draft], iris_by_name: Mapping[str, IRI], scope: Scope, parts: Backends) -> set[IRI]:
-    """Find memories that fill the same slot of the same subject as a draft, and memories with the same text."""
-    filling = [draft for draft in drafts if draft.slot and draft.subject in iris_by_name]
-    subjects = {iris_by_name[draft.subject] for draft in filling if draft.subject}
-    rows = parts.graph.select(
-        "consolidation/same_slot",
-        scope.readable,
-        hash=[content_hash(draft.content) for draft in drafts],
-        subject=sorted(subjects) or [scope.user],
-        slot=sorted({draft.slot for draft in filling if draft.slot}) or [""],
-    )
-    return {cast(IRI, row["memory"]) for row in rows}
-
-
-def _find_followed(
-    drafts: Sequence[Draft], iris_by_name: Mapping[str, IRI], scope: Scope, parts: Backends
-) -> dict[IRI, tuple[tuple[int, str, int], ...]]:
-    """
-    Find memories with another value of a relation that a draft states, if values of that relation are known to replace each other.
-
-    Slots of drafts are skipped, because they have one value at a time anyway. If several values hold now, as for friends, nothing
-    is found.
-    """
-    stated = {
-        (iris_by_name[one.subject], one.relation): (place, one.value.casefold())
-        for place, draft in enumerate(drafts)
-        if not draft.noise
-        for one in draft.states
-        if one.polarity and one.mood == "fact" and one.relation != draft.slot and one.subject in iris_by_name
-    }
-    if not stated:
-        return {}
-    rows = parts.graph.select(
-        "consolidation/values",
-        scope.readable,
-        subject=sorted({subject for subject, _ in stated}),
-        relation=sorted({relation for _, relation in stated}),
-    )
-    held: dict[tuple[IRI, str], dict[str, set[IRI]]] = {}
-    for row in rows:
-        of = held.setdefault((cast(IRI, row["subject"]), str(row["relation"])), {})
-        of.setdefault(str(row["value"]).casefold(), set()).add(cast(IRI, row["memory"]))
-    single = {
-        key: values
-        for key, values in held.items()
-        if key in stated and len(values) == 1 and stated[key][1] not in values
-    }
-    if not single:
-        return {}
-    often = {
-        str(row["relation"]): cast(int, row["times"])
-        for row in parts.graph.select("library/functional", scope.readable)
-    }
-    found: dict[IRI, tuple[tuple[int, str, int], ...]] = {}
-    for key, values in single.items():
-        if key[1] in often:
-            for iri in next(iter(values.values())):
-                found[iri] = (*found.get(iri, ()), (stated[key][0], key[1], often[key[1]]))
-    return found
 
 
 def _search_guesses(
@@ -197,59 +128,18 @@ def _find_similar(drafts: Sequence[Draft], scope: Scope, received: datetime, lim
     with parts.indexes.lock:
         view = View.at(parts.indexes, scope.memory_graphs, received, None, None)
         nodes = {hit.item for row in vectors for hit in view.nearest(row[None, :], limit, "vector")}
-        for text in [draft.content for draft in drafts] + [phrase for draft in drafts for phrase in draft.ends]:
+        over = [value for draft in drafts for claim in draft.claims for value in _ended_values(claim)]
+        for text in [draft.content for draft in drafts] + over:
             nodes |= {hit.item for hit in view.wordiest(text, limit, WordsSettings(), "fulltext")}
         return set(view.iris(sorted(nodes)))
 
 
-def _compare_with(known: Sequence[Existing], drafts: Sequence[Draft], parts: Backends) -> list[Existing]:
-    """Return the memories with their cosines to each draft, of the texts as they are and of their masked sentences."""
-    rows = [parts.embedder.embed([parts.embedder.windows(draft.content)[0]]) for draft in drafts]
-    with parts.indexes.lock:
-        nodes = [parts.indexes.nodes.find(one.memory.iri) for one in known]
-        placed = [node for node in nodes if node is not None]
-        columns = [parts.indexes.vectors["memory"].cosines(placed, row) for row in rows] if placed else []
-    likeness = {node: tuple(float(column[at]) for column in columns) for at, node in enumerate(placed)}
-    compared = [
-        replace(one, likeness=likeness[node] if node is not None else ())
-        for one, node in zip(known, nodes, strict=True)
-    ]
-    framed = _compare_frames(compared, drafts, parts)
-    return [replace(one, framed=tuple(by_draft)) for one, by_draft in zip(compared, framed, strict=True)]
-
-
-def _compare_frames(known: Sequence[Existing], drafts: Sequence[Draft], parts: Backends) -> list[list[float]]:
-    """
-    Return for each memory the cosines of its masked sentences with those of each draft.
-
-    Only sentences that may differ in a single name, figure, day or thing are embedded: these are few, mostly none. A sentence of a
-    kind that may be true several times at once counts 0.
-    """
-    pairs = [
-        (at, place, new, old, least)
-        for at, one in enumerate(known)
-        for place, draft in enumerate(drafts)
-        if one.likeness and one.likeness[place] >= RELATED
-        for new, old, least in comparable_frames(draft, one)
-    ]
-    framed = [[0.0] * len(drafts) for _ in known]
-    if not pairs:
-        return framed
-    single, several = kinds_of_frames()
-    texts = list(dict.fromkeys(frame.masked for _, _, new, old, _ in pairs for frame in (new, old)))
-    vectors = parts.embedder.embed([*single, *several, *(parts.embedder.windows(text)[0] for text in texts)])
-    kinds, rows = vectors[: len(single) + len(several)], vectors[len(single) + len(several) :]
-    likes = rows @ kinds.T
-    margin = likes[:, : len(single)].max(axis=1) - likes[:, len(single) :].max(axis=1)
-    row_of = {text: row for row, text in enumerate(texts)}
-    for at, place, new, old, least in pairs:
-        one, other = row_of[new.masked], row_of[old.masked]
-        alike = float(rows[one] @ rows[other])
-        if min(margin[one], margin[other]) < SEVERAL:  # a word of change may make it likely, but never certain
-            alike = min(alike, (least + SAME) / 2) if new.tells_of_change else 0.0
-        if alike >= least:
-            framed[at][place] = max(framed[at][place], alike)
-    return framed
+def _ended_values(claim: Assertion) -> Iterable[str]:
+    """Yield the values that a claim says are over."""
+    yield from claim.instead
+    yield from (value for _, value in claim.ends if value)
+    if not claim.polarity and claim.value:
+        yield claim.value
 
 
 def _load_existing(iris: Sequence[IRI], named: Mapping[str, IRI], scope: Scope, parts: Backends) -> list[Existing]:
@@ -261,14 +151,46 @@ def _load_existing(iris: Sequence[IRI], named: Mapping[str, IRI], scope: Scope, 
     # An entity that the note calls "Anna" is "Anna" to the agents, whatever her full name in the graph is.
     names |= {iri: name for name, iri in named.items()}
     names[scope.user] = USER
+    claims = load_claims([memory.iri for memory in memories], scope, parts)
     return [
         Existing(
             memory=memory,
             about=tuple(names.get(iri, iri) for iri in memory.about),
-            subject=names.get(memory.subject) if memory.subject else None,
+            claims=tuple(_hold_claim(claim, names) for claim in claims.get(memory.iri, ())),
         )
         for memory in memories
     ]
+
+
+def _hold_claim(claim: Claim, names: Mapping[IRI, str]) -> Held:
+    return Held(
+        iri=claim.iri,
+        memory=claim.memory,
+        owner=names.get(claim.owner, claim.owner) if claim.owner else "",
+        relation=claim.relation,
+        value=claim.value,
+        since=claim.valid_at,
+        until=claim.invalid_at,
+        polarity=claim.polarity,
+        mood=claim.mood,
+        is_event=bool(claim.is_event),
+        kind=cast(Kind, claim.kind),
+        span=(claim.start, claim.end),
+    )
+
+
+def load_claims(memories: Sequence[IRI], scope: Scope, parts: Backends) -> dict[IRI, list[Claim]]:
+    """Load the claims that some memories state and that are believed, in the order of their words."""
+    statements: Statements = {}
+    rows = parts.graph.select("consolidation/claims", scope.readable, memory=list(memories)) if memories else []
+    for row in rows:
+        of_claim = statements.setdefault(cast(IRI, row["claim"]), {})
+        of_claim.setdefault(cast(IRI, row["predicate"]), []).append(row["value"])
+    found: dict[IRI, list[Claim]] = {}
+    for iri, said in statements.items():
+        if claim := node_or_none(Claim, iri, said):
+            found.setdefault(claim.memory, []).append(claim)
+    return {memory: sorted(claims, key=lambda one: (one.start, one.iri)) for memory, claims in found.items()}
 
 
 _WORDS = WordsSettings()

@@ -39,7 +39,6 @@ from memento.consolidation.agents import (
     Skip,
 )
 from memento.consolidation.context import Recall, find_candidates, find_context, find_existing, load_contents
-from memento.consolidation.rules.rivals import list_masked
 from memento.consolidation.settle import apply_introduction, drop_user, is_user, settle_decisions
 from memento.consolidation.task import (
     Task,
@@ -247,7 +246,7 @@ def _keep_verbatim(
         for mention, some in zip(mentions, offered, strict=True)
     ]
     about = () if task.is_code else (name_other_speaker(task, user) or USER, *([task.title] if task.title else []))
-    draft = Draft(content=task.note.content, about=about, subject=task.title if task.keep else None)
+    draft = Draft(content=task.note.content, about=about)
     return _conclude(
         task,
         means,
@@ -275,7 +274,7 @@ def _extract_drafts(
     """Extract the drafts of a note. If rules find none, make one of its own text; a model may say that there is none."""
     names = tuple(mention.name for mention in mentions)
     if task.keep:
-        return [Draft(content=task.note.content, about=names, subject=task.title)]
+        return [Draft(content=task.note.content, about=names)]
     with watch.phase("remember"):
         drafts = agents.extract_memories(task.note, mentions, user)
     if not drafts and agents.kind == "rules":
@@ -290,8 +289,6 @@ def _collect_texts(drafts: Sequence[Draft], mentions: Sequence[Mention], task: T
     speaker = name_other_speaker(task, user)
     memories = [text_of_memory(draft.content, speaker, task.title) for draft in drafts if not draft.noise]
     compared = [] if task.keep else [draft.content for draft in drafts]
-    if not (task.keep or task.session):
-        compared += [text for draft in drafts for text in list_masked(draft)]
     return [*memories, *compared, *(text_of_anchor(mention.name, mention.description) for mention in mentions)]
 
 
@@ -373,6 +370,7 @@ def _conclude(
         user_is_new=user_is_new,
         user_description=description,
         retirable=_select_retirable(known, task.scope, means.parts),
+        held={one.memory.iri: one.claims for one in known},
         longest_description=means.knobs.description_chars,
         tag_rules=means.knobs.tag_rules,
         unread=unread,

@@ -19,21 +19,12 @@ from memento.consolidation.agents import (
     Existing,
     Invalidate,
     Mention,
-    Rival,
     Skip,
     Successor,
     Target,
 )
-from memento.consolidation.rules.rivals import SAME
-from memento.consolidation.rules.wording import as_read
 from memento.iris import IRI
 from memento.model import Memory, Note, User
-from memento.text.mood import reading
-
-FOLLOWED = 0.9
-"""
-The confidence of two values of one relation, if values of it have replaced each other before; no other rival gets a higher one.
-"""
 
 _FIRST_PERSON = frozenset(("i", "me", "my", "myself", "mine", "we", "us", "user", "the user"))
 
@@ -45,12 +36,9 @@ def settle_decisions(decisions: Sequence[Decision], known: Sequence[Existing], n
     - A fact that holds again after its interval has ended is a new memory, not a duplicate.
     - A memory that began after the draft does not end because of it: the draft ends where that memory begins.
     - Two facts of the same instant that change the same state cannot follow each other: both are kept, and flagged.
-    - For a relation whose values have replaced each other before, another value ends the earlier one if the draft says that
-      something has changed; otherwise both are linked as likely rivals.
     """
     memories = {one.memory.iri: one.memory for one in known}
-    learnt = [_link_followed(decision, place, known, note) for place, decision in enumerate(decisions)]
-    return [_settle_decision(decision, memories, note) for decision in learnt]
+    return [_settle_decision(decision, memories, note) for decision in decisions]
 
 
 def drop_user(mentions: Sequence[Mention], user: User) -> tuple[Mention, ...]:
@@ -86,46 +74,6 @@ def apply_introduction(drafts: Sequence[Draft], user: User) -> tuple[list[Draft]
 
 def _about_user(about: Sequence[str], called: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(USER if is_user(name, "Person", called) else name for name in about))
-
-
-def _link_followed(decision: Decision, place: int, known: Sequence[Existing], note: Note) -> Decision:
-    """Add the memories whose value the draft replaces, by what was learnt of the relation: as ended or as rivals."""
-    if isinstance(decision, Skip):
-        return decision
-    draft = decision.draft
-    ended = {target.memory for target in decision.targets} if isinstance(decision, Invalidate) else set()
-    found = {
-        old.memory.iri: f"values of {relation} followed one another {times} times"
-        for old in known
-        for at, relation, times in old.followed
-        if at == place and old.memory.iri not in ended and old.memory.valid_at < _start_of(draft, note)
-    }
-    how = reading(as_read(draft.content))
-    if not found or how.additional:
-        return decision
-    says = {
-        old.memory.iri
-        for old in known
-        for at, relation, _ in old.followed
-        if at == place and _says_no_more(old, at, relation)
-    }
-    if how.changed and (certain := [iri for iri in found if iri in says]):
-        targets = tuple(Target(memory=iri, reason=found.pop(iri), rule="followed") for iri in certain)
-        earlier = decision.targets if isinstance(decision, Invalidate) else ()
-        decision = Invalidate(
-            draft=draft,
-            targets=(*earlier, *targets),
-            successor=decision.successor,
-            contradicts=decision.contradicts,
-            rivals=decision.rivals,
-        )
-    linked = tuple(Rival(memory=iri, confidence=FOLLOWED, reason=reason) for iri, reason in found.items())
-    return replace(decision, rivals=(*linked, *(one for one in decision.rivals if one.memory not in found)))
-
-
-def _says_no_more(old: Existing, place: int, relation: str) -> bool:
-    """Tell whether a memory states only the relation of the draft, with another value, and does not mention it in passing."""
-    return old.memory.slot == relation or (len(old.framed) > place and old.framed[place] >= SAME)
 
 
 def _settle_decision(decision: Decision, memories: Mapping[IRI, Memory], note: Note) -> Decision:
@@ -171,7 +119,7 @@ def _settle_order(decision: Invalidate, memories: Mapping[IRI, Memory], note: No
 
 def _is_change_of_state(target: Target, draft: Draft) -> bool:
     """Tell whether one value replaces another, as opposed to a draft that says of itself that something is over."""
-    return not draft.ends and not draft.corrects and not target.rule.startswith("ends:")
+    return not draft.corrects and (target.claim is None or not any(one.ends or one.instead or not one.polarity for one in draft.claims))
 
 
 def _start_of(draft: Draft, note: Note) -> datetime:

@@ -270,15 +270,7 @@ def add_context(drafts: Sequence[Draft], task: Task, user: User) -> list[Draft]:
 
 
 def _attribute_to(draft: Draft, speaker: str) -> Draft:
-    """Replace "I" in a draft by the name of another speaker."""
+    """Let another speaker own what a draft claims of "I"; its words stay."""
     about = tuple(dict.fromkeys((*(speaker if name == USER else name for name in draft.about), speaker)))
-    subject = speaker if draft.subject == USER else draft.subject
-    return replace(
-        draft,
-        content=draft.content.replace(USER, speaker),
-        reads=draft.reads.replace(USER, speaker),
-        about=about,
-        subject=subject,
-        states=tuple(replace(one, subject=speaker) if one.subject == USER else one for one in draft.states),
-        user_name=None,
-    )
+    claims = tuple(replace(one, owner=speaker) if one.owner == USER else one for one in draft.claims)
+    return replace(draft, about=about, claims=claims, user_name=None)

@@ -20,10 +20,12 @@ from memento.consolidation.agents import (
     Add,
     Decision,
     Draft,
+    Held,
     Invalidate,
     NotUnderstood,
     Resolution,
     Skip,
+    Target,
 )
 from memento.consolidation.context import load_statements
 from memento.consolidation.task import Task, link_turns, name_other_speaker, usual_priority
@@ -34,6 +36,7 @@ from memento.iris import IRI, MEM, TYPE, mint, tag_name
 from memento.model import (
     Agent,
     Change,
+    Claim,
     Consolidation,
     Entity,
     Invalidation,
@@ -45,7 +48,6 @@ from memento.model import (
     Reading,
     Rivalry,
     Scope,
-    Statement,
     StepState,
     User,
 )
@@ -85,6 +87,8 @@ class Understanding:
     user_is_new: bool
     user_description: str | None = None
     retirable: Mapping[IRI, Memory]
+    held: Mapping[IRI, Sequence[Held]] = field(default_factory=dict)
+    """The known claims of these memories."""
     keeps_skipped: bool = False
     longest_description: int = 2000
     unread: str | None = None
@@ -118,7 +122,8 @@ def build_change(understood: Understanding) -> tuple[Change, Noted]:
         return _build_skip(understood)
     entities, names, entity_quads = _collect_entities(understood)
     memories = [(decision, _make_memory(decision.draft, names, understood)) for decision in added]
-    ended, endings = _end_memories(memories, understood)
+    claims = {memory.iri: _make_claims(decision.draft, memory, names, understood) for decision, memory in memories}
+    ended, endings = _end_memories(memories, claims, understood)
     said_by = names.get(understood.speaker) if understood.speaker else None
     note = replace(understood.note, mentions=tuple(entities), said_by=said_by)
     graph = understood.scope.graph
@@ -133,7 +138,7 @@ def build_change(understood: Understanding) -> tuple[Change, Noted]:
         adds += mapping.quads(memory, graph)
         adds += mapping.mark_quads(memory.iri, _sort_memory(decision.draft, note, understood), graph)
         adds += [(memory.iri, MEM.refers, code.iri, graph) for code in understood.task.refers]
-        adds += _make_statements(decision.draft, memory, names, understood)
+        adds += [quad for claim in claims[memory.iri] for quad in mapping.quads(claim, graph)]
         near = understood.alike.get(memory.content, ())
         adds += relate_alike(memory.iri, near, understood.alike_from, graph, understood.ended)
     adds += _make_rivalries(memories, understood)
@@ -173,15 +178,15 @@ def describe_understanding(understood: Understanding) -> Noted:
 def _describe_draft(decision: Add | Invalidate, understood: Understanding) -> Reading:
     draft, known = decision.draft, understood.retirable
     targets = decision.targets if isinstance(decision, Invalidate) else ()
-    stated = next(iter(draft.states), None)
+    stated = next((one for one in draft.claims if one.owner), None)
     return Reading(
         content=draft.content,
         about=draft.about,
         valid_at=draft.valid_at or understood.note.at,
         until=draft.until,
         event_at=draft.event_at,
-        relation=stated.relation if stated else draft.slot,
-        value=stated.value if stated else draft.slot_value,
+        relation=stated.relation if stated else None,
+        value=(stated.value or None) if stated else None,
         mood=draft.mood,
         tags=_sort_memory(draft, understood.note, understood).tags,
         retires=tuple(known[one.memory].content for one in targets if one.memory in known),
@@ -256,14 +261,15 @@ def _collect_entities(understood: Understanding) -> tuple[list[IRI], dict[str, I
 
 
 def _make_memory(draft: Draft, names: Mapping[str, IRI], understood: Understanding) -> Memory:
-    # A slot belongs to a subject: if the subject is not a known node, the memory fills no slot.
-    subject = names.get(draft.subject) if draft.subject else None
+    main = next((one for one in draft.claims if one.owner in names and one.mood == "fact" and not one.is_event), None)
+    titled = names.get(understood.task.title or "") if understood.task.keep else None
+    subject = names[main.owner] if main else titled
     about = [names[name] for name in draft.about if name in names]
     until = understood.note.expires_at
     return Memory(
         iri=mint("memory"),
         content=draft.content,
-        about=tuple(dict.fromkeys([*about, subject] if subject else about)),
+        about=tuple(dict.fromkeys(about)),
         extracted_from=understood.note.iri,
         valid_at=draft.valid_at or understood.note.at,
         created_at=understood.ended,
@@ -271,8 +277,8 @@ def _make_memory(draft: Draft, names: Mapping[str, IRI], understood: Understandi
         said_by=names.get(understood.speaker) if understood.speaker else None,
         title=understood.task.title,
         subject=subject,
-        slot=draft.slot if subject else None,
-        slot_value=draft.slot_value if subject else None,
+        slot=main.relation if main else None,
+        slot_value=(main.value or None) if main else None,
         mood=draft.mood if draft.mood not in HAPPENED else None,
         invalid_at=draft.until,
         content_hash=content_hash(draft.content),
@@ -295,27 +301,29 @@ def _sort_memory(draft: Draft, note: Note, understood: Understanding) -> Marks:
     )
 
 
-def _make_statements(draft: Draft, memory: Memory, names: Mapping[str, IRI], understood: Understanding) -> list[Quad]:
-    """Return the quads of the statements of a memory whose subjects are known nodes."""
-    adds: list[Quad] = []
-    for one in draft.states:
-        subject = names.get(one.subject)
-        if subject is None:
-            continue
-        statement = Statement(
-            iri=mint("statement"),
+def _make_claims(draft: Draft, memory: Memory, names: Mapping[str, IRI], understood: Understanding) -> list[Claim]:
+    """Return the claims of a memory. A claim whose owner is no known node is nobody's."""
+    return [
+        Claim(
+            iri=mint("claim"),
             memory=memory.iri,
-            subject=subject,
+            owner=names.get(one.owner) if one.owner else None,
             relation=one.relation,
             value=one.value,
             value_entity=names.get(one.value),
+            words=draft.content[one.start : one.end],
+            start=one.start,
+            end=one.end,
             polarity=one.polarity,
             mood=one.mood,
-            since=one.since or memory.valid_at,
-            until=one.until,
+            is_event=one.is_event or None,
+            kind=one.kind,
+            valid_at=one.begins or memory.valid_at,
+            created_at=memory.created_at,
+            invalid_at=one.stops,
         )
-        adds += mapping.quads(statement, understood.scope.graph)
-    return adds
+        for one in draft.claims
+    ]
 
 
 def _make_rivalries(memories: Sequence[tuple[Add | Invalidate, Memory]], understood: Understanding) -> list[Quad]:
@@ -338,12 +346,18 @@ def _make_rivalries(memories: Sequence[tuple[Add | Invalidate, Memory]], underst
 
 
 def _end_memories(
-    memories: Sequence[tuple[Add | Invalidate, Memory]], understood: Understanding
+    memories: Sequence[tuple[Add | Invalidate, Memory]],
+    claims: Mapping[IRI, Sequence[Claim]],
+    understood: Understanding,
 ) -> tuple[list[IRI], Change]:
-    """List the memories that end, each once, and the quads that end them; targets that the agents were not shown are ignored."""
+    """
+    List the memories that end, each once, and the quads that end them and their claims; targets that the agents were not shown are
+    ignored. A memory ends with the last of what it claims.
+    """
     adds: list[Quad] = []
     removes: list[Quad] = []
     ended: dict[IRI, None] = {}
+    over: dict[IRI, datetime] = {}  # claims that end now
     graph = understood.scope.graph
     for decision, memory in memories:
         follows = decision.successor
@@ -353,32 +367,67 @@ def _end_memories(
             old = understood.retirable.get(target.memory)
             if old is None or old.iri in ended:
                 continue
+            # A correction may begin before what it corrects; an interval never ends before it begins.
+            held = understood.held.get(old.iri, ())
+            end = max(target.at or memory.valid_at, old.valid_at)
+            for known in [one for one in held if target.claim in (None, one.iri) and one.iri not in over]:
+                if known.until is not None and known.until <= end:
+                    continue
+                over[known.iri] = max(end, known.since)
+                if target.claim is not None and target.by < len(claims[memory.iri]):
+                    adds += _end(claims[memory.iri][target.by].iri, known.iri, target, graph, understood.ended)
+                adds.append((known.iri, MEM.invalidAt, over[known.iri], graph))
+                if known.until is not None:
+                    removes.append((known.iri, MEM.invalidAt, known.until, graph))
+            if target.claim is not None and not _is_past(old, held, over):
+                continue
             ended[old.iri] = None
-            invalidation = Invalidation(
-                iri=mint("invalidation"),
-                invalidator=memory.iri,
-                invalidated=old.iri,
-                reason=target.reason,
-                at=understood.ended,
-                mode=target.mode,
-                rule=target.rule or None,
-            )
-            adds += [*mapping.quads(invalidation, graph), mapping.invalidates(memory.iri, old.iri, graph)]
+            adds += _end(memory.iri, old.iri, target, graph, understood.ended)
             if target.mode == "correction":
                 adds.append((memory.iri, MEM.supersedes, old.iri, graph))
-            # A correction may begin before what it corrects; an interval never ends before it begins.
-            end = max(_ends_at(decision.draft, memory, target.rule), old.valid_at)
             adds.append((old.iri, MEM.invalidAt, end, graph))
             if old.invalid_at:
                 removes.append((old.iri, MEM.invalidAt, old.invalid_at, graph))
     return list(ended), Change(tuple(adds), tuple(removes))
 
 
-def _ends_at(draft: Draft, memory: Memory, rule: str) -> datetime:
-    """Return when a memory ends what it retires: when it begins, or on the day for which somebody's leaving is announced."""
-    if rule in ("ends:left", "ends:used-to") and draft.event_at and draft.valid_at is None:
-        return max(draft.event_at, memory.valid_at)
-    return memory.valid_at
+def _end(newer: IRI, older: IRI, target: Target, graph: IRI, at: datetime) -> list[Quad]:
+    """Return the quads of an invalidation, and of its shortcut."""
+    invalidation = Invalidation(
+        iri=mint("invalidation"),
+        invalidator=newer,
+        invalidated=older,
+        reason=target.reason,
+        at=at,
+        mode=target.mode,
+        rule=target.rule or None,
+    )
+    return [*mapping.quads(invalidation, graph), mapping.invalidates(newer, older, graph)]
+
+
+def _is_past(memory: Memory, held: Sequence[Held], over: Mapping[IRI, datetime]) -> bool:
+    """Tell whether all that a memory claims is past: no claim is left that holds, and no words but those of ended claims matter."""
+    left = [one for one in held if one.iri not in over and one.until is None]
+    gone = [one.span for one in held if one.iri in over or one.until is not None]
+    inside = [any(start <= one.span[0] and one.span[1] <= end for start, end in gone) for one in left]
+    if not all(inside):
+        return False
+    covered = sum(end - start for start, end in _merge_spans(gone))
+    return covered >= _COVERED * len(memory.content.strip())
+
+
+_COVERED = 0.6
+"""The share of a memory's text that its ended claims cover when all of it is past."""
+
+
+def _merge_spans(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
 
 
 def _close_memory(memory: Memory, later: Memory, reason: str, understood: Understanding) -> list[Quad]:

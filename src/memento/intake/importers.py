@@ -24,7 +24,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
-from memento.consolidation.rules.wording import noise
+from memento.text.noise import explain_noise
 from memento.errors import InputError
 from memento.intake.redaction import find_secrets, raise_if_secret_file, replace_secrets
 from memento.intake.rows import KINDS, Record, decode_text, parse_rows, read_file, split_records
@@ -219,7 +219,7 @@ def find_noise(text: str) -> str:
     """Say, in the words of the rules, why a turn makes no note; "" if any of its sentences says something."""
     if len(text) > 2_000:
         return ""
-    reasons = [noise(one) for one in sentences(text)] or ["it has no words"]
+    reasons = [explain_noise(one) for one in sentences(text)] or ["it has no words"]
     return reasons[0] if all(reasons) else ""
 
 

@@ -23,7 +23,7 @@ class Note(Operation["model.Noted"], frozen=True):
 
     The whole note is one atomic write; a note over `consolidation.chunk_over` words is split into pieces, each one write. If a
     model understands notes, the note is first kept as pending. When the model fails, the answer is a pending note, which is
-    retried in the background. Rules answer at once; what they cannot read in `consolidation.rules_s` is kept word for word, and
+    retried in the background. Rules answer at once; what they cannot read is kept word for word, and
     the answer says so.
 
     Raises:

@@ -25,6 +25,7 @@ from memento.iris import IRI
 from memento.model import Scored
 from memento.retrieval.question import Question, list_names
 from memento.search.postings import tokens
+from memento.text.claims import single_relations
 from memento.text.dates import dates
 from memento.text.kin import kin_name
 from memento.text.mood import signs
@@ -178,7 +179,7 @@ class Likeness:
 def compare(question: Question, nodes: Sequence[int]) -> Likeness:
     """Compare some memories with each other and with the question, by their vectors and by its words."""
     view = question.view
-    vectors = view.indexes.vectors["memory"].vectors(nodes)
+    vectors = view.indexes.vectors["memory"].nearest_rows(nodes, question.vectors)
     near = (question.vectors @ vectors.T).max(axis=0, initial=0.0)
     postings = [passages.context for passages in view.passages()]
     count = sum(map(len, postings))
@@ -287,11 +288,6 @@ def _by_newness(
         least[at, sorted(place.rivals)] = NEAR_RIVAL
     later &= scores[None, :] > least * scores[:, None]
     later &= likeness.noted[None, :] & likeness.noted[:, None]
-    for at, place in enumerate(places):
-        unlike = [
-            one.at for one in places if place.of and one.of and not place.of & one.of and one.at not in place.rivals
-        ]
-        later[at, unlike] = False
     alike = 0.3 + 0.7 * np.maximum(likeness.among, 0.0)
     alike *= _shares(np.maximum(likeness.near, 0.0)) * np.sqrt(_shares(likeness.covered)) * _shares(likeness.named)
     for at, place in enumerate(places):
@@ -414,8 +410,9 @@ def _places(iris: list[IRI], graph: Store, readable: Sequence[IRI]) -> list[_Pla
         place.values.add(str(row["value"]).casefold())
         place.of.add((str(row.get("name", "")).casefold(), str(row["slot"]).casefold()))
         place.slots.add((cast(IRI, row["subject"]), str(row["slot"])))
-        first = slots.setdefault((row["subject"], row["slot"]), place.at)
-        _join(places, first, place.at)
+        if str(row["slot"]) in single_relations():
+            first = slots.setdefault((row["subject"], row["slot"]), place.at)
+            _join(places, first, place.at)
     for place in places:
         place.is_said = place.is_said or iris[place.at] in unreal
     return places

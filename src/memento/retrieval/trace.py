@@ -19,7 +19,7 @@ import numpy as np
 from memento.backends import Backends
 from memento.graph.store import Row, Store
 from memento.iris import IRI, MEM, graph_iri
-from memento.model import NoteRef, Recalled, RecalledEntity, Retired, Scope, Scored
+from memento.model import Ended, NoteRef, Recalled, RecalledEntity, Retired, Scope, Scored
 from memento.search.indexes import Indexes
 from memento.search.nodes import Record
 from memento.search.postings import Ids, Postings, tokens
@@ -57,8 +57,9 @@ def trace(
     parts: dict[IRI, _Parts] = defaultdict(_Parts)
     for row in graph.select("retrieval/trace", scope.readable, memory=[one.item for one in chosen]):
         _sort_in(parts[cast(IRI, row["memory"])], row, believed_at)
+    ended = _load_ended([one.item for one in chosen], graph, scope)
     memories = tuple(
-        _build_memory(rank, one, parts[one.item], scope.user, believed_at)
+        _build_memory(rank, one, parts[one.item], scope.user, believed_at, ended.get(one.item, ()))
         for rank, one in enumerate(chosen, start=1)
         if parts[one.item].own
     )
@@ -159,13 +160,31 @@ def _sort_in(parts: _Parts, row: Row, believed_at: datetime | None) -> None:
             parts.replaced.append(row)
 
 
-def _build_memory(rank: int, one: Scored[IRI], parts: _Parts, user: IRI, believed_at: datetime | None) -> Recalled:
+def _load_ended(memories: Sequence[IRI], graph: Store, scope: Scope) -> dict[IRI, tuple[Ended, ...]]:
+    """Load the claims of some memories that have ended."""
+    found: dict[IRI, tuple[Ended, ...]] = {}
+    for row in graph.select("retrieval/ended", scope.readable, memory=list(memories)):
+        one = Ended(
+            words=str(row["words"]),
+            at=cast(datetime, row["at"]),
+            by=cast("IRI | None", row.get("by")),
+            reason=str(row.get("reason", "")),
+            iri=cast(IRI, row["claim"]),
+        )
+        memory = cast(IRI, row["memory"])
+        found[memory] = (*found.get(memory, ()), one)
+    return found
+
+
+def _build_memory(
+    rank: int, one: Scored[IRI], parts: _Parts, user: IRI, believed_at: datetime | None, ended: tuple[Ended, ...]
+) -> Recalled:
     note = parts.note
     merged = dict.fromkeys(cast(IRI, row["merged"]) for row in parts.merged)
     return Recalled(
         rank=rank,
         iri=one.item,
-        content=_join_lines(str(parts.own["content"])),
+        content=str(parts.own["content"]),
         score=round(min(max(one.score, 0.0), 1.0), 6),
         source=one.source,
         valid_at=_time_of(parts.own, "validAt"),
@@ -177,6 +196,7 @@ def _build_memory(rank: int, one: Scored[IRI], parts: _Parts, user: IRI, believe
         count=1 + len(merged),
         notes=tuple(map(_to_note, [*([note] if note else []), *parts.merged])) if merged else (),
         merged=tuple(merged),
+        ended=ended,
     )
 
 

@@ -43,6 +43,7 @@ from memento.search.postings import Postings, StemNumbers
 from memento.search.vectors import VectorFile, digest, round_vectors
 from memento.search.words import Words, bm25
 from memento.settings import Above, WordsSettings
+from memento.text.sentences import sentences
 from memento.time import BEGINNING, NEVER
 
 _BATCH = 256
@@ -538,7 +539,15 @@ def embed_records(records: Sequence[Record], texts: Sequence[str], embedder: Emb
 
 
 def _split_text(record: Record, text: str, embedder: Embedder) -> list[str]:
-    return embedder.windows(text) if record.is_embedded and text.strip() else []
+    """Return the windows of a text, and, for a memory of several sentences, each sentence: it is found by each of them too."""
+    if not record.is_embedded or not text.strip():
+        return []
+    parts = sentences(record.first(MEM.content)) if record.kind == "memory" else []
+    return [*embedder.windows(text), *(parts[:MOST_SENTENCES] if len(parts) > 1 else [])]
+
+
+MOST_SENTENCES = 24
+"""The most sentences of one memory that have vectors of their own."""
 
 
 @contextmanager

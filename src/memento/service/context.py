@@ -31,7 +31,7 @@ from memento.archive.read import resolve_subject
 from memento.backends import Backends, CopyCache
 from memento.cases.domain import Domains, ReadLog
 from memento.consolidation.agents import Agents
-from memento.consolidation.bounded_rules import BoundedRules
+from memento.consolidation.rules import RuleAgents
 from memento.datadir import DataFolder
 from memento.errors import (
     BackendError,
@@ -125,7 +125,7 @@ class Service:
         self.tokens = Tokens(datadir.tokens, datadir.vault)
         self.redactor = Redactor(settings.redaction, datadir.redactions)
         self.zone = ZoneInfo(settings.consolidation.time_zone)
-        self.new_rules = partial(BoundedRules, settings.consolidation.time_zone, settings.consolidation.rules_s)
+        self.new_rules = partial(RuleAgents, settings.consolidation.time_zone)
         """Creates the rules that understand one note."""
         self.models = _open_models(settings, self.new_rules)
         self.new_agents: Callable[[], Agents] = self.models or self.new_rules

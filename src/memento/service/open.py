@@ -15,7 +15,7 @@ from memento.archive.backup import BackupSource, make_backup
 from memento.archive.encrypt import unlock_folder
 from memento.archive.upgrade import write_missing_edges
 from memento.backends import open_backends
-from memento.consolidation.bounded_rules import PROCESSES
+from memento.text.parse import load_pipeline
 from memento.datadir import DataFolder, Owner
 from memento.errors import (
     BackendError,
@@ -210,7 +210,7 @@ def serve_at(service: Service, address: str) -> None:
     """Tell other processes the address of this one, and start the workers for their queries."""
     service.workers.start()
     with suppress(BackendError):  # the first note reports it
-        PROCESSES.start()
+        load_pipeline()
     token = service.tokens.for_owner()
     service.datadir.publish(Owner(pid=os.getpid(), command="memento serve", address=address, token=token))
 

@@ -1,0 +1,108 @@
+"""
+Decide which known claims a new claim ends: the one place that says what an ending is.
+
+A claim ends a known one of the same owner that began no later, if
+- it names it: "sold the Skoda", "no longer use Redis", "from Oban to RabbitMQ" (the rows of `endings` in `lexicon/claims.toml`);
+- it gives the same relation another value, and that relation has one value at a time: by the table `single`, by grammar ("my boss is
+  …", "the CEO of Lumen is …"), or because the sentence says that something changed ("now", "new", "instead").
+
+Nothing ends by a plan, a condition, a report, a question; by an event that is in no row; by a claim whose owner the words leave open;
+nor by what is added ("also", "another", "a second").
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from memento.consolidation.agents import Held
+from memento.text.claims import Assertion, single_relations, words
+from memento.text.words import stems
+
+_SMALL = frozenset("the a an my our your his her its their this that new old dr mr mrs ms prof".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a claim ends a known one, and the reason; without an end, why not ("" where they have nothing in common)."""
+
+    ends: bool
+    why: str
+
+
+def judge(claim: Assertion, began: datetime, known: Held) -> Verdict:
+    """Judge whether a new claim ends a known one."""
+    if not claim.owner or claim.owner != known.owner:
+        return Verdict(False, "")
+    named = _is_named(claim, known)
+    rival = _are_of_one_relation(claim, known) and not same_value(claim.value, known.value)
+    if not (named or rival):
+        return Verdict(False, "")
+    if known.is_event:
+        return Verdict(False, "an event")
+    if claim.mood != "fact":
+        return Verdict(False, f"a {claim.mood}")
+    if not known.polarity or known.mood not in ("fact", "past"):
+        return Verdict(False, f"a {known.mood}" if known.polarity else "a denial")
+    if began < known.since:
+        return Verdict(False, "it began later")
+    if named:
+        return Verdict(True, _describe(claim))
+    if not claim.polarity or claim.is_event:
+        return Verdict(False, "a denial of another value" if not claim.polarity else "an event")
+    if claim.tense == "past":
+        return Verdict(False, "told of the past")
+    if claim.is_added or set(claim.relation.split()) & words("several"):
+        return Verdict(False, "may stand together")
+    if claim.kind != known.kind and "thing" not in (claim.kind, known.kind):
+        return Verdict(False, "values of two kinds")
+    if claim.relation in single_relations() or claim.is_property or (claim.changed and claim.relation not in words("open")):
+        return Verdict(True, f"{claim.relation}: {claim.value} instead of {known.value}")
+    return Verdict(False, "may stand together")
+
+
+def _are_of_one_relation(claim: Assertion, known: Held) -> bool:
+    """
+    Tell whether two claims of one owner state the same relation: the same words, or the same topic where one merely says what it is.
+
+    "Production runs on Heroku" · "production is on Fly.io": production use, production.
+    """
+    if claim.relation == known.relation:
+        return True
+    if not claim.topic or claim.topic in words("open"):
+        return False
+    longer = known.relation if known.relation.startswith(f"{claim.topic} ") else ""
+    return bool(longer) and claim.relation == claim.topic
+
+
+def _is_named(claim: Assertion, known: Held) -> bool:
+    """Tell whether a claim says of a known one that it is over."""
+    if not claim.polarity and claim.changed and claim.relation == known.relation:
+        return same_value(claim.value, known.value) or not claim.value
+    if any(relation == known.relation and (not value or same_value(value, known.value)) for relation, value in claim.ends):
+        return True
+    if claim.is_over and (claim.topic == known.relation or same_value(claim.topic, known.value)):
+        return True
+    return any(same_value(value, known.value) for value in claim.instead)
+
+
+def _describe(claim: Assertion) -> str:
+    return f"{claim.relation} {claim.value}".strip() if claim.polarity else f"no longer {claim.relation} {claim.value}".strip()
+
+
+def same_value(one: str, other: str) -> bool:
+    """
+    Tell whether two values mean the same: one's words are all in the other.
+
+    >>> same_value("the Skoda", "a Skoda Octavia, grey"), same_value("Acme", "Beta"), same_value("1,250", "1,300")
+    (True, False, False)
+    """
+    left, right = _content(one), _content(other)
+    if not left or not right:
+        return one.casefold().strip() == other.casefold().strip()
+    return left <= right or right <= left
+
+
+def _content(value: str) -> frozenset[str]:
+    plain = [word for word in value.casefold().replace(",", "").split() if word.strip(".'’") not in _SMALL]
+    return frozenset(stem for word in plain for stem in (stems(word) or {word}))

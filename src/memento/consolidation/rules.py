@@ -1,0 +1,385 @@
+"""
+Answer the five questions of consolidation without a model: passages in the note's own words, and the claims that a parser reads.
+
+*Flow:*
+
+    extract_entities   text.names, and the owners and values of claims
+    resolve_entities   the same name, an acronym, a company's suffix, the one person of a first name
+    extract_memories   passages → text.claims → drafts
+    resolve_memories   endings
+
+*Guarantees:* the text of a draft is a span of the note, unchanged.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta, tzinfo
+
+from memento.consolidation.agents import (
+    NEW,
+    USER,
+    Account,
+    Add,
+    Candidate,
+    Decision,
+    Draft,
+    Existing,
+    Extraction,
+    Held,
+    Hypotheses,
+    Invalidate,
+    Mention,
+    Resolution,
+    Resolved,
+    Skip,
+    Target,
+)
+from memento.consolidation.endings import judge
+from memento.text.noise import explain_noise
+from memento.consolidation.passages import Passage, cut_note
+from memento.model import AgentKind, Entity, Note, User
+from memento.text.claims import Assertion, read_claims
+from memento.text.dates import Dated, dates, zone_of
+from memento.text.kinds import is_short_form
+from memento.text.names import mentions as find_mentions
+from memento.text.sentences import introduced, split_read
+from memento.text.tables import word_set
+from memento.text.words import normal
+
+_SMALL = word_set("of the and for de di von van der")
+_DAY = timedelta(days=1)
+
+
+class RuleAgents:
+    """Answers by rules; `zone` is the user's time zone, which sets where days begin."""
+
+    name = "rules"
+    kind: AgentKind = "rules"
+
+    def __init__(self, zone: str = "UTC") -> None:
+        self._zone = zone_of(zone)
+
+    def account(self) -> Account:
+        """Return an empty account: rules use no tokens."""
+        return Account()
+
+    def extract_entities(self, note: Note, user: User, *, biography: bool = True) -> Extraction:
+        """Extract what the note names: by spelling, and by what owns a claim or is its value."""
+        return Extraction(mentions=find_mentions(note.content, user))
+
+    def resolve_entities(
+        self, mentions: Sequence[tuple[Mention, Sequence[Candidate]]], biography: str | None, user: User
+    ) -> Resolved:
+        """Match mentions to entities by name; a mention without a certain match is a new entity."""
+        return Resolved(resolutions=tuple(_resolve_mention(mention, candidates) for mention, candidates in mentions))
+
+    def hypothesise(self, memories: Sequence[Existing]) -> Hypotheses:
+        """Return no guesses: rules find what a note ends by its claims."""
+        return Hypotheses()
+
+    def extract_memories(self, note: Note, mentions: Sequence[Mention], user: User) -> list[Draft]:
+        """Return one draft for each passage of the note; `noise` says why one makes no memory."""
+        text, rest = split_read(note.content)
+        drafts = [_draft_passage(passage, mentions, note, user, self._zone) for passage in cut_note(text)]
+        if rest.strip():
+            drafts.append(Draft(content=rest.strip(), about=(USER,)))
+        if not drafts and note.content.strip():
+            drafts = [Draft(content=note.content.strip(), about=(), noise="it has no words")]
+        return drafts
+
+    def resolve_memories(self, drafts: Sequence[Draft], existing: Sequence[Existing], note: Note) -> list[Decision]:
+        """Decide to add or skip each draft, and which known claims it ends; in doubt it ends none."""
+        return decide(drafts, existing, note)
+
+
+# Drafts ---------------------------------------------------------------------------------------------------------------------------
+
+
+def _draft_passage(passage: Passage, mentions: Sequence[Mention], note: Note, user: User, zone: tzinfo) -> Draft:
+    if reason := explain_noise(passage.text):
+        return Draft(content=passage.text, about=(), noise=reason)
+    claims = attach_claims(passage.text, mentions, note.at, zone)
+    named = [mention.name for mention in mentions if _occurs(mention, passage.text)]
+    mine = any(claim.owner == USER for claim in claims) or not named or _FIRST_PERSON.search(passage.text)
+    _, corrects = introduced(passage.text)
+    valid_at, event_at, until = _date_passage(passage, claims, note, zone)
+    name = next((claim.value for claim in claims if claim.owner == USER and claim.relation == "name"), None)
+    return Draft(
+        content=passage.text,
+        about=tuple(dict.fromkeys([*([USER] if mine else []), *named])),
+        claims=claims,
+        sentences=passage.sentences,
+        valid_at=valid_at,
+        event_at=event_at,
+        until=until,
+        corrects=corrects,
+        user_name=name,
+        mood=claims[0].mood if len({claim.mood for claim in claims}) == 1 and len(passage.sentences) == 1 else "fact",
+    )
+
+
+_FIRST_PERSON = re.compile(r"\b(?:I|I['’]m|I['’]ve|me|my|mine|we|our|us|USER)\b")
+
+
+def _occurs(mention: Mention, text: str) -> bool:
+    return any(
+        re.search(rf"(?<!\w){re.escape(spelling)}(?!\w)", text, re.IGNORECASE)
+        for spelling in (mention.name, *mention.aliases)
+    )
+
+
+def attach_claims(text: str, mentions: Sequence[Mention], at: datetime, zone: tzinfo) -> tuple[Assertion, ...]:
+    """
+    Read the claims of a text, with owners that the graph can hold: the user, a name that the note mentions, or "".
+
+    A description through its possessor becomes a longer relation of the possessor: "USER's sister" · live in → USER · sister live in.
+    A noun that is no name belongs to the writer: "the bakery supplies Cafe Luna" → USER · bakery supply.
+    """
+    spellings = {spelling.casefold(): one.name for one in mentions for spelling in (one.name, *one.aliases)}
+    known: dict[tuple[str, str], str] = {}
+    claims: list[Assertion] = []
+    for claim in read_claims(text, tuple(one.name for one in mentions)):
+        owner, relation, topic = _place_owner(claim, spellings, known)
+        if claim.relation in ("", "be") and not claim.value:
+            continue
+        claims.append(replace(claim, owner=owner, relation=relation, topic=topic))
+        if claim.kind == "name":
+            known[owner, relation] = claim.value
+    return tuple(_date_claims(claims, text, at, zone))
+
+
+def _place_owner(
+    claim: Assertion, spellings: Mapping[str, str], known: Mapping[tuple[str, str], str]
+) -> tuple[str, str, str]:
+    """Return the owner, the relation and the topic of a claim in the graph's terms."""
+    owner, relation, topic = claim.owner, claim.relation, claim.topic
+    if owner in ("", USER):
+        return owner, relation, topic
+    if name := spellings.get(owner.casefold()):
+        return name, relation, topic
+    possessor, _, role = owner.rpartition("'s ")
+    if possessor:
+        inner, outer, _ = _place_owner(replace(claim, owner=possessor, relation=role, topic=role), spellings, known)
+        if name := known.get((inner, outer)):
+            return spellings.get(name.casefold(), name), relation, topic
+        return inner, f"{outer} {relation}", f"{outer} {topic}".strip()
+    thing = owner.casefold()
+    return USER, thing if relation == "be" else f"{thing} {relation}", f"{thing} {topic}".strip()
+
+
+def _date_claims(claims: Sequence[Assertion], text: str, at: datetime, zone: tzinfo) -> Iterator[Assertion]:
+    """Yield the claims with the times from which and until which they hold, where their sentences say so."""
+    for claim in claims:
+        ahead = claim.tense != "past" and (claim.tense == "future" or claim.mood == "plan" or claim.changed or bool(claim.until))
+        since = _read_time(f"since {claim.since}", at, zone, "future" if ahead else "past") if claim.since else None
+        until = _read_time(f"until {claim.until}", at, zone, "future") if claim.until else None
+        if since is None and claim.when and (claim.mood == "plan" or (claim.tense == "present" and (claim.is_event or claim.changed))):
+            since = _read_time(claim.when, at, zone, "future")
+            since = since if since and since > at else None
+        if claim.mood == "plan" and since is not None and claim.is_announced:
+            claim = replace(claim, mood="fact")  # it is settled, for that day
+        yield replace(claim, begins=since, stops=until)
+
+
+def _read_time(words: str, at: datetime, zone: tzinfo, leaning: str) -> datetime | None:
+    found = dates(words, at, str(zone), leaning)  # type: ignore[arg-type]
+    return found[0].value if found else None
+
+
+def _date_passage(
+    passage: Passage, claims: Sequence[Assertion], note: Note, zone: tzinfo
+) -> tuple[datetime | None, datetime | None, datetime | None]:
+    """
+    Return when a passage of one sentence began to hold, the date that a passage is about, and when all of it stops.
+
+    Several sentences hold from the note on; each claim has its own times.
+    """
+    if len(passage.text) > 1000:
+        return None, None, None
+    told = [claim for claim in claims if claim.mood in ("fact", "past")]
+    past = bool(told) and all(claim.tense == "past" for claim in told)
+    found: list[Dated] = dates(passage.text, note.at, str(zone), "past" if past else "future")
+    at = next((one.value for one in found if one.role == "at"), None)
+    if len(passage.sentences) != 1:
+        return None, at, None
+    since = next((claim.begins for claim in claims if claim.begins), None) or next(
+        (one.value for one in found if one.role in ("since", "for")), None
+    )
+    until = next((claim.stops for claim in claims if claim.stops), None)
+    until = until if until and until > note.at and len(claims) == 1 else None
+    if since is not None:
+        return since, at if at != since else None, until
+    if at is not None and past and at <= note.at:
+        return at, at, until
+    return None, at, until
+
+
+# Entities -------------------------------------------------------------------------------------------------------------------------
+
+
+def acronym(name: str) -> str:
+    """
+    Return the initials of the words that count; "" for a single word.
+
+    >>> acronym("University of California Los Angeles"), acronym("Siemens")
+    ('UCLA', '')
+    """
+    words = [word for word in name.replace("-", " ").split() if word.lower() not in _SMALL]
+    return "".join(word[0] for word in words).upper() if len(words) > 1 else ""
+
+
+_SUFFIX = re.compile(r"[,\s]+(?:inc|ltd|llc|gmbh|ag|corp|co|plc|bv|sa|oy|ab)\.?$", re.IGNORECASE)
+
+
+def _resolve_mention(mention: Mention, candidates: Sequence[Candidate]) -> Resolution:
+    fitting = [candidate.entity for candidate in candidates if _kinds_agree(mention, candidate.entity)]
+    tests = (
+        (_same_name, "the same name"),
+        (_same_company, "the same name but for the company's suffix"),
+        (_same_acronym, "one abbreviates the other"),
+    )
+    for test, why in tests:
+        for entity in fitting:
+            if test(mention, entity):
+                return Resolution(mention=mention, entity=entity.iri, reason=why, description=_better(mention, entity))
+    alike = [entity for entity in fitting if _is_short_form(mention, entity)]
+    if len(alike) == 1:
+        return Resolution(
+            mention=mention,
+            entity=alike[0].iri,
+            reason="one is the short form of the other, and nothing else known has it",
+            description=_better(mention, alike[0]),
+        )
+    people = [entity for entity in fitting if _is_first_name_of(mention, entity)]
+    if len(people) == 1:
+        return Resolution(
+            mention=mention,
+            entity=people[0].iri,
+            reason="the only known person of that first name",
+            description=_better(mention, people[0]),
+        )
+    return Resolution(mention=mention, entity=None, reason=NEW)
+
+
+def _kinds_agree(mention: Mention, entity: Entity) -> bool:
+    """Tell whether the kinds are compatible; a Concept may be a guess on either side."""
+    guessed = mention.kind == "Concept" and not mention.is_well_known
+    was_guessed = entity.kind == "Concept" and not entity.is_well_known
+    return mention.kind == entity.kind or guessed or was_guessed
+
+
+def _names(names: tuple[str, ...]) -> set[str]:
+    return {" ".join(name.casefold().split()) for name in names if name.strip()}
+
+
+def _same_name(mention: Mention, entity: Entity) -> bool:
+    return bool(_names((mention.name, *mention.aliases)) & _names((entity.name, *entity.aliases)))
+
+
+def _same_company(mention: Mention, entity: Entity) -> bool:
+    if "Organization" not in (mention.kind, entity.kind):
+        return False
+    return _SUFFIX.sub("", mention.name).casefold() == _SUFFIX.sub("", entity.name).casefold()
+
+
+def _same_acronym(mention: Mention, entity: Entity) -> bool:
+    if "Person" in (mention.kind, entity.kind):
+        return False
+    one, other = mention.name, entity.name
+    return (len(one) > 1 and one == acronym(other)) or (len(other) > 1 and other == acronym(one))
+
+
+def _is_short_form(mention: Mention, entity: Entity) -> bool:
+    """Tell whether one name is the short form of the other, whose entity has no other long form yet."""
+    kind = entity.kind if mention.kind == "Concept" else mention.kind
+    if is_short_form(mention.name, entity.name, kind):
+        return True
+    taken = any(is_short_form(entity.name, alias, kind) for alias in entity.aliases)
+    return not taken and is_short_form(entity.name, mention.name, kind)
+
+
+def _is_first_name_of(mention: Mention, entity: Entity) -> bool:
+    """Tell whether one name is the first name of the other's full name."""
+    if entity.kind != "Person":
+        return False
+    one, other = mention.name.casefold().split(), entity.name.casefold().split()
+    return one[:1] == other[:1] and 1 in (len(one), len(other)) and len(one) != len(other)
+
+
+def _better(mention: Mention, entity: Entity) -> str | None:
+    """Return the note's description if it says more than the known one."""
+    return mention.description if len(mention.description) > len(entity.description) else None
+
+
+# Decisions ------------------------------------------------------------------------------------------------------------------------
+
+
+def decide(drafts: Sequence[Draft], existing: Sequence[Existing], note: Note) -> list[Decision]:
+    """
+    Return one decision for each draft, in their order: skip what is known, and end what its claims end.
+
+    One claim is ended once, by the first claim that ends it; nothing ends a piece of the same note.
+    """
+    ended: set[str] = set()
+    decisions: list[Decision] = []
+    for at, draft in enumerate(drafts):
+        if skip := _skip(draft, drafts[:at], existing, note):
+            decisions.append(skip)
+            continue
+        targets: list[Target] = []
+        for claim in draft.claims:
+            began = claim.begins or draft.valid_at or note.at
+            for held in _others(existing, note):
+                if held.iri in ended or (held.until is not None and held.until <= began):
+                    continue
+                verdict = judge(claim, began, held)
+                if verdict.ends:
+                    ended.add(held.iri)
+                    mode = "correction" if draft.corrects else "state-change"
+                    targets.append(
+                        Target(
+                            memory=held.memory,
+                            claim=held.iri,
+                            reason=verdict.why,
+                            mode=mode,
+                            at=began,
+                            by=draft.claims.index(claim),
+                            rule="claims",
+                        )
+                    )
+        decisions.append(Invalidate(draft=draft, targets=tuple(targets)) if targets else Add(draft=draft))
+    return decisions
+
+
+def _others(existing: Sequence[Existing], note: Note) -> Iterator[Held]:
+    for one in existing:
+        if one.memory.extracted_from != note.iri and one.memory.expired_at is None:
+            yield from one.claims
+
+
+def _skip(draft: Draft, earlier: Sequence[Draft], existing: Sequence[Existing], note: Note) -> Skip | None:
+    if draft.noise:
+        return Skip(draft=draft, duplicate=None, reason=draft.noise)
+    for old in existing:
+        if _says_the_same(draft, old, note):
+            return Skip(draft=draft, duplicate=old.memory.iri, reason=f"known already: “{old.memory.content}”")
+    if any(normal(other.content) == normal(draft.content) for other in earlier):
+        return Skip(draft=draft, duplicate=None, reason="the note says it twice")
+    return None
+
+
+def _says_the_same(draft: Draft, old: Existing, note: Note) -> bool:
+    """Tell whether a known memory that holds has the same words: a state that still holds is one state, an event on another day another."""
+    memory, began = old.memory, draft.valid_at or note.at
+    if memory.expired_at is not None or (memory.invalid_at is not None and memory.invalid_at <= began):
+        return False
+    if normal(draft.content) != normal(memory.content) or any(claim.until and claim.until <= began for claim in old.claims):
+        return False
+    if draft.event_at != memory.event_at and (draft.event_at is None or memory.event_at is None or abs(draft.event_at - memory.event_at) >= _DAY):
+        return False
+    if any(claim.is_event for claim in draft.claims):
+        return abs(began - memory.valid_at) < _DAY
+    return began >= memory.valid_at - _DAY

@@ -1,0 +1,693 @@
+"""
+Read the claims of a passage off its parse: whose it is (owner), what is said of it (relation), and what it is said to be (value).
+
+    "My boss is Dr Wiersma."                 USER · boss · Dr Wiersma
+    "Dr Ekström is our paediatrician."       USER · paediatrician · Dr Ekström
+    "Petra sold her Polo and drives an ID.3" Petra · sell · her Polo (an event; ends Petra · have · Polo), Petra · drive · an ID.3
+    "New rep at Lusobike: Helder Matos"      Lusobike · rep · Helder Matos
+
+*Flow:* parse → predicates (verbs with their subjects, labels) → one claim for each → folded relation → results and endings of events.
+
+*Guarantees:* a claim's words are a span of the passage. An owner that the words leave open is "", which is nobody: such a claim
+ends nothing.
+
+*But:* only what a clause states is read; arguments deeper than one prepositional phrase stay in the words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cache
+from typing import TYPE_CHECKING, Literal
+
+from memento.text.parse import parse
+from memento.text.tables import LEXICON, load
+from memento.text.words import FIRST_NAMES
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc, Span, Token
+
+USER = "USER"
+
+Mood = Literal["fact", "plan", "possible", "condition", "report", "question", "command", "past"]
+
+Kind = Literal["name", "number", "time", "thing"]
+
+SUBJECTS = frozenset(("nsubj", "nsubjpass", "csubj"))
+FIRST_NAMES_LOWER = frozenset(name.lower() for name in FIRST_NAMES)
+FIRST_PERSON = frozenset("i we me us my our mine ours myself ourselves user im ive".split())
+THIRD_PERSON = frozenset("he she him her his hers himself herself".split())
+PLURAL = frozenset("they them their theirs it its this that these those".split())
+TIME_PREPOSITIONS = frozenset("since until till from by during for before after".split())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assertion:
+    """
+    A statement read off a clause.
+
+    `owner` is "USER", a name as the passage has it, a description ("USER's sister"), or "" where the words leave it open. `start` and
+    `end` are the offsets of its words in the passage. `since` and `until` are the words that say when it begins and ends. `ends` are
+    the pairs (relation, value) of the same owner that it ends; a value "" is any. `instead` are values that it replaces by name.
+    `topic` is the noun that the claim is about, where that is a property or a thing and no verb of the owner's ("rent", "production").
+    `is_over`: it says of its topic that it is over. `is_property`: a definite singular noun says what it is ("my boss is …"), which has one value at a time. `is_added`: it comes beside
+    what holds already ("also", "another").
+    """
+
+    owner: str
+    relation: str
+    value: str
+    topic: str = ""
+    start: int
+    end: int
+    sentence: int
+    polarity: bool = True
+    mood: Mood = "fact"
+    tense: Literal["past", "present", "future"] = "present"
+    is_event: bool = False
+    changed: bool = False
+    since: str = ""
+    until: str = ""
+    when: str = ""
+    is_announced: bool = False
+    kind: Kind = "thing"
+    ends: tuple[tuple[str, str], ...] = ()
+    instead: tuple[str, ...] = ()
+    is_over: bool = False
+    is_property: bool = False
+    is_added: bool = False
+    begins: datetime | None = None
+    stops: datetime | None = None
+
+
+@dataclass(slots=True)
+class _Context:
+    """What pronouns of a passage may mean: the people named so far, and the owner of the last clause."""
+
+    names: frozenset[str] = frozenset()
+    people: list[str] = field(default_factory=list)
+    last: str = USER
+    thing: str = ""
+
+
+@cache
+def words(name: str) -> frozenset[str]:
+    """Return a list of words of the table."""
+    return frozenset(one.replace("_", " ") for one in load(LEXICON / "claims.toml")[name].split())
+
+
+@cache
+def equals() -> dict[str, str]:
+    """Return the relations that fold into another."""
+    table: dict[str, str] = load(LEXICON / "claims.toml")["equals"]
+    return {other: name for name, others in table.items() for other in others.split("|")}
+
+
+@cache
+def results() -> dict[str, str]:
+    """Return the relation that holds after each event."""
+    return dict(load(LEXICON / "claims.toml")["results"])
+
+
+@cache
+def endings() -> dict[str, tuple[str, str]]:
+    """Return, by relation of an event, the relation that it ends and where the ended value stands."""
+    table: dict[str, str] = load(LEXICON / "claims.toml")["endings"]
+    return {name: (row.split("|")[0], row.split("|")[1]) for name, row in table.items()}
+
+
+@cache
+def single_relations() -> frozenset[str]:
+    """Return the relations that have one value at a time."""
+    return frozenset(load(LEXICON / "claims.toml")["single"].split("|"))
+
+
+def fold(relation: str) -> str:
+    """
+    Return the name of a relation: the one that its equals fold into.
+
+    >>> fold("reside in"), fold("boss"), fold("paint")
+    ('live in', 'boss', 'paint')
+    """
+    return equals().get(relation, relation)
+
+
+def read_claims(text: str, names: Sequence[str] = ()) -> list[Assertion]:
+    """
+    Read the claims of a passage, in the order of their words.
+
+    Args:
+        names: names that are known to stand in it, which helps where the tagger takes one for a word.
+    """
+    return claims_of(parse(text), names)
+
+
+def claims_of(doc: Doc, names: Sequence[str] = ()) -> list[Assertion]:
+    """Read the claims of a parsed passage, in the order of their words."""
+    context = _Context(names=frozenset(name.casefold() for name in names))
+    found: list[Assertion] = []
+    for at, sentence in enumerate(doc.sents):
+        adds = any(token.lower_ in words("adding") for token in sentence)
+        for claim in _claims_of_sentence(sentence, at, context):
+            claim = replace(claim, is_added=adds)
+            found += [claim, *_results_of(claim)]
+    return found
+
+
+def _results_of(claim: Assertion) -> Iterator[Assertion]:
+    """Yield the state that an event leaves behind."""
+    if claim.relation in results() and claim.polarity and claim.value:
+        yield replace(claim, relation=results()[claim.relation], is_event=False, changed=True, tense="present")
+
+
+def _claims_of_sentence(sentence: Span, at: int, context: _Context) -> Iterator[Assertion]:
+    asks = sentence.text.rstrip().endswith("?")
+    for token in sentence:
+        if token.pos_ in ("VERB", "AUX") and token.dep_ not in ("aux", "auxpass", "compound", "amod"):
+            for claim in _of_predicate(token, sentence, at, context):
+                yield replace(claim, mood="question") if asks else claim
+        elif token.dep_ == "ROOT":
+            yield from _of_label(token, sentence, at, context)
+        if token.dep_ == "appos" and token.head.pos_ == "NOUN" and token.pos_ == "PROPN" and token.head.dep_ != "ROOT":
+            yield from _of_apposition(token, at, context)
+
+
+# Owners ---------------------------------------------------------------------------------------------------------------------------
+
+
+def _name(token: Token) -> str:
+    """Return the name that a proper noun heads, with its compounds and particles."""
+    first = min((child.i for child in token.lefts if child.dep_ in ("compound", "nmod", "flat")), default=token.i)
+    while first > token.sent.start and token.doc[first - 1].pos_ == "PROPN" and token.doc[first - 1].head in token.doc[first : token.i + 1]:
+        first -= 1
+    last = token.i
+    while last + 1 < token.sent.end and token.doc[last + 1].pos_ == "PROPN" and token.doc[last + 1].dep_ in ("flat",):
+        last += 1
+    return token.doc[first : last + 1].text
+
+
+def _is_name(token: Token) -> bool:
+    """Tell whether a noun is a name: the tagger says so, or it is a first name or a capital that no sentence explains."""
+    if token.pos_ == "PROPN":
+        return True
+    return token.pos_ in ("NOUN", "ADJ", "X", "VERB") and token.text[:1].isupper() and (
+        token.lower_ in FIRST_NAMES_LOWER or not token.is_sent_start and not token.text.isupper() and token.dep_ in SUBJECTS
+    )
+
+
+def _owner_of(token: Token, context: _Context) -> str:
+    """Return who a subject or possessor means: "USER", a name, a description through its possessor, or ""."""
+    lower = token.lower_
+    if lower in FIRST_PERSON:
+        return USER
+    if lower in ("who", "that", "which") and token.head.dep_ == "relcl":
+        return _owner_of(token.head.head, context)
+    if token.pos_ == "PRON":
+        if lower in THIRD_PERSON:
+            return context.people[-1] if context.people else ""
+        if lower in PLURAL:
+            return context.thing
+        return ""
+    named = next((child for child in token.children if child.dep_ == "appos" and child.pos_ == "PROPN"), None)
+    if _is_name(token):
+        return _name(token)
+    if named is not None:
+        return _name(named)
+    possessor, relation = _possession(token, context)
+    if possessor:
+        return f"{possessor}'s {relation}"
+    return _plain(token)
+
+
+def _plain(token: Token) -> str:
+    """Return a noun with what it is made of, without its article: "the Falcon deploy" → "Falcon deploy"."""
+    first = min((child.i for child in token.lefts if child.dep_ in ("compound", "amod", "nummod", "nmod")), default=token.i)
+    return token.doc[first : token.i + 1].text
+
+
+def _possession(noun: Token, context: _Context) -> tuple[str, str]:
+    """
+    Return whose a noun is and what it is for them: ("USER", "boss") for "my new boss", ("Lumen", "CEO") for "the CEO of Lumen".
+
+    The possessor is "" where the words name none.
+    """
+    relation = _relation_of(noun)
+    for child in noun.children:
+        if child.dep_ == "poss":
+            return _owner_of(child, context), relation
+    for child in noun.children:
+        if child.dep_ == "prep" and child.lower_ in ("of", "at", "for", "in", "to"):
+            for inner in child.children:
+                if inner.dep_ != "pobj":
+                    continue
+                if inner.pos_ == "PROPN" or child.lower_ == "of":
+                    return _owner_of(inner, context), relation
+                if inner.lower_ in FIRST_PERSON:
+                    return USER, relation
+    return "", relation
+
+
+def _relation_of(noun: Token) -> str:
+    """Return the words of a noun that say what it is, lemmatised, without articles and "new"."""
+    parts = [
+        child.lower_
+        for child in noun.lefts
+        if child.dep_ in ("compound", "amod", "nmod") and child.lower_ not in words("renewing") and child.pos_ != "PROPN"
+    ]
+    lemma = noun.lemma_.lower() if noun.pos_ != "PROPN" else noun.lower_
+    return " ".join([*parts, lemma])
+
+
+def _default_owner(noun: Token, context: _Context) -> str:
+    """
+    Return whose a noun without a possessor is.
+
+    What the clause before was about owns a role ("The new manager is Douwe" after a sentence about Joost); else it is the writer's.
+    """
+    if any(child.dep_ == "det" and child.lower_ in ("a", "an", "any", "some", "every", "no") for child in noun.children):
+        return ""
+    if context.last != USER and noun.lemma_.lower() in words("relational"):
+        return context.last
+    return USER
+
+
+# Predicates -----------------------------------------------------------------------------------------------------------------------
+
+
+def _subject_of(verb: Token) -> Token | None:
+    """Return the subject of a verb, or that of the verb whose conjunct it is."""
+    for child in verb.children:
+        if child.dep_ in SUBJECTS:
+            return child
+    if verb.dep_ == "conj" and verb.head.pos_ in ("VERB", "AUX"):
+        return _subject_of(verb.head)
+    if verb.dep_ in ("xcomp",) and verb.head.pos_ in ("VERB", "AUX"):
+        return _subject_of(verb.head)
+    if verb.dep_ == "advcl" and verb.tag_ == "VBG" and verb.head.pos_ in ("VERB", "AUX"):
+        return _subject_of(verb.head)
+    if verb.dep_ == "relcl":
+        return verb.head
+    return None
+
+
+def _of_predicate(verb: Token, sentence: Span, at: int, context: _Context) -> Iterator[Assertion]:
+    if verb.dep_ in ("xcomp",) and verb.head.lemma_ in words("stopping") | words("starting") | words("continuing") | {"use", "have", "get", "need", "want", "like", "plan", "hope", "try", "intend", "decide"}:
+        pass  # read with the governing verb's mood below
+    subject = _subject_of(verb)
+    own = next((child for child in verb.children if child.dep_ in SUBJECTS), None)
+    mood, polarity, tense, changed = _how(verb)
+    if subject is None:
+        if verb.dep_ != "ROOT" and not (verb.dep_ in ("conj", "ccomp", "dep", "parataxis")):
+            return
+        if verb.tag_ == "VB" and not any(child.dep_ == "aux" for child in verb.children):
+            mood = "command"
+        owner = USER if verb.i - sentence.start <= 2 or verb.dep_ == "conj" else ""
+    else:
+        owner = _owner_of(subject, context)
+    base = Assertion(
+        owner=owner,
+        relation=verb.lemma_.lower(),
+        value="",
+        start=(own.left_edge.idx if own is not None and verb.dep_ != "relcl" else _first_of(verb).idx),
+        end=verb.idx + len(verb),
+        sentence=at,
+        polarity=polarity,
+        mood=mood,
+        tense=tense,
+        changed=changed,
+    )
+    since, until = _dates_of(verb)
+    when = next((_time_text(child, whole=True) for child in verb.children if child.dep_ in ("prep", "npadvmod") and child.lower_ not in ("by", "since", "until", "till", "for") and _time_text(child, whole=True)), "")
+    announced = mood == "plan" and verb.dep_ not in ("xcomp",) and not any(child.lower_ in ("want", "hope") for child in verb.ancestors)
+    base = replace(base, since=since, until=until, when=when, is_announced=announced)
+    found: list[Assertion] = []
+    if verb.lemma_ in words("copulas"):
+        found = list(_of_copula(verb, subject, base, context))
+    elif verb.lemma_ in words("naming") and any(child.dep_ == "oprd" for child in verb.children) and subject is not None:
+        value = next(child for child in verb.children if child.dep_ == "oprd")
+        found = [_noun_claim(subject, value, base, context)]
+    elif subject is not None and (claim := _of_shift(verb, subject, base, context)):
+        found = [claim]
+    elif verb.dep_ != "xcomp" or mood != "fact" or verb.head.lemma_ in words("stopping") | words("starting") | {"use"}:
+        found = list(_of_frame(verb, base, context))
+    yield from found
+    if own is not None:
+        _remember_subject(own, found[0].owner if found else owner, context)
+    elif subject is None and owner == USER:
+        context.last = USER
+
+
+def _remember_subject(subject: Token, owner: str, context: _Context) -> None:
+    if owner == USER or subject.lower_ in FIRST_PERSON:
+        context.last = USER
+        return
+    if subject.pos_ == "PRON":
+        return
+    named = subject if _is_name(subject) else next((c for c in subject.children if c.dep_ == "appos" and c.pos_ == "PROPN"), None)
+    if named is not None:
+        name = _name(named)
+        context.people.append(name)
+        context.last = name
+        context.thing = name
+        return
+    described = _owner_of(subject, context)
+    if "'s " in described:
+        context.people.append(described)
+        context.last = described if subject.lemma_.lower() in words("relational") else context.last
+    context.thing = described
+
+
+def _first_of(verb: Token) -> Token:
+    """Return the first word of a clause without a subject of its own: its auxiliary, adverb or the verb itself."""
+    early = [child for child in verb.lefts if child.dep_ in ("aux", "auxpass", "neg", "advmod")]
+    return min([verb, *early], key=lambda token: token.i)
+
+
+def _how(verb: Token) -> tuple[Mood, bool, Literal["past", "present", "future"], bool]:
+    """Return mood, polarity and tense of a clause, and whether it has a sign of change."""
+    mood: Mood = "fact"
+    polarity = True
+    changed = False
+    tense: Literal["past", "present", "future"] = "past" if verb.tag_ in ("VBD", "VBN") else "present"
+    auxiliaries = [child for child in verb.children if child.dep_ in ("aux", "auxpass")]
+    if any(child.lemma_ in ("have", "'ve") and child.tag_ != "VBD" for child in auxiliaries):
+        tense = "present"
+    elif any(child.tag_ == "VBD" for child in auxiliaries):
+        tense = "past"
+    elif any(child.dep_ == "auxpass" and child.tag_ in ("VBZ", "VBP") for child in auxiliaries):
+        tense = "present"
+    if verb.tag_ == "VBG" and verb.lemma_ in words("moving") and any(child.lemma_ == "be" and child.tag_ in ("VBP", "VBZ") for child in auxiliaries):
+        mood, tense = "plan", "future"  # "we are moving to Antwerp"
+    for child in auxiliaries:
+        if child.lower_ in ("will", "'ll", "wo", "shall", "going"):
+            mood, tense = "plan", "future"
+        elif child.lower_ in ("would", "could", "might", "may", "should", "must", "'d", "can") and child.tag_ == "MD":
+            mood = "possible" if child.lower_ != "can" else mood
+    for child in verb.children:
+        if child.dep_ == "neg" or child.lower_ in ("no", "never", "hardly") and child.dep_ in ("advmod", "neg"):
+            polarity = False
+        if child.lower_ in words("change") and child.dep_ in ("advmod", "npadvmod"):
+            changed = True
+        if child.lower_ == "longer" and any(inner.lower_ == "no" for inner in child.children):
+            polarity, changed = False, True
+        if child.dep_ == "mark" and child.lower_ in ("if", "unless", "whether", "supposing"):
+            mood = "condition"
+        if child.dep_ == "dobj" and any(inner.lower_ in ("no", "neither") and inner.dep_ == "det" for inner in child.children):
+            polarity = False
+    head = verb.head
+    while head is not verb and verb.dep_ in ("xcomp", "ccomp", "conj", "advcl", "pcomp", "acl"):
+        if verb.dep_ in ("xcomp", "pcomp", "acl"):
+            if head.lemma_ in words("stopping"):
+                polarity, changed, tense = not polarity, True, "present"
+            elif head.lemma_ in words("starting"):
+                changed = True
+            elif head.lemma_ == "use":
+                tense, polarity = "past", polarity
+                mood = "past"
+            elif head.lemma_ in words("continuing") | {"have", "get", "manage", "happen"}:
+                pass
+            elif head.lemma_ == "go" and head.tag_ == "VBG":
+                mood, tense = "plan", "future"
+            elif head.pos_ in ("VERB", "AUX", "NOUN", "ADJ"):
+                mood = "plan" if mood == "fact" else mood
+        elif verb.dep_ == "ccomp":
+            if head.i < verb.i or any(child.dep_ == "mark" for child in verb.children) or head.lemma_ in words("reporting"):
+                if head.lemma_ in words("reporting"):
+                    mood = "report"
+                elif head.lemma_ in words("supposing"):
+                    mood = "possible"
+        elif verb.dep_ == "advcl":
+            break
+        if verb.dep_ == "conj":
+            outer = _how(head)[0] if head.dep_ != "ROOT" or head.lemma_ not in words("copulas") else "fact"
+            if outer in ("condition", "report") or (outer in ("plan", "possible") and not any(c.dep_ in SUBJECTS for c in verb.children) and verb.tag_ == "VB"):
+                mood = outer
+            break
+        verb, head = head, head.head
+    return mood, polarity, tense, changed
+
+
+def _dates_of(verb: Token) -> tuple[str, str]:
+    """Return the words after "since" or "from", and after "until", of a clause."""
+    since = until = ""
+    for child in verb.subtree:
+        if child.dep_ in ("prep", "mark") and child.lower_ in ("since", "from", "as"):
+            if child.head is verb or child.head.head is verb:
+                text = _time_text(child)
+                since = since or text
+        if child.lower_ in ("until", "till", "til") and child.dep_ in ("prep", "mark"):
+            until = until or _time_text(child)
+    return since, until
+
+
+def _time_text(preposition: Token, whole: bool = False) -> str:
+    if preposition.dep_ == "npadvmod":
+        return preposition.doc[preposition.left_edge.i : preposition.right_edge.i + 1].text if _is_time(preposition) else ""
+    if whole:
+        text = preposition.doc[preposition.left_edge.i : preposition.right_edge.i + 1].text
+        return text if any(_is_time(inner) for inner in preposition.subtree) else ""
+    inner = [child for child in preposition.children if child.dep_ in ("pobj", "pcomp", "advmod", "npadvmod")]
+    if not inner and preposition.dep_ == "mark":
+        return preposition.doc[preposition.head.left_edge.i : preposition.head.right_edge.i + 1].text
+    return inner[0].doc[inner[0].left_edge.i : inner[0].right_edge.i + 1].text if inner and _is_time(inner[0]) else ""
+
+
+TIME_WORDS = frozenset(
+    """january february march april may june july august september october november december jan feb mar apr jun jul aug sep sept oct nov
+    dec monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun today tomorrow yesterday tonight week month
+    year weeks months years days day spring summer autumn winter fall christmas easter o'clock am pm noon midnight morning evening
+    afternoon hour hours minutes minute weekend mondays tuesdays wednesdays thursdays fridays saturdays sundays quarter""".split()
+)
+
+
+def _is_time(token: Token) -> bool:
+    """Tell whether a word is a date or a time of day: a month, a day, "9:40", a year."""
+    text = token.lower_
+    if text in TIME_WORDS or re.fullmatch(r"\d{1,2}[:.]\d\d(am|pm)?|(19|20)\d\d|\d{1,2}(st|nd|rd|th)|\d{1,2}(am|pm)|\d{4}-\d\d-\d\d", text):
+        return True
+    return any(child.lower_ in TIME_WORDS for child in token.children if child.dep_ in ("compound", "nummod", "npadvmod", "nmod"))
+
+
+def _kind(token: Token) -> Kind:
+    money = any(child.text in "€$£¥" for child in token.children if child.dep_ in ("nmod", "quantmod", "compound"))
+    if money or (token.pos_ == "NUM" and not _is_time(token)):
+        return "number"
+    if _is_time(token):
+        return "time"
+    if token.pos_ == "PROPN" or (token.text[:1].isupper() and token.text[:1].isalpha()):
+        return "name"
+    if token.text[:1].isdigit() or any(child.pos_ == "NUM" for child in token.children):
+        return "number"
+    return "thing"
+
+
+def _phrase(token: Token) -> tuple[int, int]:
+    """Return the span, in tokens, of a phrase without the clauses and time phrases that hang on it."""
+    left, right = token.left_edge.i, token.right_edge.i
+    for child in token.children:
+        if child.i > token.i and (
+            child.dep_ in ("relcl", "advcl", "acl", "parataxis", "ccomp", "appos")
+            or (child.dep_ in ("cc", "conj") and child.pos_ in ("VERB", "AUX"))
+            or (child.dep_ == "prep" and child.lower_ in ("since", "until", "till", "from") and any(_is_time(c) for c in child.children))
+            or (child.dep_ == "punct")
+        ):
+            right = min(right, child.left_edge.i - 1)
+    return left, max(right, token.i)
+
+
+def _text_of(token: Token) -> str:
+    left, right = _phrase(token)
+    return token.doc[left : right + 1].text.strip(" .,;:!")
+
+
+def _with_value(base: Assertion, value: Token, **changes: object) -> Assertion:
+    _, right = _phrase(value)
+    end = value.doc[right].idx + len(value.doc[right])
+    start = min(base.start, value.doc[_phrase(value)[0]].idx)
+    return replace(base, value=_text_of(value), start=start, end=max(base.end, end), kind=_kind(value), **changes)  # type: ignore[arg-type]
+
+
+def _of_copula(verb: Token, subject: Token | None, base: Assertion, context: _Context) -> Iterator[Assertion]:
+    values = [child for child in verb.children if child.dep_ in ("attr", "acomp", "oprd")]
+    if not values:
+        values = [child for child in verb.children if child.dep_ in ("prep", "advmod", "npadvmod") and child.i > verb.i and child.lower_ not in words("change") | {"since", "until", "till", "from"}][:1]
+    for value in values[:1]:
+        if value.dep_ == "prep":
+            inner = next((child for child in value.children if child.dep_ in ("pobj", "pcomp")), None)
+            if inner is None:
+                continue
+            if subject is not None and _is_role(subject):
+                yield _noun_claim(subject, inner, base, context)
+            else:
+                yield _with_value(replace(base, relation=f"be {value.lower_}"), inner)
+            continue
+        if subject is not None and _is_role(subject):
+            yield _noun_claim(subject, value, base, context)
+            continue
+        if value.pos_ in ("NOUN", "PROPN") and subject is not None:
+            possessor, relation = _possession(value, context)
+            article = next((child.lower_ for child in value.children if child.dep_ == "det"), "")
+            is_role = bool(possessor) and not (article in ("a", "an"))
+            if is_role and subject.pos_ != "PRON":
+                left, right = subject.left_edge.i, subject.right_edge.i
+                yield replace(
+                    _with_value(base, value),
+                    owner=possessor,
+                    relation=fold(relation),
+                    value=_text_of(subject),
+                    kind=_kind(subject),
+                    is_property=value.tag_ in ("NN", "NNP") and value.lemma_.lower() not in words("several"),
+                )
+                continue
+            if is_role:
+                yield replace(
+                    _with_value(base, value),
+                    relation=fold(relation),
+                    owner=possessor,
+                    value=base.owner or _text_of(subject),
+                    kind="name",
+                    is_property=bool(base.owner) and value.lemma_.lower() not in words("several"),
+                )
+                continue
+            if possessor:
+                yield replace(_with_value(base, value), relation=f"{relation} of", value=possessor, kind="name")
+                continue
+            if base.owner == USER and value.pos_ == "PROPN" and value.ent_type_ == "" and subject.lower_ == "i":
+                yield _with_value(replace(base, relation="name"), value)
+                continue
+        if value.pos_ == "ADJ" or value.dep_ == "acomp":
+            inner = next((o for child in value.children if child.dep_ == "prep" for o in child.children if o.dep_ in ("pobj", "pcomp")), None)
+            prep = next((child for child in value.children if child.dep_ == "prep"), None)
+            if inner is not None and prep is not None:
+                yield _with_value(replace(base, relation=f"be {value.lower_} {prep.lower_}"), inner)
+                continue
+        yield _with_value(replace(base, relation="be"), value)
+
+
+def _is_role(subject: Token) -> bool:
+    """Tell whether a subject is a noun that stands for a property of somebody: "my boss", "the rent", "standup"."""
+    return subject.pos_ == "NOUN" and not _is_name(subject) and not any(child.dep_ == "appos" and child.pos_ == "PROPN" for child in subject.children)
+
+
+def _noun_claim(subject: Token, value: Token, base: Assertion, context: _Context) -> Assertion:
+    """Return the claim that a noun has a value: "the rent is 1,250"."""
+    if subject.pos_ == "PROPN":
+        return _with_value(replace(base, relation="name"), value)
+    possessor, relation = _possession(subject, context)
+    renewed = any(child.lower_ in ("new", "current", "latest", "temporary") for child in subject.children)
+    owner = possessor or (_default_owner(subject, context))
+    if not possessor and not owner:
+        owner = ""
+    topic = fold(relation)
+    claim = _with_value(replace(base, owner=owner, relation=topic, topic=topic, changed=base.changed or renewed), value)
+    if value.lemma_.lower() in words("over") or value.lower_ in words("over"):
+        claim = replace(claim, is_over=claim.polarity)
+    head = subject.lemma_.lower()
+    is_one = subject.tag_ == "NN" and head not in words("several") and value.pos_ in ("NOUN", "PROPN", "NUM", "X", "SYM", "ADJ")
+    return replace(claim, is_property=is_one and bool(owner) and value.dep_ != "acomp")
+
+
+def _of_shift(verb: Token, subject: Token, base: Assertion, context: _Context) -> Assertion | None:
+    """Return the claim that a noun got another value ("the rent went up to 1,500"), or that it is over ("Jenkins was cancelled")."""
+    passive = subject.dep_ == "nsubjpass"
+    if verb.lemma_ in words("over_verbs") and (passive or not any(child.dep_ == "dobj" for child in verb.children)) and base.polarity and base.mood == "fact":
+        possessor, relation = _possession(subject, context)
+        topic = fold(relation) if _is_role(subject) else _owner_of(subject, context)
+        owner = possessor or (USER if subject.pos_ == "NOUN" else "")
+        return replace(base, owner=owner or USER, relation=verb.lemma_.lower(), topic=topic, value=topic, is_event=True, is_over=True)
+    particle = next((child.lower_ for child in verb.children if child.dep_ in ("prt", "advmod") and child.lower_ in ("up", "down", "forward")), "")
+    lemma = f"{verb.lemma_} {particle}".strip()
+    if not {lemma, verb.lemma_} & words("shifting") or not _is_role(subject):
+        return None
+    targets = [o for child in verb.children if child.dep_ == "prep" and child.lower_ in ("to", "for", "at") for o in child.children if o.dep_ == "pobj"]
+    if not targets:
+        return None
+    claim = _noun_claim(subject, targets[0], base, context)
+    return replace(claim, changed=True, tense="present", is_event=False)
+
+
+def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Assertion]:
+    """Yield the claims of a verb with its object, or with its first place."""
+    particle = "".join(f" {child.lower_}" for child in verb.children if child.dep_ == "prt")
+    lemma = f"{verb.lemma_.lower()}{particle}"
+    objects = [child for child in verb.children if child.dep_ in ("dobj", "oprd", "ccomp") and child.pos_ not in ("VERB", "AUX", "SCONJ")]
+    places = [(child, inner) for child in verb.children if child.dep_ in ("prep", "agent") for inner in child.children if inner.dep_ in ("pobj", "pcomp")]
+    places += [(adverb, inner) for adverb in verb.children if adverb.dep_ in ("advmod", "prt") for child in adverb.children if child.dep_ == "prep" for inner in child.children if inner.dep_ == "pobj" for adverb in [child]]
+    place_times = [(p, i) for p, i in places if not (_is_time(i) or p.lower_ in ("since", "until", "till"))]
+    instead = tuple(_text_of(i) for p, i in place_times if p.lower_ == "from")
+    instead += tuple(
+        _text_of(inner)
+        for token in verb.subtree
+        if token.lower_ in ("instead", "rather") or token.lower_ == "than"
+        for child in token.children
+        if child.dep_ in ("prep", "pobj", "pcomp")
+        for inner in (child.children if child.dep_ == "prep" else [child])
+        if inner.dep_ in ("pobj", "pcomp") and inner.pos_ in ("NOUN", "PROPN")
+    )
+    if lemma in words("replacing") and objects:
+        instead += (_text_of(objects[0]),)
+    is_event = lemma in words("events") or (base.tense == "past" and base.mood == "fact" and lemma not in ("live", "work", "have", "own", "use"))
+    base = replace(base, is_event=is_event)
+    for conjunct_object in objects[:1]:
+        heads = [conjunct_object, *[c for c in conjunct_object.conjuncts if c.pos_ in ("NOUN", "PROPN", "NUM")]]
+        for head in heads:
+            claim = _with_value(replace(base, relation=fold(lemma), instead=instead), head)
+            if lemma in words("replacing") and claim.instead:
+                claim = replace(claim, is_event=True)
+            yield replace(claim, ends=_ends(lemma, claim, place_times))
+    targets = [(p, i) for p, i in place_times if p.lower_ != "from"]
+    if not objects and targets:
+        preposition, inner = targets[0]
+        claim = _with_value(replace(base, relation=fold(f"{lemma} {preposition.lower_}"), instead=instead), inner)
+        yield replace(claim, ends=_ends(f"{lemma} {preposition.lower_}", claim, place_times))
+    elif not objects and (instead or lemma in endings()):
+        yield replace(base, relation=lemma, instead=instead, ends=_ends(lemma, base, place_times))
+    elif not objects and not any(child.dep_ in ("xcomp", "ccomp") for child in verb.children):
+        yield replace(base, relation=lemma)
+
+
+def _ends(relation: str, claim: Assertion, places: Sequence[tuple[Token, Token]]) -> tuple[tuple[str, str], ...]:
+    """Return what an event ends by the table of endings."""
+    if relation not in endings() or not claim.polarity or claim.mood != "fact":
+        return ()
+    ended, where = endings()[relation]
+    if where == "any" or not claim.value:
+        return ((ended, ""),)
+    return ((ended, claim.value),)
+
+
+def _of_label(token: Token, sentence: Span, at: int, context: _Context) -> Iterator[Assertion]:
+    """Yield the claim of a label: "New rep at Lusobike: Helder Matos", "Desk: 2.05"."""
+    colon = next((child for child in token.children if child.text == ":"), None)
+    if token.pos_ not in ("NOUN", "PROPN") or colon is None:
+        return
+    after = [t for t in sentence if t.i > colon.i and t.pos_ != "PUNCT"]
+    if not after:
+        return
+    possessor, relation = _possession(token, context)
+    value = next((child for child in token.children if child.dep_ == "appos" and child.i > colon.i), None)
+    text = _text_of(value) if value is not None else sentence.doc[after[0].i : after[-1].i + 1].text
+    last = value.doc[_phrase(value)[1]] if value is not None else after[-1]
+    yield Assertion(
+        owner=possessor or _default_owner(token, context),
+        relation=fold(relation),
+        topic=fold(relation),
+        value=text,
+        is_property=token.tag_ in ("NN", "NNP"),
+        start=token.left_edge.idx,
+        end=last.idx + len(last),
+        sentence=at,
+        kind=_kind(value if value is not None else after[0]),
+        changed=any(child.lower_ in ("new", "current") for child in token.children),
+    )
+
+
+def _of_apposition(token: Token, at: int, context: _Context) -> Iterator[Assertion]:
+    """Yield the claim of a role beside its name: "my sister Maria"."""
+    possessor, relation = _possession(token.head, context)
+    if possessor and token.head.lemma_.lower() in words("relational"):
+        start = token.head.left_edge.idx
+        yield Assertion(owner=possessor, relation=fold(relation), value=_name(token), start=start, end=token.idx + len(token), sentence=at, kind="name")
