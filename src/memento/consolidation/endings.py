@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memento.consolidation.agents import Held
-from memento.text.claims import Assertion, single_relations, words
+from memento.text.claims import Assertion, is_once, single_relations, words
 from memento.text.words import stems
 
 _SMALL = frozenset("the a an my our your his her its their this that new old dr mr mrs ms prof".split())
@@ -28,17 +28,20 @@ class Verdict:
 
     ends: bool
     why: str
+    is_likely: bool = False
+    """Both may be true, but likely only one is: recall ranks them by time."""
 
 
 def judge(claim: Assertion, began: datetime, known: Held) -> Verdict:
     """Judge whether a new claim ends a known one."""
-    if not claim.owner or claim.owner != known.owner:
+    renames = claim.relation == "name" and claim.owner != known.owner and same_value(known.value, claim.owner)
+    if not claim.owner or (claim.owner != known.owner and not renames):
         return Verdict(False, "")
-    named = _is_named(claim, known)
+    named = renames or _is_named(claim, known)
     rival = _are_of_one_relation(claim, known) and not same_value(claim.value, known.value)
     if not (named or rival):
         return Verdict(False, "")
-    if known.is_event:
+    if known.is_event and not is_once(known.relation):
         return Verdict(False, "an event")
     if claim.mood != "fact":
         return Verdict(False, f"a {claim.mood}")
@@ -48,8 +51,14 @@ def judge(claim: Assertion, began: datetime, known: Held) -> Verdict:
         return Verdict(False, "it began later")
     if named:
         return Verdict(True, _describe(claim))
-    if not claim.polarity or claim.is_event:
-        return Verdict(False, "a denial of another value" if not claim.polarity else "an event")
+    if not claim.polarity:
+        return Verdict(False, "a denial of another value")
+    if claim.stops is not None and known.until is None:
+        return Verdict(False, "for a time", is_likely=True)
+    if is_once(claim.relation) and claim.kind == known.kind:
+        return Verdict(True, f"{claim.relation}: {claim.value} instead of {known.value}")
+    if claim.is_event:
+        return Verdict(False, "an event")
     if claim.tense == "past":
         return Verdict(False, "told of the past")
     if claim.is_added or set(claim.relation.split()) & words("several"):
@@ -58,7 +67,7 @@ def judge(claim: Assertion, began: datetime, known: Held) -> Verdict:
         return Verdict(False, "values of two kinds")
     if claim.relation in single_relations() or claim.is_property or (claim.changed and claim.relation not in words("open")):
         return Verdict(True, f"{claim.relation}: {claim.value} instead of {known.value}")
-    return Verdict(False, "may stand together")
+    return Verdict(False, "may stand together", is_likely=claim.relation not in words("open"))
 
 
 def _are_of_one_relation(claim: Assertion, known: Held) -> bool:

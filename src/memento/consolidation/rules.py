@@ -17,6 +17,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta, tzinfo
+from functools import cache
 
 from memento.consolidation.agents import (
     NEW,
@@ -34,23 +35,31 @@ from memento.consolidation.agents import (
     Mention,
     Resolution,
     Resolved,
+    Rival,
     Skip,
     Target,
 )
 from memento.consolidation.endings import judge
 from memento.text.noise import explain_noise
 from memento.consolidation.passages import Passage, cut_note
+from memento.iris import IRI
 from memento.model import AgentKind, Entity, Note, User
 from memento.text.claims import Assertion, read_claims
 from memento.text.dates import Dated, dates, zone_of
 from memento.text.kinds import is_short_form
 from memento.text.names import mentions as find_mentions
 from memento.text.sentences import introduced, split_read
-from memento.text.tables import word_set
-from memento.text.words import normal
+from memento.text.tables import LEXICON, load, word_set
+from memento.text.words import MONTHS, normal
 
 _SMALL = word_set("of the and for de di von van der")
 _DAY = timedelta(days=1)
+
+
+@cache
+def correction_phrases() -> tuple[str, ...]:
+    """Return the phrases that say that something told before was never true."""
+    return tuple(load(LEXICON / "claims.toml")["correcting"].split("|"))
 
 
 class RuleAgents:
@@ -104,7 +113,7 @@ def _draft_passage(passage: Passage, mentions: Sequence[Mention], note: Note, us
     claims = attach_claims(passage.text, mentions, note.at, zone)
     named = [mention.name for mention in mentions if _occurs(mention, passage.text)]
     mine = any(claim.owner == USER for claim in claims) or not named or _FIRST_PERSON.search(passage.text)
-    _, corrects = introduced(passage.text)
+    corrects = introduced(passage.text)[1] or any(phrase in passage.text.lower() for phrase in correction_phrases())
     valid_at, event_at, until = _date_passage(passage, claims, note, zone)
     name = next((claim.value for claim in claims if claim.owner == USER and claim.relation == "name"), None)
     return Draft(
@@ -145,7 +154,10 @@ def attach_claims(text: str, mentions: Sequence[Mention], at: datetime, zone: tz
         owner, relation, topic = _place_owner(claim, spellings, known)
         if claim.relation in ("", "be") and not claim.value:
             continue
-        claims.append(replace(claim, owner=owner, relation=relation, topic=topic))
+        is_property = claim.is_property or (
+            relation == topic != "" and claim.relation.startswith("be") and claim.kind in ("time", "number")
+        )
+        claims.append(replace(claim, owner=owner, relation=relation, topic=topic, is_property=is_property))
         if claim.kind == "name":
             known[owner, relation] = claim.value
     return tuple(_date_claims(claims, text, at, zone))
@@ -167,21 +179,51 @@ def _place_owner(
             return spellings.get(name.casefold(), name), relation, topic
         return inner, f"{outer} {relation}", f"{outer} {topic}".strip()
     thing = owner.casefold()
-    return USER, thing if relation == "be" else f"{thing} {relation}", f"{thing} {topic}".strip()
+    if relation == "be" or (relation.startswith("be ") and len(relation.split()) == 2):  # "choir is on Thursdays"
+        return USER, thing, thing
+    return USER, f"{thing} {relation}", thing
 
 
 def _date_claims(claims: Sequence[Assertion], text: str, at: datetime, zone: tzinfo) -> Iterator[Assertion]:
     """Yield the claims with the times from which and until which they hold, where their sentences say so."""
     for claim in claims:
         ahead = claim.tense != "past" and (claim.tense == "future" or claim.mood == "plan" or claim.changed or bool(claim.until))
-        since = _read_time(f"since {claim.since}", at, zone, "future" if ahead else "past") if claim.since else None
+        ahead = ahead or (claim.since.startswith("from") and claim.tense == "present")
+        since = _read_time(claim.since, at, zone, "future" if ahead else "past") if claim.since else None
         until = _read_time(f"until {claim.until}", at, zone, "future") if claim.until else None
+        if since is None and until is None and (span := _read_span(sentence_around(text, claim), at, zone, claim.tense)):
+            since, until = span
         if since is None and claim.when and (claim.mood == "plan" or (claim.tense == "present" and (claim.is_event or claim.changed))):
             since = _read_time(claim.when, at, zone, "future")
             since = since if since and since > at else None
         if claim.mood == "plan" and since is not None and claim.is_announced:
             claim = replace(claim, mood="fact")  # it is settled, for that day
         yield replace(claim, begins=since, stops=until)
+
+
+def sentence_around(text: str, claim: Assertion) -> str:
+    """Return the line or sentence of a passage in which a claim stands."""
+    start = max(text.rfind("\n", 0, claim.start), text.rfind(". ", 0, claim.start)) + 1
+    ends = [end for mark in ("\n", ". ") if (end := text.find(mark, claim.end)) >= 0]
+    return text[start : min(ends, default=len(text))]
+
+
+def _read_span(words: str, at: datetime, zone: tzinfo, tense: str) -> tuple[datetime, datetime] | None:
+    """Read "from 5 to 23 May", "5–23 May": when something begins and stops."""
+    match = _SPAN.search(words)
+    if match is None:
+        return None
+    month = match["month"]
+    leaning = "past" if tense == "past" else "future"
+    first = _read_time(f"on {match['first']} {match['other'] or month}", at, zone, leaning)
+    last = _read_time(f"on {match['last']} {month}", at, zone, leaning)
+    return (first, last + _DAY) if first and last and first < last else None
+
+
+_SPAN = re.compile(
+    rf"\b(?P<first>\d{{1,2}})\s*(?P<other>{'|'.join(MONTHS)})?\s*(?:to|–|-|until|till)\s*(?P<last>\d{{1,2}})\s*(?P<month>{'|'.join(MONTHS)})\b",
+    re.IGNORECASE,
+)
 
 
 def _read_time(words: str, at: datetime, zone: tzinfo, leaning: str) -> datetime | None:
@@ -323,19 +365,26 @@ def decide(drafts: Sequence[Draft], existing: Sequence[Existing], note: Note) ->
 
     One claim is ended once, by the first claim that ends it; nothing ends a piece of the same note.
     """
-    ended: set[str] = set()
+    ended: set[IRI] = set()
     decisions: list[Decision] = []
     for at, draft in enumerate(drafts):
         if skip := _skip(draft, drafts[:at], existing, note):
             decisions.append(skip)
             continue
+        first = min((one.since for one in _others(existing, note) if draft.corrects and _corrects(draft, one)), default=None)
+        if first is not None:  # what corrects a value holds for every time for which it was told
+            draft = replace(draft, valid_at=first, claims=tuple(replace(one, begins=first) for one in draft.claims))
         targets: list[Target] = []
+        rivals: dict[IRI, Rival] = {}
         for claim in draft.claims:
             began = claim.begins or draft.valid_at or note.at
             for held in _others(existing, note):
                 if held.iri in ended or (held.until is not None and held.until <= began):
                     continue
                 verdict = judge(claim, began, held)
+                if verdict.is_likely and len(rivals) < _MOST_RIVALS:
+                    reason = f"{claim.relation}: {claim.value}, and {held.value}"
+                    rivals.setdefault(held.memory, Rival(memory=held.memory, confidence=_LIKELY, reason=reason))
                 if verdict.ends:
                     ended.add(held.iri)
                     mode = "correction" if draft.corrects else "state-change"
@@ -350,8 +399,23 @@ def decide(drafts: Sequence[Draft], existing: Sequence[Existing], note: Note) ->
                             rule="claims",
                         )
                     )
-        decisions.append(Invalidate(draft=draft, targets=tuple(targets)) if targets else Add(draft=draft))
+        left = tuple(rival for rival in rivals.values() if rival.memory not in {one.memory for one in targets})
+        decisions.append(
+            Invalidate(draft=draft, targets=tuple(targets), rivals=left) if targets else Add(draft=draft, rivals=left)
+        )
     return decisions
+
+
+def _corrects(draft: Draft, held: Held) -> bool:
+    """Tell whether a correction gives a known claim another value."""
+    return any(judge(one, held.since, held).ends for one in draft.claims)
+
+
+_LIKELY = 0.5
+"""The confidence of two values of one relation of one owner that nothing says to be one at a time."""
+
+_MOST_RIVALS = 3
+"""The most rivals of one memory; what many have in common is a habit."""
 
 
 def _others(existing: Sequence[Existing], note: Note) -> Iterator[Held]:

@@ -309,7 +309,7 @@ def score_meaning(vectors: Vectors, view: View, nodes: Ids | None = None) -> Sig
     channel=True,
     kinds=("meaning", "conversation"),
 )
-def score_window(meaning: Signal, view: View, nodes: Ids | None = None) -> Signal:
+def score_window(meaning: Signal, vectors: Vectors, view: View, nodes: Ids | None = None) -> Signal:
     """
     Return the cosine of the question with the sum of three turns' vectors; equal to `meaning` outside of conversations.
 
@@ -317,6 +317,8 @@ def score_window(meaning: Signal, view: View, nodes: Ids | None = None) -> Signa
     turn.
     """
     found = meaning.copy() if nodes is None else spread(nodes, meaning[nodes], view)
+    here = np.flatnonzero(found > 0)
+    found[here] = np.maximum(view.indexes.vectors["memory"].first_cosines(here, vectors), 0.0)
     for passages in view.passages():
         turns = passages.turn_nodes() if nodes is None else nodes[passages.session_of(nodes) >= 0]
         neighbours = passages.neighbours(turns)

@@ -179,7 +179,7 @@ class Likeness:
 def compare(question: Question, nodes: Sequence[int]) -> Likeness:
     """Compare some memories with each other and with the question, by their vectors and by its words."""
     view = question.view
-    vectors = view.indexes.vectors["memory"].nearest_rows(nodes, question.vectors)
+    vectors = view.indexes.vectors["memory"].vectors(nodes)
     near = (question.vectors @ vectors.T).max(axis=0, initial=0.0)
     postings = [passages.context for passages in view.passages()]
     count = sum(map(len, postings))

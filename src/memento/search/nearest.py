@@ -173,6 +173,10 @@ class VectorIndex:
                 np.maximum.at(best, owner, scores)
         return best
 
+    def first_cosines(self, nodes: Sequence[int] | Ids, asked: Vectors) -> Values:
+        """Return (len(nodes),) the best cosine of the first vector of a node, that of its whole text, to any row of `asked` (w, d)."""
+        return _products(self.vectors(nodes), asked)
+
     def search(self, asked: Vectors, k: int, inside: Mask) -> tuple[Ids, Values]:
         """
         Return the `k` nodes allowed by `inside` (ids,) whose best window is nearest to any row of `asked` (w, d).

@@ -40,7 +40,6 @@ SUBJECTS = frozenset(("nsubj", "nsubjpass", "csubj"))
 FIRST_NAMES_LOWER = frozenset(name.lower() for name in FIRST_NAMES)
 FIRST_PERSON = frozenset("i we me us my our mine ours myself ourselves user im ive".split())
 THIRD_PERSON = frozenset("he she him her his hers himself herself".split())
-PLURAL = frozenset("they them their theirs it its this that these those".split())
 TIME_PREPOSITIONS = frozenset("since until till from by during for before after".split())
 
 
@@ -125,6 +124,17 @@ def single_relations() -> frozenset[str]:
     return frozenset(load(LEXICON / "claims.toml")["single"].split("|"))
 
 
+def is_once(relation: str) -> bool:
+    """
+    Tell whether something happens once to its owner, so that another value contradicts: being founded, born, made by somebody.
+
+    >>> is_once("found in"), is_once("write by"), is_once("buy")
+    (True, True, False)
+    """
+    first, _, last = relation.rpartition(" ")
+    return last == "by" or first in words("once")
+
+
 def fold(relation: str) -> str:
     """
     Return the name of a relation: the one that its equals fold into.
@@ -139,22 +149,93 @@ def read_claims(text: str, names: Sequence[str] = ()) -> list[Assertion]:
     """
     Read the claims of a passage, in the order of their words.
 
+    A line is read by itself, and so is the clause behind a label ("ADR-007: hosting moves to Fly.io").
+
     Args:
         names: names that are known to stand in it, which helps where the tagger takes one for a word.
+
+    >>> [(one.owner, one.relation, one.value) for one in read_claims("My boss is Ana Ruiz.")]
+    [('USER', 'boss', 'Ana Ruiz')]
     """
-    return claims_of(parse(text), names)
-
-
-def claims_of(doc: Doc, names: Sequence[str] = ()) -> list[Assertion]:
-    """Read the claims of a parsed passage, in the order of their words."""
     context = _Context(names=frozenset(name.casefold() for name in names))
     found: list[Assertion] = []
-    for at, sentence in enumerate(doc.sents):
+    number = 0
+    for start, end in _find_lines(text):
+        line = text[start:end]
+        claims, number = _read_line(line, start, number, context)
+        found += claims
+    return found
+
+
+_BULLET = re.compile(r"\s*(?:(?:[-*•–>]|\d{1,2}[.)]|#{1,6})\s+)*")
+_LABEL = re.compile(r"(?P<label>[^\s:.!?;,][^:.!?;,\n]{0,40}):\s+(?=\S)")
+
+
+def _find_lines(text: str) -> list[tuple[int, int]]:
+    """Find the spans of the lines of a text, without the bullets before them."""
+    found, start = [], 0
+    for line in text.splitlines(keepends=True):
+        bullet = _BULLET.match(line)
+        begin = start + (bullet.end() if bullet else 0)
+        if text[begin : start + len(line)].strip():
+            found.append((begin, start + len(line.rstrip())))
+        start += len(line)
+    return found
+
+
+def _read_line(line: str, start: int, number: int, context: _Context) -> tuple[list[Assertion], int]:
+    """Return the claims of one line, and the number of the next sentence."""
+    doc = parse(line)
+    label = _LABEL.match(line)
+    if label and len(label["label"].split()) <= 4:
+        rest = parse(line[label.end() :])
+        if any(token.pos_ in ("VERB", "AUX") and any(child.dep_ in SUBJECTS for child in token.children) for token in rest):
+            claims = _read_doc(rest, start + label.end(), number, context)
+            return claims, number + len(list(rest.sents))
+    claims = _read_doc(doc, start, number, context)
+    if label and not claims and len(label["label"].split()) <= 3:
+        claims = [_label_claim(label["label"], line[label.end() :], start, start + label.end(), number)]
+    return claims, number + len(list(doc.sents))
+
+
+def _label_claim(label: str, rest: str, start: int, begin: int, number: int) -> Assertion:
+    """Return the claim of a label whose value the parser cannot read: "Hrs: Tue-Fri 10-19"."""
+    value = re.split(r"[.;!?](?:\s|$)", rest, maxsplit=1)[0].strip()
+    kind: Kind = "number" if value[:1].isdigit() or value[:1] in "€$£" else "name" if value[:1].isupper() else "thing"
+    return Assertion(
+        owner=USER,
+        relation=fold(label.lower()),
+        topic=fold(label.lower()),
+        value=value,
+        start=start,
+        end=begin + rest.index(value) + len(value),
+        sentence=number,
+        kind=kind,
+        is_property=True,
+    )
+
+
+def _read_doc(doc: Doc, start: int, number: int, context: _Context) -> list[Assertion]:
+    """Read the claims of a parsed line that begins at `start` in the passage."""
+    found: list[Assertion] = []
+    for at, sentence in enumerate(doc.sents, start=number):
+        if sentence.text.startswith("["):
+            continue  # a caption or a placeholder, nobody's words
         adds = any(token.lower_ in words("adding") for token in sentence)
         for claim in _claims_of_sentence(sentence, at, context):
-            claim = replace(claim, is_added=adds)
-            found += [claim, *_results_of(claim)]
+            if claim.owner and claim.mood not in ("question", "command") and _says_something(claim):
+                claim = replace(claim, is_added=adds, start=claim.start + start, end=claim.end + start)
+                found += [claim, *_results_of(claim)]
     return found
+
+
+_EMPTY = frozenset("it this that these those them him her who what which whom someone somebody something anything everything one each".split())
+
+
+def _says_something(claim: Assertion) -> bool:
+    """Tell whether a claim has a value that means something by itself, or ends something."""
+    value = claim.value.lower()
+    return bool(claim.ends or claim.instead or claim.is_over) or (bool(value) and value not in _EMPTY and value != "each other")
 
 
 def _results_of(claim: Assertion) -> Iterator[Assertion]:
@@ -171,6 +252,8 @@ def _claims_of_sentence(sentence: Span, at: int, context: _Context) -> Iterator[
                 yield replace(claim, mood="question") if asks else claim
         elif token.dep_ == "ROOT":
             yield from _of_label(token, sentence, at, context)
+        if token.i == sentence.start:
+            yield from _of_return(token, at)
         if token.dep_ == "appos" and token.head.pos_ == "NOUN" and token.pos_ == "PROPN" and token.head.dep_ != "ROOT":
             yield from _of_apposition(token, at, context)
 
@@ -205,12 +288,12 @@ def _owner_of(token: Token, context: _Context) -> str:
         return USER
     if lower in ("who", "that", "which") and token.head.dep_ == "relcl":
         return _owner_of(token.head.head, context)
+    if token.pos_ in ("VERB", "AUX", "ADV", "ADP", "INTJ", "PUNCT"):
+        return ""
     if token.pos_ == "PRON":
         if lower in THIRD_PERSON:
             return context.people[-1] if context.people else ""
-        if lower in PLURAL:
-            return context.thing
-        return ""
+        return context.thing if lower in ("it", "its", "this", "that") else ""
     named = next((child for child in token.children if child.dep_ == "appos" and child.pos_ == "PROPN"), None)
     if _is_name(token):
         return _name(token)
@@ -226,6 +309,15 @@ def _plain(token: Token) -> str:
     """Return a noun with what it is made of, without its article: "the Falcon deploy" → "Falcon deploy"."""
     first = min((child.i for child in token.lefts if child.dep_ in ("compound", "amod", "nummod", "nmod")), default=token.i)
     return token.doc[first : token.i + 1].text
+
+
+def _core(token: Token) -> Token:
+    """Return the name behind a noun that only says its kind: "the city of Rome" → Rome."""
+    if token.lemma_.lower() in words("kinds"):
+        for child in token.children:
+            if child.dep_ == "prep" and child.lower_ == "of":
+                return next((inner for inner in child.children if inner.dep_ == "pobj"), token)
+    return token
 
 
 def _possession(noun: Token, context: _Context) -> tuple[str, str]:
@@ -261,15 +353,18 @@ def _relation_of(noun: Token) -> str:
     return " ".join([*parts, lemma])
 
 
-def _default_owner(noun: Token, context: _Context) -> str:
+def _default_owner(noun: Token, value_kind: Kind, context: _Context) -> str:
     """
     Return whose a noun without a possessor is.
 
     What the clause before was about owns a role ("The new manager is Douwe" after a sentence about Joost); else it is the writer's.
     """
-    if any(child.dep_ == "det" and child.lower_ in ("a", "an", "any", "some", "every", "no") for child in noun.children):
+    determiner = next((child.lower_ for child in noun.children if child.dep_ == "det"), "")
+    if determiner and determiner not in ("the", "this", "that"):
         return ""
-    if context.last != USER and noun.lemma_.lower() in words("relational"):
+    if not determiner and (noun.tag_ == "NNS" or value_kind == "thing"):
+        return ""  # "pets are family" is nobody's
+    if context.last != USER and noun.lemma_.lower() in words("people") | words("possessions"):
         return context.last
     return USER
 
@@ -294,12 +389,16 @@ def _subject_of(verb: Token) -> Token | None:
 
 
 def _of_predicate(verb: Token, sentence: Span, at: int, context: _Context) -> Iterator[Assertion]:
-    if verb.dep_ in ("xcomp",) and verb.head.lemma_ in words("stopping") | words("starting") | words("continuing") | {"use", "have", "get", "need", "want", "like", "plan", "hope", "try", "intend", "decide"}:
-        pass  # read with the governing verb's mood below
+    if verb.tag_ == "VBG" and verb.dep_ in ("ccomp", "acl") and not any(child.dep_ == "aux" for child in verb.children):
+        return  # "two articles going"
+    if verb.dep_ in ("acl", "advcl", "csubj", "csubjpass", "pcomp") and not any(child.dep_ in SUBJECTS for child in verb.children):
+        return  # "to see the museum", "making sure": no clause of its own
     subject = _subject_of(verb)
     own = next((child for child in verb.children if child.dep_ in SUBJECTS), None)
     mood, polarity, tense, changed = _how(verb)
     if subject is None:
+        if any(child.lower_ == "let" for child in (verb, verb.head)):
+            return
         if verb.dep_ != "ROOT" and not (verb.dep_ in ("conj", "ccomp", "dep", "parataxis")):
             return
         if verb.tag_ == "VB" and not any(child.dep_ == "aux" for child in verb.children):
@@ -326,14 +425,17 @@ def _of_predicate(verb: Token, sentence: Span, at: int, context: _Context) -> It
     found: list[Assertion] = []
     if verb.lemma_ in words("copulas"):
         found = list(_of_copula(verb, subject, base, context))
-    elif verb.lemma_ in words("naming") and any(child.dep_ == "oprd" for child in verb.children) and subject is not None:
+    elif verb.lemma_ in words("naming") and any(child.dep_ == "oprd" for child in verb.children) and subject is not None and subject.dep_ == "nsubjpass":
         value = next(child for child in verb.children if child.dep_ == "oprd")
         found = [_noun_claim(subject, value, base, context)]
     elif subject is not None and (claim := _of_shift(verb, subject, base, context)):
         found = [claim]
+    elif claim := _of_shifted_object(verb, base, context):
+        found = [claim]
     elif verb.dep_ != "xcomp" or mood != "fact" or verb.head.lemma_ in words("stopping") | words("starting") | {"use"}:
         found = list(_of_frame(verb, base, context))
     yield from found
+    context.thing = next((claim.value for claim in found if claim.kind == "name" and claim.relation != "name"), context.thing)
     if own is not None:
         _remember_subject(own, found[0].owner if found else owner, context)
     elif subject is None and owner == USER:
@@ -351,12 +453,11 @@ def _remember_subject(subject: Token, owner: str, context: _Context) -> None:
         name = _name(named)
         context.people.append(name)
         context.last = name
-        context.thing = name
         return
     described = _owner_of(subject, context)
     if "'s " in described:
         context.people.append(described)
-        context.last = described if subject.lemma_.lower() in words("relational") else context.last
+        context.last = described if subject.lemma_.lower() in words("people") else context.last
     context.thing = described
 
 
@@ -373,7 +474,7 @@ def _how(verb: Token) -> tuple[Mood, bool, Literal["past", "present", "future"],
     changed = False
     tense: Literal["past", "present", "future"] = "past" if verb.tag_ in ("VBD", "VBN") else "present"
     auxiliaries = [child for child in verb.children if child.dep_ in ("aux", "auxpass")]
-    if any(child.lemma_ in ("have", "'ve") and child.tag_ != "VBD" for child in auxiliaries):
+    if any((child.lemma_ in ("have", "'ve") or child.lower_ in ("'s", "’s")) and child.tag_ != "VBD" for child in auxiliaries):
         tense = "present"
     elif any(child.tag_ == "VBD" for child in auxiliaries):
         tense = "past"
@@ -386,6 +487,10 @@ def _how(verb: Token) -> tuple[Mood, bool, Literal["past", "present", "future"],
             mood, tense = "plan", "future"
         elif child.lower_ in ("would", "could", "might", "may", "should", "must", "'d", "can") and child.tag_ == "MD":
             mood = "possible" if child.lower_ != "can" else mood
+    if tense == "present" and mood == "fact" and any(
+        child.dep_ == "prep" and child.lower_ == "by" and any(_is_time(inner) for inner in child.subtree) for child in verb.children
+    ):
+        mood, tense = "plan", "future"  # "jobs go to RabbitMQ by the end of the summer"
     for child in verb.children:
         if child.dep_ == "neg" or child.lower_ in ("no", "never", "hardly") and child.dep_ in ("advmod", "neg"):
             polarity = False
@@ -393,12 +498,12 @@ def _how(verb: Token) -> tuple[Mood, bool, Literal["past", "present", "future"],
             changed = True
         if child.lower_ == "longer" and any(inner.lower_ == "no" for inner in child.children):
             polarity, changed = False, True
-        if child.dep_ == "mark" and child.lower_ in ("if", "unless", "whether", "supposing"):
+        if child.dep_ == "mark" and child.lower_ in words("conditional"):
             mood = "condition"
         if child.dep_ == "dobj" and any(inner.lower_ in ("no", "neither") and inner.dep_ == "det" for inner in child.children):
             polarity = False
     head = verb.head
-    while head is not verb and verb.dep_ in ("xcomp", "ccomp", "conj", "advcl", "pcomp", "acl"):
+    while head != verb and verb.dep_ in ("xcomp", "ccomp", "conj", "advcl", "pcomp", "acl"):
         if verb.dep_ in ("xcomp", "pcomp", "acl"):
             if head.lemma_ in words("stopping"):
                 polarity, changed, tense = not polarity, True, "present"
@@ -434,10 +539,12 @@ def _dates_of(verb: Token) -> tuple[str, str]:
     """Return the words after "since" or "from", and after "until", of a clause."""
     since = until = ""
     for child in verb.subtree:
+        if child.dep_ == "mark" and child.head == verb:
+            continue  # it says when something else holds
         if child.dep_ in ("prep", "mark") and child.lower_ in ("since", "from", "as"):
-            if child.head is verb or child.head.head is verb:
+            if child.head == verb or child.head.head == verb:
                 text = _time_text(child)
-                since = since or text
+                since = since or (f"{child.lower_} {text}" if text else "")
         if child.lower_ in ("until", "till", "til") and child.dep_ in ("prep", "mark"):
             until = until or _time_text(child)
     return since, until
@@ -499,32 +606,35 @@ def _phrase(token: Token) -> tuple[int, int]:
 
 
 def _text_of(token: Token) -> str:
+    if token.pos_ == "PROPN" and not any(child.dep_ == "prep" and child.lower_ in ("of", "and") for child in token.children):
+        return token.doc[min(_phrase(token)[0], token.i) : token.i + 1].text.strip(" .,;:!")
     left, right = _phrase(token)
     return token.doc[left : right + 1].text.strip(" .,;:!")
 
 
-def _with_value(base: Assertion, value: Token, **changes: object) -> Assertion:
-    _, right = _phrase(value)
+def _with_value(base: Assertion, value: Token) -> Assertion:
+    left, right = _phrase(value)
     end = value.doc[right].idx + len(value.doc[right])
-    start = min(base.start, value.doc[_phrase(value)[0]].idx)
-    return replace(base, value=_text_of(value), start=start, end=max(base.end, end), kind=_kind(value), **changes)  # type: ignore[arg-type]
+    start = min(base.start, value.doc[left].idx)
+    core = _core(value)
+    return replace(base, value=_text_of(core), start=start, end=max(base.end, end), kind=_kind(core))
 
 
 def _of_copula(verb: Token, subject: Token | None, base: Assertion, context: _Context) -> Iterator[Assertion]:
     values = [child for child in verb.children if child.dep_ in ("attr", "acomp", "oprd")]
     if not values:
-        values = [child for child in verb.children if child.dep_ in ("prep", "advmod", "npadvmod") and child.i > verb.i and child.lower_ not in words("change") | {"since", "until", "till", "from"}][:1]
+        values = [child for child in verb.children if child.dep_ in ("prep", "advmod", "npadvmod") and child.i > verb.i and (child.dep_ == "prep" or child.lower_ in words("places")) and child.lower_ not in words("change") | {"since", "until", "till", "from"}][:1]
     for value in values[:1]:
         if value.dep_ == "prep":
             inner = next((child for child in value.children if child.dep_ in ("pobj", "pcomp")), None)
             if inner is None:
                 continue
-            if subject is not None and _is_role(subject):
+            if subject is not None and _is_role(subject) and not _is_person(subject):
                 yield _noun_claim(subject, inner, base, context)
             else:
                 yield _with_value(replace(base, relation=f"be {value.lower_}"), inner)
             continue
-        if subject is not None and _is_role(subject):
+        if subject is not None and _is_role(subject) and (not _is_person(subject) or _kind(value) == "name"):
             yield _noun_claim(subject, value, base, context)
             continue
         if value.pos_ in ("NOUN", "PROPN") and subject is not None:
@@ -567,6 +677,11 @@ def _of_copula(verb: Token, subject: Token | None, base: Assertion, context: _Co
         yield _with_value(replace(base, relation="be"), value)
 
 
+def _is_person(noun: Token) -> bool:
+    """Tell whether a noun is a role of a person, who has many properties at a time: "Dad is home" says nothing of who Dad is."""
+    return noun.lemma_.lower() in words("people")
+
+
 def _is_role(subject: Token) -> bool:
     """Tell whether a subject is a noun that stands for a property of somebody: "my boss", "the rent", "standup"."""
     return subject.pos_ == "NOUN" and not _is_name(subject) and not any(child.dep_ == "appos" and child.pos_ == "PROPN" for child in subject.children)
@@ -574,13 +689,11 @@ def _is_role(subject: Token) -> bool:
 
 def _noun_claim(subject: Token, value: Token, base: Assertion, context: _Context) -> Assertion:
     """Return the claim that a noun has a value: "the rent is 1,250"."""
-    if subject.pos_ == "PROPN":
-        return _with_value(replace(base, relation="name"), value)
+    if _is_name(subject):
+        return _with_value(replace(base, owner=_name(subject), relation="name", changed=True), value)
     possessor, relation = _possession(subject, context)
     renewed = any(child.lower_ in ("new", "current", "latest", "temporary") for child in subject.children)
-    owner = possessor or (_default_owner(subject, context))
-    if not possessor and not owner:
-        owner = ""
+    owner = possessor or _default_owner(subject, "name" if value.dep_ == "pobj" else _kind(value), context)
     topic = fold(relation)
     claim = _with_value(replace(base, owner=owner, relation=topic, topic=topic, changed=base.changed or renewed), value)
     if value.lemma_.lower() in words("over") or value.lower_ in words("over"):
@@ -600,13 +713,31 @@ def _of_shift(verb: Token, subject: Token, base: Assertion, context: _Context) -
         return replace(base, owner=owner or USER, relation=verb.lemma_.lower(), topic=topic, value=topic, is_event=True, is_over=True)
     particle = next((child.lower_ for child in verb.children if child.dep_ in ("prt", "advmod") and child.lower_ in ("up", "down", "forward")), "")
     lemma = f"{verb.lemma_} {particle}".strip()
-    if not {lemma, verb.lemma_} & words("shifting") or not _is_role(subject):
+    if not {lemma, verb.lemma_} & words("shifting") or not subject.pos_.startswith(("NOUN", "PROPN")):
         return None
     targets = [o for child in verb.children if child.dep_ == "prep" and child.lower_ in ("to", "for", "at") for o in child.children if o.dep_ == "pobj"]
     if not targets:
         return None
+    if _kind(targets[0]) in ("name", "thing") and not passive:
+        return None  # "the old contact went to Faro"
+    if _is_name(subject):
+        name = _name(subject)
+        base = replace(_with_value(base, targets[0]), owner=USER, relation=name.lower(), topic=name.lower())
+        return replace(base, changed=True, tense="present", is_property=True)
     claim = _noun_claim(subject, targets[0], base, context)
     return replace(claim, changed=True, tense="present", is_event=False)
+
+
+def _of_shifted_object(verb: Token, base: Assertion, context: _Context) -> Assertion | None:
+    """Return the claim that somebody gives a noun another value: "he raises the rent to 1,020"."""
+    noun = next((child for child in verb.children if child.dep_ == "dobj" and _is_role(child)), None)
+    if noun is None or verb.lemma_ not in words("shifting") or base.mood not in ("fact", "plan"):
+        return None
+    for preposition in [child for part in (verb, noun) for child in part.children if child.dep_ == "prep" and child.lower_ == "to"]:
+        value = next((child for child in preposition.children if child.dep_ == "pobj"), None)
+        if value is not None and _kind(value) in ("number", "time"):
+            return replace(_noun_claim(noun, value, base, context), changed=True, tense="present", is_event=False)
+    return None
 
 
 def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Assertion]:
@@ -632,7 +763,8 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
     is_event = lemma in words("events") or (base.tense == "past" and base.mood == "fact" and lemma not in ("live", "work", "have", "own", "use"))
     base = replace(base, is_event=is_event)
     for conjunct_object in objects[:1]:
-        heads = [conjunct_object, *[c for c in conjunct_object.conjuncts if c.pos_ in ("NOUN", "PROPN", "NUM")]]
+        same = ("PROPN",) if conjunct_object.pos_ == "PROPN" else ("NOUN", "PROPN", "NUM")
+        heads = [conjunct_object, *[c for c in conjunct_object.conjuncts if c.pos_ in same]]
         for head in heads:
             claim = _with_value(replace(base, relation=fold(lemma), instead=instead), head)
             if lemma in words("replacing") and claim.instead:
@@ -645,8 +777,10 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
         yield replace(claim, ends=_ends(f"{lemma} {preposition.lower_}", claim, place_times))
     elif not objects and (instead or lemma in endings()):
         yield replace(base, relation=lemma, instead=instead, ends=_ends(lemma, base, place_times))
-    elif not objects and not any(child.dep_ in ("xcomp", "ccomp") for child in verb.children):
-        yield replace(base, relation=lemma)
+    elif not objects and base.tense == "present" and (time := next((i for p, i in places if _is_time(i) and p.lower_ in ("at", "on", "in", "to")), None)) is not None:
+        yield _with_value(replace(base, relation=lemma), time)
+    elif not objects and (where := next((child for child in verb.children if child.dep_ == "npadvmod" and not _is_time(child)), None)) is not None:
+        yield _with_value(replace(base, relation=fold(f"{lemma} in")), where)
 
 
 def _ends(relation: str, claim: Assertion, places: Sequence[tuple[Token, Token]]) -> tuple[tuple[str, str], ...]:
@@ -672,11 +806,11 @@ def _of_label(token: Token, sentence: Span, at: int, context: _Context) -> Itera
     text = _text_of(value) if value is not None else sentence.doc[after[0].i : after[-1].i + 1].text
     last = value.doc[_phrase(value)[1]] if value is not None else after[-1]
     yield Assertion(
-        owner=possessor or _default_owner(token, context),
+        owner=possessor or _default_owner(token, "name", context),
         relation=fold(relation),
         topic=fold(relation),
         value=text,
-        is_property=token.tag_ in ("NN", "NNP"),
+        is_property=token.tag_ == "NN" and not _is_name(token),
         start=token.left_edge.idx,
         end=last.idx + len(last),
         sentence=at,
@@ -685,9 +819,20 @@ def _of_label(token: Token, sentence: Span, at: int, context: _Context) -> Itera
     )
 
 
+def _of_return(token: Token, at: int) -> Iterator[Assertion]:
+    """Yield the claim of a fragment that tells of a return: "Back in Ghent"."""
+    if token.lower_ != "back":
+        return
+    for child in token.children:
+        place = next((inner for inner in child.children if inner.dep_ == "pobj"), None)
+        if child.lower_ in ("in", "at", "to") and place is not None and _is_name(place):
+            base = Assertion(owner=USER, relation="live in" if child.lower_ != "at" else "work at", value="", start=token.idx, end=token.idx + 4, sentence=at)
+            yield replace(_with_value(base, place), changed=True)
+
+
 def _of_apposition(token: Token, at: int, context: _Context) -> Iterator[Assertion]:
     """Yield the claim of a role beside its name: "my sister Maria"."""
     possessor, relation = _possession(token.head, context)
-    if possessor and token.head.lemma_.lower() in words("relational"):
+    if possessor and token.head.lemma_.lower() in words("people"):
         start = token.head.left_edge.idx
         yield Assertion(owner=possessor, relation=fold(relation), value=_name(token), start=start, end=token.idx + len(token), sentence=at, kind="name")
