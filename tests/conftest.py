@@ -72,8 +72,6 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.delenv(name)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    # In an empty cache folder onnxruntime would export the model anew for every test.
-    monkeypatch.setenv("MEMENTO_EMBEDDING_RUNTIME", "torch")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

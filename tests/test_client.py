@@ -49,7 +49,6 @@ HERE_ONLY = {
     "scope",
     "add_keeper",
     "answer",
-    "exporting",
     "manifest_text",
     "on_redrawn",
     "degraded",

@@ -1361,7 +1361,7 @@ class Readiness:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """The contents of the service and its state."""
+    """The contents of the service and its state. It is `ready` once a service has warmed up; without a service it always is."""
 
     version: str
     home: str

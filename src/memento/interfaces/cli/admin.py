@@ -430,10 +430,11 @@ def _announce(address: str) -> None:
 
     console = Console(highlight=False, soft_wrap=True)
     console.print(f"[bold]Memento[/bold] is ready at {address}")
-    console.print(f"  memory  {address}/memory")
+    console.print(f"  chat    {address}/v1       the base URL of your chat app: its questions get their memories")
+    console.print(f"  MCP     {address}/mcp      the address for MCP clients (or run memento connect NAME)")
+    console.print(f"  pages   {address}/         look, correct, forget; /docs explains")
     console.print(f"  SPARQL  {address}/sparql")
-    console.print(f"  health  {address}/health")
-    console.print(f"  docs    {address}/docs")
+    console.print(f"  REST    {address}/memory   /health says how it is")
 
 
 @main.group("store")

@@ -95,7 +95,6 @@ def open_memory(chosen: Chosen, command: str, configured: Settings | None = None
 
     # The notice already says what is logged. Without a handler, Python would print the bare name of the event.
     logging.getLogger("memento").addHandler(logging.NullHandler())
-    show_export(chosen)
     settings = configured or chosen.settings()
     wait_s = settings.server.lock_wait_s
     with bar("Making the indexes") as progress:
@@ -113,31 +112,6 @@ def open_memory(chosen: Chosen, command: str, configured: Settings | None = None
         chosen.tell(str(memento.degraded))
     memento.on_notice = chosen.tell
     return memento
-
-
-def show_export(chosen: Chosen) -> None:
-    """Show progress on stderr while the model is prepared at its first use on this machine."""
-    import logging
-
-    task = "Preparing the model, once on this machine"
-    shown = ExitStack()
-    progress: Progress | None = None
-
-    def show_step(record: logging.LogRecord) -> bool:
-        nonlocal progress
-        if record.msg != "embedding.exporting":
-            shown.close()
-        elif sys.stderr.isatty():
-            progress = progress or shown.enter_context(bar(task))
-            if progress:
-                progress(vars(record)["step"] - 1, vars(record)["of"])
-        else:
-            chosen.tell(f"{task} …")
-        return True
-
-    logger = logging.getLogger("memento.search.minilm")
-    logger.filters[:] = [show_step]
-    logger.setLevel(logging.INFO)
 
 
 def running(chosen: Chosen) -> Client | None:
