@@ -9,7 +9,7 @@ state: no note is understood twice. A retired memory ends when its successor beg
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -92,6 +92,8 @@ class Understanding:
     alike: Mapping[str, Sequence[tuple[IRI, float]]] = field(default_factory=dict)
     """The memories to link with each new memory, by its text, and their cosines; from `alike_from` on they are similar."""
     alike_from: float = 1.0
+    described: Mapping[IRI, str] = field(default_factory=dict)
+    """The present descriptions of the entities of the written graph to which the model gives a better one."""
 
     @property
     def note(self) -> Note:
@@ -144,6 +146,7 @@ def build_change(understood: Understanding) -> tuple[Change, Noted]:
         + link_turns(understood.task)
         + endings
         + _change_user_of(memories, understood)
+        + _change_descriptions({iri for _, memory in memories for iri in memory.about}, understood)
     )
     written += finish_run(understood, "done", [memory.iri for _, memory in memories], understood.unread)
     against = dict.fromkeys(old for _, _, old, _ in contradicted[::2] if isinstance(old, IRI))
@@ -454,6 +457,32 @@ def _change_user_of(memories: Sequence[tuple[Add | Invalidate, Memory]], underst
         is_new=understood.user_is_new,
         is_met=is_met,
         scope=understood.scope,
+    )
+
+
+def _change_descriptions(about: Set[IRI], understood: Understanding) -> Change:
+    # Only of what a memory is about: forgetting the memory then takes its words out of the description again.
+    graph, most = understood.scope.graph, understood.longest_description
+    better = {one.entity: one.description for one in understood.resolutions if one.entity and one.description}
+    changed = {
+        iri: (old, new)
+        for iri, old in understood.described.items()
+        if iri in better and iri in about and (new := cut_description(better[iri], most)) != old
+    }
+    return Change(
+        tuple((iri, MEM.description, new, graph) for iri, (_, new) in changed.items()),
+        tuple((iri, MEM.description, old, graph) for iri, (old, _) in changed.items() if old),
+    )
+
+
+def load_described(understood: Understanding, parts: Backends) -> Understanding:
+    """Load the present descriptions that a model's better ones replace; entities of other graphs are left alone."""
+    matched = [one.entity for one in understood.resolutions if one.entity and one.description]
+    if understood.agent.kind != "model" or not matched:
+        return understood
+    known = parts.indexes.read(matched, [understood.scope.graph])
+    return replace(
+        understood, described={one.iri: one.first(MEM.description) for one in known if one.first(MEM.entityType)}
     )
 
 

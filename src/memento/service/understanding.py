@@ -21,6 +21,7 @@ from memento.consolidation.write import (
     Understanding,
     build_change,
     describe_understanding,
+    load_described,
     raise_if_invalid,
     refresh_retirable,
 )
@@ -317,7 +318,7 @@ def _write(understood: Understanding, service: Service) -> Noted | None:
     if task.run is None and (earlier := find_earlier_note(task.note, task.scope, service.stores)):
         return earlier
     placed = replace(understood, task=place_in_session(link_to_whole(task, service.stores), service.stores))
-    written, noted = build_change(refresh_retirable(placed, service.stores))
+    written, noted = build_change(load_described(refresh_retirable(placed, service.stores), service.stores))
     if written.adds or written.removes:
         service.stores.commit(written, task.scope)
     return noted
