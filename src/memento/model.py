@@ -1634,7 +1634,8 @@ class Imported:
     The result of an import. `notes` has one entry for each row, in order: its note, or None if it was skipped.
 
     `pending` of them are stored and not yet understood, `verbatim` are stored word for word, since they could not be parsed,
-    `known` were already stored under their keys. `redacted` counts the redacted secrets by kind.
+    `known` were already stored under their keys. `redacted` counts the redacted secrets by kind. `refused` names the rows that could
+    not be read, each with its line and what is wrong with it; they are not counted otherwise.
     """
 
     notes: tuple[IRI | None, ...]
@@ -1645,6 +1646,7 @@ class Imported:
     verbatim: int = 0
     known: int = 0
     redacted: Mapping[str, int] = field(default_factory=dict)
+    refused: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
