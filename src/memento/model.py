@@ -1051,6 +1051,15 @@ class Retired:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Contradiction:
+    """A current memory that contradicts a returned one; `confidence` is 1, or that both cannot be true, from 0.5 on."""
+
+    iri: IRI
+    content: str
+    confidence: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """
     A name that led to a memory, and the signal. `subject`: the question names it. `link`: the memory `via` mentions it and this one
@@ -1080,6 +1089,7 @@ class Recalled:
     `relevance` is how certainly it answers the question, 0..1; None if the gate was off (`gate=false`). It stands for `count`
     memories that say the same: if there are several, `notes` are the notes of all, its own first, and `merged` the others. An
     explained memory has `why`, the contribution of each signal to the score, largest first, and `path`, the names that led to it.
+    `contradicts` are current memories that cannot be true together with it, as `disputes` has them.
     """
 
     rank: int
@@ -1100,6 +1110,7 @@ class Recalled:
     tags: tuple[str, ...] = ()
     why: dict[str, float] = field(default_factory=dict)
     path: tuple[Step, ...] = ()
+    contradicts: tuple[Contradiction, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1634,8 +1645,8 @@ class Imported:
     The result of an import. `notes` has one entry for each row, in order: its note, or None if it was skipped.
 
     `pending` of them are stored and not yet understood, `verbatim` are stored word for word, since they could not be parsed,
-    `known` were already stored under their keys. `redacted` counts the redacted secrets by kind. `refused` names the rows that could
-    not be read, each with its line and what is wrong with it; they are not counted otherwise.
+    `known` were already stored under their keys. `redacted` counts the redacted secrets by kind. `refused` names the rows that
+    could not be read, each with its line and what is wrong with it; they are not counted otherwise.
     """
 
     notes: tuple[IRI | None, ...]

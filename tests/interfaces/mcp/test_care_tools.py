@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable
+from datetime import date
 from typing import Any
 
 import anyio
@@ -13,6 +14,7 @@ from mcp import Client
 from doors import text_of
 from memento.interfaces.mcp import catalogue
 from memento.python import Memento
+from memento.retrieval.render import as_list, as_text, as_xml
 
 Json = dict[str, Any]
 Call = Callable[..., Awaitable[Json]]
@@ -196,3 +198,21 @@ def test_a_standing_page_is_a_resource(memory: Memento, address: str) -> None:
             return json.dumps([one.model_dump(mode="json") for one in read.contents])
 
     assert "USER plays the lute." in anyio.run(run)
+
+
+def test_a_recall_says_what_contradicts_a_memory(memory: Memento, address: str) -> None:
+    memory.note("Dr Lund looks after the goats.", namespace="goats")
+    memory.note("Dr Ferrar looks after the goats.", namespace="goats")
+    first, second = "Dr Lund looks after the goats.", "Dr Ferrar looks after the goats."
+
+    async def script(call: Call) -> None:
+        shown = (await call("memory_recall", query="Who looks after the goats?", namespace="goats"))["memories"]
+        said = {one["preview"]: one["contradicts"] for one in shown}
+        assert (said[first], said[second]) == ([second], [first])
+
+    ask(address, script)
+    found = memory.recall("Who looks after the goats?", namespace="goats")
+    said = {one.content: [other.content for other in one.contradicts] for one in found.memories}
+    assert (said[first], said[second]) == ([second], [first])
+    assert f"<contradicted_by><content>{first}" in as_xml(found, date(2026, 1, 1)).replace("\n", "").replace("  ", "")
+    assert f"contradicted by “{first}”" in as_list(found) and f"Contradicted by: {first}" in as_text(found)

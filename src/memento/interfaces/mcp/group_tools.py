@@ -1033,6 +1033,8 @@ class Shown:
     tags: tuple[str, ...]
     preview: str
     timestamp: datetime | None = None
+    contradicts: tuple[str, ...] = ()
+    """Current memories that cannot be true together with it, as `disputes` has them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1157,6 +1159,7 @@ def _show_previews(found: Recollection) -> Told:
             tags=one.tags,
             preview=shorten_line(one.content, _PREVIEW),
             timestamp=one.valid_at,
+            contradicts=tuple(shorten_line(other.content, _PREVIEW) for other in one.contradicts),
         )
         for one in found.memories
     )
