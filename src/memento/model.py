@@ -403,6 +403,10 @@ class Scope:
         shared += self.others
         return tuple(dict.fromkeys((self.graph, *(graph_iri(self.tenant, name) for name in shared))))
 
+    def narrow(self, *, alone: bool) -> Scope:
+        """Return the scope, or, with `alone`, the one that reads its own namespace and nothing that namespaces share."""
+        return replace(self, with_main=self.namespace == "main", with_global=False) if alone else self
+
     @property
     def readable(self) -> tuple[IRI, ...]:
         """Every graph that this scope may read: its memories, the tenant's user, the ontology."""

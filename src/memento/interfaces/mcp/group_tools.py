@@ -374,7 +374,14 @@ def _item(asked: RememberArguments | BatchItem) -> ToRemember:
 _KEY = Argument(field="iri", description="The `key` of a row that recall or read_memory returned, or an entity.")
 _READ_MEMORY = Argument(field="iri", description="The `memory` of a row that read_key returned.")
 
-MEMORY_STATS = tool_over(key_operations.MemoryStats, "memory_stats", "Count memories", STATS, {}, takes_namespace=True)
+MEMORY_STATS = tool_over(
+    key_operations.MemoryStats,
+    "memory_stats",
+    "Count memories",
+    STATS,
+    {"alone": Argument(field="alone")},
+    takes_namespace=True,
+)
 KEY_TOOLS = (
     tool_over(
         key_operations.FindKeys,
@@ -1272,6 +1279,7 @@ CARE_TOOLS = (
             "limit": Argument(field="limit", default=10),
             "offset": Argument(field="offset"),
             "container": Argument(field="container"),
+            "alone": Argument(field="alone"),
         },
         wrap=(Listing, "memories"),
         takes_namespace=True,
