@@ -51,9 +51,10 @@ OFFLINE = Settings(embedding=EmbeddingSettings(model="trigram", cache=False))
 
 @pytest.fixture(scope="session", autouse=True)
 def model_loaded_once() -> Iterator[None]:
-    """The model takes seconds to load and is the same in every test."""
+    """The model takes seconds to load and is the same in every test, and in what several tests share."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(minilm, "load_torch_model", functools.cache(minilm.load_torch_model))
+        patch.setenv("MEMENTO_EMBEDDING_RUNTIME", "torch")
         yield
 
 
