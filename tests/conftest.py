@@ -25,7 +25,7 @@ from memento.settings import EmbeddingSettings, InferenceSettings, Settings, Sto
 from trig import parse_trig
 
 # How long an example may take is no property of what is tested: on a busy machine a right answer would be a failure.
-hypothesis.settings.register_profile("memento", deadline=None)
+hypothesis.settings.register_profile("memento", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.load_profile("memento")
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")

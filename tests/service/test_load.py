@@ -138,7 +138,7 @@ def test_what_a_change_begins_itself_counts_as_one_with_it(memento: Memento) -> 
     with writers.admit(), writers.admit():
         thread = threading.Thread(target=begin)
         thread.start()
-        thread.join(10)
+        thread.join(60)
     with writers.admit():
         pass
     assert is_refused.is_set()

@@ -80,7 +80,7 @@ def names() -> Iterator[tuple[str, str]]:
 
 def until(holds: Callable[[], bool]) -> bool:
     """Whether something comes to hold in a while."""
-    for _ in range(200):
+    for _ in range(1_200):
         if holds():
             return True
         time.sleep(0.05)
