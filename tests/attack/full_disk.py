@@ -49,7 +49,7 @@ def main(home: Path) -> None:
         told["health"] = (state_of(memento).status, state_of(memento).store, state_of(memento).degraded)
         told["recalled"] = [one.content for one in memento.recall("Where do I live?").memories][:1]
         resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-        for _ in range(100):
+        for _ in range(600):
             if state_of(memento).status == "ok":
                 break
             time.sleep(0.1)

@@ -19,7 +19,7 @@ def test_a_store_that_could_not_write_says_so_and_writes_again_without_a_restart
         [sys.executable, "-m", "attack.full_disk", str(tmp_path / "home")],
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "tests"), *sys.path])},
         capture_output=True,
-        timeout=120,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr.decode()[-2000:]
     told = json.loads(done.stdout)

@@ -47,7 +47,7 @@ def test_a_note_takes_five_questions(tmp_path: Path, script: Understanding) -> N
 
 def test_the_branches_run_side_by_side(tmp_path: Path) -> None:
     """Each of two questions waits for the other: in one thread neither would ever be answered."""
-    meeting, deciding = threading.Barrier(2, timeout=10), threading.Barrier(2, timeout=10)
+    meeting, deciding = threading.Barrier(2, timeout=60), threading.Barrier(2, timeout=60)
     plain = Understanding()
 
     def together(barrier: threading.Barrier, name: str) -> Any:
