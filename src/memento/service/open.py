@@ -88,6 +88,8 @@ def open_service(
             raise SettingsError(
                 'store.shards is for stores behind endpoints: set store.kind = "sparql", or serve with --workers'
             )
+        for place in (datadir.backups, datadir.checkpoints):
+            backups.discard_unfinished(place)
         unlock_folder(datadir, settings.encryption)
         service = Service(
             datadir,
