@@ -157,6 +157,11 @@ def understand(task: Task, means: Resources, extraction: Extraction | None = Non
     Raises:
         BackendError: store, embedder or model failed.
     """
+    writes = means.parts.graph.writes
+    return replace(_understand_task(task, means, extraction), writes=writes)
+
+
+def _understand_task(task: Task, means: Resources, extraction: Extraction | None) -> Understanding:
     began = means.parts.clock()
     user, user_is_new = (means.batch or Batch()).read_user(task.scope, means.parts)
     if again := find_repetition(task, means.parts):

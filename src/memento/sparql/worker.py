@@ -26,7 +26,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from memento.errors import MementoError
+from memento.errors import DiskFull, MementoError
 from memento.sparql.evaluate import QuerySyntaxError, Snapshot, open_snapshot, read_query, row_counter, write_answer
 
 STACK_MB = 256
@@ -217,7 +217,12 @@ def _try_upload(job: dict[str, Any], store: Snapshot, write: Callable[[bytes], N
 def _rewrite_document(job: dict[str, Any], store: Snapshot, write: Callable[[bytes], None]) -> None:
     from memento.graph.documents import form_called, rewrite
 
-    count = rewrite(Path(job["path"]), form_called(job["form"]), job["name"], Path(job["target"]), job["most"])
+    try:
+        count = rewrite(Path(job["path"]), form_called(job["form"]), job["name"], Path(job["target"]), job["most"])
+    except OSError as error:
+        if error.errno in DiskFull.errors:
+            raise DiskFull(Path(job["target"]).parent) from error
+        raise
     write(json.dumps({"quads": count}).encode())
 
 
