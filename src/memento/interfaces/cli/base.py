@@ -264,7 +264,7 @@ class Subcommands(click.Group):
 
 
 class Commands(Subcommands):
-    """The top group: prints a failure as one line on stderr, and exits with 1 for a failure, 2 for wrong usage, 3 for a full disk."""
+    """The top group: prints a failure as one line on stderr; exits with 1 for a failure, 2 for wrong usage, 3 for a full disk."""
 
     group_class = Subcommands
 
