@@ -16,7 +16,14 @@ from datetime import datetime, timedelta
 from memento import telemetry
 from memento.consolidation import pipeline, queue
 from memento.consolidation.agents import Agents, Extraction
-from memento.consolidation.task import Task, find_earlier_note, link_to_whole, load_user, place_in_session
+from memento.consolidation.task import (
+    Task,
+    find_earlier_note,
+    find_repetition,
+    link_to_whole,
+    load_user,
+    place_in_session,
+)
 from memento.consolidation.write import (
     Understanding,
     build_change,
@@ -43,6 +50,8 @@ _LOOK_S = 15.0
 """Seconds between two looks for notes that another node of a shared store left unfinished."""
 
 
+_SHORT_CHARS = 4_000
+"""The length up to which a note is short: it is read and written within some tens of milliseconds."""
 _COUNTED_S = 2.0
 """Seconds for which a count of the waiting notes stays valid."""
 
@@ -95,10 +104,33 @@ def preview_note(task: Task, service: Service) -> Noted:
     Raises:
         BackendError: the store, the embedder or a model failed.
     """
-    with service.understanding:
+    agents = service.new_agents()
+    extraction = _read_ahead(task, agents, service)
+    with service.understanding.take(is_short=_is_short(task)):
         if earlier := find_earlier_note(task.note, task.scope, service.stores):
             return earlier
-        return describe_understanding(pipeline.understand(task, _gather_resources(service.new_agents(), service)))
+        return describe_understanding(pipeline.understand(task, _gather_resources(agents, service), extraction))
+
+
+def _is_short(task: Task) -> bool:
+    return len(task.note.content) <= _SHORT_CHARS
+
+
+def _read_ahead(task: Task, agents: Agents, service: Service) -> Extraction | None:
+    """
+    Have rules read a note and embed its texts before its turn, so that others can write meanwhile; return what it names.
+
+    Return None for a note that is left to a model or is known, and for one that the rules cannot read.
+    """
+    if agents.kind != "rules" or find_repetition(task, service.stores):
+        return None
+    if task.run is None and find_earlier_note(task.note, task.scope, service.stores):
+        return None
+    user, _ = load_user(task.scope, service.stores)
+    with service.reading_notes.take(is_short=_is_short(task)):
+        extraction, texts = pipeline.foresee(task, user, agents)
+        pipeline.warm_embeddings(texts, service.stores)
+    return extraction
 
 
 def _gather_resources(agents: Agents, service: Service, batch: pipeline.Batch | None = None) -> pipeline.Resources:
@@ -149,7 +181,8 @@ def _foresee(tasks: Sequence[Task], scope: Scope, service: Service, is_left_to_a
     for task in tasks:
         rules, extraction = service.new_rules(), None
         if task.keep or not is_left_to_a_model:
-            extraction, of_task = pipeline.foresee(task, user, rules)
+            with service.reading_notes.take(is_short=_is_short(task)):
+                extraction, of_task = pipeline.foresee(task, user, rules)
             texts += of_task
         found.append((task, rules, extraction))
     pipeline.warm_embeddings(texts, service.stores)
@@ -185,7 +218,8 @@ def consolidate(
         BackendError: the store, the embedder or a model failed; nothing was written.
         ShapeViolation: the result violates a shape; nothing was written.
     """
-    with service.understanding, service.stores.indexes.pool():
+    extraction = extraction or (None if batch else _read_ahead(task, agents, service))
+    with service.understanding.take(is_short=_is_short(task)), service.stores.indexes.pool():
         if task.run is None and (earlier := find_earlier_note(task.note, task.scope, service.stores)):
             return earlier
         means = _gather_resources(agents, service, batch)
