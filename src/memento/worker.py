@@ -199,6 +199,11 @@ class Turns:
         """How many wait for a place."""
         return len(self._waiting)
 
+    @property
+    def taken(self) -> int:
+        """How many have a place."""
+        return self.places - self._free
+
     def _enter(self, is_short: bool) -> None:
         caller = CALLER.get()
         with self._lock:
