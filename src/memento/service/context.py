@@ -148,6 +148,8 @@ class Service:
         """The local write lock, for reading what the writers of this process maintain; needs no write lease of a shared store."""
         self.writers = Writers(settings.limits.writers)
         self.watch = Watch(stores, settings, lambda: self.models.rest_s if self.models else 0.0)
+        self.closing = threading.Event()
+        """Set when the service is being closed: long work stops at its next step."""
         self.put_off: set[IRI] = set()
         """The notes that this process has postponed: a new process tries them at once, even if an earlier one postponed them."""
         self.reinforcement = Reinforcement(stores, self.writing)

@@ -224,6 +224,7 @@ def close_service(service: Service) -> None:
     if service is service.shards.main:
         for shard in service.shards.take_others():
             close_service(shard)
+    service.closing.set()
     service.consolidator.stop(_STOP_S)
     service.checkpointer.stop(_STOP_S)
     service.capturer.stop(_STOP_S)

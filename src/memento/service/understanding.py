@@ -31,11 +31,13 @@ from memento.consolidation.write import (
     raise_if_invalid,
     refresh_retirable,
 )
-from memento.errors import BackendError, Moved, Overloaded, ShapeViolation
+from memento.errors import BackendError, GraphError, Moved, Overloaded, ShapeViolation
 from memento.model import Noted, Recollection, Scope
 from memento.retrieval import pipeline as retrieval
 from memento.retrieval.question import Query
 from memento.service.context import Service
+from memento.sparql.jobs import CLIENT, WaitingClient
+from memento.sparql.pool import ClientGone
 from memento.time import now
 
 logger = logging.getLogger(__name__)
@@ -153,32 +155,52 @@ def take_batches(batches: Iterable[Sequence[Task]], scope: Scope, service: Servi
 
     While the notes of a batch are written, the next batch is parsed and embedded.
     """
-    is_left_to_a_model = service.new_agents().kind == "model"
+    is_left_to_a_model, client = service.new_agents().kind == "model", CLIENT.get()
     waiting = iter(batches)
     with ThreadPoolExecutor(1, thread_name_prefix="import") as ahead:
 
         def read_ahead() -> Future[list[_Foreseen]] | None:
             tasks = next(waiting, None)
-            return None if tasks is None else ahead.submit(_foresee, tasks, scope, service, is_left_to_a_model)
+            return None if tasks is None else ahead.submit(_foresee, tasks, scope, service, is_left_to_a_model, client)
 
         reading, batch = read_ahead(), pipeline.Batch()
         while reading is not None:
             foreseen = reading.result()
             reading, batch = read_ahead(), pipeline.Batch(resolutions=batch.resolutions)
-            yield [
-                take_note(task, service, wait=False)
-                if is_left_to_a_model and not task.keep
-                else consolidate(task, agents, service, extraction, batch if task.keep else None) or Noted(note=None)
-                for task, agents, extraction in foreseen
-            ]
+            noted: list[Noted] = []
+            for task, agents, extraction in foreseen:
+                _raise_if_over(service, client)
+                if is_left_to_a_model and not task.keep:
+                    noted.append(take_note(task, service, wait=False))
+                else:
+                    kept = batch if task.keep else None
+                    noted.append(consolidate(task, agents, service, extraction, kept) or Noted(note=None))
+            yield noted
 
 
-def _foresee(tasks: Sequence[Task], scope: Scope, service: Service, is_left_to_a_model: bool) -> list[_Foreseen]:
+def _raise_if_over(service: Service, client: WaitingClient | None) -> None:
+    """
+    Stop long work between two notes; what was noted stays, and the same call goes on there.
+
+    Raises:
+        ClientGone: nobody waits for the answer any more.
+        GraphError: the service is being closed.
+    """
+    if client is not None and client.has_left:
+        raise ClientGone("whoever asked has left")
+    if service.closing.is_set():
+        raise GraphError("the store is closed")
+
+
+def _foresee(
+    tasks: Sequence[Task], scope: Scope, service: Service, is_left_to_a_model: bool, client: WaitingClient | None
+) -> list[_Foreseen]:
     """Parse a batch with rules and embed it together, before any note is understood; notes left to a model are not parsed."""
     user, _ = load_user(scope, service.stores)
     found: list[_Foreseen] = []
     texts: list[str] = []
     for task in tasks:
+        _raise_if_over(service, client)
         rules, extraction = service.new_rules(), None
         if task.keep or not is_left_to_a_model:
             with service.reading_notes.take(is_short=_is_short(task)):
