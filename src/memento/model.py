@@ -1885,8 +1885,8 @@ class Migrated:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Converted:
     """
-    A data folder that was encrypted or decrypted, or has a new key: how many backups were converted with it, and which folders in
-    it could not be converted.
+    A data folder that was encrypted or decrypted, or has a new key: how many backups were converted with it, and which files or
+    folders in it were not.
     """
 
     folder: str

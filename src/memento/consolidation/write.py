@@ -94,6 +94,8 @@ class Understanding:
     alike_from: float = 1.0
     described: Mapping[IRI, str] = field(default_factory=dict)
     """The present descriptions of the entities of the written graph to which the model gives a better one."""
+    writes: int = -1
+    """The number of the store's writes when the agents began: what they were shown is as it was while it is the same."""
 
     @property
     def note(self) -> Note:
@@ -487,7 +489,10 @@ def load_described(understood: Understanding, parts: Backends) -> Understanding:
 
 
 def refresh_retirable(understood: Understanding, parts: Backends) -> Understanding:
-    """Reload the memories that a note retires; those that were retired or forgotten meanwhile are left alone."""
+    """
+    Reload what a note retires or links, if anything was written meanwhile: memories that were retired, forgotten or erased are left
+    alone, and an entity that was erased becomes a new one.
+    """
     touched = {
         iri
         for decision in understood.decisions
@@ -496,12 +501,15 @@ def refresh_retirable(understood: Understanding, parts: Backends) -> Understandi
             *(target.memory for target in (decision.targets if isinstance(decision, Invalidate) else ())),
             *decision.contradicts,
             *([decision.successor.memory] if decision.successor else []),
+            *(rival.memory for rival in decision.rivals),
         )
         if iri in understood.retirable
     }
-    if not touched:
+    named = {one.entity for one in understood.resolutions if one.entity}
+    linked = named | {iri for pairs in understood.alike.values() for iri, _ in pairs}
+    if understood.writes == parts.graph.writes or not (touched or linked):
         return understood
-    statements = load_statements(touched, understood.scope, parts)
+    statements = load_statements(touched | linked, understood.scope, parts)
     fresh = {
         iri: memory for iri in touched if iri in statements and (memory := node_or_none(Memory, iri, statements[iri]))
     }
@@ -510,7 +518,19 @@ def refresh_retirable(understood: Understanding, parts: Backends) -> Understandi
         for iri, memory in fresh.items()
         if memory.expired_at is None and memory.invalid_at == understood.retirable[iri].invalid_at
     }
-    return replace(understood, retirable=same)
+    return replace(
+        understood,
+        retirable=same,
+        alike={
+            text: [(iri, cosine) for iri, cosine in pairs if iri in statements]
+            for text, pairs in understood.alike.items()
+        },
+        # Whoever was erased meanwhile begins anew under the same name.
+        resolutions=[
+            one if one.entity is None or one.entity in statements else replace(one, entity=None)
+            for one in understood.resolutions
+        ],
+    )
 
 
 def change_user(

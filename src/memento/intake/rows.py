@@ -49,6 +49,10 @@ KINDS: Mapping[str, Kind] = {
 """What a file contains, by its suffix; for any other file the first character decides."""
 
 
+LINE_CHARS = 4_000_000
+"""The longest line that is split, in characters: more than a novel, and less than would stop everything else for a second."""
+
+
 @dataclass(frozen=True, slots=True)
 class Record:
     """
@@ -259,6 +263,8 @@ def split_records(text: str, name: str) -> Iterator[Record]:
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             where = f"{name} line {number}"
+            if len(line) > LINE_CHARS:
+                raise InputError(f"{where}: has {len(line):,} characters, and a line may have {LINE_CHARS:,}")
             yield _to_record(_parse_json(line, where), where)
 
 
