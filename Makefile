@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PORT   ?= 6366
 
-.PHONY: run test install format lint types unit wheel bench crash soak fuzz mutants coverage docs site notebooks lab dist bundle check-image release yasgui pages-files test-pages newcomer screenshots clean
+.PHONY: run test install format lint types unit wheel bench crash soak fuzz mutants coverage docs site notebooks lab rows dist bundle check-image release yasgui pages-files test-pages newcomer screenshots clean
 
 run: $(VENV)/.installed
 	$(BIN)/memento serve --port $(PORT)
@@ -68,6 +68,11 @@ mutants: $(VENV)/.developed
 coverage: $(VENV)/.developed
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --cov --cov-report=term:skip-covered --cov-report=json:.coverage.json
 	$(BIN)/python tests/coverage_page.py .coverage.json docs/coverage.md
+
+# Prints which features work, in part or not at all, and runs the tests that try them; `ONLY='S0 S4-38'` takes a part.
+ONLY ?=
+rows: $(VENV)/.developed
+	$(BIN)/python tests/rows.py $(ONLY)
 
 # Writes every generated page: references, settings, terms, queries, the map of the packages. `make test` fails if one is stale.
 docs: $(VENV)/.developed
