@@ -3,8 +3,8 @@ Authenticate callers and check their rights, by tokens: each is valid for one te
 
 *Guarantees:* the file contains only digests of tokens, so nobody can read a token from it. A created or revoked token takes
 effect with the next request, in every process. Digests are compared in constant time. These requests are refused without a token:
-from another machine, through a reverse proxy that says so, to a host name that is not this machine's (DNS rebinding), and writes
-from a page of another origin.
+from another machine, through a reverse proxy that says so, to a host name that is not this machine's (DNS rebinding), and what a page
+of another origin sends, also one of another port of this machine.
 
 *But:* a reverse proxy on this machine that hides where a request comes from looks like a local program: set
 `server.token_required` behind one.
@@ -243,15 +243,18 @@ def _digest(token: str) -> str:
 
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
 _READS = ("GET", "HEAD", "OPTIONS")
+_OTHER_PAGES = ("cross-site", "same-site")
+"""What a browser says of a request from a page of another origin: ports of one host are the same site."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """The parts of a request that identify its sender. The names of `headers` are in lower case."""
+    """The parts of a request that identify its sender. The names of `headers` are in lower case; `scheme` is `http` or `https`."""
 
     address: str
     method: str
     headers: Mapping[str, str]
+    scheme: str = "http"
     is_proxied: bool = False  # Authorization belongs to a model provider, unless it contains a Memento token
 
     @property
@@ -273,8 +276,8 @@ def admit(caller: Caller, tokens: Tokens, *, required: bool, pages: Collection[s
 
     Raises:
         Unauthorised: a token is needed and missing, or unknown.
-        Forbidden: there is no token, and the Host header (or the Origin, except for a read) names another machine, or the request
-            comes from a page of another site.
+        Forbidden: there is no token, and the Host header names another machine, or a page of another origin sends the request. For a
+            read this is what the browser says of it, for everything else also an Origin that is not the address that was asked.
     """
     if token := caller.token:
         return tokens.access(token)
@@ -286,14 +289,15 @@ def admit(caller: Caller, tokens: Tokens, *, required: bool, pages: Collection[s
         raise Forbidden(f"the Host header must name this machine, as localhost or 127.0.0.1, not {host[:80]!r}")
     if origin and ("*" in pages or origin in pages):
         return OWNER
-    if (
-        origin
-        and caller.method not in _READS
-        and not names_loopback(origin.removeprefix("http://").removeprefix("https://"))
-    ):
-        raise Forbidden(f"a page from {origin[:80]!r} may not write here")
-    if caller.method != "OPTIONS" and _is_behind_the_back(caller.headers):
-        raise Forbidden("a page of another site may not ask here without a token of its own")
+    if caller.method in _READS:
+        is_foreign = caller.method != "OPTIONS" and _is_behind_the_back(caller.headers)
+    else:
+        is_own = origin is None or origin.lower() == f"{caller.scheme}://{host}".lower()
+        is_foreign = not is_own or caller.headers.get("sec-fetch-site") in _OTHER_PAGES
+    if is_foreign:
+        raise Forbidden(
+            f"a page of another origin may not ask here without a token of its own{f': {origin[:80]!r}' if origin else ''}"
+        )
     return OWNER
 
 
@@ -316,7 +320,7 @@ _HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]{2,45})\]|([0-9A-Za-z.-]{1,253}))(?::([0
 
 def names_loopback(host: str) -> bool:
     """
-    Tell whether a Host header, or an Origin without its scheme, names this machine and is only a name with an optional port.
+    Tell whether a Host header names this machine and is only a name with an optional port.
 
     >>> [names_loopback(host) for host in ("localhost", "127.0.0.1:6366", "[::1]:80", "LocalHost:80")]
     [True, True, True, True]
@@ -330,5 +334,5 @@ def names_loopback(host: str) -> bool:
 
 
 def _is_behind_the_back(headers: Mapping[str, str]) -> bool:
-    """Tell whether a browser reports that a page of another site sends the request, and not the user by following a link."""
-    return headers.get("sec-fetch-site") == "cross-site" and headers.get("sec-fetch-dest") != "document"
+    """Tell whether a browser reports that a page of another origin sends the request, and not the user by following a link."""
+    return headers.get("sec-fetch-site") in _OTHER_PAGES and headers.get("sec-fetch-dest") != "document"
