@@ -1,8 +1,8 @@
 """
 Generated queries of one reader at a store that holds what others keep: through no door does any of it come out.
 
-The others are another tenant with every kind of graph, another namespace of the reader's own tenant, and the store's default graph,
-which is nobody's. What they keep are canaries: words that stand nowhere else.
+The others are another tenant with every kind of graph, another namespace of the reader's own tenant, a free graph that the reader's
+token does not name, and the store's default graph, which is nobody's. What they keep are canaries: words that stand nowhere else.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ SECRET = [
     self_iri("rival"),
     provenance_iri("rival"),
     data_iri("rival", "plans"),
+    data_iri("local", "salaries"),
     IRI("urn:memento:audit:rival"),
     IRI("urn:memento:inferred:rival:main"),
     graph_iri("local", "private"),
@@ -92,7 +93,9 @@ def doors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doors]:
                 + tuple((NODE, MEM.about, IRI(f"urn:{CANARIES[n % 3]}"), name) for n, name in enumerate(SECRET))
             )
         )
-        token = memento.tokens.create("reader", tenant="local", namespaces=["work"], right="read", at=now())
+        token = memento.tokens.create(
+            "reader", tenant="local", namespaces=["work"], right="read", at=now(), graphs=["company"]
+        )
         with serving(memento) as address, httpx2.Client(base_url=address, timeout=30) as client:
             yield Doors(memento, memento.with_access(memento.tokens.access(token)), address, client, token, home)
 

@@ -1,4 +1,4 @@
-"""Pages of other origins, also of another port of this machine, that write without a token: by forms, empty bodies, every address."""
+"""Pages of other origins, also of another port of this machine, that write without a token: by forms, by empty bodies."""
 
 from __future__ import annotations
 

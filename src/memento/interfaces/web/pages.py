@@ -417,7 +417,7 @@ class Pages:
             raise NoPage
         operation = TABLE[name]
         form = MultiDict((key, value) for key, value in request.form.items(multi=True) if key not in ("csrf", "back"))
-        for field in ("tags", "untag", "namespaces"):  # entered in one box, separated by commas
+        for field in ("tags", "untag", "namespaces", "graphs"):  # entered in one box, separated by commas
             if field in form:
                 form.setlist(field, [one.strip() for one in form[field].split(",")])
         call = read_form(operation, form)
