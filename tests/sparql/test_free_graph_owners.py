@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -44,8 +44,14 @@ def narrow(memento: Memento) -> Memento:
     return memento.with_access(NARROW)
 
 
-def csv(memento: Memento, sparql: str, **chosen: list[str]) -> str:
-    return memento.query(sparql, accept="text/csv, application/n-triples", **chosen)[0].decode()
+def csv(
+    memento: Memento,
+    sparql: str,
+    default_graphs: Sequence[str] | None = None,
+    named_graphs: Sequence[str] | None = None,
+) -> str:
+    accept = "text/csv, application/n-triples"
+    return memento.query(sparql, accept, default_graphs=default_graphs, named_graphs=named_graphs)[0].decode()
 
 
 EVERYTHING = "SELECT * WHERE { { ?s ?p ?o } UNION { GRAPH ?g { ?s ?p ?o } } }"
