@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from flask.testing import FlaskClient
 
 from conftest import OFFLINE
 from memento.access import Access, Tokens
 from memento.errors import Forbidden, InputError, MementoError, NotFound
+from memento.interfaces.cli import main
 from memento.interfaces.web.app import create_app
 from memento.iris import data_iri, inferred_iri
 from memento.python import Memento, open_memento
@@ -310,3 +313,26 @@ def test_tokens_of_an_earlier_version_open_and_name_no_graph(tmp_path: Path) -> 
 
     assert [key for row in rows for key in row] == ["name", "tenant", "namespaces", "right", "digest", "created_at"]
     assert Tokens(file).access(token).readable_graphs == ()
+
+
+def test_tokens_with_graphs_are_made_and_listed_by_command_by_operation_and_on_the_page(
+    memento: Memento, tmp_path: Path
+) -> None:
+    home = ["--home", str(tmp_path / "cli"), "token"]
+    run = CliRunner()
+    made = run.invoke(main, [*home, "create", "phone", "--namespace", "work", "--graph", "company", "--graph", "plans"])
+    listed = run.invoke(main, [*home, "list"])
+    refused = run.invoke(main, [*home, "create", "all", "--graph", "company"])
+
+    assert made.output.startswith("mem_") and "graphs company, plans" in listed.output
+    assert refused.exit_code and "all namespaces" in refused.output
+    shown = memento.create_token("pad", scope="write", namespaces=["work"], graphs=["company", "plans:write"])
+    assert shown.graphs == ("company", "plans:write")
+    assert [one.graphs for one in memento.list_tokens() if one.name == "pad"] == [shown.graphs]
+    with create_app(memento.service).test_client() as client:
+        page = client.get("/tokens", headers={"Accept": "text/html"}).text
+        found = re.search(r'name="csrf" value="([^"]+)"', page)
+        assert "plans:write" in page and found
+        form = {"csrf": found[1], "name": "desk", "scope": "read", "namespaces": "work", "graphs": "company, trips"}
+        assert client.post("/do/create_token", data=form).status_code == 200
+    assert [one.graphs for one in memento.list_tokens() if one.name == "desk"] == [("company", "trips")]
