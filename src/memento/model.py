@@ -9,11 +9,10 @@ here (`prop(MEM.validAt)`), and `graph/mapping.py` needs nothing more to convert
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Generic, Literal, Self, TypeVar
-from urllib.parse import quote, unquote
 
 from memento.iris import (
     GLOBAL,
@@ -25,6 +24,7 @@ from memento.iris import (
     data_iri,
     graph_iri,
     inferred_iri,
+    name_within,
     provenance_iri,
     self_iri,
     user_iri,
@@ -390,6 +390,7 @@ class Scope:
     with_global: bool = False  # whether reads cover `__global__`, which exists once something was written to it
     with_self: bool = True  # whether they cover the statements about the user
     others: tuple[str, ...] = ()  # further namespaces that reads cover
+    free: tuple[IRI, ...] | None = None  # the free graphs that inferences may use; None for all of the tenant
 
     @property
     def graph(self) -> IRI:
@@ -437,15 +438,13 @@ class Scope:
             alone=is_alone,
             narrow=not self.with_self and not is_alone,
             shared=self.with_global and not self.with_self,
+            free=self.free or (),
         )
 
     @property
     def user(self) -> IRI:
         """The one user of the tenant."""
         return user_iri(self.tenant)
-
-
-_LONGEST = 200  # maximum characters of a name, as for namespaces
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -455,7 +454,8 @@ class Dataset:
 
     `default` is read where a pattern names no graph, `named` where it names one; None for both is a plain dataset, all of it. Quads
     without a graph are written `into` a graph; None is the default graph. A `tenant` writes the memories of its `namespaces` (of
-    all if none are listed) and its free graphs; None writes everywhere.
+    all if none are listed) and its free graphs; None writes everywhere. Of the free graphs, `free_readable` may be read and
+    `free_writable` written, by name; None for all.
     """
 
     default: tuple[IRI, ...] | None = None
@@ -463,6 +463,8 @@ class Dataset:
     into: IRI | None = None
     tenant: str | None = None
     namespaces: tuple[str, ...] = ()
+    free_readable: tuple[str, ...] | None = None
+    free_writable: tuple[str, ...] | None = None
 
     @property
     def is_plain(self) -> bool:
@@ -479,17 +481,31 @@ class Dataset:
         """The prefix of the names of the tenant's free graphs; "" without a tenant."""
         return data_iri(self.tenant, "") if self.tenant is not None else ""
 
-    def is_free(self, graph: str) -> bool:
-        """Tell whether a graph is a free graph of the tenant, which may contain any RDF."""
-        return self._name(graph, data_iri) is not None
+    @property
+    def free_names(self) -> tuple[IRI, ...] | None:
+        """The free graphs that may be read, whether they exist or not; None for all."""
+        if self.tenant is None or self.free_readable is None:
+            return None
+        return tuple(data_iri(self.tenant, name) for name in self.free_readable)
 
     def may_write(self, graph: str) -> bool:
         """Tell whether a graph may be written, whether it exists or not; "" is the default graph."""
-        return self.is_plain or self.holds_memories(graph) or self.is_free(graph)
+        return self.is_plain or self.holds_memories(graph) or self._is_free(graph, self.free_writable)
 
     def may_read(self, graph: str) -> bool:
         """Tell whether a graph may be read, whether it exists or not."""
-        return self.named is None or graph in self.named or graph in (self.default or ()) or self.may_write(graph)
+        return (
+            self.named is None
+            or graph in self.named
+            or graph in (self.default or ())
+            or self.may_write(graph)
+            or self._is_free(graph, self.free_readable)
+        )
+
+    def _is_free(self, graph: str, names: Collection[str] | None) -> bool:
+        """Tell whether a graph is a free graph of the tenant, which may contain any RDF, and one of some names if any are given."""
+        name = self._name(graph, data_iri)
+        return name is not None and (names is None or name in names)
 
     def keep_readable(self, graphs: Iterable[str]) -> tuple[IRI, ...]:
         """Return the graphs that may be read; one that does not exist reads as empty."""
@@ -503,10 +519,7 @@ class Dataset:
         """Return the name of a graph of this tenant, if it is of a known kind and in its canonical spelling."""
         if self.tenant is None:
             return None
-        start = called(self.tenant, "")
-        name = unquote(graph.removeprefix(start)) if graph.startswith(start) else ""
-        is_name = bool(name.strip()) and len(name) <= _LONGEST and name.isprintable()
-        return name if is_name and graph == start + quote(name, safe="") else None
+        return name_within(graph, called(self.tenant, ""))
 
 
 Outcome = Literal["success", "partial", "failure"]
@@ -1967,13 +1980,17 @@ class TenantMoved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenShown:
-    """A token: its name and rights; no `namespaces` means all. `token` itself is only returned once, when it is created."""
+    """
+    A token: its name and rights; no `namespaces` means all. `graphs` are the free graphs that a token for some namespaces may read,
+    and those with `:write` also write. `token` itself is only returned once, when it is created.
+    """
 
     name: str
     tenant: str
     namespaces: tuple[str, ...]
     right: str
     created_at: str
+    graphs: tuple[str, ...] = ()
     token: str | None = None
 
 

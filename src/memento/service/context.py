@@ -60,7 +60,7 @@ from memento.iris import (
     branch_prefix,
     cases_iri,
     check_namespace,
-    data_iri,
+    data_name,
     graph_iri,
     namespace_of,
     provenance_iri,
@@ -386,6 +386,7 @@ class Context:
             with_main=self.access.sees("main"),
             with_global=self.access.sees(GLOBAL) and self.stores.indexes.knows(graph_iri(self.access.tenant, GLOBAL)),
             with_self=not self.access.namespaces,
+            free=self.access.readable_free_graphs,
         )
 
     def list_read_graphs(self, operation: Operation[Any]) -> Sequence[IRI]:
@@ -730,7 +731,8 @@ class GraphNames:
 
 
 def _visible_graphs(scope: Scope, graphs: tuple[IRI, ...], access: Access, inferred: tuple[IRI, ...]) -> VisibleGraphs:
-    free = [graph for graph in graphs if graph.startswith(data_iri(scope.tenant, ""))]
+    named = access.readable_graphs
+    free = [graph for graph in graphs if (name := data_name(scope.tenant, graph)) and (named is None or name in named)]
     cases = cases_iri(scope.tenant, "")
     known = [graph for graph in graphs if graph.startswith(cases) and access.sees(namespace_of(graph))]
     default = (*scope.readable, *free, *inferred, *known)

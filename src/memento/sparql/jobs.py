@@ -334,14 +334,15 @@ class TrialOptions:
     How a trial treats terms and graphs.
 
     With `no_blanks`, IRIs replace new blank nodes. If a graph is emptied whose name begins with `listed`, its quads are returned
-    one by one; other graphs are only named. The names of free graphs begin with `free`. At most `most` quads may be removed and
-    added.
+    one by one; other graphs are only named. The names of free graphs begin with `free`; of these only `free_names` are read, all if
+    that is None. At most `most` quads may be removed and added.
     """
 
     base: str | None = None
     no_blanks: bool = False
     listed: str = ""
     free: str = ""
+    free_names: tuple[str, ...] | None = None
     most: int = 100_000
 
 

@@ -368,7 +368,7 @@ def test_calls_may_come_all_at_once(memory: Memento, address: str) -> None:
     [
         ({"Host": "evil.example"}, 403),
         ({"Origin": "https://evil.example"}, 403),
-        ({"Origin": "http://localhost:3000"}, 200),
+        ({"Origin": "http://localhost:3000"}, 403),
         ({"X-Forwarded-For": "10.0.0.1"}, 401),
         ({"Authorization": "Bearer mem_wrong"}, 401),
         ({"MCP-Protocol-Version": "1999-01-01"}, 400),

@@ -285,15 +285,14 @@ def test_names_other_than_this_machine_are_refused(empty: FlaskClient) -> None:
     assert empty.get("/memory", headers={"Host": "[::1]:6366"}).status_code == 200
 
 
-@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://localhost.evil.example", "http://["])
+@pytest.mark.parametrize(
+    "origin",
+    ["https://evil.example", "null", "http://localhost.evil.example", "http://[", "http://localhost:3000"],
+)
 def test_pages_of_other_origins_may_not_write(web: FlaskClient, origin: str) -> None:
     error_of(web.post("/memory/notes", json={"content": "I like tea."}, headers={"Origin": origin}), 403)
-    assert (
-        web.post(
-            "/memory/notes", json={"content": "I like tea."}, headers={"Origin": "http://localhost:3000"}
-        ).status_code
-        == 201
-    )
+    own = {"Origin": "http://localhost"}
+    assert web.post("/memory/notes", json={"content": "I like tea."}, headers=own).status_code == 201
 
 
 def test_a_failing_store_is_503_and_a_bug_is_500_without_its_inside(

@@ -847,6 +847,7 @@ def create_token(operation: operations.CreateToken, context: Context) -> TokenSh
         namespaces=[check_namespace(one) for one in operation.namespaces],
         right=operation.scope,
         at=now(),
+        graphs=operation.graphs,
     )
     if limit := known.access(token).describe_limit():
         context.notices.append(limit)
@@ -876,6 +877,7 @@ def _show_token(issued: Issued) -> TokenShown:
         namespaces=issued.namespaces,
         right=issued.right,
         created_at=issued.created_at,
+        graphs=issued.graphs,
     )
 
 
