@@ -73,11 +73,11 @@ class Design:
 
     def land(self, question: str) -> Scores:
         """The seeds: two searches of a hundred each, fused, cut to a hundred."""
-        sides = [
-            {one.iri: one.score for one in self.memento.recall(question, mode=mode, k=100, gate=False).memories}
+        dense, sparse = (
+            {str(one.iri): one.score for one in self.memento.recall(question, mode=mode, k=100, gate=False).memories}
             for mode in ("vector", "keyword")
-        ]
-        return dict(list(fuse(*sides).items())[:100])
+        )
+        return dict(list(fuse(dense, sparse).items())[:100])
 
     def anchor(self, question: str, seeds: Scores) -> Scores:
         """The share of the walk of each entity that a seed is about; the user is none."""
