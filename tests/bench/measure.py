@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -63,7 +63,7 @@ def fresh_memory(model: str) -> Iterator[Memento]:
 
 def memory_in(folder: Path, model: str) -> Memento:
     """The memory of one folder, without the cache of embeddings."""
-    runtime = os.environ.get("MEMENTO_EMBEDDING_RUNTIME", "auto")  # tests say it, for an export takes ten seconds
+    runtime: Any = os.environ.get("MEMENTO_EMBEDDING_RUNTIME", "auto")  # tests say it, for an export takes ten seconds
     configured = Settings(embedding=EmbeddingSettings(model=model, cache=False, runtime=runtime))
     memento = open_memento(folder, namespace="main", configured=configured)
     assert isinstance(memento, Memento)
