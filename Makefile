@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PORT   ?= 6366
 
-.PHONY: run test install format lint types unit wheel bench crash soak fuzz mutants coverage docs site notebooks lab rows dist bundle check-image release yasgui pages-files test-pages newcomer screenshots clean
+.PHONY: run test install format lint types unit repeat wheel bench crash soak fuzz mutants coverage docs site notebooks lab rows dist bundle check-image release yasgui pages-files test-pages newcomer screenshots clean
 
 run: $(VENV)/.installed
 	$(BIN)/memento serve --port $(PORT)
@@ -39,6 +39,13 @@ types: $(VENV)/.developed
 
 unit: $(VENV)/.developed
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+
+# Runs the tests RUNS times beside BUSY loops that keep a core busy each; a line for each run. `TESTS=tests/service` runs a part of them.
+RUNS ?= 10
+BUSY ?= 0
+TESTS ?=
+repeat: $(VENV)/.developed
+	PYTHON=$(BIN)/python RUNS=$(RUNS) BUSY=$(BUSY) TESTS="$(TESTS)" sh tests/repeat.sh
 
 # The wheel must contain the ontology and the queries: it is installed in an empty folder and checks itself there.
 wheel: $(VENV)/.developed

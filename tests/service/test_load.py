@@ -34,8 +34,8 @@ NOTES = 24
 
 
 @contextmanager
-def slow_node(server: Server, home: Path, settings: Settings, wait: Callable[[], object]) -> Iterator[Memento]:
-    """A node over an endpoint, each update of which waits first."""
+def slow_node(server: Server, home: Path, settings: Settings, on_update: Callable[[str], None]) -> Iterator[Memento]:
+    """A node over an endpoint, which calls something before each update."""
     server.empty()
     store = StoreSettings("sparql", server.query_url, server.update_url, follow_ms=50)
     configured = replace(settings, store=store, inference=InferenceSettings(on=False))
@@ -44,7 +44,7 @@ def slow_node(server: Server, home: Path, settings: Settings, wait: Callable[[],
     assert server.front is not None
     with memento:
         memento.warm_up()
-        server.front.on_update = lambda text: wait()
+        server.front.on_update = on_update
         try:
             yield memento
         finally:
@@ -60,7 +60,7 @@ def test_of_many_notes_at_once_to_a_slow_store_some_are_refused_and_all_that_wer
         content = {"content": f"The crate {number} stands in hall {number}."}
         return httpx2.post(f"{address}/memory/notes", json=content, timeout=60)
 
-    with slow_node(server, tmp_path, settings, lambda: time.sleep(0.05)) as memento, serving(memento) as address:
+    with slow_node(server, tmp_path, settings, lambda text: time.sleep(0.05)) as memento, serving(memento) as address:
         with ThreadPoolExecutor(NOTES) as pool:
             answers = list(pool.map(give, range(NOTES)))
         refused = [one for one in answers if one.status_code != 201]
@@ -82,7 +82,11 @@ def test_a_provider_and_health_are_reached_while_every_thread_waits_for_the_stor
     away = ProxySettings(openai_base_url=f"http://127.0.0.1:{free_port()}")
     settings = replace(OFFLINE, server=ServerSettings(threads=2, waiting=1), proxy=away)
     go_on = threading.Event()
-    with slow_node(server, tmp_path, settings, lambda: go_on.wait(60)) as memento, serving(memento) as address:
+
+    def hold(text: str) -> None:
+        go_on.wait(60)
+
+    with slow_node(server, tmp_path, settings, hold) as memento, serving(memento) as address:
 
         def give(number: int) -> int:
             return httpx2.post(

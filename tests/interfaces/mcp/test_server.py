@@ -6,6 +6,7 @@ import http.client
 import json
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from typing import Any, Literal, cast
 from urllib.parse import urlsplit
 
@@ -306,21 +307,22 @@ def test_a_client_that_asks_by_itself_is_not_made_to_ask_twice(tmp_path: Path) -
 def test_a_call_that_takes_long_shows_progress_to_the_newer_era(
     memory: Memento, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from time import sleep
-
     monkeypatch.setattr("memento.interfaces.mcp.server.BEAT_S", 0.05)
     quick = HANDLERS[Status]
 
     def slow(operation: Status, context: Context) -> object:
-        sleep(0.3)
+        beaten.wait(60)
         return quick(operation, context)
 
     monkeypatch.setitem(cast("dict[Any, Any]", HANDLERS), Status, slow)
     beats: list[float] = []
+    beaten = Event()
 
     async def call() -> None:
         async def beat(progress: float, total: float | None, message: str | None) -> None:
             beats.append(progress)
+            if len(beats) == 2:
+                beaten.set()
 
         async with Client(f"{address}/mcp") as client:
             await client.call_tool("memento_status", {}, progress_callback=beat)

@@ -69,11 +69,12 @@ def test_a_token_that_is_not_taken_is_named_by_its_setting(port: int, shard: str
 
 def test_an_update_that_is_one_too_many_is_refused_and_was_not_made() -> None:
     """The engine is one that answers nothing until it is told to."""
-    freed = threading.Event()
+    freed, arrived = threading.Event(), threading.Semaphore(0)
 
     class Slow(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers["Content-Length"]))
+            arrived.release()
             freed.wait(60)
             self.send_response(204)
             self.send_header("Content-Length", "0")
@@ -86,7 +87,7 @@ def test_an_update_that_is_one_too_many_is_refused_and_was_not_made() -> None:
         transport = httpx2.ASGITransport(app=front)
         async with httpx2.AsyncClient(transport=transport, base_url="http://store") as client:
             waiting = [asyncio.ensure_future(client.post("/update", content="CLEAR ALL")) for _ in range(2)]
-            await asyncio.sleep(0.3)
+            assert await asyncio.to_thread(arrived.acquire, timeout=60)  # the other waits behind it
             refused = await client.post("/update", content="CLEAR ALL")
             freed.set()
             return [refused, *(await asyncio.gather(*waiting))]
