@@ -69,6 +69,8 @@ _Offer = tuple[Mention, tuple[Entity, ...]]
 
 MOST_DRAFTS = 250
 """Statements of one note by rules: nobody else writes while they are compared and written, some milliseconds each."""
+MOST_READ_CHARS = 100_000
+"""The longest note that rules read, in characters: longer sentences than anybody writes take seconds to compare."""
 MOST_RESOLVED = 4_096
 """The number of mentions whose resolutions an import caches."""
 
@@ -171,6 +173,7 @@ def _understand_task(task: Task, means: Resources, extraction: Extraction | None
         return _conclude(task, means, began, user, user_is_new, decisions=[skip])
     try:
         read = task if task.keep else drop_overlap(task)
+        _raise_if_long(read, means.agents)
         return replace(_understand_parts(read, means, extraction, began, user, user_is_new), task=task)
     except NotUnderstood as error:
         return _keep_verbatim(task, means, began, user, user_is_new, error.reason)
@@ -224,12 +227,21 @@ def foresee(task: Task, user: User, agents: Agents) -> tuple[Extraction | None, 
     """Read a note ahead by rules: what it names, if they can tell, and every text that understanding it will embed."""
     read, extraction = task if task.keep else drop_overlap(task), None
     try:
+        _raise_if_long(read, agents)
         extraction = _extract_entities(read, user, agents)
         mentions = add_context_mentions(drop_user(extraction.mentions, user), read, user)
         drafts = _extract_drafts(read, mentions, user, agents, Stopwatch("anticipate"))
         return extraction, _collect_texts(drafts, mentions, read, user)
     except NotUnderstood:
         return extraction, [text_of_memory(task.note.content, name_other_speaker(task, user), task.title)]
+
+
+def _raise_if_long(task: Task, agents: Agents) -> None:
+    """Raise `NotUnderstood` for a note that is too long to be read by rules."""
+    if agents.kind == "rules" and not task.keep and (length := len(task.note.content)) > MOST_READ_CHARS:
+        raise NotUnderstood(
+            f"it has {length:,} characters, and rules read {MOST_READ_CHARS:,}, so it is kept in its own words: send it in parts"
+        )
 
 
 def _extract_entities(task: Task, user: User, agents: Agents) -> Extraction:

@@ -644,6 +644,11 @@ class Writers:
         self._lock = threading.Lock()
         self._inside = threading.local()
 
+    @property
+    def running(self) -> int:
+        """How many changes run or wait."""
+        return self._of_callers.total()
+
     @contextmanager
     def admit(self, caller: str = "") -> Iterator[None]:
         """
