@@ -665,3 +665,24 @@ def test_a_proposal_that_does_not_wait_is_an_error_and_every_needs_no_id() -> No
         done = run(word, "nosuch")
         assert done.exit_code == 1 and "nosuch: no such proposal is waiting" in done.output
         assert "0 proposals" in printed(word, "--every")
+
+
+def test_what_serves_names_the_addresses_that_people_came_for(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "memento", "--home", str(tmp_path / "served"), "serve", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ)) as process:
+        try:
+            assert process.stdout is not None
+            address = process.stdout.readline().split()[-1]
+            told = [process.stdout.readline() for _ in range(5)]
+        finally:
+            process.terminate()
+
+    named = {line.split()[1] for line in told}
+    assert named == {f"{address}/{path}" for path in ("v1", "mcp", "", "sparql", "memory")}
+
+
+def test_a_memory_without_a_service_is_ready() -> None:
+    run("note", "I like tea.")
+
+    assert printed("status", "--json")["ready"] is True
+    assert "ready           yes" in printed("status")
