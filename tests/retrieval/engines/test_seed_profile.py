@@ -32,6 +32,7 @@ QUESTIONS = (
     "eagles",
     "lentils in Japan",
     "tell me about rain",
+    "zzyzx qwrtp",
 )
 ABOUT = """PREFIX mem: <http://purl.org/memento/>
 SELECT ?memory ?anchor ?name ?description WHERE {
