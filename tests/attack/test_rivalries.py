@@ -12,7 +12,7 @@ from memento.consolidation.pipeline import Resources, understand
 from memento.consolidation.task import make_task
 from memento.consolidation.write import Understanding, build_change, refresh_retirable
 from memento.iris import MEM
-from memento.model import Change, NoteRow, Recollection
+from memento.model import Change, NoteRow
 from memento.python import Memento, open_memento
 from memento.settings import Settings
 
@@ -27,7 +27,7 @@ def read_note(memento: Memento, text: str) -> Understanding:
         agents=service.new_rules(),
         parts=service.stores,
         knobs=service.settings.consolidation,
-        recall=lambda text, scope: Recollection(question=text, at=now),
+        recall=lambda text, scope: memento.recall(text),
     )
     return understand(make_task(NoteRow(content=text), scope, now, service.zone), means)
 
