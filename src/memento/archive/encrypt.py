@@ -99,8 +99,8 @@ def encrypt_folder(path: Path, options: EncryptionSettings) -> Converted:
         staging.rmdir()
         vault = Vault(datadir.path, key)
         _finish(datadir, vault)
-        plain = tuple(_list_unsealed(datadir.path))
-        return Converted(folder=str(datadir.path), encrypted=True, backups=len(_backups(datadir)), left=plain)
+        unsealed = tuple(_list_unsealed(datadir.path))
+        return Converted(folder=str(datadir.path), encrypted=True, backups=len(_backups(datadir)), left=unsealed)
 
 
 def decrypt_folder(path: Path, options: EncryptionSettings) -> Converted:

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import atexit
 import logging
+import math
 import os
 import signal
 import socket
@@ -378,6 +379,8 @@ T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 _KEPT = "so it is kept in its own words"
+_DECIDING, _DECIDING_S = 0.3, 1.0
+"""The share of a note's seconds for comparing it with what is known, in which nobody else writes; and at least so many seconds."""
 
 
 class BoundedRules:
@@ -429,12 +432,16 @@ class BoundedRules:
 
     def resolve_memories(self, drafts: Sequence[Draft], existing: Sequence[Existing], note: Note) -> list[Decision]:
         """Decide to add, skip or retire; in doubt, add."""
-        decided = self._ask_rules(list[Decided], ResolveMemories(list(drafts), list(existing), note))
+        question = ResolveMemories(list(drafts), list(existing), note)
+        decided = self._ask_rules(list[Decided], question, max(_DECIDING * self._seconds, _DECIDING_S))
         return [decision for one in decided if (decision := one.add or one.skip or one.invalidate)]
 
-    def _ask_rules(self, kind: type[T], question: Question) -> T:
+    def _ask_rules(self, kind: type[T], question: Question, most_s: float = math.inf) -> T:
         """
         Ask the rules.
+
+        Args:
+            most_s: the CPU time that this question may take, if that is less than what the note has left.
 
         Raises:
             NotUnderstood: the seconds of this note are used up, or the rules failed on it.
@@ -442,8 +449,10 @@ class BoundedRules:
         """
         if self._over:
             raise NotUnderstood(self._over)
-        answer = PROCESSES.run_job(Job(question, self._zone, self._left))
-        if answer is None:
+        answer = PROCESSES.run_job(Job(question, self._zone, min(self._left, most_s)))
+        if answer is None and most_s < self._left:
+            self._over = f"comparing it took more than {most_s:g} seconds, {_KEPT}"
+        elif answer is None:
             self._over = f"understanding it took more than {self._seconds:g} seconds, {_KEPT}"
         elif answer.failure:
             self._over = f"the rules failed on it ({answer.failure}), {_KEPT}"
