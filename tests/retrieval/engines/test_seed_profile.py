@@ -73,8 +73,8 @@ class Design:
 
     def land(self, question: str) -> Scores:
         """The seeds: two searches of a hundred each, fused, cut to a hundred."""
-        sides = [
-            {one.iri: one.score for one in self.memento.recall(question, mode=mode, k=100, gate=False).memories}
+        sides: list[Scores] = [
+            {str(one.iri): one.score for one in self.memento.recall(question, mode=mode, k=100, gate=False).memories}
             for mode in ("vector", "keyword")
         ]
         return dict(list(fuse(*sides).items())[:100])
