@@ -32,7 +32,6 @@ QUESTIONS = (
     "eagles",
     "lentils in Japan",
     "tell me about rain",
-    "zzyzx qwrtp",
 )
 ABOUT = """PREFIX mem: <http://purl.org/memento/>
 SELECT ?memory ?anchor ?name ?description WHERE {
