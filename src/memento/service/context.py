@@ -771,7 +771,7 @@ def spell_out(operation: Operation[A], context: Context) -> Operation[A]:
             continue
         readable = context.scope(operation.namespace).readable
         is_end = _END.fullmatch(end) is not None
-        rows = context.stores.graph.select("retrieval/ending", readable, end=[end]) if is_end else ()
+        rows = context.stores.graph.select("retrieval/ending", readable, end=[str(end)]) if is_end else ()
         found = [str(row["node"]) for row in rows]
         if len(found) > 1:
             raise InputError(f"{name}: {end} is the end of several IRIs: {', '.join(found)}")

@@ -33,7 +33,14 @@ from memento.interfaces.mcp.group_tools import CARE_TOOLS
 from memento.interfaces.mcp.tools import Reach, Told, Tool, to_structured
 from memento.interfaces.picture import draw_manifest
 from memento.interfaces.web.connection import waiting_client
-from memento.interfaces.web.requests import Parameters, context, load_json, namespace, read_object
+from memento.interfaces.web.requests import (
+    Parameters,
+    context,
+    load_json,
+    namespace,
+    read_json_object,
+    read_object,
+)
 from memento.model import Manifest, Noted, Recollection, Remembered
 from memento.operations import TABLE, Operation, check_value, fields_of
 from memento.operations.base import FILTERS, Field, Filtered, complete, raise_if_unknown_field, route_of
@@ -143,8 +150,7 @@ MIRROR: Mapping[str, str] = {
 """
 The addresses of one of the published designs, each with the tool that answers it; `DELETE /api/ID` is `memory_forget`.
 
-No model provider uses them. Still, a POST is ours only if its body has the required argument of the tool, and a DELETE only if it
-names a memory; anything else goes to the provider. Invalid JSON is refused here.
+No model provider uses them. A DELETE is ours only if it names a memory; anything else goes to the provider.
 """
 
 MEMORY = re.compile(r"urn:memento:[^/\s]+|[0-9a-f]{4,12}(?:-[0-9a-f]{4,12})*")
@@ -155,25 +161,15 @@ def find_mirrored() -> str | None:
     """Return the tool that a request below `/api` is for; None if it is for a provider."""
     if request.method == "DELETE":
         return "memory_forget" if MEMORY.fullmatch(request.path.removeprefix("/api/")) else None
-    name = MIRROR.get(f"{request.method} {request.path}")
-    if name is None or request.method == "GET":
-        return name
-    if not request.is_json:
-        return None
-    try:
-        body = load_json(request.get_data())
-    except InputError:
-        return name  # the handler reports what is wrong with the body
-    needed = "content" if name == "memory_save" else "query"
-    return name if isinstance(body, dict) and needed in body else None
+    return MIRROR.get(f"{request.method} {request.path}")
 
 
 def answer_mirrored(name: str) -> Response:
-    """Answer one of the mirrored addresses with its tool; raise `InputError` for an argument that the tool does not have."""
+    """Answer one of the mirrored addresses with its tool; raise `InputError` for an argument that is missing or unknown."""
     tool = _mirrored_tools()[name]
     many = [field.encode_name for field in structs.fields(tool.arguments) if "tags" in field.encode_name]
     if request.method == "POST":
-        given = dict(cast("Json", load_json(request.get_data())))
+        given = dict(read_json_object().fields)
     else:
         given = {key: request.args.getlist(key) if key in many else value for key, value in request.args.items()}
     if request.method == "DELETE":
