@@ -190,7 +190,7 @@ def settings_of(home: Path, upstream: Upstream, never: int) -> dict[str, str]:
 
 
 def over_http(url: str, told: Told) -> None:
-    with httpx2.Client(base_url=url, timeout=20) as client:
+    with httpx2.Client(base_url=url, timeout=60) as client:
         kept = client.post("/memory/notes", json={"content": NOTE, "idempotency_key": "once"}, headers=CLAUDE)
         assert kept.status_code in (200, 201, 202), kept.text
         for name, (method, path, how) in REQUESTS.items():
@@ -255,7 +255,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Told]:
                 by_command(found)
             finally:
                 process.terminate()
-                rest, _ = process.communicate(timeout=30)
+                rest, _ = process.communicate(timeout=60)
             log.seek(0)
             found.log = rest + log.read()
         assert upstream.requests

@@ -323,7 +323,7 @@ def test_a_running_service_is_reached_by_python_and_by_the_command(tmp_path: Pat
         asked = memento_command(tmp_path, "recall", "Where do I work?")
         second = memento_command(tmp_path, "serve", "--port", "0")
         process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=10) == 0
+        assert process.wait(timeout=60) == 0
         assert process.stderr is not None
         assert process.stderr.read() == ""
 

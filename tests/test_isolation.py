@@ -93,7 +93,7 @@ def doors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doors]:
             )
         )
         token = memento.tokens.create("reader", tenant="local", namespaces=["work"], right="read", at=now())
-        with serving(memento) as address, httpx2.Client(base_url=address, timeout=30) as client:
+        with serving(memento) as address, httpx2.Client(base_url=address, timeout=60) as client:
             yield Doors(memento, memento.with_access(memento.tokens.access(token)), address, client, token, home)
 
 

@@ -403,6 +403,10 @@ class Scope:
         shared += self.others
         return tuple(dict.fromkeys((self.graph, *(graph_iri(self.tenant, name) for name in shared))))
 
+    def narrow(self, *, alone: bool) -> Scope:
+        """Return the scope, or, with `alone`, the one that reads its own namespace and nothing that namespaces share."""
+        return replace(self, with_main=self.namespace == "main", with_global=False) if alone else self
+
     @property
     def readable(self) -> tuple[IRI, ...]:
         """Every graph that this scope may read: its memories, the tenant's user, the ontology."""
@@ -1051,6 +1055,15 @@ class Retired:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Contradiction:
+    """A current memory that contradicts a returned one; `confidence` is 1, or that both cannot be true, from 0.5 on."""
+
+    iri: IRI
+    content: str
+    confidence: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """
     A name that led to a memory, and the signal. `subject`: the question names it. `link`: the memory `via` mentions it and this one
@@ -1080,6 +1093,7 @@ class Recalled:
     `relevance` is how certainly it answers the question, 0..1; None if the gate was off (`gate=false`). It stands for `count`
     memories that say the same: if there are several, `notes` are the notes of all, its own first, and `merged` the others. An
     explained memory has `why`, the contribution of each signal to the score, largest first, and `path`, the names that led to it.
+    `contradicts` are current memories that cannot be true together with it, as `disputes` has them.
     """
 
     rank: int
@@ -1100,6 +1114,7 @@ class Recalled:
     tags: tuple[str, ...] = ()
     why: dict[str, float] = field(default_factory=dict)
     path: tuple[Step, ...] = ()
+    contradicts: tuple[Contradiction, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1634,7 +1649,8 @@ class Imported:
     The result of an import. `notes` has one entry for each row, in order: its note, or None if it was skipped.
 
     `pending` of them are stored and not yet understood, `verbatim` are stored word for word, since they could not be parsed,
-    `known` were already stored under their keys. `redacted` counts the redacted secrets by kind.
+    `known` were already stored under their keys. `redacted` counts the redacted secrets by kind. `refused` names the rows that
+    could not be read, each with its line and what is wrong with it; they are not counted otherwise.
     """
 
     notes: tuple[IRI | None, ...]
@@ -1645,6 +1661,7 @@ class Imported:
     verbatim: int = 0
     known: int = 0
     redacted: Mapping[str, int] = field(default_factory=dict)
+    refused: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1868,8 +1885,8 @@ class Migrated:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Converted:
     """
-    A data folder that was encrypted or decrypted, or has a new key: how many backups were converted with it, and which folders in
-    it could not be converted.
+    A data folder that was encrypted or decrypted, or has a new key: how many backups were converted with it, and which files or
+    folders in it were not.
     """
 
     folder: str

@@ -63,7 +63,8 @@ def fresh_memory(model: str) -> Iterator[Memento]:
 
 def memory_in(folder: Path, model: str) -> Memento:
     """The memory of one folder, without the cache of embeddings."""
-    configured = Settings(embedding=EmbeddingSettings(model=model, cache=False))
+    runtime = os.environ.get("MEMENTO_EMBEDDING_RUNTIME", "auto")  # tests say it, for an export takes ten seconds
+    configured = Settings(embedding=EmbeddingSettings(model=model, cache=False, runtime=runtime))
     memento = open_memento(folder, namespace="main", configured=configured)
     assert isinstance(memento, Memento)
     memento.warm_up()

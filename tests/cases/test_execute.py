@@ -213,16 +213,16 @@ def test_a_limit_stops_it_and_the_next_go_carries_on(opening: Opened, folder: Pa
 def test_time_and_tokens_are_limits_too(opening: Opened, folder: Path, thinking: Any) -> None:
     model = thinking(lambda asked: {"action": "call", "tool": "list_files", "arguments": "{}"})
     spent = carried_out(opening(asking(model), tokens=300), "Look for ever.", "Look.")
-    late = carried_out(opening(home="other", wall_s=0.2), "Wait.", 'look_slowly {"seconds": 5}', COPY[0])
+    late = carried_out(opening(home="other", wall_s=0.2), "Wait.", 'look_slowly {"seconds": 600}', COPY[0])
 
     assert (spent.ending, spent.tokens) == ("stopped", 360)
     assert late.ending in ("stopped", "failed")
-    assert late.seconds < 4
+    assert late.seconds < 60
 
 
 def test_a_tool_that_does_not_answer_in_time_has_failed_and_may_have_happened(opening: Opened, folder: Path) -> None:
     done = carried_out(
-        opening(call_s=0.3), "Wait.", 'append_and_wait {"path": "log.txt", "line": "once", "seconds": 2}'
+        opening(call_s=2.0), "Wait.", 'append_and_wait {"path": "log.txt", "line": "once", "seconds": 600}'
     )
 
     assert done.ending == "failed"

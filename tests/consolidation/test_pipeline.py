@@ -47,7 +47,7 @@ def test_a_note_takes_five_questions(tmp_path: Path, script: Understanding) -> N
 
 def test_the_branches_run_side_by_side(tmp_path: Path) -> None:
     """Each of two questions waits for the other: in one thread neither would ever be answered."""
-    meeting, deciding = threading.Barrier(2, timeout=10), threading.Barrier(2, timeout=10)
+    meeting, deciding = threading.Barrier(2, timeout=60), threading.Barrier(2, timeout=60)
     plain = Understanding()
 
     def together(barrier: threading.Barrier, name: str) -> Any:
@@ -194,6 +194,36 @@ def test_the_description_of_the_user_is_bounded_and_the_newest_stays(tmp_path: P
         assert len(description) <= 100
         assert "Company11" in description
         assert "Company0." not in description
+
+
+def test_a_better_description_of_a_known_entity_is_written(tmp_path: Path) -> None:
+    script = Understanding(resolve_entities=_describe_again)
+    with ScriptedModel(script) as model, opened(tmp_path, model) as memento:
+        memento.note("My brother joined Initech.")
+        memento.note("Initech sells turbines.")
+
+        [initech] = [one for one in memento.recall("What does Initech sell?", gate=False).entities if not one.is_user]
+        assert initech.description == "Initech sells turbines."
+
+
+def test_a_better_description_goes_with_the_note_that_it_came_from(tmp_path: Path) -> None:
+    script = Understanding(resolve_entities=_describe_again)
+    with ScriptedModel(script) as model, opened(tmp_path, model) as memento:
+        memento.note("My brother joined Initech.")
+        note = memento.note("Initech sells turbines.").note
+        assert note
+        memento.forget(note, erase=True)
+
+        [initech] = [one for one in memento.recall("Who joined Initech?", gate=False).entities if not one.is_user]
+        assert "turbines" not in str(memento.get(initech.iri))
+
+
+def _describe_again(given: dict[str, Any]) -> Any:
+    answer = Understanding.resolve_entities(given)
+    for one in answer["entities"]:
+        if one["action"] == "MATCH":
+            one["updateDescription"] = "Initech sells turbines."
+    return answer
 
 
 class Counting:

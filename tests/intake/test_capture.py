@@ -53,7 +53,7 @@ def opened(tmp_path: Path) -> Callable[..., Memento]:
 
 
 def wait_until(holds: Callable[[], object]) -> None:
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while not holds():
         assert time.monotonic() < end
         time.sleep(0.02)

@@ -20,10 +20,12 @@ from memento.access import Access
 from memento.errors import Forbidden, InputError
 from memento.intake.extractors import cut_pieces, extract
 from memento.intake.locations import LeftOut, list_files
+from memento.intake.redaction import Redactor
 from memento.iris import graph_iri
 from memento.model import Ingested
 from memento.operations import intake
 from memento.python import Client, Memento, open_memento
+from memento.settings import RedactionSettings
 
 SECRET = "AKIA" + "IOSFODNN7EXAMPLE"
 
@@ -362,7 +364,7 @@ def test_a_file_that_is_named_alone_and_cannot_be_read_says_why(
 
 
 def test_a_namespace_that_refuses_secrets_leaves_the_file_out(memento: Memento, tmp_path: Path) -> None:
-    memento.service.redactor._refusing = frozenset(["strict"])
+    memento.service.redactor = Redactor(RedactionSettings(refuse="strict"), tmp_path / "counts.json")
     folder = write(tmp_path / "a", {"a.txt": f"The key is {SECRET}.", "b.txt": "Nothing here."})
 
     done = memento.ingest(folder, namespace="strict")

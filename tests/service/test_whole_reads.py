@@ -151,6 +151,7 @@ READS: dict[str, Callable[[Memento], Operation[Any]]] = {
 
 
 def ask(memento: Memento, name: str) -> Any:
+    memento.service.reinforcement.write_effects()  # of the question before; else a thread may write them while this one reads
     if isinstance(
         indexes := memento.service.stores.indexes, Pools
     ):  # else a question would find what one before brought in

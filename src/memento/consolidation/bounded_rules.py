@@ -36,6 +36,7 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -417,9 +418,10 @@ class BoundedRules:
 
     def extract_memories(self, note: Note, mentions: Sequence[Mention], user: User) -> list[Draft]:
         """
-        Return one draft for each statement of the note. An import calls this twice, the first time to learn which texts to embed.
+        Return one draft for each statement of the note. It is called twice, the first time to learn which texts to embed.
         """
-        question = ExtractMemories(note, list(mentions), user)
+        # Their answer does not depend on the description, which another note may change between the two calls.
+        question = ExtractMemories(note, list(mentions), replace(user, description=""))
         if question != self._read:
             self._drafts = self._ask_rules(list[Draft], question)
             self._read = question

@@ -67,6 +67,8 @@ T = TypeVar("T")
 
 _Offer = tuple[Mention, tuple[Entity, ...]]
 
+MOST_DRAFTS = 250
+"""Statements of one note by rules: nobody else writes while they are compared and written, some milliseconds each."""
 MOST_RESOLVED = 4_096
 """The number of mentions whose resolutions an import caches."""
 
@@ -157,6 +159,11 @@ def understand(task: Task, means: Resources, extraction: Extraction | None = Non
     Raises:
         BackendError: store, embedder or model failed.
     """
+    writes = means.parts.graph.writes
+    return replace(_understand_task(task, means, extraction), writes=writes)
+
+
+def _understand_task(task: Task, means: Resources, extraction: Extraction | None) -> Understanding:
     began = means.parts.clock()
     user, user_is_new = (means.batch or Batch()).read_user(task.scope, means.parts)
     if again := find_repetition(task, means.parts):
@@ -215,14 +222,14 @@ def warm_embeddings(texts: Sequence[str], parts: Backends) -> None:
 
 def foresee(task: Task, user: User, agents: Agents) -> tuple[Extraction | None, list[str]]:
     """Read a note ahead by rules: what it names, if they can tell, and every text that understanding it will embed."""
-    task = task if task.keep else drop_overlap(task)
+    read, extraction = task if task.keep else drop_overlap(task), None
     try:
-        extraction = _extract_entities(task, user, agents)
-        mentions = add_context_mentions(extraction.mentions, task, user)
-        drafts = _extract_drafts(task, mentions, user, agents, Stopwatch("anticipate"))
-        return extraction, _collect_texts(drafts, mentions, task, user)
+        extraction = _extract_entities(read, user, agents)
+        mentions = add_context_mentions(drop_user(extraction.mentions, user), read, user)
+        drafts = _extract_drafts(read, mentions, user, agents, Stopwatch("anticipate"))
+        return extraction, _collect_texts(drafts, mentions, read, user)
     except NotUnderstood:
-        return None, []
+        return extraction, [text_of_memory(task.note.content, name_other_speaker(task, user), task.title)]
 
 
 def _extract_entities(task: Task, user: User, agents: Agents) -> Extraction:
@@ -278,6 +285,10 @@ def _extract_drafts(
         return [Draft(content=task.note.content, about=names, subject=task.title)]
     with watch.phase("remember"):
         drafts = agents.extract_memories(task.note, mentions, user)
+    if len(drafts) > MOST_DRAFTS and agents.kind == "rules":
+        raise NotUnderstood(
+            f"it says {len(drafts)} things, and a note may say {MOST_DRAFTS}, so it is kept in its own words: send it in parts"
+        )
     if not drafts and agents.kind == "rules":
         drafts = [Draft(content=task.note.content, about=(USER, *names))]
     if task.session:  # a turn is always kept: later turns may refer to it

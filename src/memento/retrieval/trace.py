@@ -19,7 +19,7 @@ import numpy as np
 from memento.backends import Backends
 from memento.graph.store import Row, Store
 from memento.iris import IRI, MEM, graph_iri
-from memento.model import NoteRef, Recalled, RecalledEntity, Retired, Scope, Scored
+from memento.model import Contradiction, NoteRef, Recalled, RecalledEntity, Retired, Scope, Scored
 from memento.search.indexes import Indexes
 from memento.search.nodes import Record
 from memento.search.postings import Ids, Postings, tokens
@@ -57,8 +57,11 @@ def trace(
     parts: dict[IRI, _Parts] = defaultdict(_Parts)
     for row in graph.select("retrieval/trace", scope.readable, memory=[one.item for one in chosen]):
         _sort_in(parts[cast(IRI, row["memory"])], row, believed_at)
+    against = _find_contradictions([one.item for one in chosen], graph, scope) if believed_at is None else {}
     memories = tuple(
-        _build_memory(rank, one, parts[one.item], scope.user, believed_at)
+        replace(
+            _build_memory(rank, one, parts[one.item], scope.user, believed_at), contradicts=against.get(one.item, ())
+        )
         for rank, one in enumerate(chosen, start=1)
         if parts[one.item].own
     )
@@ -157,6 +160,18 @@ def _sort_in(parts: _Parts, row: Row, believed_at: datetime | None) -> None:
             parts.merged.append(row)
         case _ if believed_at is None or cast(datetime, row["at"]) <= believed_at:
             parts.replaced.append(row)
+
+
+def _find_contradictions(memories: Sequence[IRI], graph: Store, scope: Scope) -> dict[IRI, tuple[Contradiction, ...]]:
+    """Find the current memories that contradict some memories."""
+    found: dict[IRI, tuple[Contradiction, ...]] = {}
+    for row in graph.select("retrieval/disputed", scope.memory_graphs, memory=list(memories)):
+        memory = cast(IRI, row["memory"])
+        one = Contradiction(
+            iri=cast(IRI, row["other"]), content=str(row["content"]), confidence=cast(float, row.get("confidence", 1.0))
+        )
+        found[memory] = (*found.get(memory, ()), one)
+    return found
 
 
 def _build_memory(rank: int, one: Scored[IRI], parts: _Parts, user: IRI, believed_at: datetime | None) -> Recalled:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable
+from datetime import date
 from typing import Any
 
 import anyio
@@ -13,6 +14,7 @@ from mcp import Client
 from doors import text_of
 from memento.interfaces.mcp import catalogue
 from memento.python import Memento
+from memento.retrieval.render import as_list, as_text, as_xml
 
 Json = dict[str, Any]
 Call = Callable[..., Awaitable[Json]]
@@ -22,7 +24,7 @@ PUBLISHED = {
     "memory_recall": {"query", "namespace", "tags", "limit", "container", "searchMode", "after", "before"},
     "memory_search": {"query", "tags", "limit", "searchMode"},
     "memory_forget": {"id", "tag", "namespace"},
-    "memory_list": {"namespace", "tags", "limit", "offset", "container"},
+    "memory_list": {"namespace", "tags", "limit", "offset", "container", "alone"},
     "memory_health": {"namespace"},
     "memory_export": {"namespace", "format"},
     "memory_import": {"content", "format", "namespace", "tags"},
@@ -196,3 +198,37 @@ def test_a_standing_page_is_a_resource(memory: Memento, address: str) -> None:
             return json.dumps([one.model_dump(mode="json") for one in read.contents])
 
     assert "USER plays the lute." in anyio.run(run)
+
+
+def test_a_recall_says_what_contradicts_a_memory(memory: Memento, address: str) -> None:
+    memory.note("Dr Lund looks after the goats.", namespace="goats")
+    memory.note("Dr Ferrar looks after the goats.", namespace="goats")
+    first, second = "Dr Lund looks after the goats.", "Dr Ferrar looks after the goats."
+
+    async def script(call: Call) -> None:
+        shown = (await call("memory_recall", query="Who looks after the goats?", namespace="goats"))["memories"]
+        said = {one["preview"]: one["contradicts"] for one in shown}
+        assert (said[first], said[second]) == ([second], [first])
+
+    ask(address, script)
+    found = memory.recall("Who looks after the goats?", namespace="goats")
+    said = {one.content: [other.content for other in one.contradicts] for one in found.memories}
+    assert (said[first], said[second]) == ([second], [first])
+    assert f"<contradicted_by><content>{first}" in as_xml(found, date(2026, 1, 1)).replace("\n", "").replace("  ", "")
+    assert f"contradicted by “{first}”" in as_list(found) and f"Contradicted by: {first}" in as_text(found)
+
+
+def test_figures_and_lists_of_one_namespace_alone(memory: Memento, address: str) -> None:
+    async def script(call: Call) -> None:
+        await call("memory_save", content="We decided on oak for the mast.", tags=["mast"])
+        await call("memory_save", content="We decided on pine for the oars.", tags=["mast"], namespace="shed")
+        both = await call("memory_stats", namespace="shed")
+        alone = await call("memory_stats", namespace="shed", alone=True)
+        assert both["by_tag"]["mast"] == 2 and alone["by_tag"]["mast"] == 1
+        assert alone["memories"] == 1
+        listed = await call("memory_list", namespace="shed", alone=True)
+        assert [one["content"] for one in listed["memories"]] == ["We decided on pine for the oars."]
+
+    ask(address, script)
+    assert {one.tag: one.count for one in memory.tags(namespace="shed", alone=True)}["mast"] == 1
+    assert len(memory.list(namespace="shed", alone=True)) == 1

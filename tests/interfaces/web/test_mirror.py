@@ -124,3 +124,37 @@ def test_a_wrong_key_opens_none_of_them(client: FlaskClient) -> None:
 def test_broken_json_is_refused_as_such(client: FlaskClient, path: str) -> None:
     answer = client.post(path, data='{"content": ', content_type="application/json")
     assert answer.status_code == 400 and "the body is not JSON" in answer.text
+
+
+def test_a_memory_is_deleted_by_the_end_of_its_iri_and_one_that_is_unknown_is_not_found(client: FlaskClient) -> None:
+    saved = client.post("/api/save", json={"content": "The till opens at nine."}).json
+    assert saved
+    [iri] = saved["ids"]
+
+    for end in (iri.rpartition(":")[2], iri[-12:]):
+        assert client.delete("/api/0192d5a0").status_code == 404
+        answer = client.delete(f"/api/{end}")
+        assert (answer.status_code, answer.json) == (200, {"hidden": True, "memories": [iri]}), answer.text
+        client.post("/memory/unforget", json={"iri": iri})
+
+
+def test_a_request_to_an_address_of_ours_that_lacks_a_field_says_which(client: FlaskClient) -> None:
+    for path, body, wanted in (
+        ("/api/save", {"model": "plain"}, "no argument 'model'"),
+        ("/api/save", {"contents": "Tea."}, "no argument 'contents'"),
+        ("/api/save", {}, "content"),
+        ("/api/save", ["content"], "send a JSON object"),
+        ("/api/recall", {"question": "Tea?"}, "no argument 'question'"),
+        ("/api/search", {}, "query"),
+    ):
+        answer = client.post(path, json=body)
+        assert answer.status_code == 400 and wanted in answer.text, (path, body, answer.text)
+    assert client.get("/api/list?limits=3").status_code == 400
+
+
+def test_ask_takes_its_question_under_the_name_of_its_neighbours(client: FlaskClient, memento: Memento) -> None:
+    memento.note("I work at Google.")
+
+    for body in ({"question": "Where do I work?"}, {"query": "Where do I work?"}):
+        asked = client.post("/ask", json=body).json
+        assert asked and asked["memories"]["memories"], (body, asked)

@@ -74,7 +74,7 @@ def test_an_update_that_is_one_too_many_is_refused_and_was_not_made() -> None:
     class Slow(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers["Content-Length"]))
-            freed.wait(20)
+            freed.wait(60)
             self.send_response(204)
             self.send_header("Content-Length", "0")
             self.end_headers()
@@ -105,10 +105,10 @@ def test_an_update_that_is_one_too_many_is_refused_and_was_not_made() -> None:
 def test_health_follows_the_engine_and_needs_no_token(tmp_path: Path) -> None:
     with listening("127.0.0.1", 0, has_tokens=True) as listener, serve_engine(tmp_path, listener, TOKEN) as engine:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}/health"
-        with urlopen(url, timeout=10) as answer:
+        with urlopen(url, timeout=60) as answer:
             assert answer.status == 200
         engine.stop()
         with pytest.raises(HTTPError) as refused:
-            urlopen(url, timeout=10)
+            urlopen(url, timeout=60)
     assert refused.value.code == 503
     refused.value.close()

@@ -421,7 +421,8 @@ def _print_converted(chosen: Chosen, done: Converted) -> None:
     lines = [f"{done.folder} is {state} now{with_them}."]
     if done.encrypted:
         lines.append("Keep the key outside of this folder: without it nobody can read the memory, including you.")
-    lines += [f"{one} could not be converted: delete it, or keep it elsewhere." for one in done.left]
+    what = "is not encrypted, or not with this key" if done.encrypted else "could not be converted"
+    lines += [f"{one} {what}: delete it, or keep it elsewhere." for one in done.left]
     print_answer(chosen, plain(done), lambda: "\n".join(lines))
 
 

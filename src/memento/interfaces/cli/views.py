@@ -305,6 +305,8 @@ def _memory(one: Json) -> Iterator[str]:
     yield f"    {_dim(one['iri'])}"
     for old in one["invalidates"]:
         yield from _show_replaced(old, "    ")
+    for other in one["contradicts"]:
+        yield click.style(f"    contradicted by: {clean(other['content'])}", fg="yellow")
     if one["note"]:
         place = f", piece {one['note']['piece']} of {one['note']['pieces']}" if one["note"]["piece"] else ""
         yield f"    {_dim('note ' + day(one['note']['at']) + place + ' “' + clean(one['note']['content']) + '”')}"

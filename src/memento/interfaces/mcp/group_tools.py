@@ -6,7 +6,7 @@ The tools that `MEMENTO_TOOLS` adds, group by group: connectors, keys, living me
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
@@ -31,7 +31,6 @@ from memento.model import (
     Listed,
     MemoryRow,
     Noted,
-    NoteRow,
     Outcome,
     Recollection,
     Relation,
@@ -375,7 +374,14 @@ def _item(asked: RememberArguments | BatchItem) -> ToRemember:
 _KEY = Argument(field="iri", description="The `key` of a row that recall or read_memory returned, or an entity.")
 _READ_MEMORY = Argument(field="iri", description="The `memory` of a row that read_key returned.")
 
-MEMORY_STATS = tool_over(key_operations.MemoryStats, "memory_stats", "Count memories", STATS, {}, takes_namespace=True)
+MEMORY_STATS = tool_over(
+    key_operations.MemoryStats,
+    "memory_stats",
+    "Count memories",
+    STATS,
+    {"alone": Argument(field="alone")},
+    takes_namespace=True,
+)
 KEY_TOOLS = (
     tool_over(
         key_operations.FindKeys,
@@ -1034,6 +1040,8 @@ class Shown:
     tags: tuple[str, ...]
     preview: str
     timestamp: datetime | None = None
+    contradicts: tuple[str, ...] = ()
+    """Current memories that cannot be true together with it, as `disputes` has them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1073,12 +1081,16 @@ class TakeInArguments(Arguments, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TakenIn:
-    """How many parts were stored, as how many memories; how many parts were known, and how many could not be read."""
+    """
+    How many parts were stored, as how many memories; how many parts were known, how many could not be read, and the first of
+    these, each with its place and what is wrong with it.
+    """
 
     imported: int
     memories: int
     known: int
     skipped: int
+    refused: tuple[str, ...] = ()
 
 
 class HandOutArguments(Arguments, frozen=True, kw_only=True):
@@ -1154,6 +1166,7 @@ def _show_previews(found: Recollection) -> Told:
             tags=one.tags,
             preview=shorten_line(one.content, _PREVIEW),
             timestamp=one.valid_at,
+            contradicts=tuple(shorten_line(other.content, _PREVIEW) for other in one.contradicts),
         )
         for one in found.memories
     )
@@ -1174,18 +1187,32 @@ def unsave(reach: Reach, asked: UnsaveArguments) -> Told:
 
 def take_in_text(reach: Reach, asked: TakeInArguments) -> Told:
     """Store the parts of a text."""
-    from memento.intake.rows import parse_leniently  # the shim lists this tool and does not run it
+    from memento.intake.rows import sift_text  # the shim lists this tool and does not run it
 
-    texts, bad = parse_leniently(asked.content, asked.format)
-    if not texts:
+    sifted = sift_text(asked.content, asked.format)
+    if not sifted.rows:
         raise InputError(f"content has nothing to keep as {asked.format}")
-    keys = [f"memory_import {sha256(text.encode()).hexdigest()}" for text in texts]
-    rows = [
-        NoteRow(content=text, tags=asked.tags, source="import", idempotency_key=key)
-        for key, text in dict(zip(keys, texts, strict=True)).items()
-    ]
-    done = reach.memory.import_notes(rows, consolidate=False, namespace=asked.namespace or reach.namespace)
-    return Told(answer=TakenIn(imported=len(rows) - done.known, memories=done.memories, known=done.known, skipped=bad))
+    rows = {
+        key: replace(
+            row, tags=tuple(dict.fromkeys((*row.tags, *asked.tags))), source=row.source or "import", idempotency_key=key
+        )
+        for row in sifted.rows
+        if (key := row.idempotency_key or f"memory_import {sha256(row.content.encode()).hexdigest()}")
+    }
+    done = reach.memory.import_notes([*rows.values()], consolidate=False, namespace=asked.namespace or reach.namespace)
+    return Told(
+        answer=TakenIn(
+            imported=len(rows) - done.known,
+            memories=done.memories,
+            known=done.known,
+            skipped=len(sifted.refused),
+            refused=sifted.refused[:_MOST_REFUSED],
+        )
+    )
+
+
+_MOST_REFUSED = 20
+"""The most unusable rows that an import by a model names."""
 
 
 def hand_out_text(reach: Reach, asked: HandOutArguments) -> Told:
@@ -1252,6 +1279,7 @@ CARE_TOOLS = (
             "limit": Argument(field="limit", default=10),
             "offset": Argument(field="offset"),
             "container": Argument(field="container"),
+            "alone": Argument(field="alone"),
         },
         wrap=(Listing, "memories"),
         takes_namespace=True,

@@ -60,8 +60,8 @@ from memento.archive.tables import NOT_GUARANTEED, Anonymity, Dates, TableForm, 
 from memento.archive.upgrade import Migration, choose_target, count_kept, prepare_settings, write_settings
 from memento.backends import Backends, reopen
 from memento.consolidation import queue
-from memento.datadir import cache_folder
-from memento.errors import BackendError, Conflict, Damaged, Forbidden, InputError, MementoError, NotFound
+from memento.datadir import DataFolder, cache_folder
+from memento.errors import BackendError, Conflict, Damaged, DiskFull, Forbidden, InputError, MementoError, NotFound
 from memento.graph import mapping
 from memento.graph.backups import begin_restore, list_backups, parse_backup_time, prepare_restore
 from memento.graph.documents import Form
@@ -245,6 +245,7 @@ def take_in(
     chosen, redaction = find_form(form), context.begin_redaction(namespace)
     with (
         service.importing,
+        _reporting_full_disk(service.datadir),
         _rewrite(source, chosen, name, context, redaction, waiting, namespace) as lines,
         _staging(lines, context) as folder,
     ):
@@ -303,6 +304,17 @@ def _rewrite(
             target.unlink()
             redacted.seek(0)
             yield redacted
+
+
+@contextmanager
+def _reporting_full_disk(datadir: DataFolder) -> Iterator[None]:
+    """Raise `DiskFull` if the block cannot write its files for lack of room."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in DiskFull.errors:
+            raise DiskFull(datadir.path) from error
+        raise
 
 
 @contextmanager

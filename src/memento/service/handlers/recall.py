@@ -173,7 +173,7 @@ def get(operation: operations.Get, context: Context) -> Described:
 def list_page(operation: operations.List, context: Context) -> tuple[Listed, ...]:
     """Look up a page of memories."""
     context.require_page(operation.limit, operation.offset)
-    scope = context.scope(operation.namespace)
+    scope = context.scope(operation.namespace).narrow(alone=operation.alone)
     return tuple(
         read.list_memories(
             scope,
@@ -203,7 +203,7 @@ def list_related(operation: operations.Relations, context: Context) -> tuple[Rel
 @handles(operations.Tags)
 def tags(operation: operations.Tags, context: Context) -> tuple[TagCount, ...]:
     """Look up the tags in use."""
-    return read.list_tags(context.scope(operation.namespace), context.stores)
+    return read.list_tags(context.scope(operation.namespace).narrow(alone=operation.alone), context.stores)
 
 
 @handles(operations.Entities)
