@@ -36,7 +36,7 @@ PUBLISHED = {
     "memory_compact": {"dryRun", "ttlDays", "maxEntries", "namespace"},
     "memory_migrate": {"model", "dryRun", "namespace"},
     "memory_related": {"id", "entity", "limit", "namespace"},
-    "memory_stats": {"namespace"},
+    "memory_stats": {"namespace", "alone"},
 }
 
 
