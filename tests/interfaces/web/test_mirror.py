@@ -86,9 +86,9 @@ def test_what_lacks_its_field_is_refused_and_no_matter_of_a_provider(
         assert missed.status_code == 400 and needed in missed.text and "upstream" not in missed.text
     for said in ("[1]", '"content"'):
         missed = client.post(path, data=said, content_type="application/json")
-        assert missed.status_code == 400 and "must be a JSON object" in missed.text
+        assert missed.status_code == 400 and "JSON object" in missed.text
     assert client.post(path, data="", content_type="application/json").status_code == 400
-    assert client.post(path, data="The till.", content_type="text/plain").status_code == 415
+    assert client.post(path, data="The till.", content_type="text/plain").status_code == 400
 
 
 def test_what_is_meant_for_a_provider_goes_there(client: FlaskClient) -> None:
