@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,6 +66,16 @@ _BY_TAG = {
 }
 _OTHER_TAG = 0.5
 _BY_PRIORITY = {"high": 1.0, "normal": 0.7, "low": 0.4}
+
+
+def usual_priority(source: str | None) -> Literal["high", "normal"]:
+    """
+    Return the priority of a text that states none, by its source: high if it was given on purpose.
+
+    >>> usual_priority(None), usual_priority("import")
+    ('high', 'normal')
+    """
+    return "high" if source in (None, "", "explicit") else "normal"
 
 
 def rate_importance(source: str, tags: Iterable[str], priority: str) -> float:

@@ -141,6 +141,7 @@ def test_formats_of_providers_come_from_detect_secrets() -> None:
         "credentials",
         "credentials.json",
         "aws_credentials",
+        "my-credentials-backup.txt",
         "server.pem",
         "tls.key",
         "id_rsa",

@@ -142,7 +142,9 @@ def _erase_memories(
         texts += [parts.indexes.text(one) for one in parts.indexes.read(described, [scope.self_graph, scope.graph])]
     keys = _find_idle_keys(memories, parts)
     texts += [parts.indexes.name(key) for key in keys]
-    cases = _erase_nodes([*memories, *notes, *keys, *names], texts, scope, parts, shorter)
+    idle = parts.graph.select("library/idle_code", [scope.graph], memory=list(memories))
+    code = [cast(IRI, row["code"]) for row in idle]
+    cases = _erase_nodes([*memories, *notes, *keys, *names, *code], texts, scope, parts, shorter)
     return Forgotten(memories=tuple(memories), notes=tuple(notes), erased=True, still_told=tuple(still), cases=cases)
 
 

@@ -26,7 +26,7 @@ from memento.consolidation.agents import (
     Skip,
 )
 from memento.consolidation.context import load_statements
-from memento.consolidation.task import Task, link_turns, name_other_speaker, usual_priority
+from memento.consolidation.task import Task, link_turns, name_other_speaker
 from memento.errors import ShapeViolation
 from memento.graph import mapping, shapes
 from memento.graph.mapping import node_or_none, quads
@@ -49,9 +49,10 @@ from memento.model import (
     StepState,
     User,
 )
-from memento.rank import MIDDLING, rate_importance
+from memento.rank import MIDDLING, rate_importance, usual_priority
 from memento.search.nodes import EXPLICIT, content_hash
 from memento.strength import relate_alike
+from memento.text.code_names import list_named_code
 from memento.text.tags import sort_by_rules
 
 _EXCERPT = 60
@@ -131,12 +132,11 @@ def build_change(understood: Understanding) -> tuple[Change, Noted]:
         adds += [*mapping.quads(understood.task.session, graph), (note.iri, TYPE, MEM.Turn, graph)]
     adds += entity_quads
     adds += mapping.tag_quads(note.iri, map(tag_name, note.tags), graph)
-    for code in understood.task.refers:
-        adds += mapping.quads(code, graph)
     for decision, memory in memories:
         adds += mapping.quads(memory, graph)
         adds += mapping.mark_quads(memory.iri, _sort_memory(decision.draft, note, understood), graph)
-        adds += [(memory.iri, MEM.refers, code.iri, graph) for code in understood.task.refers]
+        for code in understood.task.refers or list_named_code(memory.content, graph):
+            adds += [*mapping.quads(code, graph), (memory.iri, MEM.refers, code.iri, graph)]
         adds += _make_statements(decision.draft, memory, names, understood)
         near = understood.alike.get(memory.content, ())
         adds += relate_alike(memory.iri, near, understood.alike_from, graph, understood.ended)

@@ -55,6 +55,7 @@ from memento.search.spellings import fold_text
 from memento.search.subjects import OPENERS
 from memento.settings import ConsolidationSettings
 from memento.strength import Reinforcement, relate_alike
+from memento.text.code_names import list_named_code
 from memento.text.sentences import drop_controls
 
 _NEAR_KEYS = 8  # keys that a new one is compared with
@@ -442,6 +443,11 @@ def _state_memory(memory: Memory, source: str, scope: Scope, note: Note) -> Chan
             attribute_note(note.iri, scope.user, graph),
             (note.iri, MEM.source, source, graph),
             *quads(memory, graph),
+            *(
+                quad
+                for code in list_named_code(memory.content, graph)
+                for quad in (*quads(code, graph), (memory.iri, MEM.refers, code.iri, graph))
+            ),
         )
     )
 

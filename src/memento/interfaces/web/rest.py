@@ -161,7 +161,7 @@ def find_mirrored() -> str | None:
 
 
 def answer_mirrored(name: str) -> Response:
-    """Answer one of the mirrored addresses with its tool; raise `InputError` for an argument that the tool does not have."""
+    """Answer one of the mirrored addresses with its tool; raise `InputError` for an argument that is missing or unknown."""
     tool = _mirrored_tools()[name]
     many = [field.encode_name for field in structs.fields(tool.arguments) if "tags" in field.encode_name]
     if request.method == "POST":

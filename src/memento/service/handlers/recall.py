@@ -193,7 +193,7 @@ def list_related(operation: operations.Relations, context: Context) -> tuple[Rel
     context.require_page(operation.limit)
     scope, now = context.scope(operation.namespace), context.stores.clock()
     if (operation.iri is None) == (operation.entity is None):
-        raise InputError("give either iri, a memory, or entity, a name")
+        raise InputError("give either a memory or an entity: one of the two, not both")
     if operation.iri is not None:
         return tuple(read.list_relations(operation.iri, scope, operation.limit, now, context.stores))
     context.require_text(operation.entity, "entity")
