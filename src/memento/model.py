@@ -1433,7 +1433,9 @@ class Health:
     `indexes` counts the nodes in them, `pending` the notes that are not understood yet, `failed` those that were given up.
     `upstreams` has the origin of each protocol's provider, whose state is not checked. `differences` lists harmless differences of
     a node from the others of a shared store, a sentence each. `shards` has, for callers who may manage the whole folder and if a
-    memory has several stores, whether each is `ok`, `failing` or `not open` in this process.
+    memory has several stores, whether each is `ok`, `failing` or `not open` in this process. `proxied` counts for the same callers
+    the requests of chat apps since this process started: `ok` with memories, `empty` without a relevant one, `timeout` and `error`
+    forwarded without memories, and the turns that have `caught_up`: their memories came with a later turn.
     """
 
     status: Literal["starting", "ok", "degraded"]
@@ -1449,6 +1451,7 @@ class Health:
     set_aside: SetAside | None = None
     differences: tuple[str, ...] = ()
     shards: Mapping[str, str] | None = None
+    proxied: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
