@@ -1422,6 +1422,8 @@ class Status:
     """The state of the parts, as in `/health/ready`."""
     differences: tuple[str, ...] = ()
     """Harmless differences of this node from the others of a shared store, a sentence each."""
+    proxied: Mapping[str, int] | None = None
+    """The requests of chat apps since this process started, as in `/health`; None if there were none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

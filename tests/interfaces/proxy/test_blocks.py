@@ -8,11 +8,13 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from conftest import OFFLINE
 from memento.datadir import DataFolder
 from memento.errors import GraphError
+from memento.interfaces.cli.views import show_status
 from memento.interfaces.proxy.blocks import Block, Deadline, Sticky
 from memento.model import Recollection
 from memento.operations.recall import Recall
@@ -296,6 +298,9 @@ def test_a_turn_that_went_without_its_memories_gets_them_with_the_next(
         assert "x-memento-caught-up" not in after.headers
         assert proxied.last.json["messages"][:3] == [ASKED, ANSWERED, second]
         counts = proxied.client.get(f"{proxied.url}/health").json()["proxied"]
+        assert counts == proxied.memento.status().proxied
+        told = show_status(msgspec.to_builtins(proxied.memento.status()))
+        assert "too late for their memories" in told and "got theirs with a later turn" in told
         assert counts["timeout"] >= 1 and counts["caught_up"] >= 1
 
 

@@ -289,6 +289,10 @@ def health(context: Context, upstreams: Mapping[str, str]) -> Health:
     report = check.report_health(scope, context.access, upstreams, context.stores, service.watch.report())
     if not context.owns_folder():
         return report
-    proxied = {name: n for name, n in telemetry.tally("proxy.").items() if name in _PROXIED}
     shards = service.shards.list_health() if len(service.shards.names) > 1 else None
-    return replace(report, shards=shards, proxied=proxied or None)
+    return replace(report, shards=shards, proxied=count_chats())
+
+
+def count_chats() -> dict[str, int] | None:
+    """Count the requests of chat apps since this process started, by what came of their memories; None if there were none."""
+    return {name: n for name, n in telemetry.tally("proxy.").items() if name in _PROXIED} or None
