@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 SHOWN = 2000  # characters of a result or a plan in a prompt
 
-_NUMBERED = re.compile(r"\A\s*+(?:\d++[.)]|[-*])\s++")
+_NUMBERED = re.compile(r"\A\s*+(?:(\d++)[.)]|[-*])\s++")
 _BREAK = re.compile(r"\n+|(?<=[.!?;])\s+(?=\d+[.)]\s)")
 # The values in a task: a quoted text, a path or file, a date or number, a name. Each pattern is tried once at the beginning of a
 # run of characters and never backtracks: a task of a hundred thousand dashes takes no longer than one of words.
@@ -49,6 +49,8 @@ _VALUE = re.compile(
     r"|\b[A-Z][\w'-]*+(?:\s[A-Z][\w'-]*+)*"
 )
 _QUOTES = "\"'“”"
+_PLACE = re.compile(r"\{\{\s*(\d+)\s*\}\}")
+_MOST_DIGITS = 9  # of the number of a step
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +159,30 @@ def split_steps(plan: str) -> tuple[str, ...]:
     >>> split_steps("1. Look it up. 2. Write it down.")
     ('Look it up.', 'Write it down.')
     """
-    return tuple(one for one in (_NUMBERED.sub("", line, count=1).strip() for line in _BREAK.split(plan)) if one)
+    return tuple(text for _, text in _split_plan(plan))
+
+
+def read_numbers(plan: str) -> tuple[int, ...]:
+    """
+    Return the numbers that a plan gives its steps; nothing unless each step has one of its own.
+
+    >>> read_numbers("11. Look it up. 12. Write it down."), read_numbers("- Look it up.")
+    ((11, 12), ())
+    """
+    numbers = [number for number, _ in _split_plan(plan)]
+    ids = tuple(number for number in numbers if number is not None)
+    return ids if len(set(ids)) == len(numbers) else ()
+
+
+def _split_plan(plan: str) -> list[tuple[int | None, str]]:
+    """Split a plan into its steps, each with its number if it has one."""
+    found = []
+    for line in _BREAK.split(plan):
+        mark = _NUMBERED.match(line)
+        if text := line[mark.end() if mark else 0 :].strip():
+            is_number = mark is not None and mark[1] is not None and len(mark[1]) <= _MOST_DIGITS
+            found.append((int(mark[1]) if mark and is_number else None, text))
+    return found
 
 
 def number_steps(steps: Iterable[str], ids: Sequence[int] = ()) -> str:
@@ -166,9 +191,26 @@ def number_steps(steps: Iterable[str], ids: Sequence[int] = ()) -> str:
 
 
 def write_steps(steps: Sequence[TaskStep]) -> str:
-    """Write executed steps as a plan; they keep their numbers if these are all different."""
+    """
+    Write executed steps as a plan; they keep their numbers if these are all different, as they may not be after several plans.
+
+    A step that names the result of another, `{{2}}`, names it by the number that the other has in the written plan.
+
+    >>> first, again = (TaskStep(step=n, task="look {}", state="done", cycle=n + 1, id=1) for n in range(2))
+    >>> write_steps([first, again, TaskStep(step=2, task='say {"text": "{{1}}"}', state="done", cycle=2, id=2)])
+    '1. look {}\\n2. look {}\\n3. say {"text": "{{2}}"}'
+    """
     ids = tuple(one.id for one in steps if one.id is not None)
-    return number_steps([one.task for one in steps], ids if len(set(ids)) == len(steps) else ())
+    numbers = ids if len(set(ids)) == len(steps) else tuple(range(1, len(steps) + 1))
+    return number_steps([_renumber(one, dict(zip(numbers, steps, strict=True))) for one in steps], numbers)
+
+
+def _renumber(step: TaskStep, numbered: Mapping[int, TaskStep]) -> str:
+    """Return the text of a step in which each place names an earlier step by its number in `numbered`."""
+    before = [(number, one) for number, one in numbered.items() if one.step < step.step]
+    named = {one.step + 1: number for number, one in before}
+    named |= {one.id: number for number, one in before if one.id is not None and one.cycle == step.cycle}
+    return _PLACE.sub(lambda place: f"{{{{{named.get(int(place[1]), place[1])}}}}}", step.task)
 
 
 def plan_by_template(task: str, found: CasesFound, least: float, tried: Sequence[tuple[str, ...]] = ()) -> Draft:
@@ -191,7 +233,8 @@ def plan_by_template(task: str, found: CasesFound, least: float, tried: Sequence
         if not steps or steps in tried or (tried and not _is_alike(case.task, task)):
             continue
         how = f", with {', '.join(f'{old} → {new}' for old, new in changes.items())}" if changes else ""
-        return Draft(steps=steps, by="template", reason=f"the plan of <{case.iri}>{how}")
+        ids = read_numbers(case.plan) or tuple(range(1, len(steps) + 1))
+        return Draft(steps=steps, by="template", reason=f"the plan of <{case.iri}>{how}", ids=ids)
     unlike = "" if found.positives or found.negatives else f" ({found.reason})"
     if found.positives and not near:
         most = max(case.cosine for case in found.positives)
@@ -235,7 +278,7 @@ def _replace_values(step: str, changes: Mapping[str, str]) -> str:
 
 
 def _describe_case(case: CaseFound) -> str:
-    return f"Task: {case.task}\nPlan:\n{shorten(number_steps(split_steps(case.plan)))}"
+    return f"Task: {case.task}\nPlan:\n{shorten(number_steps(split_steps(case.plan), read_numbers(case.plan)))}"
 
 
 def _describe_tool(tool: Offered) -> str:
@@ -485,7 +528,6 @@ class Execution:
 
 
 _CALL = re.compile(r"([A-Za-z_][\w./-]*)\s*(\{.*\})\s*\.?", re.DOTALL)
-_PLACE = re.compile(r"\{\{\s*(\d+)\s*\}\}")
 
 
 @dataclass(frozen=True, slots=True)

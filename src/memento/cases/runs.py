@@ -20,7 +20,7 @@ from typing import Any, TypeVar, cast
 
 from memento.backends import Backends
 from memento.cases.domain import Domain
-from memento.cases.plan import Draft
+from memento.cases.plan import Draft, write_steps
 from memento.cases.retrieve import load_texts
 from memento.errors import Conflict, NotFound
 from memento.graph.mapping import node_or_none, quads, statements
@@ -213,7 +213,7 @@ def unpack_steps(text: str | None) -> tuple[TaskStep, ...]:
 
 def write_plan(kept: StoredRun) -> str:
     """Write the steps of a run as a plan; empty if there are none."""
-    return "\n".join(f"{place}. {one.task}" for place, (one, _) in enumerate(kept.steps, start=1))
+    return write_steps([_to_task_step(one, calls) for one, calls in kept.steps])
 
 
 def _to_task_step(record: SubtaskRecord, calls: Sequence[ToolRecord]) -> TaskStep:
