@@ -434,3 +434,33 @@ def test_a_recorded_step_keeps_the_number_that_its_plan_gave_it(opening: Opened,
         memento.record_step(run, step, step=place)
 
     assert [one.id for one in memento.task_run(run).steps] == [11, 12]
+
+
+@pytest.mark.parametrize("task", ["Read the lentils for the kitchen.", "Read the rice and a.txt for the kitchen."])
+def test_a_plan_of_another_task_is_not_carried_out_and_earns_nothing(task: str, opening: Opened, folder: Path) -> None:
+    memento = opening()
+    [case] = memento.add_cases([CaseRow(task="Read the rice for the kitchen.", plan=COPY[0], outcome="success")])
+    planned = memento.plan_task(task)
+    stopped = memento.execute_task(planned.run.iri)
+
+    assert "it is the plan of 'Read the rice for the kitchen.'" in planned.reason
+    assert (stopped.ending, stopped.calls, stopped.completed, stopped.run.state) == ("stopped", 0, None, "pending")
+    assert "copied from a similar task and would do that one, not this one" in stopped.reason
+    assert memento.get_case(case).uses == 0
+    memento.record_step(planned.run.iri, 'read_file {"path": "b.txt"}', state="pending", step=0)
+    assert memento.execute_task(planned.run.iri).answer == "goodbye"
+
+
+def test_the_plan_of_a_case_that_can_follow_the_task_comes_before_one_that_cannot(
+    opening: Opened, folder: Path
+) -> None:
+    memento = opening()
+    memento.add_cases(
+        [
+            CaseRow(task="Show the file b.txt now.", plan="1. list_files {}", outcome="success"),
+            CaseRow(task="Show the file a.txt.", plan=f"1. {COPY[0]}", outcome="success"),
+        ]
+    )
+    done = memento.execute_task(memento.plan_task("Show the file b.txt.").run.iri)
+
+    assert (done.ending, done.answer) == ("done", "goodbye")

@@ -59,7 +59,7 @@ class Draft:
     The steps to take, or an answer if none is left; the planner, and the cases it used.
 
     `ids` are the numbers that the planner gave the steps, if they are all different. `solved` says whether the answer solves the
-    task; `tokens` is the cost.
+    task; `tokens` is the cost. `fits` is False if the steps were copied from a case and do its task, not this one.
     """
 
     steps: tuple[str, ...]
@@ -69,6 +69,7 @@ class Draft:
     solved: bool = True
     tokens: int = 0
     ids: tuple[int, ...] = ()
+    fits: bool = True
 
     @property
     def plan(self) -> str:
@@ -217,7 +218,8 @@ def plan_by_template(task: str, found: CasesFound, least: float, tried: Sequence
     """
     Copy the steps of the best case that worked, replacing each value in its task by the value at the same position in this task.
 
-    Values are quoted texts, files, numbers and names. If the two tasks have different numbers of values, nothing is replaced.
+    Values are quoted texts, files, numbers and names. If the two tasks have different numbers of values, nothing is replaced. A case
+    whose steps contain all that differs between the tasks comes before one whose steps do not.
 
     Args:
         least: the cosine below which a case is not similar enough to copy.
@@ -227,14 +229,10 @@ def plan_by_template(task: str, found: CasesFound, least: float, tried: Sequence
         InputError: there is no case to follow.
     """
     near = [case for case in found.positives if case.cosine >= least]
-    for case in near:
-        changes = _match_values(case.task, task)
-        steps = tuple(_replace_values(step, changes) for step in split_steps(case.plan))
-        if not steps or steps in tried or (tried and not _is_alike(case.task, task)):
-            continue
-        how = f", with {', '.join(f'{old} → {new}' for old, new in changes.items())}" if changes else ""
-        ids = read_numbers(case.plan) or tuple(range(1, len(steps) + 1))
-        return Draft(steps=steps, by="template", reason=f"the plan of <{case.iri}>{how}", ids=ids)
+    drafts = [_copy_plan(case, task) for case in near if not tried or _is_alike(case.task, task)]
+    drafts = [draft for draft in drafts if draft.steps and draft.steps not in tried]
+    if drafts:
+        return next((draft for draft in drafts if draft.fits), drafts[0])
     unlike = "" if found.positives or found.negatives else f" ({found.reason})"
     if found.positives and not near:
         most = max(case.cosine for case in found.positives)
@@ -243,6 +241,35 @@ def plan_by_template(task: str, found: CasesFound, least: float, tried: Sequence
         f"there is no model to plan and no other case that worked to follow{unlike}: "
         "give the steps, or set provider and model of [model]"
     )
+
+
+def copies_other_task(task: str, steps: Sequence[TaskStep], found: CasesFound) -> bool:
+    """Tell whether the latest plan among some steps is the template's copy of a plan for a task that is not this one."""
+    latest = max((one.cycle for one in steps), default=1)
+    taken = tuple(one.task for one in steps if one.cycle == latest)
+    fits = [draft.fits for draft in (_copy_plan(case, task) for case in found.positives) if draft.steps == taken]
+    return bool(fits) and not any(fits)
+
+
+def _copy_plan(case: CaseFound, task: str) -> Draft:
+    """Copy the plan of a case with the values of another task."""
+    changes = _match_values(case.task, task)
+    before = split_steps(case.plan)
+    steps = tuple(_replace_values(step, changes) for step in before)
+    how = f", with {', '.join(f'{old} → {new}' for old, new in changes.items())}" if changes else ""
+    # What differs between the tasks must be in the steps, or they do the other task.
+    is_same = _words(_replace_values(case.task, changes)) == _words(task)
+    fits = is_same and all(
+        any(_replace_values(step, {old: new}) != step for step in before) for old, new in changes.items()
+    )
+    if not fits:
+        how += f"; it is the plan of {shorten(case.task)!r}, and does not contain all in which this task differs"
+    ids = read_numbers(case.plan) or tuple(range(1, len(steps) + 1))
+    return Draft(steps=steps, by="template", reason=f"the plan of <{case.iri}>{how}", ids=ids, fits=fits)
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())
 
 
 def _is_alike(old: str, new: str) -> bool:
@@ -278,7 +305,9 @@ def _replace_values(step: str, changes: Mapping[str, str]) -> str:
 
 
 def _describe_case(case: CaseFound) -> str:
-    return f"Task: {case.task}\nPlan:\n{shorten(number_steps(split_steps(case.plan), read_numbers(case.plan)))}"
+    plan = shorten(number_steps(split_steps(case.plan), read_numbers(case.plan)))
+    verdict = f"\nVerdict: {shorten(' '.join(case.verdict.split()))}" if case.verdict else ""
+    return f"Task: {case.task}\nPlan:\n{plan}{verdict}"
 
 
 def _describe_tool(tool: Offered) -> str:
@@ -345,6 +374,7 @@ class Execution:
             redact: removes secrets from a tool's response before it is stored or shown to a model.
         """
         self._task = run.task
+        self._follows_cases = run.retrieval is not None
         self._steps = list(run.steps)
         self._shown = shown
         self._found: CasesFound | None = None
@@ -377,6 +407,13 @@ class Execution:
         return RunResult(ending, reason, tuple(self._steps), answer, self._calls, self._tokens, seconds)
 
     def _run_steps(self) -> tuple[Ending, str, str | None]:
+        if self._planner is None and self._follows_cases:
+            found = self._found = self._shown.find()
+            if copies_other_task(self._task, self._steps, found):
+                raise _Stop(
+                    "the steps were copied from a similar task and would do that one, not this one: plan it again with steps of "
+                    "your own, correct a step with `record_step`, or set provider and model of [model]"
+                )
         while True:
             step = next((one for one in self._steps if one.state == "pending"), None)
             if step is None:
@@ -455,6 +492,8 @@ class Execution:
             try:
                 draft = plan_by_template(self._task, found, self._shown.least, tried)
             except InputError:
+                return "failed", why, None
+            if not draft.fits:
                 return "failed", why, None
             if len(draft.steps) > room:
                 return "failed", f"{why}; another plan would have more than {self._knobs.steps} steps", None
