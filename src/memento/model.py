@@ -762,7 +762,7 @@ class CaseFound:
 
     `score` is β·q + (1 − β)·similarity, which combines the cosine with the entities and tags that the case shares with the task.
     `q` is None if the Q function was not used. `reward` is what the case earned as a task, `earned` the mean reward of the tasks it
-    was shown for, `uses` their number. `reason` says why it is here.
+    was shown for, `uses` their number. `reason` says why it is here, `verdict` why the task ended as it did.
     """
 
     iri: IRI
@@ -779,6 +779,7 @@ class CaseFound:
     earned: float | None = None
     uses: int = 0
     about: tuple[IRI, ...] = ()
+    verdict: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
