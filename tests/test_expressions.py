@@ -247,6 +247,17 @@ def test_the_whole_memory_round_trips_through_an_expression(memento: Memento, ot
     assert value(other, '(run "p")')["memories"] == value(memento, "(stats)")["memories"]
 
 
+def test_a_snapshot_goes_back_into_a_memory_that_was_used_since(memento: Memento) -> None:
+    iri = kept(memento, "Organ pipes are of tin.", '"fact" 0.5 nil (list "organ")')
+    text = memento.evaluate("(snapshot)").text
+    memento.evaluate(f'(recall "organ") (feedback "{iri}" "success")')
+    told = memento.evaluate(text).values[0]
+
+    assert (told["added"], told["memories"]) == (0, 0)
+    assert (memento.strength(iri).access_count, memento.strength(iri).success_count) == (1, 1)
+    assert memento.check() == ()
+
+
 def test_a_snapshot_of_one_namespace_has_nothing_of_another(memento: Memento, other: Memento) -> None:
     memento.note("I live in Lisbon.", namespace="home")
     memento.note("I work at Acme.", namespace="work")
