@@ -333,7 +333,9 @@ def test_an_export_goes_back_into_a_memory_that_was_used_since(name: str, told: 
     assert told.check() == ()
 
 
-def test_an_export_brings_the_numbers_of_what_was_never_used_here(told: Memento, empty: Memento, tmp_path: Path) -> None:
+def test_an_export_brings_the_numbers_of_what_was_never_used_here(
+    told: Memento, empty: Memento, tmp_path: Path
+) -> None:
     [first, *_] = told.list()
     told.export(tmp_path / "before.trig")
     told.feedback(first.iri, helped=True)
