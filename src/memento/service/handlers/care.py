@@ -415,7 +415,8 @@ def status(operation: operations.Status, context: Context) -> Report:
     with suppress(BackendError):  # a capturing client is told of this; the rest can be reported all the same
         proposals = sum(one.state == "proposed" for one in context.service.journal.list_waiting(scope))
     counts = context.service.redactor.count_by_kind(scope)
-    return replace(report, redacted=counts, proposals=proposals, parts=readiness.parts)
+    mode = context.settings.capture.find_mode(scope.namespace)
+    return replace(report, redacted=counts, proposals=proposals, capture=mode, parts=readiness.parts)
 
 
 @handles(operations.Check)
