@@ -1419,6 +1419,8 @@ class Status:
     """How many secrets of each kind were redacted in this namespace since the folder was created."""
     proposals: int = 0
     """The number of captured proposals that wait for approval."""
+    capture: str = ""
+    """What becomes of conversations that hooks hand over in this namespace: off, propose or on."""
     parts: tuple[PartHealth, ...] = ()
     """The state of the parts, as in `/health/ready`."""
     differences: tuple[str, ...] = ()

@@ -495,7 +495,7 @@ def replace_secrets(text: str, secrets: Iterable[Secret], form: str = "[REDACTED
 
 
 _SECRET_FILE = re.compile(
-    r"\.env(?:rc|\..*)?|.*\.env|.*credentials.*|.*\.(?:pem|key|p12|pfx|p8|jks|keystore|kdbx|ppk|asc|gpg|ovpn)"
+    r"\.env(?:rc|\.(?!(?:example|sample|template|dist)$).*)?|.*\.env|.*credentials.*|.*\.(?:pem|key|p12|pfx|p8|jks|keystore|kdbx|ppk|asc|gpg|ovpn)"
     r"|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?|\.(?:netrc|pgpass|npmrc|pypirc|htpasswd|git-credentials|dockercfg|my\.cnf|vault-token)"
     r"|(?:.*[_.-])?secrets?\.(?:ya?ml|json|toml|ini|env|txt)|shadow|wallet\.dat|_netrc|\.?kubeconfig",
     re.IGNORECASE,

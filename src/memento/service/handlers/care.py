@@ -416,8 +416,10 @@ def status(operation: operations.Status, context: Context) -> Report:
     with suppress(BackendError):  # a capturing client is told of this; the rest can be reported all the same
         proposals = sum(one.state == "proposed" for one in context.service.journal.list_waiting(scope))
     counts = context.service.redactor.count_by_kind(scope)
+    mode = context.settings.capture.find_mode(scope.namespace)
     proxied = count_chats() if context.owns_folder() else None
-    return replace(report, redacted=counts, proposals=proposals, parts=readiness.parts, proxied=proxied)
+    counted = replace(report, redacted=counts, proposals=proposals, proxied=proxied)
+    return replace(counted, capture=mode, parts=readiness.parts)
 
 
 @handles(operations.Check)
