@@ -371,6 +371,20 @@ def test_the_namespace_is_that_of_the_environment(monkeypatch: pytest.MonkeyPatc
     assert printed("status", "--json")["namespace"] == "hobby"
 
 
+def test_the_namespace_project_is_the_checkout_in_which_a_command_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "atlas" / ".git").mkdir(parents=True)
+    (tmp_path / "atlas" / "src" / "deep").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "atlas" / "src" / "deep")
+    monkeypatch.setenv("MEMENTO_SCOPE_NAMESPACE", "project")
+    printed("note", "I collect stamps.")
+
+    assert printed("status", "--json")["namespace"] == "atlas"
+    assert "stamps" in printed("list", "--namespace", "atlas")
+    assert "stamps" not in printed("list", "--namespace", "main")
+
+
 def test_settings_are_shown_and_documented(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMENTO_DISTILL_TOP_K", "7")
 

@@ -215,6 +215,39 @@ def test_a_mistake_is_told_with_its_place_and_the_signature_and_nothing_is_writt
     assert memento.list() == ()
 
 
+@pytest.mark.parametrize(
+    ("refused", "said"),
+    [
+        ('(associate "urn:x" "urn:y" "a" 2)', r"line 2, column 3: associate: weight must be from 0 to 1, not 2"),
+        ('(associate "urn:x" "urn:y" "a" 0.5)', r"line 2, column 3: associate: there is no memory <urn:x>"),
+        ('(associate "no iri" "urn:y")', r"no IRI"),
+        ('(associate "urn:x" "urn:y" " ")', r"relation must not be empty"),
+        ('(remember " ")', r"content must not be empty"),
+        ('(remember "x" "fact" 1 "soon")', r"ttl is a number and one of"),
+        ('(feedback "urn:x" "well")', r'outcome is "success" or "fail"'),
+        ('(feedback "urn:x" "fail")', r"no memory <urn:x>"),
+        ('(item "urn:x")', r"no memory <urn:x>"),
+        ('(trace "urn:x" 7)', r"depth must be from 1 to 6"),
+        ('(activate (list "urn:x") 11)', r"steps must be from 1 to 10"),
+        ("(decay! 0)", r"the half-life must be a number of days above 0"),
+        ('(recall "x" 0)', r"limit must be from 1 to 100"),
+    ],
+)
+def test_what_a_later_form_states_is_checked_before_an_earlier_one_writes(
+    memento: Memento, refused: str, said: str
+) -> None:
+    with pytest.raises((InputError, NotFound), match=said):
+        memento.evaluate(f'(list (remember "Half.")\n  {refused})')
+    assert memento.list() == ()
+
+
+def test_what_a_snapshot_brings_can_be_named_in_the_same_text(memento: Memento, other: Memento) -> None:
+    iri = kept(memento, "Organ pipes are of tin.")
+    other.evaluate(memento.evaluate("(snapshot)").text + f'(feedback "{iri}" "success")')
+
+    assert other.strength(iri).success_count == 1
+
+
 def test_fuel_depth_and_length_are_settings(tmp_path: Path) -> None:
     small = replace(OFFLINE, sexpr=SexprSettings(fuel=3, depth=2, chars=100))
     with opened(tmp_path / "small", small) as memento:
@@ -245,6 +278,17 @@ def test_the_whole_memory_round_trips_through_an_expression(memento: Memento, ot
     assert other.check() == ()
     assert other.evaluate(text).values[0]["added"] == 0
     assert value(other, '(run "p")')["memories"] == value(memento, "(stats)")["memories"]
+
+
+def test_a_snapshot_goes_back_into_a_memory_that_was_used_since(memento: Memento) -> None:
+    iri = kept(memento, "Organ pipes are of tin.", '"fact" 0.5 nil (list "organ")')
+    text = memento.evaluate("(snapshot)").text
+    memento.evaluate(f'(recall "organ") (feedback "{iri}" "success")')
+    told = memento.evaluate(text).values[0]
+
+    assert (told["added"], told["memories"]) == (0, 0)
+    assert (memento.strength(iri).access_count, memento.strength(iri).success_count) == (1, 1)
+    assert memento.check() == ()
 
 
 def test_a_snapshot_of_one_namespace_has_nothing_of_another(memento: Memento, other: Memento) -> None:

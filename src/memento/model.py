@@ -762,7 +762,7 @@ class CaseFound:
 
     `score` is β·q + (1 − β)·similarity, which combines the cosine with the entities and tags that the case shares with the task.
     `q` is None if the Q function was not used. `reward` is what the case earned as a task, `earned` the mean reward of the tasks it
-    was shown for, `uses` their number. `reason` says why it is here.
+    was shown for, `uses` their number. `reason` says why it is here, `verdict` why the task ended as it did.
     """
 
     iri: IRI
@@ -779,6 +779,7 @@ class CaseFound:
     earned: float | None = None
     uses: int = 0
     about: tuple[IRI, ...] = ()
+    verdict: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1422,6 +1423,8 @@ class Status:
     """The state of the parts, as in `/health/ready`."""
     differences: tuple[str, ...] = ()
     """Harmless differences of this node from the others of a shared store, a sentence each."""
+    proxied: Mapping[str, int] | None = None
+    """The requests of chat apps since this process started, as in `/health`; None if there were none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1433,7 +1436,9 @@ class Health:
     `indexes` counts the nodes in them, `pending` the notes that are not understood yet, `failed` those that were given up.
     `upstreams` has the origin of each protocol's provider, whose state is not checked. `differences` lists harmless differences of
     a node from the others of a shared store, a sentence each. `shards` has, for callers who may manage the whole folder and if a
-    memory has several stores, whether each is `ok`, `failing` or `not open` in this process.
+    memory has several stores, whether each is `ok`, `failing` or `not open` in this process. `proxied` counts for the same callers
+    the requests of chat apps since this process started: `ok` with memories, `empty` without a relevant one, `timeout` and `error`
+    forwarded without memories, and the turns that have `caught_up`: their memories came with a later turn.
     """
 
     status: Literal["starting", "ok", "degraded"]
@@ -1449,6 +1454,7 @@ class Health:
     set_aside: SetAside | None = None
     differences: tuple[str, ...] = ()
     shards: Mapping[str, str] | None = None
+    proxied: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -558,7 +558,9 @@ class ProxySettings:
         "http://localhost:11434", "where Ollama's protocol is forwarded to, without /api; empty: not served"
     )
     deadline_ms: Positive = knob(
-        150, "milliseconds that recall may take; after that the request is forwarded without memories"
+        150,
+        "milliseconds that a recall may always take; where recalls take longer, the limit is twice what 95 of the last 100 took, "
+        "and at most ten times this. After that the request is forwarded, and its memories come with the next turn",
     )
     block_tokens: Positive = knob(800, "most tokens of the block of memories; the estimate is on the high side")
     instructions: bool = knob(True, "begin the block with a sentence that tells the model what it is")

@@ -15,6 +15,7 @@ import import_speed
 import inferred_recall
 import ingest
 import keys
+import late_recalls
 import lives
 import living
 import manifest
@@ -158,6 +159,12 @@ def test_the_proxy_is_measured_beside_a_direct_connection(capsys: pytest.Capture
     assert set(figures) >= {"relay at 1", "relay at 16", "first byte with recall", "streams"}
     printed = capsys.readouterr().out
     assert all(name in printed for name in ("direct", "bare copy", "memento", "added_p99_ms", "kB_per_idle_stream"))
+
+
+def test_chats_are_asked_beside_busy_cores() -> None:
+    figures = late_recalls.main([*TINY, "--chats", "2", "--busy", "1"])
+
+    assert figures["chats"] == 2 and figures["without memories at their next turn"] == 0
 
 
 @pytest.fixture

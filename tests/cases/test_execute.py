@@ -376,3 +376,91 @@ def test_a_step_names_the_result_of_another_by_the_number_that_the_plan_gives_it
     for place in ("10", "1"):
         call = plan.parse_call(f'say {{"text": "{{{{{place}}}}}"}}', done)
         assert isinstance(call, plan.CallRequest) and call.arguments == {"text": "hello"}
+
+
+def test_a_plan_keeps_its_numbers_when_it_is_followed_without_a_model(
+    opening: Opened, folder: Path, thinking: Any
+) -> None:
+    steps = [{"id": 10 + n, "description": step.replace("{{1}}", "{{11}}")} for n, step in enumerate(COPY, 1)]
+    model = thinking(
+        lambda asked: {"plan": [], "finalAnswer": "copied"} if "# Steps so far" in asked.user else {"plan": steps}
+    )
+    planner = opening(asking(model))
+    planner.execute_task(planner.plan_task("Copy a.txt to the log.").run.iri)
+    planner.plan_task("Copy b.txt to the log.")
+    assert f"Plan:\n11. {COPY[0]}\n12. " in model.requests[-1].user
+    planner.close()
+    memento = opening()
+    planned = memento.plan_task("Copy b.txt to the log.")
+    done = memento.execute_task(planned.run.iri)
+
+    assert [one.id for one in planned.run.steps] == [11, 12]
+    assert (done.ending, (folder / "log.txt").read_text()) == ("done", "hello!\ngoodbye!\n")
+
+
+def test_a_plan_made_in_two_goes_names_its_results_by_its_own_numbers(
+    opening: Opened, folder: Path, thinking: Any
+) -> None:
+    plans = iter(
+        [
+            ["list_files {}", 'read_file {"path": "gone.txt"}'],
+            ["list_files {}", COPY[0], COPY[1].replace("{{1}}", "{{2}}")],
+        ]
+    )
+
+    def script(asked: Asked) -> Json:
+        steps = next(plans, None)
+        if steps is None:
+            return {"plan": [], "finalAnswer": "copied"}
+        return {"plan": [{"id": n, "description": step} for n, step in enumerate(steps, 1)]}
+
+    planner = opening(asking(thinking(script)))
+    first = planner.execute_task(planner.plan_task("Copy a.txt to the log.").run.iri)
+    assert first.completed is not None
+    case = planner.get_case(first.completed.case)
+    planner.close()
+    memento = opening()
+    done = memento.execute_task(memento.plan_task("Copy b.txt to the log.").run.iri)
+
+    assert case.plan.splitlines()[3] == "4. " + COPY[1].replace("{{1}}", "{{3}}")
+    assert (done.ending, (folder / "log.txt").read_text()) == ("done", "hello!\ngoodbye!\n")
+
+
+def test_a_recorded_step_keeps_the_number_that_its_plan_gave_it(opening: Opened, thinking: Any) -> None:
+    steps = [{"id": 11, "description": "Look."}, {"id": 12, "description": "Go."}]
+    memento = opening(asking(thinking(lambda asked: {"plan": steps})))
+    run = memento.plan_task("Walk.").run.iri
+    for place, step in enumerate(("Look.", "Go.")):
+        memento.record_step(run, step, step=place)
+
+    assert [one.id for one in memento.task_run(run).steps] == [11, 12]
+
+
+@pytest.mark.parametrize("task", ["Read the lentils for the kitchen.", "Read the rice and a.txt for the kitchen."])
+def test_a_plan_of_another_task_is_not_carried_out_and_earns_nothing(task: str, opening: Opened, folder: Path) -> None:
+    memento = opening()
+    [case] = memento.add_cases([CaseRow(task="Read the rice for the kitchen.", plan=COPY[0], outcome="success")])
+    planned = memento.plan_task(task)
+    stopped = memento.execute_task(planned.run.iri)
+
+    assert "it is the plan of 'Read the rice for the kitchen.'" in planned.reason
+    assert (stopped.ending, stopped.calls, stopped.completed, stopped.run.state) == ("stopped", 0, None, "pending")
+    assert "copied from a similar task and would do that one, not this one" in stopped.reason
+    assert memento.get_case(case).uses == 0
+    memento.record_step(planned.run.iri, 'read_file {"path": "b.txt"}', state="pending", step=0)
+    assert memento.execute_task(planned.run.iri).answer == "goodbye"
+
+
+def test_the_plan_of_a_case_that_can_follow_the_task_comes_before_one_that_cannot(
+    opening: Opened, folder: Path
+) -> None:
+    memento = opening()
+    memento.add_cases(
+        [
+            CaseRow(task="Show the file b.txt now.", plan="1. list_files {}", outcome="success"),
+            CaseRow(task="Show the file a.txt.", plan=f"1. {COPY[0]}", outcome="success"),
+        ]
+    )
+    done = memento.execute_task(memento.plan_task("Show the file b.txt.").run.iri)
+
+    assert (done.ending, done.answer) == ("done", "goodbye")

@@ -99,6 +99,17 @@ def test_merges_corrections_and_links_by_hand_are_relations_too(opened: Callable
         memento.relations(entity="Zebulon")
 
 
+@pytest.mark.parametrize("kind", ["similar", "supersedes", "references", "contradicts", "elaborates"])
+def test_a_relation_of_each_published_kind_keeps_its_strength(memento: Memento, kind: str) -> None:
+    source, target = (
+        memento.remember(text, ["store"]).saved for text in ("Postgres stays.", "The queue is in SQLite.")
+    )
+    memento.associate(source, target, relation=kind, weight=0.42)
+
+    [told] = [one for one in memento.relations(source) if one.relation == kind]
+    assert (told.memory, told.way, told.strength) == (target, "out", 0.42)
+
+
 CODE = "The bug is in Auth.py: validate_token() ignores LEDGER_SECRET, see https://example.org/doc."
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Awaitable, Callable
 from datetime import date
 from typing import Any
@@ -111,6 +112,37 @@ def test_a_long_text_is_saved_in_pieces_and_a_global_one_is_read_everywhere(memo
     assert len(ids) == 1
 
 
+def test_pieces_of_one_text_stay_however_alike_they_are(memory: Memento, address: str) -> None:
+    chance = random.Random(3)
+    words = [
+        "the",
+        "tide",
+        "harbour",
+        "boats",
+        "crew",
+        "nets",
+        "calm",
+        "wind",
+        "rose",
+        "fell",
+        "quay",
+        "came",
+        "went",
+        "again",
+    ]
+    text = "\n\n".join(f"{' '.join(chance.choices(words, k=108))}." for _ in range(20))
+
+    async def script(call: Call) -> None:
+        saved = await call("memory_save", content=text, namespace="log")
+        assert (saved["count"], saved["superseded"]) == (len(set(saved["ids"])), [])
+        again = await call("memory_save", content=text, namespace="log")
+        assert again["repeated"] == saved["count"]
+        listed = (await call("memory_list", namespace="log", alone=True, limit=50))["memories"]
+        assert {one["iri"] for one in listed} == set(saved["ids"])
+
+    ask(address, script)
+
+
 IMPORTED = {
     "json": ('[{"content": "Json one."}, {"text": "Json two."}, "Json three."]', 3, 0),
     "jsonl": ('{"content": "Line one."}\n{"broken\n{"kind": "Line", "n": 2}', 2, 1),
@@ -131,6 +163,24 @@ def test_a_text_is_taken_in_part_by_part_and_once(address: str, form: str) -> No
         assert (await call("memory_import", **there))["known"] == count
         listed = await call("memory_list", namespace=f"import-{form}", tags=["batch"], limit=100)
         assert len(listed["memories"]) == count
+
+    ask(address, script)
+
+
+def test_bad_rows_are_named_and_the_tags_of_good_ones_kept_there_and_back(address: str) -> None:
+    table = 'id,content,tags\n1,"The sail, a red one, is torn.","sail,loft"\n2\n3,"open\n'
+    fenced = "# Boat\n```sh\n# no heading\nmake sail\n```\n# Oars\nTwo."
+
+    async def script(call: Call) -> None:
+        there = {"namespace": "loft", "format": "csv", "content": table}
+        done = await call("memory_import", **there)
+        assert (done["imported"], done["skipped"]) == (1, 2) and len(done["refused"]) == 2
+        fence = await call("memory_import", namespace="fenced", format="markdown", content=fenced)
+        assert fence["imported"] == 2
+        out = await call("memory_export", namespace="loft")
+        await call("memory_import", namespace="away", format="jsonl", content=out["content"])
+        [one] = (await call("memory_list", namespace="away", tags=["sail"], alone=True))["memories"]
+        assert one["content"] == "The sail, a red one, is torn." and {"sail", "loft"} <= set(one["tags"])
 
     ask(address, script)
 
@@ -218,6 +268,10 @@ def test_a_recall_says_what_contradicts_a_memory(memory: Memento, address: str) 
     assert f"contradicted by “{first}”" in as_list(found) and f"Contradicted by: {first}" in as_text(found)
 
 
+COUNT_TAGGED = """PREFIX mem: <http://purl.org/memento/>
+SELECT (COUNT(DISTINCT ?m) AS ?n) { ?m mem:tagged ?t . ?t mem:name "mast" }"""
+
+
 def test_figures_and_lists_of_one_namespace_alone(memory: Memento, address: str) -> None:
     async def script(call: Call) -> None:
         await call("memory_save", content="We decided on oak for the mast.", tags=["mast"])
@@ -226,6 +280,9 @@ def test_figures_and_lists_of_one_namespace_alone(memory: Memento, address: str)
         alone = await call("memory_stats", namespace="shed", alone=True)
         assert both["by_tag"]["mast"] == 2 and alone["by_tag"]["mast"] == 1
         assert alone["memories"] == 1
+        counted, _ = memory.query(COUNT_TAGGED, "application/sparql-results+json", namespace="shed")
+        [row] = json.loads(counted)["results"]["bindings"]
+        assert int(row["n"]["value"]) == both["by_tag"]["mast"]
         listed = await call("memory_list", namespace="shed", alone=True)
         assert [one["content"] for one in listed["memories"]] == ["We decided on pine for the oars."]
 

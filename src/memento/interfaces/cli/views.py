@@ -213,9 +213,22 @@ def show_described(found: Json) -> str:
 def show_status(found: Json) -> str:
     """Show a line for each field, with the statements that are set aside and the state of each part in words."""
     parts = {one["part"]: _show_part(one) for one in found.get("parts", ())}
-    told = {name: value for name, value in found.items() if name != "parts"}
+    told = {name: value for name, value in found.items() if name not in ("parts", "proxied")}
+    told |= {"chat requests": _show_counts(found["proxied"])} if found.get("proxied") else {}
     of_parts = {f"{name} is": text for name, text in parts.items()}
     return show_fields({**told, "set_aside": _set_aside(found["set_aside"]), **of_parts})
+
+
+def _show_counts(proxied: Mapping[str, int]) -> str:
+    """Show how many requests of chat apps got their memories, and how many were forwarded without."""
+    words = {
+        "ok": "with memories",
+        "empty": "without a relevant memory",
+        "timeout": "too late for their memories",
+        "error": "whose recall failed",
+        "caught_up": "turns got theirs with a later turn",
+    }
+    return ", ".join(f"{proxied[name]:,} {said}" for name, said in words.items() if proxied.get(name))
 
 
 def _show_part(part: Json) -> str:

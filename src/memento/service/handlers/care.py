@@ -94,6 +94,7 @@ from memento.ports import Progress
 from memento.search.embedders import embedder_of
 from memento.search.ledger import Ledger
 from memento.service.context import MAIN, Context, Service, Shards, handles
+from memento.service.handlers.recall import count_chats
 from memento.service.understanding import resume
 from memento.sparql.jobs import Rewrite, WaitingClient
 from memento.time import now
@@ -415,7 +416,8 @@ def status(operation: operations.Status, context: Context) -> Report:
     with suppress(BackendError):  # a capturing client is told of this; the rest can be reported all the same
         proposals = sum(one.state == "proposed" for one in context.service.journal.list_waiting(scope))
     counts = context.service.redactor.count_by_kind(scope)
-    return replace(report, redacted=counts, proposals=proposals, parts=readiness.parts)
+    proxied = count_chats() if context.owns_folder() else None
+    return replace(report, redacted=counts, proposals=proposals, parts=readiness.parts, proxied=proxied)
 
 
 @handles(operations.Check)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from memento import settings
+from memento import settings, telemetry
 from memento.archive import check, network, read
 from memento.errors import Forbidden, InputError
 from memento.iris import IRI
@@ -129,6 +129,7 @@ def _recall_in_order(query: Query, context: Context, chosen: Settings) -> Recoll
     return pipeline.rerank(found, query.k, reranker, query.scope, context.stores.clock(), context.stores)
 
 
+_PROXIED = ("ok", "empty", "timeout", "error", "caught_up")  # counts of chat requests in a report of health
 _WIDER = 3  # how many times as many memories as requested are ranked by energy
 
 
@@ -286,5 +287,12 @@ def health(context: Context, upstreams: Mapping[str, str]) -> Health:
     """
     service, scope = context.service, context.scope(None)
     report = check.report_health(scope, context.access, upstreams, context.stores, service.watch.report())
-    shards = service.shards
-    return replace(report, shards=shards.list_health()) if len(shards.names) > 1 and context.owns_folder() else report
+    if not context.owns_folder():
+        return report
+    shards = service.shards.list_health() if len(service.shards.names) > 1 else None
+    return replace(report, shards=shards, proxied=count_chats())
+
+
+def count_chats() -> dict[str, int] | None:
+    """Count the requests of chat apps since this process started, by what came of their memories; None if there were none."""
+    return {name: n for name, n in telemetry.tally("proxy.").items() if name in _PROXIED} or None
