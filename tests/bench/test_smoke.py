@@ -249,6 +249,15 @@ def test_recall_scale_times_every_phase_and_the_alternatives(capfd: pytest.Captu
     assert all(name in printed for name in ("brute force", "power iterations", "rdflib"))
 
 
+def test_a_bench_of_keys_prints_words_vectors_and_hops(two_sets: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = (two_sets / "left").rename(two_sets / "keymem_left")
+    [figures] = keys.main(["--data", str(folder), "--model", "trigram"])
+
+    printed = capsys.readouterr().out
+    assert figures["n"] == 1
+    assert all(name in printed for name in ("both@5", "bm25", "flat", "direct", "graph1", "graph2", "graph3"))
+
+
 def test_a_map_is_timed_and_so_is_a_recall_beside_it(capsys: pytest.CaptureFixture[str]) -> None:
     (figures,) = manifest.main(["--sizes", "150", "--times", "1"])
 
