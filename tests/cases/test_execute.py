@@ -464,3 +464,11 @@ def test_the_plan_of_a_case_that_can_follow_the_task_comes_before_one_that_canno
     done = memento.execute_task(memento.plan_task("Show the file b.txt.").run.iri)
 
     assert (done.ending, done.answer) == ("done", "goodbye")
+
+
+def test_of_two_plans_that_work_the_cheaper_one_earns_more(opening: Opened, folder: Path) -> None:
+    memento = opening(steps=10, calls=10)
+    cheap, dear = (carried_out(memento, f"Look {n} times.", *[COPY[0]] * n).completed for n in (3, 5))
+
+    assert cheap is not None and cheap.reward == pytest.approx(1.07 / 1.1)
+    assert dear is not None and dear.reward == pytest.approx(1.05 / 1.1)

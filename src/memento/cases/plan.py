@@ -218,8 +218,8 @@ def plan_by_template(task: str, found: CasesFound, least: float, tried: Sequence
     """
     Copy the steps of the best case that worked, replacing each value in its task by the value at the same position in this task.
 
-    Values are quoted texts, files, numbers and names. If the two tasks have different numbers of values, nothing is replaced. A
-    case whose steps contain all that differs between the tasks comes before one whose steps do not.
+    Values are quoted texts, files, numbers and names. If the two tasks have different numbers of values, nothing is replaced. Cases
+    whose steps contain all that differs between the tasks come before the others.
 
     Args:
         least: the cosine below which a case is not similar enough to copy.

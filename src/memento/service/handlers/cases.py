@@ -546,7 +546,8 @@ def _complete(run: IRI, ended: RunResult, operation: operations.ExecuteTask, con
     tried = [one for one in ended.steps if one.state in ("done", "failed") and one.task != ANSWER]
     # A task that failed gives no plan to follow, even if its first steps went well.
     outcome: Outcome = "success" if ended.ending == "done" else "failure"
-    saved = max(0.0, 1 - len(ended.steps) / context.settings.executor.steps)
+    limits, calls = context.settings.executor, sum(len(one.tools) for one in ended.steps)
+    saved = max(0.0, 1 - max(len(ended.steps) / limits.steps, calls / limits.calls))
     return complete_case(
         operations.CompleteCase(
             run,
