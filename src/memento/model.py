@@ -2565,6 +2565,22 @@ class Archived:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FadingMemory:
+    """
+    A memory that is archived if nobody uses it: its energy now, and the time from which `archive` takes it.
+
+    A memory that is important, or used often, is none.
+    """
+
+    iri: IRI
+    content: str = ""
+    energy: float
+    importance: float
+    access_count: int
+    archived_on: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
     """
     A memory as an expression gets it: its text, its `type`, and its tags.

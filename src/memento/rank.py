@@ -270,6 +270,17 @@ def adjust_energy(energy: float, helped: bool) -> float:
     return clamp(energy * (1.1 if helped else 0.9))
 
 
+def days_until(energy: float, spent: float, half_life_days: float) -> float:
+    """
+    Return the days after which an unused energy, 0..1, has decayed to `spent`; 0 if it has already.
+
+    >>> days_until(0.8, 0.2, 7), days_until(0.1, 0.2, 7)
+    (14.0, 0.0)
+    """
+    least = max(spent, GONE)
+    return max(half_life_days * math.log2(energy / least), 0.0) if energy > least else 0.0
+
+
 def outlives(energy: Numbers, accesses: Numbers, spent: float = 0.05, few: int = 5) -> NDArray[np.bool_]:
     """
     Tell which memories, (n,), archiving keeps: those that still have energy, or were used more than a few times.

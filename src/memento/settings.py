@@ -436,7 +436,7 @@ class StrengthSettings:
     rank_energy: Share = knob(
         0.0, "share of a memory's energy in its recall score; the profile `living` sets it to 0.3"
     )
-    keep_importance: Share = knob(0.7, "importance from which a memory that nobody has read is never archived")
+    keep_importance: Share = knob(0.7, "importance from which a memory is never archived")
     count_recall: bool = knob(
         False,
         "count a memory as used when recall returns it to a caller who may write; memories that the proxy inserts never "

@@ -142,6 +142,7 @@ READS: dict[str, Callable[[Memento], Operation[Any]]] = {
     "trace": lambda m: strengths.Trace(find(m, "oven of"), depth=3),
     "activate": lambda m: strengths.Activate([find(m, "oven of")]),
     "archive, tried": lambda m: strengths.Archive(True),
+    "fading": lambda m: strengths.ListFading(),
     "archived": lambda m: strengths.ListArchived(),
     "items": lambda m: expressions.RecallItems("the oven"),
     "cases": lambda m: cases.RetrieveCases("Bake for Clara."),

@@ -165,6 +165,7 @@ class Memory(ABC):
     activate = Method(strengths.Activate)
     decay = Method(strengths.Decay)
     archive = Method(strengths.Archive)
+    list_fading = Method(strengths.ListFading)
     list_archived = Method(strengths.ListArchived)
     unarchive = Method(strengths.Unarchive)
 

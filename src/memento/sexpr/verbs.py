@@ -228,6 +228,15 @@ def list_archived(of: Evaluation, limit: int) -> Any:
     return [{"id": one.iri, "content": one.content, "archived_at": one.archived_at} for one in listed]
 
 
+def list_fading(of: Evaluation, limit: int) -> Any:
+    """Return the memories that fade, the next to be archived first."""
+    host = _host(of)
+    listed = host.call(strengths.ListFading(limit=limit, namespace=host.namespace))
+    return [
+        {"id": one.iri, "content": one.content, "energy": one.energy, "archived_on": one.archived_on} for one in listed
+    ]
+
+
 def unarchive(of: Evaluation, iri: str) -> Any:
     """Return the memory and its energy."""
     host = _host(of)
@@ -336,6 +345,13 @@ READING = (
         parameters=(Parameter("limit", "whole", 50),),
         run=list_archived,
         asks=(strengths.ListArchived,),
+    ),
+    Verb(
+        name="fading",
+        does="The memories that will be archived if nobody uses them, the next one first, with their energy and the day.",
+        parameters=(Parameter("limit", "whole", 50),),
+        run=list_fading,
+        asks=(strengths.ListFading,),
     ),
     Verb(
         name="recall",

@@ -734,6 +734,17 @@ def show_active(one: Json) -> str:
     return f"{one['activation']:.2f}  {clean(one['content'])}  " + click.style(one["memory"], dim=True)
 
 
+def show_fading(rows: Iterable[Json]) -> str:
+    """Show the memories that fade: the day of the archive, the energy, the text and the IRI."""
+    lines = [
+        f"{day(one['archived_on'])}  energy {one['energy']:.2f}  {clean(one['content'])}  {_dim(one['iri'])}"
+        for one in rows
+    ]
+    if not lines:
+        return "No memory fades."
+    return "\n".join([*lines, _dim("`memento mark IRI --importance 1` keeps one for ever.")])
+
+
 def show_archived(answer: Json) -> str:
     """Show the memories that were archived, or would be."""
     if not answer["memories"]:

@@ -25,6 +25,7 @@ from memento.model import (
     Activated,
     BatchRow,
     Completed,
+    FadingMemory,
     Followed,
     Ingested,
     KeyType,
@@ -585,6 +586,13 @@ def feedback(reach: Reach, asked: FeedbackArguments) -> Told:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FadingRows:
+    """A page of the memories that fade."""
+
+    memories: tuple[FadingMemory, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ArchivedRows:
     """A page of archived memories."""
 
@@ -656,6 +664,15 @@ LIVING_TOOLS = (
         "Archive what has faded",
         ARCHIVE,
         {"dry_run": Argument(field="dry_run")},
+        takes_namespace=True,
+    ),
+    tool_over(
+        strength_operations.ListFading,
+        "list_fading",
+        "List what fades",
+        "List the memories that will be archived if nobody uses them, the next one first, with their energy and the day.",
+        {"limit": Argument(field="limit", description="The most memories."), "offset": Argument(field="offset")},
+        wrap=(FadingRows, "memories"),
         takes_namespace=True,
     ),
     tool_over(
