@@ -2157,7 +2157,11 @@ class KeyOf:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenedMemory:
-    """One memory in full, and the keys that lead on from it, heaviest first; the numbers are those after this read."""
+    """
+    One memory in full, and the keys that lead on from it, heaviest first; the numbers are those after this read.
+
+    `source` is how its note came in, None for one that a person told on purpose.
+    """
 
     memory: IRI
     content: str
@@ -2169,6 +2173,7 @@ class OpenedMemory:
     access_count: int
     keys: tuple[KeyOf, ...]
     note: IRI
+    source: str | None = None
     last_accessed_at: datetime | None = None
     invalid_at: datetime | None = None
     expires_at: datetime | None = None

@@ -108,6 +108,7 @@ def test_what_is_remembered_under_keys_is_walked_corrected_and_forgotten(address
         assert better["superseded"] == one["saved"]
         old = await call("read_memory", memory_id=one["saved"], past=True, **where)
         assert old["superseded_by"] == better["new_id"]
+        assert old["source"] == "chat"
         turns = (await call("get_conversation", session_id="monday", **where))["turns"]
         assert [turn["content"] for turn in turns] == ["The harbour of Faro opens at six."]
         stats = await call("memory_stats", **where)
