@@ -1,8 +1,8 @@
 """
 Compute the reward of a task as one number, store which cases were shown for it, and credit all of them with the reward equally.
 
-The reward is 1 for success, 0.5 for partial success, −0.2 for failure. A bonus for efficiency is added, normalised so that a success
-that cost nothing earns 1, and a judge's score is averaged in.
+The reward is 1 for success, 0.5 for partial success, −0.2 for failure. A bonus for efficiency is added, normalised so that a
+success that cost nothing earns 1, and a judge's score is averaged in.
 
 *Guarantees:* a reward is always in −0.2…1; unknown figures count neither for nor against. A retrieval is one atomic write, and so
 is its reward; giving a reward again replaces the earlier one.
@@ -236,8 +236,8 @@ def compute_reward(
 
     Args:
         outcome: how the task ended; without it the judge's score alone decides.
-        efficiency: the share of the possible cost that was saved, in 0..1. This share of the bonus is added, up to what a success of
-            the same cost earns: (1 + bonus · efficiency) / (1 + bonus). A failure gets no bonus.
+        efficiency: the share of the possible cost that was saved, in 0..1. This share of the bonus is added, up to what a success
+            of the same cost earns: (1 + bonus · efficiency) / (1 + bonus). A failure gets no bonus.
         score: a judge's rating, in 0..1.
 
     Raises:
