@@ -553,6 +553,7 @@ def list_fading(
 
     Their energies are those of `now`, whenever the last decay was.
     """
+    parts.indexes.bring([scope.graph])
     with parts.indexes.lock:
         decay = parts.indexes.fadings.decay_of(scope.graph)
     until = max([now, *(instant for instant, _ in decay.marks[-1:])])

@@ -173,6 +173,7 @@ CHANGING = {
     "depth",
     "access_count",
     "last_accessed_at",
+    "archived_on",
 }
 """What is another each time: instants, and what reading does."""
 
