@@ -178,9 +178,9 @@ Use when a fact has changed or was wrong, instead of remembering it a second tim
 
 RELATED = "List the memories that share keys with a memory, rare keys counting most, or are linked to it, and what contradicts it."
 
-FORGET = """Hide a memory from now on; its history stays.
+FORGET = """Hide a memory from now on; its history stays. With `erase`, delete its text for good.
 
-Use only when the user asks to forget."""
+Use only when the user asks to forget. Erase only what the user wants deleted, after they have seen it and said yes."""
 
 CONVERSATION = (
     "Return what was said in a conversation, word for word: all turns, or one turn with the two before and after it."
@@ -225,10 +225,15 @@ class Corrected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hidden:
-    """Memories that are hidden from now on and stay in the history."""
+    """
+    Memories that are hidden from now on. Unless they are `erased`, they stay in the history; `still_told` are notes that still
+    contain an erased text. Nothing is changed when `hidden` is false: the user has not confirmed.
+    """
 
-    hidden: Literal[True]
-    memories: tuple[IRI, ...]
+    hidden: bool
+    memories: tuple[IRI, ...] = ()
+    erased: bool = False
+    still_told: tuple[IRI, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,9 +257,13 @@ class Batch:
     results: tuple[BatchRow, ...]
 
 
-class MemoryArguments(Arguments, frozen=True, kw_only=True):
+class ForgetArguments(Arguments, frozen=True, kw_only=True):
     memory_id: Memory
     namespace: Namespace = None
+    erase: Annotated[bool, Meta(description="Delete the text for good instead of hiding it.")] = False
+    confirmed: Annotated[
+        bool, Meta(description="Required by erase: whether the user has seen what would be deleted and said yes.")
+    ] = False
 
 
 class RememberArguments(Arguments, frozen=True, kw_only=True):
@@ -353,10 +362,23 @@ def correct(reach: Reach, asked: CorrectArguments) -> Told:
     )
 
 
-def forget(reach: Reach, asked: MemoryArguments) -> Told:
-    """Hide a memory."""
-    gone = reach.memory.forget(asked.memory_id, namespace=asked.namespace or reach.namespace)
-    return Told(answer=Hidden(hidden=True, memories=gone.memories))
+def forget(reach: Reach, asked: ForgetArguments) -> Told | Ask:
+    """Hide a memory; or delete it, once the user has confirmed that."""
+    namespace = asked.namespace or reach.namespace
+    if asked.erase and not asked.confirmed:
+        found = reach.memory.get(asked.memory_id, namespace=namespace)
+        content = dict(found.properties).get(MEM.content, found.iri)
+        return Ask(
+            question=f"Delete for good?\n\n{content}",
+            instead=Told(
+                answer=Hidden(hidden=False),
+                text="Nothing is deleted yet. Show this to the user and ask whether to delete it for good; when they say yes, "
+                f"call forget again with erase=true and confirmed=true:\n\n{content}",
+            ),
+            refused=Told(answer=Hidden(hidden=False), text="The user said no: nothing was changed."),
+        )
+    gone = reach.memory.forget(asked.memory_id, erase=asked.erase, namespace=namespace)
+    return Told(answer=Hidden(hidden=True, memories=gone.memories, erased=gone.erased, still_told=gone.still_told))
 
 
 def _item(asked: RememberArguments | BatchItem) -> ToRemember:
@@ -456,7 +478,7 @@ KEY_TOOLS = (
         name="forget",
         title="Forget a memory",
         description=FORGET,
-        arguments=MemoryArguments,
+        arguments=ForgetArguments,
         answer=Hidden,
         run=forget,
         also={"iri": "memory_id"},
