@@ -196,7 +196,6 @@ def test_updates_by_sparql_keep_keys_and_links_in_step(memento: Memento) -> None
     [key] = [one.key for one in memento.find_keys("apple").keys]
     edit = "PREFIX mem: <http://purl.org/memento/> DELETE {{ {0} ?p ?o }} INSERT {{ {0} ?p {1} }} WHERE {{ {0} ?p ?o {2} }}"
     memento.update(edit.format(f"<{key}>", "'pippin'", "FILTER(?p = mem:name)"))
-    memento.update(edit.format(f"<{tea}>", "'Newton saw a pippin fall.'", "FILTER(?p = mem:content)"))
 
     assert memento.find_keys("pippin").keys[0].key == key
     assert [one.memory for one in memento.read_key(key).memories] == [tea]
