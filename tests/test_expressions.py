@@ -132,6 +132,16 @@ def test_expressions_nest_and_the_last_value_is_printed(memento: Memento) -> Non
     assert value(memento, '(get (stats) "memories")') == 1
 
 
+def test_statistics_count_what_was_remembered_after_the_last_map(memento: Memento) -> None:
+    assert value(memento, '(get (stats) "memories")') == 0
+    for name in ("oak", "elm"):
+        value(memento, f'(remember "The {name} stands by the gate." "event" 0.5 "30d" (list "{name}"))')
+    found = value(memento, "(stats)")
+
+    assert found["memories"] == 2
+    assert sorted(one["name"] for one in found["tags"]) == ["elm", "oak"]
+
+
 def test_sparql_gives_rows_truth_and_turtle_and_changes_nothing(memento: Memento) -> None:
     memento.note("I live in Lisbon.")
     asked = "SELECT ?c { ?m a <http://purl.org/memento/Memory> ; <http://purl.org/memento/content> ?c }"

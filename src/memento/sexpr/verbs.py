@@ -246,7 +246,8 @@ def unarchive(of: Evaluation, iri: str) -> Any:
 def stats(of: Evaluation) -> Any:
     """Return statistics of the memory."""
     host = _host(of)
-    manifest = host.call(recalls.Manifest(namespace=host.namespace))
+    # The cached map may be older than the counts beside it, which would contradict it.
+    manifest = host.call(recalls.Manifest(namespace=host.namespace, fresh=True))
     counts = host.call(keys.MemoryStats(namespace=host.namespace))
     tags = sorted(counts.by_tag.items(), key=lambda one: (-one[1], one[0]))[:5]
     layout = manifest.layout
