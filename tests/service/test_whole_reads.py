@@ -204,11 +204,7 @@ def list_contents(memento: Memento) -> list[tuple[str, bool, bool, tuple[str, ..
 
 def update_by_sparql(memento: Memento) -> None:
     graph, found = graph_iri("local", "main"), find(memento, "cello")
-    content = "<http://purl.org/memento/content>"
-    memento.update(
-        f"DELETE {{ GRAPH <{graph}> {{ <{found}> {content} ?old }} }} INSERT {{ GRAPH <{graph}> {{ <{found}> {content} "
-        f"'Anna plays the viola.' }} }} WHERE {{ GRAPH <{graph}> {{ <{found}> {content} ?old }} }}"
-    )
+    memento.update(f"DELETE WHERE {{ GRAPH <{graph}> {{ <{found}> ?p ?o }} }}")
 
 
 CHANGES: dict[str, Callable[[Memento], object]] = {

@@ -194,7 +194,7 @@ def _understand_parts(
             texts = _collect_texts([], mentions, task, user)
             if not branches.side_by_side:
                 texts = _collect_texts(drafts_of(), mentions, task, user)
-                texts += _foresee_user(drafts_of(), task, user, user_is_new, means)
+                texts += _foresee_user(drafts_of(), task, user, user_is_new, agents)
             warm_embeddings(texts, parts)
         with watch.phase("resolve"):
             biography = None if name_other_speaker(task, user) else extraction.biography
@@ -223,7 +223,9 @@ def warm_embeddings(texts: Sequence[str], parts: Backends) -> None:
         parts.embedder.embed(windows)
 
 
-def foresee(task: Task, user: User, agents: Agents) -> tuple[Extraction | None, list[str]]:
+def foresee(
+    task: Task, user: User, agents: Agents, *, user_is_new: bool = False
+) -> tuple[Extraction | None, list[str]]:
     """Read a note ahead by rules: what it names, if they can tell, and every text that understanding it will embed."""
     read, extraction = task if task.keep else drop_overlap(task), None
     try:
@@ -231,7 +233,8 @@ def foresee(task: Task, user: User, agents: Agents) -> tuple[Extraction | None, 
         extraction = _extract_entities(read, user, agents)
         mentions = add_context_mentions(drop_user(extraction.mentions, user), read, user)
         drafts = _extract_drafts(read, mentions, user, agents, Stopwatch("anticipate"))
-        return extraction, _collect_texts(drafts, mentions, read, user)
+        texts = _collect_texts(drafts, mentions, read, user)
+        return extraction, texts + _foresee_user(drafts, read, user, user_is_new, agents)
     except NotUnderstood:
         return extraction, [text_of_memory(task.note.content, name_other_speaker(task, user), task.title)]
 
@@ -318,9 +321,9 @@ def _collect_texts(drafts: Sequence[Draft], mentions: Sequence[Mention], task: T
     return [*memories, *compared, *(text_of_anchor(mention.name, mention.description) for mention in mentions)]
 
 
-def _foresee_user(drafts: Sequence[Draft], task: Task, user: User, is_new: bool, means: Resources) -> list[str]:
+def _foresee_user(drafts: Sequence[Draft], task: Task, user: User, is_new: bool, agents: Agents) -> list[str]:
     """List the texts about the user that are embedded, if rules give the user another name after this note."""
-    if task.keep or means.agents.kind != "rules" or name_other_speaker(task, user):
+    if task.keep or agents.kind != "rules" or name_other_speaker(task, user):
         return []
     name = next((draft.user_name for draft in drafts if draft.user_name), None) or user.name
     return [] if name == user.name and not is_new else [text_of_anchor(name or "user", user.description)]

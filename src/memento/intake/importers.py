@@ -149,12 +149,12 @@ def _read_one(path: Path, source: str | None, found: Harvest, all_turns: bool, *
     try:
         records = list(_split_json(text, path.name)) if is_json else []
     except InputError:
-        if is_alone and not source:  # rows of our own: the good ones come in, the others are named
-            records = []
-        elif is_alone or source:
+        if source:
             raise
-        found.skipped["it is no whole JSON"] += 1
-        return
+        if not is_alone:
+            found.skipped["it is no whole JSON"] += 1
+            return
+        records = []  # rows of our own: the good ones come in, the others are named
     document = _Document(path=path, records=records, text="" if is_json else text)
     is_table = KINDS.get(path.suffix.lower()) == "csv"
     chosen = source or (

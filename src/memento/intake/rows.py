@@ -263,9 +263,7 @@ def split_records(text: str, name: str) -> Iterator[Record]:
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             where = f"{name} line {number}"
-            if len(line) > LINE_CHARS:
-                raise InputError(f"{where}: has {len(line):,} characters, and a line may have {LINE_CHARS:,}")
-            yield _to_record(_parse_json(line, where), where)
+            yield _to_record(_parse_line(line, where), where)
 
 
 def _split_leniently(text: str, name: str) -> Iterator[Record | InputError]:
@@ -280,9 +278,16 @@ def _split_leniently(text: str, name: str) -> Iterator[Record | InputError]:
         if line.strip():
             where = f"{name} line {number}"
             try:
-                yield _to_record(_parse_json(line, where), where)
+                yield _to_record(_parse_line(line, where), where)
             except InputError as error:
                 yield error
+
+
+def _parse_line(line: str, where: str) -> object:
+    """Parse a line of JSON lines, which is short enough to be parsed in a moment."""
+    if len(line) > LINE_CHARS:
+        raise InputError(f"{where}: has {len(line):,} characters, and a line may have {LINE_CHARS:,}")
+    return _parse_json(line, where)
 
 
 def _to_record_or_error(value: object, where: str) -> Record | InputError:

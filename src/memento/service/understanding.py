@@ -129,9 +129,9 @@ def _read_ahead(task: Task, agents: Agents, service: Service) -> Extraction | No
         return None
     if task.run is None and find_earlier_note(task.note, task.scope, service.stores):
         return None
-    user, _ = load_user(task.scope, service.stores)
+    user, is_new = load_user(task.scope, service.stores)
     with service.reading_notes.take(is_short=_is_short(task)):
-        extraction, texts = pipeline.foresee(task, user, agents)
+        extraction, texts = pipeline.foresee(task, user, agents, user_is_new=is_new)
         pipeline.warm_embeddings(texts, service.stores)
     return extraction
 
