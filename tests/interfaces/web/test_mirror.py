@@ -40,7 +40,7 @@ def test_what_is_saved_is_found_listed_and_deleted(client: FlaskClient) -> None:
     health = client.get("/api/health", headers={"Memento-Namespace": "other"}).json
     assert health and health["namespace"] == "other" and health["memories"] == 2  # it reads main too
 
-    assert client.delete(f"/api/{iri}").json == {"hidden": True, "memories": [iri]}
+    assert client.delete(f"/api/{iri}").json == {"hidden": True, "memories": [iri], "erased": False, "still_told": []}
     listed = client.get("/api/list").json
     assert listed and listed["memories"] == []
 
@@ -49,7 +49,10 @@ def test_a_memory_is_deleted_by_the_end_of_its_iri_or_its_whole_uuid(client: Fla
     for begin in (-6, len("urn:memento:memory:")):
         (iri,) = client.post("/api/save", json={"content": "The till opens at nine."}).json["ids"]  # type: ignore[index]
         deleted = client.delete(f"/api/{iri[begin:]}")
-        assert (deleted.status_code, deleted.json) == (200, {"hidden": True, "memories": [iri]})
+        assert (deleted.status_code, deleted.json) == (
+            200,
+            {"hidden": True, "memories": [iri], "erased": False, "still_told": []},
+        )
         assert client.get("/api/list").json == {"memories": []}
     for unknown in ("fffff0", "0192d5a0-0000-7000-8000-000000abcdef", "urn:memento:memory:0192"):
         missed = client.delete(f"/api/{unknown}")
@@ -134,7 +137,10 @@ def test_a_memory_is_deleted_by_the_end_of_its_iri_and_one_that_is_unknown_is_no
     for end in (iri.rpartition(":")[2], iri[-12:]):
         assert client.delete("/api/0192d5a0").status_code == 404
         answer = client.delete(f"/api/{end}")
-        assert (answer.status_code, answer.json) == (200, {"hidden": True, "memories": [iri]}), answer.text
+        assert (answer.status_code, answer.json) == (
+            200,
+            {"hidden": True, "memories": [iri], "erased": False, "still_told": []},
+        ), answer.text
         client.post("/memory/unforget", json={"iri": iri})
 
 
