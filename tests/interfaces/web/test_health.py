@@ -51,6 +51,7 @@ def test_those_who_are_let_in_learn_of_the_parts(memento: Memento) -> None:
         there = client.get("/health", environ_base=STRANGER, headers={"Authorization": f"Bearer {token}"}).json
     status = memento.status()
 
+    assert here and there
     here.pop("proxied")  # what this process has relayed, for the owner alone
     assert there.pop("proxied") is None
     assert here == there
