@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -21,10 +22,13 @@ from memento.intake.rows import LINE_CHARS
 from memento.python import Memento, open_memento
 from memento.service.handlers import intake
 
+ROOMY = replace(OFFLINE, sparql=replace(OFFLINE.sparql, memory_mb=4096))
+"""Reading may take so much memory that its time is the limit it meets."""
+
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[tuple[Memento, str]]:
-    opened = open_memento(tmp_path / "home", configured=OFFLINE)
+def served(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[tuple[Memento, str]]:
+    opened = open_memento(tmp_path / "home", configured=getattr(request, "param", OFFLINE))
     assert isinstance(opened, Memento)
     with opened, serving(opened) as address:
         opened.warm_up()
@@ -89,6 +93,7 @@ def test_in_a_folder_only_the_document_without_bounds_is_left_out(served: tuple[
     assert "a.md" in done.names[0]
 
 
+@pytest.mark.parametrize("served", [ROOMY], indirect=True, ids=["roomy"])
 def test_a_document_that_takes_too_long_is_ended_while_others_are_answered(
     served: tuple[Memento, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -105,9 +110,7 @@ def test_a_document_that_takes_too_long_is_ended_while_others_are_answered(
 
     status, answer = sent.result()
     assert status == 400
-    assert (
-        "takes longer than 3 s" in answer or "takes more memory than" in answer
-    )  # whichever limit this machine meets first
+    assert "takes longer than 3 s" in answer
     assert not memento.service.workers.is_busy
 
 

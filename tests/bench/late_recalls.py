@@ -14,16 +14,14 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from contextlib import contextmanager
 
 import httpx2
 import numpy as np
 
-from measure import arguments, memory_in, record
+from measure import arguments, record
 from people import Life
-from proxy import CHAT, HERE, memento, printing_its_port
+from proxy import CHAT, proxied_life
 
 
 def main(argv: Sequence[str] | None = None) -> dict[str, object]:
@@ -33,13 +31,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
     parser.add_argument("--busy", type=int, default=2, help="processes that keep a core busy")
     chosen = parser.parse_args(argv)
     life = Life(names=30)
-    with TemporaryDirectory(prefix="memento-bench-") as name, ExitStack() as stack:
-        folder = Path(name)
-        with memory_in(folder, chosen.model) as owned:
-            owned.import_notes(life.notes(chosen.notes))
-        provider = stack.enter_context(printing_its_port([str(HERE.parent / "upstream.py")]))
-        _, port = stack.enter_context(memento(folder, chosen.model, provider))
-        stack.enter_context(busy_cores(chosen.busy))
+    with proxied_life(life, chosen.notes, chosen.model) as (_, port, _), busy_cores(chosen.busy):
         figures = ask_chats(f"http://127.0.0.1:{port}{CHAT}", life.questions(2 * chosen.chats))
     print(json.dumps(figures, indent=2))
     record("late_recalls", figures, chosen.record)

@@ -40,6 +40,7 @@ class _Parts:
     note: Row | None = None
     merged: list[Row] = field(default_factory=list)
     replaced: list[Row] = field(default_factory=list)
+    against: list[Row] = field(default_factory=list)
 
 
 def trace(
@@ -57,11 +58,8 @@ def trace(
     parts: dict[IRI, _Parts] = defaultdict(_Parts)
     for row in graph.select("retrieval/trace", scope.readable, memory=[one.item for one in chosen]):
         _sort_in(parts[cast(IRI, row["memory"])], row, believed_at)
-    against = _find_contradictions([one.item for one in chosen], graph, scope) if believed_at is None else {}
     memories = tuple(
-        replace(
-            _build_memory(rank, one, parts[one.item], scope.user, believed_at), contradicts=against.get(one.item, ())
-        )
+        _build_memory(rank, one, parts[one.item], scope.user, believed_at)
         for rank, one in enumerate(chosen, start=1)
         if parts[one.item].own
     )
@@ -158,20 +156,11 @@ def _sort_in(parts: _Parts, row: Row, believed_at: datetime | None) -> None:
             parts.note = row
         case "merged":
             parts.merged.append(row)
+        case "against":
+            if believed_at is None:  # it is what contradicts the memory now
+                parts.against.append(row)
         case _ if believed_at is None or cast(datetime, row["at"]) <= believed_at:
             parts.replaced.append(row)
-
-
-def _find_contradictions(memories: Sequence[IRI], graph: Store, scope: Scope) -> dict[IRI, tuple[Contradiction, ...]]:
-    """Find the current memories that contradict some memories."""
-    found: dict[IRI, tuple[Contradiction, ...]] = {}
-    for row in graph.select("retrieval/disputed", scope.memory_graphs, memory=list(memories)):
-        memory = cast(IRI, row["memory"])
-        one = Contradiction(
-            iri=cast(IRI, row["other"]), content=str(row["content"]), confidence=cast(float, row.get("confidence", 1.0))
-        )
-        found[memory] = (*found.get(memory, ()), one)
-    return found
 
 
 def _build_memory(rank: int, one: Scored[IRI], parts: _Parts, user: IRI, believed_at: datetime | None) -> Recalled:
@@ -192,6 +181,14 @@ def _build_memory(rank: int, one: Scored[IRI], parts: _Parts, user: IRI, believe
         count=1 + len(merged),
         notes=tuple(map(_to_note, [*([note] if note else []), *parts.merged])) if merged else (),
         merged=tuple(merged),
+        contradicts=tuple(
+            Contradiction(
+                iri=cast(IRI, row["node"]),
+                content=_join_lines(str(row["content"])),
+                confidence=cast(float, row.get("confidence", 1.0)),
+            )
+            for row in parts.against
+        ),
     )
 
 

@@ -222,11 +222,7 @@ def test_all_of_the_trace_is_one_query(peaks: Memento, monkeypatch: pytest.Monke
     monkeypatch.setattr(peaks.service.stores.graph, "select", counted)
     peaks.recall(QUESTION, profile="seed")
 
-    assert asked_for == [
-        "retrieval/anchor",
-        "retrieval/trace",
-        "retrieval/disputed",
-    ]  # the last one is no part of the design
+    assert asked_for == ["retrieval/anchor", "retrieval/trace"]
 
 
 def test_a_note_retires_nothing_in_a_namespace_it_does_not_belong_to(memento: Memento) -> None:

@@ -225,6 +225,14 @@ class Corrected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hidden:
+    """Memories that are hidden from now on and stay in the history."""
+
+    hidden: Literal[True]
+    memories: tuple[IRI, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Removed:
     """
     Memories that are hidden from now on. Unless they are `erased`, they stay in the history; `still_told` are notes that still
     contain an erased text. Nothing is changed when `hidden` is false: the user has not confirmed.
@@ -371,14 +379,14 @@ def forget(reach: Reach, asked: ForgetArguments) -> Told | Ask:
         return Ask(
             question=f"Delete for good?\n\n{content}",
             instead=Told(
-                answer=Hidden(hidden=False),
+                answer=Removed(hidden=False),
                 text="Nothing is deleted yet. Show this to the user and ask whether to delete it for good; when they say yes, "
                 f"call forget again with erase=true and confirmed=true:\n\n{content}",
             ),
-            refused=Told(answer=Hidden(hidden=False), text="The user said no: nothing was changed."),
+            refused=Told(answer=Removed(hidden=False), text="The user said no: nothing was changed."),
         )
     gone = reach.memory.forget(asked.memory_id, erase=asked.erase, namespace=namespace)
-    return Told(answer=Hidden(hidden=True, memories=gone.memories, erased=gone.erased, still_told=gone.still_told))
+    return Told(answer=Removed(hidden=True, memories=gone.memories, erased=gone.erased, still_told=gone.still_told))
 
 
 def _item(asked: RememberArguments | BatchItem) -> ToRemember:
@@ -479,7 +487,7 @@ KEY_TOOLS = (
         title="Forget a memory",
         description=FORGET,
         arguments=ForgetArguments,
-        answer=Hidden,
+        answer=Removed,
         run=forget,
         also={"iri": "memory_id"},
         asks=(notes.Forget,),
