@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PORT   ?= 6366
 
-.PHONY: run test install format lint types unit wheel bench crash soak fuzz mutants coverage docs site notebooks lab dist bundle check-image release yasgui pages-files test-pages newcomer screenshots clean
+.PHONY: run test install format lint types unit repeat wheel bench crash soak fuzz mutants coverage docs site notebooks lab rows dist bundle check-image release yasgui pages-files test-pages newcomer screenshots clean
 
 run: $(VENV)/.installed
 	$(BIN)/memento serve --port $(PORT)
@@ -13,74 +13,95 @@ test: lint types unit wheel
 
 install: $(VENV)/.installed
 
-# Reinstalls only if pyproject.toml changed, so that the second `make run` starts in seconds.
+# What running needs. Reinstalls only if pyproject.toml changed, so that the second `make run` starts in seconds. Files are compiled when
+# they are first imported, not all of them here: that halves the time and saves a tenth of the disk. torch brings its tests in C++ and the
+# headers for compiling extensions, which nothing here uses: 200 MB.
+TORCH = $(VENV)/lib/python*/site-packages/torch
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off --group dev --editable .
+	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --progress-bar off --editable .
+	rm -rf $(TORCH)/test $(TORCH)/include
+	find $(TORCH)/bin -type f ! -name torch_shm_manager -delete
 	touch $@
 
-format: $(VENV)/.installed
+# What developing needs beside it: tests, types, clients, engines, the documentation's tools.
+$(VENV)/.developed: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --progress-bar off --group dev --editable .
+	touch $@
+
+format: $(VENV)/.developed
 	$(BIN)/ruff format src tests
 	$(BIN)/ruff check --fix src tests
 
-lint: $(VENV)/.installed
+lint: $(VENV)/.developed
 	$(BIN)/ruff format --check src tests
 	$(BIN)/ruff check src tests
 
-types: $(VENV)/.installed
+types: $(VENV)/.developed
 	$(BIN)/mypy
 
-unit: $(VENV)/.installed
+unit: $(VENV)/.developed
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
+# Runs the tests RUNS times beside BUSY loops that keep a core busy each; a line for each run. `TESTS=tests/service` runs a part of them.
+RUNS ?= 10
+BUSY ?= 0
+TESTS ?=
+repeat: $(VENV)/.developed
+	PYTHON=$(BIN)/python RUNS=$(RUNS) BUSY=$(BUSY) TESTS="$(TESTS)" sh tests/repeat.sh
+
 # The wheel must contain the ontology and the queries: it is installed in an empty folder and checks itself there.
-wheel: $(VENV)/.installed
+wheel: $(VENV)/.developed
 	PYTHON=$(BIN)/python sh tests/wheel.sh
 
-bench: $(VENV)/.installed
+bench: $(VENV)/.developed
 	$(BIN)/python -m pytest -m bench -s tests/bench
 
-crash: $(VENV)/.installed
+crash: $(VENV)/.developed
 	$(BIN)/python -m pytest -m crash
 
 # Puts mixed load on a running service for HOURS; prints memory, descriptors, threads and disk, and fails if they exceed their bounds.
 HOURS ?= 1
-soak: $(VENV)/.installed
+soak: $(VENV)/.developed
 	$(BIN)/python tests/bench/soak.py --hours $(HOURS)
 
 # Runs each of the seven fuzz tests for SECONDS, ten minutes in all (`make test` runs them for a few seconds). `SECONDS=500` is an hour.
 SECONDS ?= 85
-fuzz: $(VENV)/.installed
+fuzz: $(VENV)/.developed
 	FUZZ_S=$(SECONDS) FUZZ_SEED=$${FUZZ_SEED:-$$(date +%s)} $(BIN)/python -m pytest -n 0 tests/fuzz
 
-# Makes one change after the other to the code of rights, and checks that a test fails; docs/mutants.md explains the changes that survive.
-mutants: $(VENV)/.installed
+# Makes one change after the other to the code of rights, and checks that a test fails; tests/mutants.py explains those that survive.
+mutants: $(VENV)/.developed
 	$(BIN)/python tests/mutants.py
 
-# Prints the coverage table and writes docs/coverage.md. Tracing makes tests a third slower, so `make test` does without it.
-coverage: $(VENV)/.installed
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --cov --cov-report=term:skip-covered --cov-report=json:.coverage.json
-	$(BIN)/python tests/coverage_page.py .coverage.json docs/coverage.md
+# Prints the coverage of every file that is not fully covered. Tracing makes tests a third slower, so `make test` does without it.
+coverage: $(VENV)/.developed
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --cov --cov-report=term:skip-covered
+
+# Prints which features work, in part or not at all, and runs the tests that try them; `ONLY='S0 S4-38'` takes a part.
+ONLY ?=
+rows: $(VENV)/.developed
+	$(BIN)/python tests/rows.py $(ONLY)
 
 # Writes every generated page: references, settings, terms, queries, the map of the packages. `make test` fails if one is stale.
-docs: $(VENV)/.installed
+docs: $(VENV)/.developed
 	$(BIN)/memento docs .
 
 # Builds the documentation site in site/, which `memento serve` shows at /docs; a broken link or anchor is an error.
-site: $(VENV)/.installed
+site: $(VENV)/.developed
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet --clean
 
 # Runs every notebook and saves its outputs; `make lab` opens them in JupyterLab.
-notebooks: $(VENV)/.installed
+notebooks: $(VENV)/.developed
 	MEMENTO_HOME=$$(mktemp -d) $(BIN)/jupyter-execute --inplace notebooks/*.ipynb
 
-lab: $(VENV)/.installed
+lab: $(VENV)/.developed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[notebook]'
 	$(BIN)/jupyter-lab notebooks
 
 # Builds the wheel and the source archive.
-dist: $(VENV)/.installed
+dist: $(VENV)/.developed
 	rm -rf dist
 	$(BIN)/python -m build --no-isolation --outdir dist . > /dev/null
 	@ls -l dist
@@ -95,7 +116,7 @@ check-image: dist
 
 # Builds, checks and tags the release `VERSION=`, with the bundle and server.json. pyproject.toml and CHANGELOG.md must have the same
 # version, and nothing may be uncommitted.
-release: $(VENV)/.installed
+release: $(VENV)/.developed
 	PYTHON=$(BIN)/python VERSION=$(VERSION) sh tests/release.sh
 
 # Fetches YASGUI; needs npm and the network. Its result is committed.
@@ -107,7 +128,7 @@ pages-files:
 	sh tests/interfaces/web/pages.sh
 
 # Tests only the pages for people, over HTTP and in a browser; `make unit` includes these tests.
-test-pages: $(VENV)/.installed
+test-pages: $(VENV)/.developed
 	$(BIN)/python -m pytest -n 0 tests/interfaces/web/test_pages.py tests/interfaces/web/test_pages_browser.py
 
 # Installs the wheel into a fresh environment and does ten tasks of a new user: prints steps, seconds and outcome of each. Needs a
@@ -116,7 +137,7 @@ newcomer: dist
 	$(BIN)/python tests/newcomer.py dist/*.whl
 
 # Makes the pictures of docs/pages.md; needs a Chromium.
-screenshots: $(VENV)/.installed
+screenshots: $(VENV)/.developed
 	PYTHONPATH=tests $(BIN)/python tests/interfaces/web/screenshots.py
 
 clean:

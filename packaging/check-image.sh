@@ -17,7 +17,7 @@ printf '#!/bin/sh\ncase " $* " in *" -o "*) echo "not run here: install $*" ;; *
 chmod +x "$work"/shims/*
 
 VENV=$work/venv MEMENTO_HOME=$work/data XDG_CACHE_HOME=$work/cache STAGE=$work/stage PORT=${PORT:-16366}
-EXTRAS=${EXTRAS:-workers}
+EXTRAS=${EXTRAS:-}
 PIP_ARGUMENTS=${PIP_ARGUMENTS:-}  # the index of this machine decides which torch that is
 PATH=$work/shims:$PATH
 export VENV MEMENTO_HOME XDG_CACHE_HOME STAGE PORT EXTRAS PIP_ARGUMENTS PATH

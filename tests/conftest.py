@@ -25,7 +25,7 @@ from memento.settings import EmbeddingSettings, InferenceSettings, Settings, Sto
 from trig import parse_trig
 
 # How long an example may take is no property of what is tested: on a busy machine a right answer would be a failure.
-hypothesis.settings.register_profile("memento", deadline=None)
+hypothesis.settings.register_profile("memento", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.load_profile("memento")
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
@@ -51,9 +51,10 @@ OFFLINE = Settings(embedding=EmbeddingSettings(model="trigram", cache=False))
 
 @pytest.fixture(scope="session", autouse=True)
 def model_loaded_once() -> Iterator[None]:
-    """The model takes seconds to load and is the same in every test."""
+    """The model takes seconds to load and is the same in every test, and in what several tests share."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(minilm, "load_torch_model", functools.cache(minilm.load_torch_model))
+        patch.setenv("MEMENTO_EMBEDDING_RUNTIME", "torch")
         yield
 
 
@@ -72,8 +73,6 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.delenv(name)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    # In an empty cache folder onnxruntime would export the model anew for every test.
-    monkeypatch.setenv("MEMENTO_EMBEDDING_RUNTIME", "torch")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -48,7 +48,7 @@ class Server:
         words = [BINARY, "serve", "-l", str(self.folder), "-b", f"127.0.0.1:{self.port}", "--timeout-s", "60"]
         self.process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         client = self.client()
-        client.wait_until_there(20, lambda: None)
+        client.wait_until_there(60, lambda: None)
         assert self.process.poll() is None
         client.close()
 

@@ -105,7 +105,7 @@ class Front:
             port: of the endpoint, on this machine, at `/query` and `/update`.
         """
         self.faults: set[str] = set()
-        self.on_update: Callable[[str], None] = lambda text: None
+        self.on_update: Callable[[str], object] = lambda text: None
         self._port = port
         self._writing = threading.Lock()
 

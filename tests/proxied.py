@@ -55,5 +55,5 @@ def in_front_of(upstream: Upstream, folder: Path, **knobs: Any) -> Iterator[Prox
     }
     memento = open_memento(folder, configured=replace(settings, proxy=ProxySettings(**given)))
     assert isinstance(memento, Memento)
-    with memento, serving(memento, port) as url, httpx2.Client(timeout=10) as client:
+    with memento, serving(memento, port) as url, httpx2.Client(timeout=60) as client:
         yield Proxied(url, memento, upstream, client)

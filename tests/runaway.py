@@ -3,14 +3,16 @@ Every pattern of the package on texts made of its own atoms: `python tests/runaw
 
 A pattern runs away when its time grows faster than the text, because a repeat can share a text with its neighbour, with itself, or
 with the next place that a search begins at. Such a text is made of the pattern: what leads to a repeat, then what the repeat takes,
-a hundred thousand characters of it, then something that nothing takes. `re` holds the interpreter's lock meanwhile, so that one
+tens of thousands of characters of it, then something that nothing takes. `re` holds the interpreter's lock meanwhile, so that one
 such pattern stops every thread of a service.
 
     patterns ── module-level names, classes, tables in files, and what functions hand to `re`
     texts    ── for each repeat, branch and beginning of a pattern, some of its own text over and over
-    measure  ── all texts short, the slowest of them long; each must end within `SECONDS` of computing
+    measure  ── all texts short, the slowest of them ever longer: four times the text may take about four times as long
 
-Where code bounds the text before any pattern of a module sees it, the bound is in `BOUNDS` and the texts are that long.
+Where code bounds the text before any pattern of a module sees it, the bound is in `BOUNDS`, the texts are that long, and the time
+may grow with the square of the text. Nothing depends on how fast the machine is or what else it does: the longer text is timed
+against so many runs over the shorter one as would take as long if the pattern grew as it may.
 
 *But:* a search for texts finds what is there to be found and proves nothing: what no test can know is held by the deadline.
 """
@@ -42,9 +44,18 @@ parser: Any = importlib.import_module("re._parser")
 compiler: Any = importlib.import_module("re._compiler")
 sre: Any = importlib.import_module("re._constants")
 
-SECONDS = 0.5
-CHARACTERS = 100_000
+ENDLESS_S, SHORT_ENDLESS_S = 5.0, 1.0
+"""Seconds of the processor after which a pattern is held to run for ever: on a long text, and on one of `SHORT` characters."""
+CHARACTERS = 40_000
 SHORT, SLOWEST = 500, 4
+STEP = 4
+"""How many times as long as the shorter text the longer one is."""
+MOST = 2.0
+"""How much longer than what it is compared with the longer text may take; the next higher power takes `STEP` times as long."""
+TOO_SHORT_S = 0.005
+"""What takes less than this is not compared, as it says more about the clock than about the pattern."""
+SURE_S = 0.5
+"""Seconds of the processor that both take in all before a pattern is said to run away."""
 BOUNDS = {
     "memento.consolidation.rules": LONGEST_READ,
     "memento.text.sentences._LINE_": CHARACTERS,
@@ -283,21 +294,25 @@ def _heads(items: Any, flags: int) -> Iterator[str]:
         yield from _matched(items[:end], flags, 2)
 
 
-def seconds(found: Found, before: str, repeated: str, size: int) -> float:
-    """How long a pattern takes for a text of that size; infinity when it computes for more than `SECONDS`."""
+def text_of(found: Found, before: str, repeated: str, size: int) -> Any:
+    """A text of that size, as the pattern gets it."""
     enter = next((enter for name, enter in ENTRIES.items() if found.name.startswith(name)), str)
-    text: Any = enter(before + repeated * (size // len(repeated) + 1))[:size] + "\x00"
-    if isinstance(found.pattern.pattern, bytes):
-        text = text.encode()
+    text = enter(before + repeated * (size // len(repeated) + 1))[:size] + "\x00"
+    return text.encode() if isinstance(found.pattern.pattern, bytes) else text
+
+
+def seconds(found: Found, text: Any, times: int = 1, endless_s: float = ENDLESS_S) -> float:
+    """How long a pattern takes for a text, so many times; infinity when it computes for longer than it may."""
     began = time.perf_counter()
-    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    signal.setitimer(signal.ITIMER_PROF, endless_s)
     try:
-        if found.anchored:
-            found.pattern.match(text)
-            found.pattern.fullmatch(text)
-        else:
-            for _ in found.pattern.finditer(text):
-                pass
+        for _ in range(times):
+            if found.anchored:
+                found.pattern.match(text)
+                found.pattern.fullmatch(text)
+            else:
+                for _ in found.pattern.finditer(text):
+                    pass
     except Slow:
         return math.inf
     finally:
@@ -305,20 +320,46 @@ def seconds(found: Found, before: str, repeated: str, size: int) -> float:
     return time.perf_counter() - began
 
 
+def grows_too_fast(found: Found, short: Any, long: Any, power: int) -> bool:
+    """Whether the time grows faster than that power of the text, which is `STEP` times as long.
+
+    What is compared takes the same time if it does not. One round by the clock acquits most patterns; what the clock suspects may
+    have been interrupted, so the seconds of the processor decide, which are too coarse for one round and right for many.
+    """
+    if seconds(found, long) < TOO_SHORT_S:
+        return False
+    computed_short = computed_long = 0.0
+    while computed_short + computed_long < SURE_S:
+        began = time.process_time()
+        taken_short = seconds(found, short, STEP**power)
+        between = time.process_time()
+        taken_long = seconds(found, long)
+        if math.isinf(taken_long):
+            return True
+        if taken_long <= MOST * taken_short:
+            return False
+        computed_short += between - began
+        computed_long += time.process_time() - between
+    return computed_long > MOST * computed_short
+
+
 def runs_away(found: Found) -> str | None:
-    """The text on which a pattern does not end in time; None when there is none."""
+    """The text on which a pattern takes too much more time than on a shorter one; None when there is none."""
     bound = next((size for name, size in BOUNDS.items() if found.name.startswith(name)), CHARACTERS)
+    sizes, power = ([bound], 2) if bound < CHARACTERS else ([CHARACTERS // STEP**2, CHARACTERS // STEP, CHARACTERS], 1)
     measured: list[tuple[float, tuple[str, str]]] = []
     for text in texts(found.pattern):
-        measured.append((seconds(found, *text, SHORT), text))
+        measured.append((seconds(found, text_of(found, *text, SHORT), endless_s=SHORT_ENDLESS_S), text))
         if math.isinf(measured[-1][0]):
             return f"{text[0]!r}, then {text[1]!r} over and over, {SHORT} characters"
     # Whatever else the machine does makes a few of them slow once, and none the fastest of three times.
     slow = [text for _, text in sorted(measured, reverse=True)[: 4 * SLOWEST]]
-    again = [(min(seconds(found, *text, SHORT) for _ in range(3)), text) for text in slow]
+    again = [(min(seconds(found, text_of(found, *text, SHORT)) for _ in range(3)), text) for text in slow]
     for _, text in sorted(again, reverse=True)[:SLOWEST]:
-        if math.isinf(seconds(found, *text, bound)):
-            return f"{text[0]!r}, then {text[1]!r} over and over, {bound} characters"
+        for size in sizes:
+            short, long = (text_of(found, *text, one) for one in (size // STEP, size))
+            if grows_too_fast(found, short, long, power):
+                return f"{text[0]!r}, then {text[1]!r} over and over, {size} characters"
     return None
 
 

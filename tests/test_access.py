@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
@@ -143,7 +144,9 @@ def caller(address: str = "127.0.0.1", method: str = "GET", is_proxied: bool = F
         caller(origin="https://elsewhere.example"),
         caller(is_proxied=True, authorization="Bearer sk-key-of-a-provider"),
         caller(sec_fetch_site="same-origin", sec_fetch_dest="empty"),
-        caller(sec_fetch_site="same-site", sec_fetch_dest="empty"),
+        caller(method="POST", origin="http://localhost:6366", sec_fetch_site="same-origin"),
+        replace(caller(method="POST", origin="https://localhost:6366"), scheme="https"),
+        caller(sec_fetch_site="same-site", sec_fetch_dest="document"),
         caller(sec_fetch_site="none", sec_fetch_dest="document"),
         caller(sec_fetch_site="cross-site", sec_fetch_dest="document"),
         caller(method="OPTIONS", sec_fetch_site="cross-site", sec_fetch_dest="empty"),
@@ -176,6 +179,12 @@ ODD_HOSTS = (
         *((caller(method="POST", origin=f"http://{host}"), Forbidden) for host in ODD_HOSTS),
         (caller(method="POST", origin="https://evil.example"), Forbidden),
         (caller(method="DELETE", origin="null"), Forbidden),
+        (caller(method="POST", origin="http://localhost:3000"), Forbidden),
+        (caller(method="POST", origin="http://127.0.0.1:6366"), Forbidden),
+        (caller(method="POST", origin="https://localhost:6366"), Forbidden),
+        (caller(method="PUT", sec_fetch_site="same-site", sec_fetch_dest="document"), Forbidden),
+        (caller(method="POST", sec_fetch_site="cross-site", sec_fetch_dest="document"), Forbidden),
+        (caller(sec_fetch_site="same-site", sec_fetch_dest="empty"), Forbidden),
         (caller(sec_fetch_site="cross-site", sec_fetch_dest="empty"), Forbidden),
         (caller(sec_fetch_site="cross-site", sec_fetch_dest="image"), Forbidden),
         (caller(sec_fetch_site="cross-site", sec_fetch_dest="iframe"), Forbidden),

@@ -371,6 +371,20 @@ def test_the_namespace_is_that_of_the_environment(monkeypatch: pytest.MonkeyPatc
     assert printed("status", "--json")["namespace"] == "hobby"
 
 
+def test_the_namespace_project_is_the_checkout_in_which_a_command_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "atlas" / ".git").mkdir(parents=True)
+    (tmp_path / "atlas" / "src" / "deep").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "atlas" / "src" / "deep")
+    monkeypatch.setenv("MEMENTO_SCOPE_NAMESPACE", "project")
+    printed("note", "I collect stamps.")
+
+    assert printed("status", "--json")["namespace"] == "atlas"
+    assert "stamps" in printed("list", "--namespace", "atlas")
+    assert "stamps" not in printed("list", "--namespace", "main")
+
+
 def test_settings_are_shown_and_documented(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMENTO_DISTILL_TOP_K", "7")
 
@@ -665,3 +679,24 @@ def test_a_proposal_that_does_not_wait_is_an_error_and_every_needs_no_id() -> No
         done = run(word, "nosuch")
         assert done.exit_code == 1 and "nosuch: no such proposal is waiting" in done.output
         assert "0 proposals" in printed(word, "--every")
+
+
+def test_what_serves_names_the_addresses_that_people_came_for(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "memento", "--home", str(tmp_path / "served"), "serve", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ)) as process:
+        try:
+            assert process.stdout is not None
+            address = process.stdout.readline().split()[-1]
+            told = [process.stdout.readline() for _ in range(5)]
+        finally:
+            process.terminate()
+
+    named = {line.split()[1] for line in told}
+    assert named == {f"{address}/{path}" for path in ("v1", "mcp", "", "sparql", "memory")}
+
+
+def test_a_memory_without_a_service_is_ready() -> None:
+    run("note", "I like tea.")
+
+    assert printed("status", "--json")["ready"] is True
+    assert "ready           yes" in printed("status")

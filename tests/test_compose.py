@@ -135,6 +135,6 @@ def test_a_node_waits_for_the_tokens_of_another_and_takes_them(tmp_path: Path) -
         with pytest.raises(subprocess.TimeoutExpired):
             node.wait(0.3)
         tokens.write_text("[]", encoding="utf-8")
-        said, _ = node.communicate(timeout=20)
+        said, _ = node.communicate(timeout=60)
     assert said == "memento serve --host 0.0.0.0\n"
     assert (home / "tokens.json").resolve() == tokens

@@ -218,12 +218,12 @@ def test_a_teardown_stops_the_service_and_keeps_what_is_remembered(home: Path) -
     words = [sys.executable, "-m", "memento", "serve", "--port", "0"]
     service = subprocess.Popen(words, env=dict(os.environ), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        until = time.monotonic() + 30
+        until = time.monotonic() + 60
         while DataFolder(home).serving_owner() is None and time.monotonic() < until:
             time.sleep(0.05)
         stopped = run("teardown", "--settings")
         assert stopped.exit_code == 0 and "Stopped the service at http://127.0.0.1:" in stopped.stdout, stopped.output
-        assert service.wait(10) is not None
+        assert service.wait(60) is not None
     finally:
         service.kill()
         service.wait()

@@ -81,4 +81,4 @@ def test_a_notebook_runs_from_top_to_bottom(path: Path, tmp_path: Path, monkeypa
     monkeypatch.setenv("MPLBACKEND", "agg")
     notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)  # type: ignore[no-untyped-call]
     assert len(notebook.cells) <= 15
-    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(tmp_path)}}).execute()

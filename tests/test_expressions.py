@@ -132,6 +132,16 @@ def test_expressions_nest_and_the_last_value_is_printed(memento: Memento) -> Non
     assert value(memento, '(get (stats) "memories")') == 1
 
 
+def test_statistics_count_what_was_remembered_after_the_last_map(memento: Memento) -> None:
+    assert value(memento, '(get (stats) "memories")') == 0
+    for name in ("oak", "elm"):
+        value(memento, f'(remember "The {name} stands by the gate." "event" 0.5 "30d" (list "{name}"))')
+    found = value(memento, "(stats)")
+
+    assert found["memories"] == 2
+    assert sorted(one["name"] for one in found["tags"]) == ["elm", "oak"]
+
+
 def test_sparql_gives_rows_truth_and_turtle_and_changes_nothing(memento: Memento) -> None:
     memento.note("I live in Lisbon.")
     asked = "SELECT ?c { ?m a <http://purl.org/memento/Memory> ; <http://purl.org/memento/content> ?c }"
@@ -215,6 +225,39 @@ def test_a_mistake_is_told_with_its_place_and_the_signature_and_nothing_is_writt
     assert memento.list() == ()
 
 
+@pytest.mark.parametrize(
+    ("refused", "said"),
+    [
+        ('(associate "urn:x" "urn:y" "a" 2)', r"line 2, column 3: associate: weight must be from 0 to 1, not 2"),
+        ('(associate "urn:x" "urn:y" "a" 0.5)', r"line 2, column 3: associate: there is no memory <urn:x>"),
+        ('(associate "no iri" "urn:y")', r"no IRI"),
+        ('(associate "urn:x" "urn:y" " ")', r"relation must not be empty"),
+        ('(remember " ")', r"content must not be empty"),
+        ('(remember "x" "fact" 1 "soon")', r"ttl is a number and one of"),
+        ('(feedback "urn:x" "well")', r'outcome is "success" or "fail"'),
+        ('(feedback "urn:x" "fail")', r"no memory <urn:x>"),
+        ('(item "urn:x")', r"no memory <urn:x>"),
+        ('(trace "urn:x" 7)', r"depth must be from 1 to 6"),
+        ('(activate (list "urn:x") 11)', r"steps must be from 1 to 10"),
+        ("(decay! 0)", r"the half-life must be a number of days above 0"),
+        ('(recall "x" 0)', r"limit must be from 1 to 100"),
+    ],
+)
+def test_what_a_later_form_states_is_checked_before_an_earlier_one_writes(
+    memento: Memento, refused: str, said: str
+) -> None:
+    with pytest.raises((InputError, NotFound), match=said):
+        memento.evaluate(f'(list (remember "Half.")\n  {refused})')
+    assert memento.list() == ()
+
+
+def test_what_a_snapshot_brings_can_be_named_in_the_same_text(memento: Memento, other: Memento) -> None:
+    iri = kept(memento, "Organ pipes are of tin.")
+    other.evaluate(memento.evaluate("(snapshot)").text + f'(feedback "{iri}" "success")')
+
+    assert other.strength(iri).success_count == 1
+
+
 def test_fuel_depth_and_length_are_settings(tmp_path: Path) -> None:
     small = replace(OFFLINE, sexpr=SexprSettings(fuel=3, depth=2, chars=100))
     with opened(tmp_path / "small", small) as memento:
@@ -245,6 +288,17 @@ def test_the_whole_memory_round_trips_through_an_expression(memento: Memento, ot
     assert other.check() == ()
     assert other.evaluate(text).values[0]["added"] == 0
     assert value(other, '(run "p")')["memories"] == value(memento, "(stats)")["memories"]
+
+
+def test_a_snapshot_goes_back_into_a_memory_that_was_used_since(memento: Memento) -> None:
+    iri = kept(memento, "Organ pipes are of tin.", '"fact" 0.5 nil (list "organ")')
+    text = memento.evaluate("(snapshot)").text
+    memento.evaluate(f'(recall "organ") (feedback "{iri}" "success")')
+    told = memento.evaluate(text).values[0]
+
+    assert (told["added"], told["memories"]) == (0, 0)
+    assert (memento.strength(iri).access_count, memento.strength(iri).success_count) == (1, 1)
+    assert memento.check() == ()
 
 
 def test_a_snapshot_of_one_namespace_has_nothing_of_another(memento: Memento, other: Memento) -> None:

@@ -28,8 +28,8 @@ from memento.settings import ManifestSettings
 
 
 def until(holds: Callable[[], bool]) -> None:
-    """Wait for a thread; ten seconds are more than it ever needs."""
-    end = time.monotonic() + 10
+    """Wait for a thread; a minute is more than it ever needs."""
+    end = time.monotonic() + 60
     while not holds():
         assert time.monotonic() < end
         time.sleep(0.01)
@@ -76,7 +76,7 @@ def test_after_a_hundred_updates_it_is_drawn_anew_and_whoever_wanted_is_told(tol
     told.feedback(iri, helped=True)
 
     assert not early
-    assert redrawn.wait(10)
+    assert redrawn.wait(60)
     assert told.manifest().recent.startswith("feedback: ")
 
 
@@ -86,12 +86,12 @@ def test_no_call_waits_while_a_map_is_drawn(told: Memento, monkeypatch: pytest.M
 
     def slow(*given: object) -> Manifest:
         begun.set()
-        go_on.wait(10)
+        go_on.wait(60)
         return draw_manifest(*given)  # type: ignore[arg-type]
 
     monkeypatch.setattr("memento.manifest.draw_manifest", slow)
     told.service.maps._want([told.context.scope(None)])
-    assert begun.wait(10)
+    assert begun.wait(60)
     told.note("I like tea.")
 
     assert told.recall("tea").memories
@@ -169,7 +169,7 @@ def test_the_command_line_and_the_client_say_the_same(told: Memento, monkeypatch
         wrong = run("eval-sexpr", "(recal 1)")
         typed = run("repl", input='(recall\n "porto" 1)\n\n(nonsense)\n(get (stats) "memories")\nq\n')
 
-    assert shown == told.manifest()
+    assert shown == replace(told.manifest(), at=shown.at)  # `(stats)` has drawn it again
     assert evaluated.values[0][0]["content"] == "USER met Ada in Porto."
     assert text.strip() == told.manifest().text
     assert svg.startswith("<svg")

@@ -35,7 +35,9 @@ def test_free_graphs_stand_beside_the_memories_and_provenance_on_its_own(memento
     assert rows(memento, DEFAULT) == ["Acme"]
     assert {free, provenance_iri("local")} <= set(rows(memento, GRAPHS))
     assert provenance_iri("local") not in rows(narrow, GRAPHS)
-    assert free in rows(narrow, GRAPHS)
+    assert free not in rows(narrow, GRAPHS)
+    named = memento.with_access(Access(namespaces=("work",), graphs=("company",)))
+    assert free in rows(named, GRAPHS)
 
 
 def test_an_embedded_memory_starts_a_worker_when_it_is_first_queried(memento: Memento) -> None:

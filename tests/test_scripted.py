@@ -126,7 +126,7 @@ def test_the_clients_know_its_errors_by_their_shapes(model: ScriptedModel) -> No
 
 
 def test_it_can_be_slower_than_a_client_waits(model: ScriptedModel) -> None:
-    model.answer = lambda asked: Slow(0.3, CAT)
+    model.answer = lambda asked: Slow(60, CAT)
     with (
         openai.OpenAI(base_url=model.openai, api_key="k", max_retries=0, timeout=0.05) as client,
         pytest.raises(openai.APITimeoutError),

@@ -167,7 +167,7 @@ class Reader:
         with log.open("wb") as file:
             command = [sys.executable, "-m", "memento", "serve"]
             service = subprocess.Popen(command, cwd=self.folder, stdout=file, stderr=file)
-        self._open.callback(service.wait, 30)
+        self._open.callback(service.wait, 60)
         self._open.callback(service.terminate)
         for _ in range(600):
             try:

@@ -154,7 +154,7 @@ async def _paced(request: Received, model: str, asked: dict[str, Any]) -> AsyncI
         chunks, pause = chunks[:1] * int(asked["chunks"]), float(asked["pause"])
     for place, chunk in enumerate(chunks):
         if place and model == "stepped":
-            await asyncio.to_thread(request.step.acquire, timeout=5)
+            await asyncio.to_thread(request.step.acquire, timeout=60)
         elif place:
             await asyncio.sleep(pause)
         if model == "broken" and place == len(chunks) - 1:

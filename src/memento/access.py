@@ -3,8 +3,8 @@ Authenticate callers and check their rights, by tokens: each is valid for one te
 
 *Guarantees:* the file contains only digests of tokens, so nobody can read a token from it. A created or revoked token takes
 effect with the next request, in every process. Digests are compared in constant time. These requests are refused without a token:
-from another machine, through a reverse proxy that says so, to a host name that is not this machine's (DNS rebinding), and writes
-from a page of another origin.
+from another machine, through a reverse proxy that says so, to a host name that is not this machine's (DNS rebinding), and from a
+page of another origin, also one of another port of this machine.
 
 *But:* a reverse proxy on this machine that hides where a request comes from looks like a local program: set
 `server.token_required` behind one.
@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from memento.errors import Conflict, Damaged, Forbidden, InputError, NotFound, SettingsError, Unauthorised
+from memento.iris import IRI, data_iri, data_name
 from memento.vault import TOKENS, Vault
 
 Right = Literal["read", "write", "admin"]
@@ -38,14 +39,17 @@ PREFIX = "mem_"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
     """
-    The rights of a caller. Without `namespaces` they cover all namespaces of the tenant; `admin` includes `write`, which includes
-    `read`.
+    The rights of a caller. Without `namespaces` they cover all namespaces of the tenant and all its free graphs; `admin` includes
+    `write`, which includes `read`.
+
+    With `namespaces` they cover only the free graphs named in `graphs`: `NAME` to read, `NAME:write` to write too.
     """
 
     tenant: str = "local"
     namespaces: tuple[str, ...] = ()
     right: Right = "read"
     name: str = "owner"
+    graphs: tuple[str, ...] = ()
 
     @property
     def caller(self) -> str:
@@ -89,6 +93,27 @@ class Access:
         """Tell whether the caller may read a namespace of its tenant."""
         return not self.namespaces or namespace in self.namespaces
 
+    @property
+    def readable_graphs(self) -> tuple[str, ...] | None:
+        """The names of the free graphs that the caller may read; None for all of the tenant."""
+        return tuple(one.removesuffix(_WRITE) for one in self.graphs) if self.namespaces else None
+
+    @property
+    def readable_free_graphs(self) -> tuple[IRI, ...] | None:
+        """The IRIs of `readable_graphs`."""
+        names = self.readable_graphs
+        return None if names is None else tuple(data_iri(self.tenant, name) for name in names)
+
+    @property
+    def writable_graphs(self) -> tuple[str, ...] | None:
+        """The names of the free graphs that the caller may write, given the right to write; None for all of the tenant."""
+        if not self.namespaces:
+            return None
+        return tuple(one.removesuffix(_WRITE) for one in self.graphs if one.endswith(_WRITE))
+
+
+_WRITE = ":write"
+
 
 OWNER = Access(right="admin")
 """The rights of programs of this machine that need no token."""
@@ -104,10 +129,13 @@ class Issued:
     right: Right
     digest: str
     created_at: str
+    graphs: tuple[str, ...] = ()
 
     @property
     def access(self) -> Access:
-        return Access(tenant=self.tenant, namespaces=self.namespaces, right=self.right, name=self.name)
+        return Access(
+            tenant=self.tenant, namespaces=self.namespaces, right=self.right, name=self.name, graphs=self.graphs
+        )
 
 
 class Tokens:
@@ -124,18 +152,35 @@ class Tokens:
         """The owner's token to use instead of a new one, if several processes serve together."""
         self._read: tuple[tuple[int, int], list[Issued]] = ((0, 0), [])
 
-    def create(self, name: str, *, tenant: str, namespaces: Sequence[str], right: Right, at: datetime) -> str:
+    def create(
+        self,
+        name: str,
+        *,
+        tenant: str,
+        namespaces: Sequence[str],
+        right: Right,
+        at: datetime,
+        graphs: Sequence[str] = (),
+    ) -> str:
         """
         Create a token and return it; it cannot be read again.
 
+        Args:
+            graphs: the free graphs that a token for some namespaces may read, by name or IRI; with `:write` behind it, also write.
+
         Raises:
             Conflict: a token of that name exists.
-            InputError: an empty name or tenant, or an unknown right.
+            InputError: an empty name or tenant, an unknown right, or graphs that the token cannot have.
         """
         if not name.strip() or not tenant.strip():
             raise InputError("a token needs a name and a tenant")
         if right not in RIGHTS:
             raise InputError(f"the scope of a token must be one of {', '.join(RIGHTS)}, not {right!r}")
+        named = tuple(dict.fromkeys(_parse_graph(one, tenant, right) for one in graphs))
+        if named and not namespaces:
+            raise InputError(
+                "a token for all namespaces reads every free graph of its tenant: name its namespaces, or leave the graphs out"
+            )
         issued = self.list_issued()
         if any(one.name == name for one in issued):
             raise Conflict(f"there is a token {name!r} already: revoke it first, or choose another name")
@@ -147,6 +192,7 @@ class Tokens:
             right=right,
             digest=_digest(token),
             created_at=at.isoformat(),
+            graphs=named,
         )
         self._write([*issued, fresh])
         return token
@@ -200,18 +246,27 @@ class Tokens:
         try:
             data = self._vault.open_file(self._file, TOKENS) if self._vault else self._file.read_bytes()
             rows = json.loads(data)
-            return [Issued(**{**row, "namespaces": tuple(row["namespaces"])}) for row in rows]
+            return [
+                Issued(**{**row, "namespaces": tuple(row["namespaces"]), "graphs": tuple(row.get("graphs", ()))})
+                for row in rows
+            ]
         except (OSError, ValueError, TypeError, KeyError, Damaged) as error:
             raise SettingsError(f"{self._file} is damaged: delete it and create the tokens again") from error
 
     def _write(self, issued: Sequence[Issued]) -> None:
         if self._vault is not None:
-            self._vault.seal_file(self._file, json.dumps([asdict(one) for one in issued]).encode(), TOKENS)
+            self._vault.seal_file(self._file, json.dumps([_to_row(one) for one in issued]).encode(), TOKENS)
             return
         fresh = self._file.with_suffix(".new")
         fresh.touch(mode=0o600)
-        fresh.write_text(json.dumps([asdict(one) for one in issued], indent=1), encoding="utf-8")
+        fresh.write_text(json.dumps([_to_row(one) for one in issued], indent=1), encoding="utf-8")
         fresh.replace(self._file)
+
+
+def _to_row(one: Issued) -> dict[str, object]:
+    """Return a token as it is stored; earlier versions read every row that names no graph."""
+    row = asdict(one)
+    return row if one.graphs else {key: value for key, value in row.items() if key != "graphs"}
 
 
 def new_token() -> str:
@@ -237,21 +292,38 @@ def parse_right(name: str) -> Right:
     return name
 
 
+def _parse_graph(given: str, tenant: str, right: Right) -> str:
+    """Return the name of a free graph of a tenant, with `:write` behind it if that is given; raise `InputError`."""
+    called = given.removesuffix(_WRITE)
+    name = data_name(tenant, called) or called
+    if data_name(tenant, data_iri(tenant, name)) is None or name.startswith("urn:memento:"):
+        raise InputError(
+            f"{called[:80]!r} names no free graph of the tenant {tenant!r}: give its name, as `company` of "
+            f"<{data_iri(tenant, 'company')}>, in 1 to 200 printable characters"
+        )
+    if given != called and right == "read":
+        raise InputError(f"a token of the scope read cannot write: name the graph {name!r} without {_WRITE}")
+    return name + given[len(called) :]
+
+
 def _digest(token: str) -> str:
     return sha256(token.encode("utf-8", errors="surrogatepass")).hexdigest()
 
 
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
 _READS = ("GET", "HEAD", "OPTIONS")
+_OTHER_PAGES = ("cross-site", "same-site")
+"""What a browser says of a request from a page of another origin: ports of one host are the same site."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """The parts of a request that identify its sender. The names of `headers` are in lower case."""
+    """The parts of a request that identify its sender. The names of `headers` are in lower case; `scheme` is `http` or `https`."""
 
     address: str
     method: str
     headers: Mapping[str, str]
+    scheme: str = "http"
     is_proxied: bool = False  # Authorization belongs to a model provider, unless it contains a Memento token
 
     @property
@@ -273,8 +345,8 @@ def admit(caller: Caller, tokens: Tokens, *, required: bool, pages: Collection[s
 
     Raises:
         Unauthorised: a token is needed and missing, or unknown.
-        Forbidden: there is no token, and the Host header (or the Origin, except for a read) names another machine, or the request
-            comes from a page of another site.
+        Forbidden: there is no token, and the Host header names another machine, or a page of another origin sends the request: a
+            read is judged by what the browser says of it, everything else also by its Origin.
     """
     if token := caller.token:
         return tokens.access(token)
@@ -286,14 +358,15 @@ def admit(caller: Caller, tokens: Tokens, *, required: bool, pages: Collection[s
         raise Forbidden(f"the Host header must name this machine, as localhost or 127.0.0.1, not {host[:80]!r}")
     if origin and ("*" in pages or origin in pages):
         return OWNER
-    if (
-        origin
-        and caller.method not in _READS
-        and not names_loopback(origin.removeprefix("http://").removeprefix("https://"))
-    ):
-        raise Forbidden(f"a page from {origin[:80]!r} may not write here")
-    if caller.method != "OPTIONS" and _is_behind_the_back(caller.headers):
-        raise Forbidden("a page of another site may not ask here without a token of its own")
+    if caller.method in _READS:
+        is_foreign = caller.method != "OPTIONS" and _is_behind_the_back(caller.headers)
+    else:
+        is_own = origin is None or origin.lower() == f"{caller.scheme}://{host}".lower()
+        is_foreign = not is_own or caller.headers.get("sec-fetch-site") in _OTHER_PAGES
+    if is_foreign:
+        raise Forbidden(
+            f"a page of another origin may not ask here without a token of its own{f': {origin[:80]!r}' if origin else ''}"
+        )
     return OWNER
 
 
@@ -316,7 +389,7 @@ _HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]{2,45})\]|([0-9A-Za-z.-]{1,253}))(?::([0
 
 def names_loopback(host: str) -> bool:
     """
-    Tell whether a Host header, or an Origin without its scheme, names this machine and is only a name with an optional port.
+    Tell whether a Host header names this machine and is only a name with an optional port.
 
     >>> [names_loopback(host) for host in ("localhost", "127.0.0.1:6366", "[::1]:80", "LocalHost:80")]
     [True, True, True, True]
@@ -330,5 +403,5 @@ def names_loopback(host: str) -> bool:
 
 
 def _is_behind_the_back(headers: Mapping[str, str]) -> bool:
-    """Tell whether a browser reports that a page of another site sends the request, and not the user by following a link."""
-    return headers.get("sec-fetch-site") == "cross-site" and headers.get("sec-fetch-dest") != "document"
+    """Tell whether a browser reports that a page of another origin sends the request, and not the user by following a link."""
+    return headers.get("sec-fetch-site") in _OTHER_PAGES and headers.get("sec-fetch-dest") != "document"

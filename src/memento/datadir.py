@@ -46,7 +46,7 @@ from shutil import disk_usage, rmtree
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from memento.errors import Damaged, FolderInUse, SettingsError
+from memento.errors import Damaged, DiskFull, FolderInUse, SettingsError
 from memento.vault import SEALED, Journal, Vault, is_encrypted
 
 if TYPE_CHECKING:
@@ -293,6 +293,7 @@ class DataFolder:
         Raises:
             FolderInUse: another process owns the folder; names it.
             SettingsError: the folder cannot be written.
+            DiskFull: its disk has no room left.
         """
         from filelock import Timeout
 
@@ -301,6 +302,8 @@ class DataFolder:
         except Timeout as error:
             raise FolderInUse(f"{self.path} is in use by {self._describe_owner(self.read_owner())}") from error
         except OSError as error:
+            if error.errno in DiskFull.errors:
+                raise DiskFull(self.path) from error
             raise SettingsError(
                 f"{self.path} cannot be written: {error.strerror}; choose another with --home"
             ) from error

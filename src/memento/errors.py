@@ -16,6 +16,7 @@ Every way in which Memento can fail.
     ├── BackendError             something outside failed                        503
     │   ├── GraphError           the store; carries the query file when there is one
     │   │   ├── Damaged          its files cannot be read
+    │   │   ├── DiskFull         the disk of a folder has no room left; the message names the folder
     │   │   ├── StoreAway        nothing answers at the address of its endpoint; nothing was sent
     │   │   ├── Unanswered       an endpoint did not confirm whether it wrote
     │   │   ├── LostTurn         another node wrote first; nothing was written
@@ -38,6 +39,7 @@ Every way in which Memento can fail.
 
 from __future__ import annotations
 
+from errno import EDQUOT, EFBIG, ENOSPC
 from typing import ClassVar
 
 
@@ -145,6 +147,16 @@ class GraphError(BackendError):
 
 class Damaged(GraphError):
     """The files of the store are incomplete, corrupted, or of a version that this one cannot read."""
+
+
+class DiskFull(GraphError):
+    """A disk has no room for what was to be written: the message names the folder. Writing continues once there is room."""
+
+    errors: ClassVar[frozenset[int]] = frozenset([ENOSPC, EDQUOT, EFBIG])
+    """The numbers of the system errors that mean this."""
+
+    def __init__(self, folder: object) -> None:
+        super().__init__(f"there is no room left on the disk of {folder}: make room, then try again; nothing is lost")
 
 
 class StoreAway(GraphError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from urllib.parse import quote, unquote
@@ -121,6 +121,26 @@ def data_iri(tenant: str, name: str) -> IRI:
     return IRI(f"urn:memento:data:{quote(tenant, safe='')}:{quote(name, safe='')}")
 
 
+_LONGEST = 200  # most characters of the name of a graph, as for namespaces
+
+
+def data_name(tenant: str, graph: str) -> str | None:
+    """
+    Return the name of a free graph of a tenant by its IRI; None if it is not one in its canonical spelling.
+
+    >>> data_name("local", "urn:memento:data:local:my%20company"), data_name("other", "urn:memento:data:local:my%20company")
+    ('my company', None)
+    """
+    return name_within(graph, data_iri(tenant, ""))
+
+
+def name_within(graph: str, prefix: str) -> str | None:
+    """Return the name behind the prefix of a kind of graphs; None if there is none in its canonical spelling."""
+    name = unquote(graph.removeprefix(prefix)) if graph.startswith(prefix) else ""
+    is_name = bool(name.strip()) and len(name) <= _LONGEST and name.isprintable()
+    return name if is_name and graph == prefix + quote(name, safe="") else None
+
+
 @lru_cache(maxsize=1024)
 def self_iri(tenant: str) -> IRI:
     """Return the IRI of the named graph of the tenant's one user."""
@@ -153,7 +173,13 @@ GLOBAL = "__global__"
 
 
 def inferred_iri(
-    tenant: str, namespace: str, *, alone: bool = False, narrow: bool = False, shared: bool = False
+    tenant: str,
+    namespace: str,
+    *,
+    alone: bool = False,
+    narrow: bool = False,
+    shared: bool = False,
+    free: Collection[str] = (),
 ) -> IRI:
     """
     Return the IRI of the named graph of the triples inferred from the graphs that a reader of a namespace sees.
@@ -162,10 +188,12 @@ def inferred_iri(
         alone: for a reader who does not see `main`.
         narrow: for a reader of some namespaces who sees `main`, but not the statements about the user.
         shared: for a reader of some namespaces including `GLOBAL`.
+        free: the free graphs that a reader of some namespaces sees.
     """
     graph = f"urn:memento:inferred:{quote(tenant, safe='')}:{quote(namespace, safe='')}"
     reader = ":alone" if alone else ":narrow" if narrow else ""
-    return IRI(f"{graph}{reader}{':shared' if shared else ''}")
+    seen = f":free-{uuid5(NAMESPACE_URL, ' '.join(sorted(free))).hex}" if free else ""
+    return IRI(f"{graph}{reader}{':shared' if shared else ''}{seen}")
 
 
 def cases_iri(tenant: str, domain: str) -> IRI:
@@ -396,7 +424,7 @@ def check_namespace(name: str) -> str:
 
 
 _GRAPH = re.compile(
-    r"urn:memento:(?:(graph|cases|data|inferred):([^:]+):([^:]+)(?::alone|:narrow)?(?::shared)?|(self|provenance|audit):([^:]+))"
+    r"urn:memento:(?:(graph|cases|data|inferred):([^:]+):([^:]+)(?::alone|:narrow)?(?::shared)?(?::free-[0-9a-f]{32})?|(self|provenance|audit):([^:]+))"
 )
 
 

@@ -9,11 +9,10 @@ here (`prop(MEM.validAt)`), and `graph/mapping.py` needs nothing more to convert
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Generic, Literal, Self, TypeVar
-from urllib.parse import quote, unquote
 
 from memento.iris import (
     GLOBAL,
@@ -25,6 +24,7 @@ from memento.iris import (
     data_iri,
     graph_iri,
     inferred_iri,
+    name_within,
     provenance_iri,
     self_iri,
     user_iri,
@@ -399,6 +399,7 @@ class Scope:
     with_global: bool = False  # whether reads cover `__global__`, which exists once something was written to it
     with_self: bool = True  # whether they cover the statements about the user
     others: tuple[str, ...] = ()  # further namespaces that reads cover
+    free: tuple[IRI, ...] | None = None  # the free graphs that inferences may use; None for all of the tenant
 
     @property
     def graph(self) -> IRI:
@@ -411,6 +412,10 @@ class Scope:
         shared = [name for name, is_read in (("main", self.with_main), (GLOBAL, self.with_global)) if is_read]
         shared += self.others
         return tuple(dict.fromkeys((self.graph, *(graph_iri(self.tenant, name) for name in shared))))
+
+    def narrow(self, *, alone: bool) -> Scope:
+        """Return the scope, or, with `alone`, the one that reads its own namespace and nothing that namespaces share."""
+        return replace(self, with_main=self.namespace == "main", with_global=False) if alone else self
 
     @property
     def readable(self) -> tuple[IRI, ...]:
@@ -442,15 +447,13 @@ class Scope:
             alone=is_alone,
             narrow=not self.with_self and not is_alone,
             shared=self.with_global and not self.with_self,
+            free=self.free or (),
         )
 
     @property
     def user(self) -> IRI:
         """The one user of the tenant."""
         return user_iri(self.tenant)
-
-
-_LONGEST = 200  # maximum characters of a name, as for namespaces
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -460,7 +463,8 @@ class Dataset:
 
     `default` is read where a pattern names no graph, `named` where it names one; None for both is a plain dataset, all of it. Quads
     without a graph are written `into` a graph; None is the default graph. A `tenant` writes the memories of its `namespaces` (of
-    all if none are listed) and its free graphs; None writes everywhere.
+    all if none are listed) and its free graphs; None writes everywhere. Of the free graphs, `free_readable` may be read and
+    `free_writable` written, by name; None for all.
     """
 
     default: tuple[IRI, ...] | None = None
@@ -468,6 +472,8 @@ class Dataset:
     into: IRI | None = None
     tenant: str | None = None
     namespaces: tuple[str, ...] = ()
+    free_readable: tuple[str, ...] | None = None
+    free_writable: tuple[str, ...] | None = None
 
     @property
     def is_plain(self) -> bool:
@@ -484,17 +490,31 @@ class Dataset:
         """The prefix of the names of the tenant's free graphs; "" without a tenant."""
         return data_iri(self.tenant, "") if self.tenant is not None else ""
 
-    def is_free(self, graph: str) -> bool:
-        """Tell whether a graph is a free graph of the tenant, which may contain any RDF."""
-        return self._name(graph, data_iri) is not None
+    @property
+    def free_names(self) -> tuple[IRI, ...] | None:
+        """The free graphs that may be read, whether they exist or not; None for all."""
+        if self.tenant is None or self.free_readable is None:
+            return None
+        return tuple(data_iri(self.tenant, name) for name in self.free_readable)
 
     def may_write(self, graph: str) -> bool:
         """Tell whether a graph may be written, whether it exists or not; "" is the default graph."""
-        return self.is_plain or self.holds_memories(graph) or self.is_free(graph)
+        return self.is_plain or self.holds_memories(graph) or self._is_free(graph, self.free_writable)
 
     def may_read(self, graph: str) -> bool:
         """Tell whether a graph may be read, whether it exists or not."""
-        return self.named is None or graph in self.named or graph in (self.default or ()) or self.may_write(graph)
+        return (
+            self.named is None
+            or graph in self.named
+            or graph in (self.default or ())
+            or self.may_write(graph)
+            or self._is_free(graph, self.free_readable)
+        )
+
+    def _is_free(self, graph: str, names: Collection[str] | None) -> bool:
+        """Tell whether a graph is a free graph of the tenant, which may contain any RDF, and one of some names if any are given."""
+        name = self._name(graph, data_iri)
+        return name is not None and (names is None or name in names)
 
     def keep_readable(self, graphs: Iterable[str]) -> tuple[IRI, ...]:
         """Return the graphs that may be read; one that does not exist reads as empty."""
@@ -508,10 +528,7 @@ class Dataset:
         """Return the name of a graph of this tenant, if it is of a known kind and in its canonical spelling."""
         if self.tenant is None:
             return None
-        start = called(self.tenant, "")
-        name = unquote(graph.removeprefix(start)) if graph.startswith(start) else ""
-        is_name = bool(name.strip()) and len(name) <= _LONGEST and name.isprintable()
-        return name if is_name and graph == start + quote(name, safe="") else None
+        return name_within(graph, called(self.tenant, ""))
 
 
 Outcome = Literal["success", "partial", "failure"]
@@ -754,7 +771,7 @@ class CaseFound:
 
     `score` is β·q + (1 − β)·similarity, which combines the cosine with the entities and tags that the case shares with the task.
     `q` is None if the Q function was not used. `reward` is what the case earned as a task, `earned` the mean reward of the tasks it
-    was shown for, `uses` their number. `reason` says why it is here.
+    was shown for, `uses` their number. `reason` says why it is here, `verdict` why the task ended as it did.
     """
 
     iri: IRI
@@ -771,6 +788,7 @@ class CaseFound:
     earned: float | None = None
     uses: int = 0
     about: tuple[IRI, ...] = ()
+    verdict: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1060,6 +1078,15 @@ class Retired:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Contradiction:
+    """A current memory that contradicts a returned one; `confidence` is 1, or that both cannot be true, from 0.5 on."""
+
+    iri: IRI
+    content: str
+    confidence: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """
     A name that led to a memory, and the signal. `subject`: the question names it. `link`: the memory `via` mentions it and this one
@@ -1103,6 +1130,7 @@ class Recalled:
     memories that say the same: if there are several, `notes` are the notes of all, its own first, and `merged` the others. An
     explained memory has `why`, the contribution of each signal to the score, largest first, and `path`, the names that led to it.
     `ended` are its claims that have ended; `sentence` is the one that matched, where it has several.
+    `contradicts` are current memories that cannot be true together with it, as `disputes` has them.
     """
 
     rank: int
@@ -1125,6 +1153,7 @@ class Recalled:
     path: tuple[Step, ...] = ()
     ended: tuple[Ended, ...] = ()
     sentence: str | None = None
+    contradicts: tuple[Contradiction, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1386,7 +1415,7 @@ class Readiness:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """The contents of the service and its state."""
+    """The contents of the service and its state. It is `ready` once a service has warmed up; without a service it always is."""
 
     version: str
     home: str
@@ -1415,10 +1444,14 @@ class Status:
     """How many secrets of each kind were redacted in this namespace since the folder was created."""
     proposals: int = 0
     """The number of captured proposals that wait for approval."""
+    capture: str = ""
+    """What becomes of conversations that hooks hand over in this namespace: off, propose or on."""
     parts: tuple[PartHealth, ...] = ()
     """The state of the parts, as in `/health/ready`."""
     differences: tuple[str, ...] = ()
     """Harmless differences of this node from the others of a shared store, a sentence each."""
+    proxied: Mapping[str, int] | None = None
+    """The requests of chat apps since this process started, as in `/health`; None if there were none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1430,7 +1463,9 @@ class Health:
     `indexes` counts the nodes in them, `pending` the notes that are not understood yet, `failed` those that were given up.
     `upstreams` has the origin of each protocol's provider, whose state is not checked. `differences` lists harmless differences of
     a node from the others of a shared store, a sentence each. `shards` has, for callers who may manage the whole folder and if a
-    memory has several stores, whether each is `ok`, `failing` or `not open` in this process.
+    memory has several stores, whether each is `ok`, `failing` or `not open` in this process. `proxied` counts for the same callers
+    the requests of chat apps since this process started: `ok` with memories, `empty` without a relevant one, `timeout` and `error`
+    forwarded without memories, and the turns that have `caught_up`: their memories came with a later turn.
     """
 
     status: Literal["starting", "ok", "degraded"]
@@ -1446,6 +1481,7 @@ class Health:
     set_aside: SetAside | None = None
     differences: tuple[str, ...] = ()
     shards: Mapping[str, str] | None = None
+    proxied: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1659,7 +1695,8 @@ class Imported:
     The result of an import. `notes` has one entry for each row, in order: its note, or None if it was skipped.
 
     `pending` of them are stored and not yet understood, `verbatim` are stored word for word, since they could not be parsed,
-    `known` were already stored under their keys. `redacted` counts the redacted secrets by kind.
+    `known` were already stored under their keys. `redacted` counts the redacted secrets by kind. `refused` names the rows that
+    could not be read, each with its line and what is wrong with it; they are not counted otherwise.
     """
 
     notes: tuple[IRI | None, ...]
@@ -1670,6 +1707,7 @@ class Imported:
     verbatim: int = 0
     known: int = 0
     redacted: Mapping[str, int] = field(default_factory=dict)
+    refused: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1893,8 +1931,8 @@ class Migrated:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Converted:
     """
-    A data folder that was encrypted or decrypted, or has a new key: how many backups were converted with it, and which folders in
-    it could not be converted.
+    A data folder that was encrypted or decrypted, or has a new key: how many backups were converted with it, and which files or
+    folders in it were not.
     """
 
     folder: str
@@ -1975,13 +2013,17 @@ class TenantMoved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenShown:
-    """A token: its name and rights; no `namespaces` means all. `token` itself is only returned once, when it is created."""
+    """
+    A token: its name and rights; no `namespaces` means all. `graphs` are the free graphs that a token for some namespaces may read,
+    and those with `:write` also write. `token` itself is only returned once, when it is created.
+    """
 
     name: str
     tenant: str
     namespaces: tuple[str, ...]
     right: str
     created_at: str
+    graphs: tuple[str, ...] = ()
     token: str | None = None
 
 
@@ -2140,7 +2182,11 @@ class KeyOf:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenedMemory:
-    """One memory in full, and the keys that lead on from it, heaviest first; the numbers are those after this read."""
+    """
+    One memory in full, and the keys that lead on from it, heaviest first; the numbers are those after this read.
+
+    `source` is how its note came in, None for one that a person told on purpose.
+    """
 
     memory: IRI
     content: str
@@ -2152,6 +2198,7 @@ class OpenedMemory:
     access_count: int
     keys: tuple[KeyOf, ...]
     note: IRI
+    source: str | None = None
     last_accessed_at: datetime | None = None
     invalid_at: datetime | None = None
     expires_at: datetime | None = None
@@ -2545,6 +2592,22 @@ class Archived:
     memories: tuple[IRI, ...]
     dry_run: bool = False
     contents: Mapping[IRI, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FadingMemory:
+    """
+    A memory that is archived if nobody uses it: its energy now, and the time from which `archive` takes it.
+
+    A memory that is important, or used often, is none.
+    """
+
+    iri: IRI
+    content: str = ""
+    energy: float
+    importance: float
+    access_count: int
+    archived_on: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,6 +66,16 @@ _BY_TAG = {
 }
 _OTHER_TAG = 0.5
 _BY_PRIORITY = {"high": 1.0, "normal": 0.7, "low": 0.4}
+
+
+def usual_priority(source: str | None) -> Literal["high", "normal"]:
+    """
+    Return the priority of a text that states none, by its source: high if it was given on purpose.
+
+    >>> usual_priority(None), usual_priority("import")
+    ('high', 'normal')
+    """
+    return "high" if source in (None, "", "explicit") else "normal"
 
 
 def rate_importance(source: str, tags: Iterable[str], priority: str) -> float:
@@ -258,6 +268,17 @@ def strengthen_association(weight: float, again: float) -> float:
 def adjust_energy(energy: float, helped: bool) -> float:
     """Adjust an energy, 0..1, after feedback: a tenth more if the memory helped, a tenth less if it did not."""
     return clamp(energy * (1.1 if helped else 0.9))
+
+
+def days_until(energy: float, spent: float, half_life_days: float) -> float:
+    """
+    Return the days after which an unused energy, 0..1, has decayed to `spent`; 0 if it has already.
+
+    >>> days_until(0.8, 0.2, 7), days_until(0.1, 0.2, 7)
+    (14.0, 0.0)
+    """
+    least = max(spent, GONE)
+    return max(half_life_days * math.log2(energy / least), 0.0) if energy > least else 0.0
 
 
 def outlives(energy: Numbers, accesses: Numbers, spent: float = 0.05, few: int = 5) -> NDArray[np.bool_]:

@@ -436,7 +436,7 @@ class StrengthSettings:
     rank_energy: Share = knob(
         0.0, "share of a memory's energy in its recall score; the profile `living` sets it to 0.3"
     )
-    keep_importance: Share = knob(0.7, "importance from which a memory that nobody has read is never archived")
+    keep_importance: Share = knob(0.7, "importance from which a memory is never archived")
     count_recall: bool = knob(
         False,
         "count a memory as used when recall returns it to a caller who may write; memories that the proxy inserts never "
@@ -558,7 +558,9 @@ class ProxySettings:
         "http://localhost:11434", "where Ollama's protocol is forwarded to, without /api; empty: not served"
     )
     deadline_ms: Positive = knob(
-        150, "milliseconds that recall may take; after that the request is forwarded without memories"
+        150,
+        "milliseconds that a recall may always take; where recalls take longer, the limit is twice what 95 of the last 100 took, "
+        "and at most ten times this. After that the request is forwarded, and its memories come with the next turn",
     )
     block_tokens: Positive = knob(800, "most tokens of the block of memories; the estimate is on the high side")
     instructions: bool = knob(True, "begin the block with a sentence that tells the model what it is")

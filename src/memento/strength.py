@@ -19,7 +19,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import islice
 from typing import cast
 
@@ -51,6 +51,7 @@ from memento.model import (
     Counted,
     Effect,
     Fading,
+    FadingMemory,
     Followed,
     Key,
     KeyLink,
@@ -434,8 +435,11 @@ Column = NDArray[np.float64]
 _PORTION = 5_000  # memories of a large namespace that are examined in one batch
 
 
-def energies(nodes: Ids, parts: Backends) -> Column:
-    """Return the current energies of some memories, (n,) in 0..1. Call it under `indexes.lock`."""
+def energies(nodes: Ids, parts: Backends, decay: Decay | None = None) -> Column:
+    """
+    Return the energies of some memories, (n,) in 0..1, as the last decay of their graph left them, or as `decay` does. Call it
+    under `indexes.lock`.
+    """
     indexes = parts.indexes
     values = indexes.numbers.column(MEM.energy, nodes)
     since = indexes.numbers.column(MEM.energyAt, nodes)
@@ -444,7 +448,7 @@ def energies(nodes: Ids, parts: Backends) -> Column:
     since = np.where(begun | np.isnan(since), indexes.nodes.creation_times(nodes) / 1000.0, since)
     energies_now = np.zeros(len(nodes))
     for graph, of in indexes.nodes.by_graph(nodes):
-        energies_now[of] = rank.decay_energies(values[of], since[of], indexes.fadings.decay_of(graph))
+        energies_now[of] = rank.decay_energies(values[of], since[of], decay or indexes.fadings.decay_of(graph))
     return energies_now
 
 
@@ -533,16 +537,58 @@ def decay_energies(half_life_days: float, scope: Scope, now: datetime, parts: Ba
 
 
 def find_exhausted(scope: Scope, now: datetime, parts: Backends, knobs: StrengthSettings) -> tuple[IRI, ...]:
-    """Return the current memories of the namespace that have no energy left and were hardly used, unordered."""
+    """Return the current memories of the namespace that have no energy left, were hardly used and are not important, unordered."""
+    return tuple(
+        one.iri
+        for one in _list_unkept(scope, now, parts, knobs)
+        if not rank.outlives(np.array([one.energy]), np.zeros(1), knobs.archive_energy)[0]
+    )
+
+
+def list_fading(
+    limit: int, offset: int, scope: Scope, now: datetime, parts: Backends, knobs: StrengthSettings
+) -> tuple[FadingMemory, ...]:
+    """
+    List the current memories of the namespace that `archive` will archive if nobody uses them, the next one first.
+
+    Their energies are those of `now`, whenever the last decay was.
+    """
+    parts.indexes.bring([scope.graph])
+    with parts.indexes.lock:
+        decay = parts.indexes.fadings.decay_of(scope.graph)
+    until = max([now, *(instant for instant, _ in decay.marks[-1:])])
+    found = [
+        replace(
+            one, archived_on=until + timedelta(days=rank.days_until(one.energy, knobs.archive_energy, knobs.half_life))
+        )
+        for one in _list_unkept(scope, now, parts, knobs, decay.until(now, knobs.half_life))
+    ]
+    page = sorted(found, key=lambda one: (one.archived_on, one.iri))[offset : offset + limit]
+    texts = _read_texts([one.iri for one in page], scope, parts)
+    return tuple(replace(one, content=texts[one.iri]) for one in page)
+
+
+def _list_unkept(
+    scope: Scope, now: datetime, parts: Backends, knobs: StrengthSettings, decay: Decay | None = None
+) -> Iterable[FadingMemory]:
+    """
+    Yield the current memories of the namespace that are neither important nor used often, without their texts and days, unordered.
+
+    Args:
+        decay: how far energies have decayed, None for as far as was requested.
+    """
     indexes = parts.indexes
     if indexes.has_whole([scope.graph]):
         with indexes.lock:
             nodes = np.flatnonzero(indexes.nodes.current([scope.graph], now=now)).astype(np.int32)
             used = np.nan_to_num(indexes.numbers.column(MEM.accessCount, nodes))
-            is_left = _find_outlived(energies(nodes, parts), used, importances(nodes, parts), knobs)
-            return tuple(indexes.nodes.iri(node) for node in nodes[is_left].tolist())
+            importance, left = importances(nodes, parts), energies(nodes, parts, decay)
+            iris = [indexes.nodes.iri(node) for node in nodes.tolist()]
+        yield from _keep_unkept(iris, left, used, importance, knobs)
+        return
     indexes.bring([scope.graph])
-    walk, exhausted = walk_memories(parts.graph, [scope.graph], now), list[IRI]()
+    walk = walk_memories(parts.graph, [scope.graph], now)
+    decay = decay or indexes.fadings.decay_of(scope.graph)
     while some := list(islice(walk, _PORTION)):
         importance, energy, used = (
             np.array([one.number(name, otherwise) for one in some])
@@ -551,18 +597,23 @@ def find_exhausted(scope: Scope, now: datetime, parts: Backends, knobs: Strength
         begun = np.isnan(energy)
         since = [one.time_of(MEM.energyAt) if has else None for one, has in zip(some, ~begun, strict=True)]
         seconds = np.array([(at or one.written).timestamp() for one, at in zip(some, since, strict=True)])
-        left = rank.decay_energies(np.where(begun, importance, energy), seconds, indexes.fadings.decay_of(scope.graph))
-        is_left = _find_outlived(left, used, importance, knobs)
-        exhausted += [one.iri for one, is_one in zip(some, is_left, strict=True) if is_one]
-    return tuple(exhausted)
+        energy = np.where(begun, importance, energy)
+        faded = rank.decay_energies(energy, seconds, decay)
+        yield from _keep_unkept([one.iri for one in some], faded, used, importance, knobs)
 
 
-def _find_outlived(
-    left: NDArray[np.floating], used: Column, importance: Column, knobs: StrengthSettings
-) -> NDArray[np.bool_]:
-    """Return which of some memories (n,) have no energy left; an important memory is kept until somebody has read it."""
-    stays = rank.outlives(left, used, knobs.archive_energy, knobs.archive_uses)
-    return np.asarray(~(stays | ((importance >= knobs.keep_importance) & (used == 0))))
+def _keep_unkept(
+    iris: Sequence[IRI], left: NDArray[np.floating], used: Column, importance: Column, knobs: StrengthSettings
+) -> Iterable[FadingMemory]:
+    """Yield those of some memories, (n,), that are neither important nor used often."""
+    is_kept = (importance >= knobs.keep_importance) | rank.outlives(np.zeros(len(iris)), used, few=knobs.archive_uses)
+    for place in np.flatnonzero(~is_kept).tolist():
+        yield FadingMemory(
+            iri=iris[place],
+            energy=round(float(left[place]), _DECIMALS),
+            importance=float(importance[place]),
+            access_count=int(used[place]),
+        )
 
 
 def archive_memories(memories: tuple[IRI, ...], scope: Scope, now: datetime, parts: Backends) -> None:

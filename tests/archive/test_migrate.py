@@ -146,7 +146,7 @@ class Slow(Trigram):
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         self.begun.set()
-        assert self.go_on.wait(30)
+        assert self.go_on.wait(60)
         return super().embed(texts)
 
 
@@ -157,7 +157,7 @@ def test_recalls_are_answered_and_writes_are_kept_while_it_runs(told: Memento, m
         patch.setattr("memento.search.embedders.Trigram", lambda dimensions: slow)
         thread = threading.Thread(target=lambda: moved.append(told.migrate(model="trigram", dimensions=64)))
         thread.start()
-        assert slow.begun.wait(30)
+        assert slow.begun.wait(60)
 
     assert told.recall("Where do I live?", k=1).memories[0].content == "USER lives in Rome."
     told.note("My brother Tom lives in Oslo.")

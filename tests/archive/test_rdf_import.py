@@ -310,6 +310,43 @@ def test_what_is_here_already_stays_and_the_rest_is_added(told: Memento, empty: 
     assert empty.check() == ()
 
 
+@pytest.mark.parametrize("name", ["all.trig", "all.nq", "all.jsonld"])
+def test_an_export_goes_back_into_a_memory_that_was_used_since(name: str, told: Memento, tmp_path: Path) -> None:
+    first, second = (one.iri for one in told.list()[:2])
+    told.feedback(first, helped=True)
+    told.associate(first, second)
+    told.evaluate('(decay! 7) (remember "The harbour lies to the south.") (recall "works")')
+    told.service.reinforcement.write_effects()
+    told.export(tmp_path / name)
+    told.evaluate('(decay! 7) (recall "works") (recall "harbour")')
+    told.service.reinforcement.write_effects()
+    told.feedback(first, helped=False)
+    told.mark(second, importance=0.9)
+    told.associate(first, second)
+    before = everything(told.service.stores)
+    merged = told.import_rdf(tmp_path / name)
+
+    assert (merged.added, merged.memories) == (0, 0)
+    assert merged.kept > 8
+    assert everything(told.service.stores) == before
+    assert (told.strength(first).access_count, told.strength(first).failure_count) == (2, 1)
+    assert told.check() == ()
+
+
+def test_an_export_brings_the_numbers_of_what_was_never_used_here(
+    told: Memento, empty: Memento, tmp_path: Path
+) -> None:
+    [first, *_] = told.list()
+    told.export(tmp_path / "before.trig")
+    told.feedback(first.iri, helped=True)
+    told.export(tmp_path / "after.trig")
+    empty.import_rdf(tmp_path / "before.trig")
+    empty.import_rdf(tmp_path / "after.trig")
+
+    assert empty.strength(first.iri).success_count == 1
+    assert empty.check() == ()
+
+
 @pytest.mark.parametrize(
     ("document", "said"),
     [

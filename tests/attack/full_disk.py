@@ -7,10 +7,13 @@ import resource
 import signal
 import sys
 import time
+import urllib.error
+import urllib.request
 from collections import Counter
 from pathlib import Path
 
 from attack.lived import opened
+from doors import serving
 from memento.errors import MementoError
 from memento.model import Health
 from memento.python import Memento
@@ -49,7 +52,7 @@ def main(home: Path) -> None:
         told["health"] = (state_of(memento).status, state_of(memento).store, state_of(memento).degraded)
         told["recalled"] = [one.content for one in memento.recall("Where do I live?").memories][:1]
         resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-        for _ in range(100):
+        for _ in range(600):
             if state_of(memento).status == "ok":
                 break
             time.sleep(0.1)
@@ -62,5 +65,29 @@ def main(home: Path) -> None:
     sys.stdout.write(json.dumps(told))
 
 
+def bring_in(home: Path, most: int) -> None:
+    """Import a long document over HTTP while files may not grow beyond a size; then write with room again."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    document = b"".join(b'<urn:x:%d> <urn:p> "%s %d" .\n' % (n, b"x" * 200, n) for n in range(6_000))
+    told: dict[str, object] = {}
+    with opened(home) as memento, serving(memento) as address:
+        memento.warm_up()
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
+        request = urllib.request.Request(
+            f"{address}/memory/import/rdf?data=mine", document, {"Content-Type": "application/n-triples"}
+        )
+        try:
+            told["status"] = urllib.request.urlopen(request).status
+        except urllib.error.HTTPError as error:
+            told["status"], told["answer"] = error.code, error.read().decode()
+        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        told["after"] = try_notes(memento, 1)
+        told["checked"] = [one.detail for one in memento.check()]
+    sys.stdout.write(json.dumps(told))
+
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    if len(sys.argv) > 2:
+        bring_in(Path(sys.argv[1]), int(sys.argv[2]))
+    else:
+        main(Path(sys.argv[1]))

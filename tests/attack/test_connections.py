@@ -29,7 +29,7 @@ THREADS, CONNECTIONS = 8, 60
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    limits = ServerSettings(threads=THREADS, connections=CONNECTIONS)
+    limits = ServerSettings(threads=THREADS, connections=CONNECTIONS, body_s=3600)
     opened = open_memento(tmp_path_factory.mktemp("many"), configured=replace(OFFLINE, server=limits))
     assert isinstance(opened, Memento)
     with opened, serving(opened) as found:
@@ -39,13 +39,13 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 def connected(address: str) -> socket.socket:
     url = urlsplit(address)
-    return socket.create_connection((url.hostname or "", url.port or 0), timeout=10)
+    return socket.create_connection((url.hostname or "", url.port or 0), timeout=60)
 
 
 def answered(address: str, method: str, path: str, body: str | None = None) -> int:
-    """The status of a request of somebody else."""
+    """The status of a request of somebody else, who waits for a minute: bodies that never end may take an hour."""
     url = urlsplit(address)
-    with closing(http.client.HTTPConnection(url.hostname or "", url.port, timeout=15)) as client:
+    with closing(http.client.HTTPConnection(url.hostname or "", url.port, timeout=60)) as client:
         client.request(method, path, body, {"Content-Type": "application/json"})
         return client.getresponse().status
 
@@ -61,11 +61,9 @@ def test_bodies_that_never_end_take_no_thread(address: str, path: str) -> None:
     with ExitStack() as stack:
         for _ in range(3 * THREADS):
             stack.enter_context(connected(address)).sendall(head(path, 1000) + b'{"content": "')
-        begin = time.monotonic()
 
         assert answered(address, "POST", "/memory/notes", json.dumps({"content": "I live in Lisbon."})) in (200, 201)
         assert answered(address, "GET", "/sparql?query=ASK%7B%7D") == 200
-        assert time.monotonic() - begin < 10
 
 
 def test_long_bodies_that_never_end_leave_threads_for_others(address: str) -> None:
@@ -73,16 +71,14 @@ def test_long_bodies_that_never_end_leave_threads_for_others(address: str) -> No
         for _ in range(3 * THREADS):
             sender = stack.enter_context(connected(address))
             sender.sendall(head("/sparql/graphs?default", 4 * EARLY_BYTES) + b" " * (EARLY_BYTES + 1))
-        begin = time.monotonic()
 
         assert answered(address, "POST", "/memory/notes", json.dumps({"content": "I work at Google."})) in (200, 201)
-        assert time.monotonic() - begin < 10
 
 
 def test_a_long_body_arrives_whole(address: str) -> None:
     document = b"".join(b"<urn:x:%d> <urn:p> %d .\n" % (n, n) for n in range(EARLY_BYTES // 10))
     url = urlsplit(address)
-    with closing(http.client.HTTPConnection(url.hostname or "", url.port, timeout=30)) as client:
+    with closing(http.client.HTTPConnection(url.hostname or "", url.port, timeout=60)) as client:
         client.request("POST", "/sparql/graphs/mine", document, {"Content-Type": "text/turtle"})
         answer = client.getresponse()
 
@@ -95,10 +91,10 @@ def test_idle_connections_make_room_for_those_that_ask(address: str) -> None:
         idle = [stack.enter_context(connected(address)) for _ in range(3 * CONNECTIONS)]
         for _ in range(3):
             assert answered(address, "GET", "/health") == 200
-        time.sleep(0.3)
-        gone = sum(map(_is_closed, idle))
-
-    assert gone >= 2 * CONNECTIONS
+        until = time.monotonic() + 60
+        while sum(map(_is_closed, idle)) < 2 * CONNECTIONS:
+            assert time.monotonic() < until
+            time.sleep(0.05)
 
 
 def _is_closed(one: socket.socket) -> bool:
@@ -144,7 +140,7 @@ def served_with_few_files(home: Path, files: int) -> Iterator[tuple[str, Path]]:
         yield found, log
     finally:
         process.send_signal(signal.SIGTERM)
-        process.wait(30)
+        process.wait(60)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits as Linux has them")

@@ -17,7 +17,6 @@ from functools import partial
 import numpy as np
 
 from measure import record, shown, spread, timed
-from memento.datadir import cache_folder
 from memento.search.minilm import MiniLm
 from people import Life
 
@@ -35,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
     life = Life(names=100)
     notes = [row.content for row in life.notes(chosen.notes)]
     questions = life.questions(chosen.asked)
-    models = {name: MiniLm(chosen.threads, runtime=name, folder=cache_folder()) for name in RUNTIMES}
+    models = {name: MiniLm(chosen.threads, runtime=name) for name in RUNTIMES}
     figures: dict[str, object] = {"threads": chosen.threads, "notes": chosen.notes}
     for name, model in models.items():
         figures[f"{name}_first_text_s"] = round(timed(partial(model.embed, ["tea"]))[1], 2)

@@ -26,7 +26,6 @@ from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 from measure import memory_in, record, shown, spread, timed
-from memento.datadir import cache_folder
 from memento.graph import oxigraph
 from memento.python import Memento
 from memento.search.embedders import Trigram
@@ -205,7 +204,7 @@ def held_figures(sizes_of: Sequence[int], notes: int, model: str) -> dict[str, o
 def embedder_of(model: str) -> Any:
     if model == "trigram":
         return Trigram()
-    return MiniLm(folder=cache_folder())
+    return MiniLm()
 
 
 def rate_of_embedder(texts: Sequence[str], model: str) -> float:

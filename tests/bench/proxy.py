@@ -62,13 +62,10 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
     parser.add_argument("--seconds", type=float, default=2.0, help="how long each of them takes")
     chosen = parser.parse_args(argv)
     life = Life(names=30)
-    with TemporaryDirectory(prefix="memento-bench-") as name, ExitStack() as stack:
-        folder = Path(name)
-        with memory_in(folder, chosen.model) as owned:
-            owned.import_notes(life.notes(chosen.notes))
-        provider = stack.enter_context(printing_its_port([str(HERE.parent / "upstream.py")]))
-        copy = stack.enter_context(printing_its_port([str(HERE / "passthrough.py"), str(provider)]))
-        process, port = stack.enter_context(memento(folder, chosen.model, provider))
+    with (
+        proxied_life(life, chosen.notes, chosen.model) as (process, port, provider),
+        printing_its_port([str(HERE / "passthrough.py"), str(provider)]) as copy,
+    ):
         routes = [Route("direct", provider), Route("bare copy", copy), Route("memento", port)]
         questions = list(life.questions(chosen.asked))
         figures: dict[str, object] = {
@@ -211,6 +208,17 @@ def resident(pid: int) -> int:
     """Kilobytes of a process in memory."""
     status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
     return int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS")))
+
+
+@contextmanager
+def proxied_life(life: Life, notes: int, model: str) -> Iterator[tuple[subprocess.Popen[bytes], int, int]]:
+    """The service over so many notes in front of a stub of a provider: its process, its port, and that of the provider."""
+    with TemporaryDirectory(prefix="memento-bench-") as name, ExitStack() as stack:
+        with memory_in(Path(name), model) as owned:
+            owned.import_notes(life.notes(notes))
+        provider = stack.enter_context(printing_its_port([str(HERE.parent / "upstream.py")]))
+        process, port = stack.enter_context(memento(Path(name), model, provider))
+        yield process, port, provider
 
 
 @contextmanager

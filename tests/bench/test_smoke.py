@@ -15,6 +15,7 @@ import import_speed
 import inferred_recall
 import ingest
 import keys
+import late_recalls
 import lives
 import living
 import manifest
@@ -160,6 +161,12 @@ def test_the_proxy_is_measured_beside_a_direct_connection(capsys: pytest.Capture
     assert all(name in printed for name in ("direct", "bare copy", "memento", "added_p99_ms", "kB_per_idle_stream"))
 
 
+def test_chats_are_asked_beside_busy_cores() -> None:
+    figures = late_recalls.main([*TINY, "--chats", "2", "--busy", "1"])
+
+    assert figures["chats"] == 2 and figures["without memories at their next turn"] == 0
+
+
 @pytest.fixture
 def two_sets(tmp_path: Path) -> Path:
     """Twelve notes each, and one question that is one of them."""
@@ -240,6 +247,15 @@ def test_recall_scale_times_every_phase_and_the_alternatives(capfd: pytest.Captu
     printed = capfd.readouterr().out
     assert all(name in printed for name in ("land", "anchor", "expand", "distill", "trace", "start-up", "resident"))
     assert all(name in printed for name in ("brute force", "power iterations", "rdflib"))
+
+
+def test_a_bench_of_keys_prints_words_vectors_and_hops(two_sets: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = (two_sets / "left").rename(two_sets / "keymem_left")
+    [figures] = keys.main(["--data", str(folder), "--model", "trigram"])
+
+    printed = capsys.readouterr().out
+    assert figures["n"] == 1
+    assert all(name in printed for name in ("both@5", "bm25", "flat", "direct", "graph1", "graph2", "graph3"))
 
 
 def test_a_map_is_timed_and_so_is_a_recall_beside_it(capsys: pytest.CaptureFixture[str]) -> None:

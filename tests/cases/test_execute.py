@@ -213,16 +213,16 @@ def test_a_limit_stops_it_and_the_next_go_carries_on(opening: Opened, folder: Pa
 def test_time_and_tokens_are_limits_too(opening: Opened, folder: Path, thinking: Any) -> None:
     model = thinking(lambda asked: {"action": "call", "tool": "list_files", "arguments": "{}"})
     spent = carried_out(opening(asking(model), tokens=300), "Look for ever.", "Look.")
-    late = carried_out(opening(home="other", wall_s=0.2), "Wait.", 'look_slowly {"seconds": 5}', COPY[0])
+    late = carried_out(opening(home="other", wall_s=0.2), "Wait.", 'look_slowly {"seconds": 600}', COPY[0])
 
     assert (spent.ending, spent.tokens) == ("stopped", 360)
     assert late.ending in ("stopped", "failed")
-    assert late.seconds < 4
+    assert late.seconds < 60
 
 
 def test_a_tool_that_does_not_answer_in_time_has_failed_and_may_have_happened(opening: Opened, folder: Path) -> None:
     done = carried_out(
-        opening(call_s=0.3), "Wait.", 'append_and_wait {"path": "log.txt", "line": "once", "seconds": 2}'
+        opening(call_s=2.0), "Wait.", 'append_and_wait {"path": "log.txt", "line": "once", "seconds": 600}'
     )
 
     assert done.ending == "failed"
@@ -376,3 +376,99 @@ def test_a_step_names_the_result_of_another_by_the_number_that_the_plan_gives_it
     for place in ("10", "1"):
         call = plan.parse_call(f'say {{"text": "{{{{{place}}}}}"}}', done)
         assert isinstance(call, plan.CallRequest) and call.arguments == {"text": "hello"}
+
+
+def test_a_plan_keeps_its_numbers_when_it_is_followed_without_a_model(
+    opening: Opened, folder: Path, thinking: Any
+) -> None:
+    steps = [{"id": 10 + n, "description": step.replace("{{1}}", "{{11}}")} for n, step in enumerate(COPY, 1)]
+    model = thinking(
+        lambda asked: {"plan": [], "finalAnswer": "copied"} if "# Steps so far" in asked.user else {"plan": steps}
+    )
+    planner = opening(asking(model))
+    planner.execute_task(planner.plan_task("Copy a.txt to the log.").run.iri)
+    planner.plan_task("Copy b.txt to the log.")
+    assert f"Plan:\n11. {COPY[0]}\n12. " in model.requests[-1].user
+    planner.close()
+    memento = opening()
+    planned = memento.plan_task("Copy b.txt to the log.")
+    done = memento.execute_task(planned.run.iri)
+
+    assert [one.id for one in planned.run.steps] == [11, 12]
+    assert (done.ending, (folder / "log.txt").read_text()) == ("done", "hello!\ngoodbye!\n")
+
+
+def test_a_plan_made_in_two_goes_names_its_results_by_its_own_numbers(
+    opening: Opened, folder: Path, thinking: Any
+) -> None:
+    plans = iter(
+        [
+            ["list_files {}", 'read_file {"path": "gone.txt"}'],
+            ["list_files {}", COPY[0], COPY[1].replace("{{1}}", "{{2}}")],
+        ]
+    )
+
+    def script(asked: Asked) -> Json:
+        steps = next(plans, None)
+        if steps is None:
+            return {"plan": [], "finalAnswer": "copied"}
+        return {"plan": [{"id": n, "description": step} for n, step in enumerate(steps, 1)]}
+
+    planner = opening(asking(thinking(script)))
+    first = planner.execute_task(planner.plan_task("Copy a.txt to the log.").run.iri)
+    assert first.completed is not None
+    case = planner.get_case(first.completed.case)
+    planner.close()
+    memento = opening()
+    done = memento.execute_task(memento.plan_task("Copy b.txt to the log.").run.iri)
+
+    assert case.plan.splitlines()[3] == "4. " + COPY[1].replace("{{1}}", "{{3}}")
+    assert (done.ending, (folder / "log.txt").read_text()) == ("done", "hello!\ngoodbye!\n")
+
+
+def test_a_recorded_step_keeps_the_number_that_its_plan_gave_it(opening: Opened, thinking: Any) -> None:
+    steps = [{"id": 11, "description": "Look."}, {"id": 12, "description": "Go."}]
+    memento = opening(asking(thinking(lambda asked: {"plan": steps})))
+    run = memento.plan_task("Walk.").run.iri
+    for place, step in enumerate(("Look.", "Go.")):
+        memento.record_step(run, step, step=place)
+
+    assert [one.id for one in memento.task_run(run).steps] == [11, 12]
+
+
+@pytest.mark.parametrize("task", ["Read the lentils for the kitchen.", "Read the rice and a.txt for the kitchen."])
+def test_a_plan_of_another_task_is_not_carried_out_and_earns_nothing(task: str, opening: Opened, folder: Path) -> None:
+    memento = opening()
+    [case] = memento.add_cases([CaseRow(task="Read the rice for the kitchen.", plan=COPY[0], outcome="success")])
+    planned = memento.plan_task(task)
+    stopped = memento.execute_task(planned.run.iri)
+
+    assert "it is the plan of 'Read the rice for the kitchen.'" in planned.reason
+    assert (stopped.ending, stopped.calls, stopped.completed, stopped.run.state) == ("stopped", 0, None, "pending")
+    assert "copied from a similar task and would do that one, not this one" in stopped.reason
+    assert memento.get_case(case).uses == 0
+    memento.record_step(planned.run.iri, 'read_file {"path": "b.txt"}', state="pending", step=0)
+    assert memento.execute_task(planned.run.iri).answer == "goodbye"
+
+
+def test_the_plan_of_a_case_that_can_follow_the_task_comes_before_one_that_cannot(
+    opening: Opened, folder: Path
+) -> None:
+    memento = opening()
+    memento.add_cases(
+        [
+            CaseRow(task="Show the file b.txt now.", plan="1. list_files {}", outcome="success"),
+            CaseRow(task="Show the file a.txt.", plan=f"1. {COPY[0]}", outcome="success"),
+        ]
+    )
+    done = memento.execute_task(memento.plan_task("Show the file b.txt.").run.iri)
+
+    assert (done.ending, done.answer) == ("done", "goodbye")
+
+
+def test_of_two_plans_that_work_the_cheaper_one_earns_more(opening: Opened, folder: Path) -> None:
+    memento = opening(steps=10, calls=10)
+    cheap, dear = (carried_out(memento, f"Look {n} times.", *[COPY[0]] * n).completed for n in (3, 5))
+
+    assert cheap is not None and cheap.reward == pytest.approx(1.07 / 1.1)
+    assert dear is not None and dear.reward == pytest.approx(1.05 / 1.1)

@@ -187,3 +187,15 @@ def test_the_numbers_that_a_planner_gives_its_steps_are_kept(opening: Opened, mo
     assert memento.task_run(planned.run.iri).steps == planned.run.steps
     model.answer = lambda asked: {"plan": [{"id": 1, "description": "Open it."}, {"id": 1, "description": "Read."}]}
     assert [step.id for step in memento.plan_task("Read it again.").run.steps] == [None, None]
+
+
+def test_a_model_sees_why_a_plan_did_not_work(opening: Opened, model: ScriptedModel) -> None:
+    model.answer = lambda asked: {"plan": [{"id": 1, "description": "Open the door."}]}
+    memento = opening(asking(model))
+    run = memento.start_case("Fetch the box from the cold room.", plan="1. Walk in.")
+    case = memento.complete_case(run.iri, "failure", reason="the cold room\nis shut").case
+    planned = memento.plan_task("Fetch the crate from the cold room.")
+
+    assert "did not work" in model.requests[0].user
+    assert "1. Walk in.\nVerdict: the cold room is shut" in model.requests[0].user
+    assert [(one.iri, one.verdict) for one in planned.found.negatives] == [(case, "the cold room\nis shut")]

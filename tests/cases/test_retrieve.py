@@ -298,6 +298,22 @@ def test_several_tasks_are_embedded_together_and_each_has_its_own_answer(
         memento.retrieve_cases_each([])
 
 
+def test_a_task_that_was_asked_before_is_not_embedded_again(memento: Memento, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Counting(Trigram):
+        texts = 0
+
+        def embed(self, texts: Sequence[str]) -> Vectors:
+            Counting.texts += len(texts)
+            return super().embed(texts)
+
+    memento.add_cases(FILMS)
+    monkeypatch.setattr(memento.service.stores.embedder, "embedder", Counting())
+    first, again = (memento.retrieve_cases("Which film is the shortest?") for _ in range(2))
+
+    assert Counting.texts == 1
+    assert [one.iri for one in again.positives] == [one.iri for one in first.positives]
+
+
 def test_looking_at_a_domain_that_is_not_there_does_not_make_it(memento: Memento) -> None:
     memento.add_cases(RIVERS)
     before = memento.case_status().domains

@@ -20,7 +20,8 @@ SHARES = st.none() | st.floats(0, 1)
         ("partial", None, None, 0.5),
         ("failure", None, None, -0.2),
         ("success", 1.0, None, 1.0),
-        ("success", 0.0, None, 1.0),  # a bonus never makes it less
+        ("success", 0.5, None, 1.05 / 1.1),
+        ("success", 0.0, None, 1 / 1.1),  # the bonus is part of the highest reward
         ("partial", 0.0, None, 0.5),
         ("partial", 1.0, None, 0.6),
         ("failure", 1.0, None, -0.2),  # failing fast earns nothing
@@ -46,9 +47,10 @@ def test_a_reward_is_in_range_whatever_the_settings(
     )
 
 
-@given(SHARES, SHARES)
-def test_a_better_outcome_never_earns_less(efficiency: float | None, score: float | None) -> None:
-    earned = [compute_reward(outcome, KNOBS, efficiency=efficiency, score=score) for outcome in OUTCOMES]
+@given(SHARES, SHARES, st.floats(0, 10))
+def test_a_better_outcome_never_earns_less(efficiency: float | None, score: float | None, bonus: float) -> None:
+    knobs = CasesSettings(efficiency_bonus=bonus)
+    earned = [compute_reward(outcome, knobs, efficiency=efficiency, score=score) for outcome in OUTCOMES]
 
     assert earned == sorted(earned, reverse=True)
 

@@ -34,6 +34,25 @@ def test_one_task_fills_all_four_kinds_of_memory(memento: Memento) -> None:
     assert memento.check() == ()
 
 
+def test_a_case_is_a_corpuscle_whose_parts_a_query_finds(memento: Memento) -> None:
+    run = memento.start_case("Which film came out first?", plan="1. Look up both.")
+    memento.record_step(run.iri, "Look up Brazil.", tools=[CALL])
+    memento.complete_case(run.iri, "success")
+    prefixes = "PREFIX mem: <http://purl.org/memento/> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#> "
+    kinds, _ = memento.query(
+        prefixes + "ASK { GRAPH ?g { mem:Case rdfs:subClassOf <http://purl.org/stuff/ragno/Corpuscle> } }"
+    )
+    parts, _ = memento.query(
+        prefixes
+        + """SELECT ?task ?reward { ?case a mem:Case ; mem:hasState/mem:content ?task ; mem:hasReward ?reward ;
+               mem:hasAction/mem:content ?plan ; mem:timestamp ?at ; mem:hasTrajectory/mem:hasSubtask ?step }""",
+        accept="text/csv",
+    )
+
+    assert b"true" in kinds
+    assert parts.decode().split() == ["task,reward", "Which", "film", "came", "out", "first?,1"]
+
+
 def test_steps_keep_their_order_and_their_texts(memento: Memento) -> None:
     run = memento.start_case("Which film came out first?", plan="1. Look up both. 2. Compare.")
     memento.record_step(run.iri, "Look up Alien.", result="1979")

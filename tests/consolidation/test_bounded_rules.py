@@ -61,7 +61,7 @@ def processes() -> Iterator[RuleProcesses]:
     found.close()
 
 
-def names(content: str, seconds: float = 5.0) -> Job:
+def names(content: str, seconds: float = 60.0) -> Job:
     return Job(ExtractEntities(note(content), USER, False), "UTC", seconds)
 
 
@@ -77,7 +77,7 @@ def test_a_pattern_that_never_ends_is_ended_and_holds_no_other_thread(processes:
     thread = threading.Thread(target=beat)
     thread.start()
     try:
-        answer = processes.run_job(names("endless", 0.3))
+        answer = processes.run_job(names("endless", 1.0))
     finally:
         over.set()
         thread.join()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,10 @@ from memento.consolidation import pipeline
 from memento.graph.store import Row
 from memento.iris import IRI
 from memento.ports import Embedder, Vectors
-from memento.python import Memento
+from memento.python import Memento, open_memento
+from memento.settings import AgentSettings
 from scripted import ScriptedModel
-from understanding import Understanding, contents, opened
+from understanding import Understanding, contents, opened, settings_for
 
 
 @pytest.fixture
@@ -47,7 +49,7 @@ def test_a_note_takes_five_questions(tmp_path: Path, script: Understanding) -> N
 
 def test_the_branches_run_side_by_side(tmp_path: Path) -> None:
     """Each of two questions waits for the other: in one thread neither would ever be answered."""
-    meeting, deciding = threading.Barrier(2, timeout=10), threading.Barrier(2, timeout=10)
+    meeting, deciding = threading.Barrier(2, timeout=60), threading.Barrier(2, timeout=60)
     plain = Understanding()
 
     def together(barrier: threading.Barrier, name: str) -> Any:
@@ -196,6 +198,36 @@ def test_the_description_of_the_user_is_bounded_and_the_newest_stays(tmp_path: P
         assert "Company0." not in description
 
 
+def test_a_better_description_of_a_known_entity_is_written(tmp_path: Path) -> None:
+    script = Understanding(resolve_entities=_describe_again)
+    with ScriptedModel(script) as model, opened(tmp_path, model) as memento:
+        memento.note("My brother joined Initech.")
+        memento.note("Initech sells turbines.")
+
+        [initech] = [one for one in memento.recall("What does Initech sell?", gate=False).entities if not one.is_user]
+        assert initech.description == "Initech sells turbines."
+
+
+def test_a_better_description_goes_with_the_note_that_it_came_from(tmp_path: Path) -> None:
+    script = Understanding(resolve_entities=_describe_again)
+    with ScriptedModel(script) as model, opened(tmp_path, model) as memento:
+        memento.note("My brother joined Initech.")
+        note = memento.note("Initech sells turbines.").note
+        assert note
+        memento.forget(note, erase=True)
+
+        [initech] = [one for one in memento.recall("Who joined Initech?", gate=False).entities if not one.is_user]
+        assert "turbines" not in str(memento.get(initech.iri))
+
+
+def _describe_again(given: dict[str, Any]) -> Any:
+    answer = Understanding.resolve_entities(given)
+    for one in answer["entities"]:
+        if one["action"] == "MATCH":
+            one["updateDescription"] = "Initech sells turbines."
+    return answer
+
+
 class Counting:
     """The embedder of these tests, with how often it was asked."""
 
@@ -273,3 +305,43 @@ def test_nothing_that_a_note_has_written_is_read_back(memento: Memento, monkeypa
     assert not {noted.note, *noted.memories} & set(asked)
     monkeypatch.undo()
     assert memento.check() == ()
+
+
+def test_each_question_of_a_note_has_its_own_settings(tmp_path: Path) -> None:
+    with ScriptedModel(Understanding()) as model:
+        chosen = settings_for(model)
+        own = replace(
+            chosen.model,
+            temperature=0.4,
+            resolve_memories=AgentSettings(model="large", temperature=0.1, max_tokens=321),
+        )
+        memento = open_memento(tmp_path / "home", configured=replace(chosen, model=own))
+        with memento:
+            memento.note("I work at Google.")
+            memento.note("I work at Microsoft.")
+        asked = {
+            (request.form, request.body["model"], request.body["temperature"], request.body.get("max_tokens") == 321)
+            for request in model.requests
+        }
+
+    assert ("MemoryChoices", "large", 0.1, True) in asked
+    assert ("Entities", "small", 0.4, False) in asked
+    assert {one[1] for one in asked if one[0] != "MemoryChoices"} == {"small"}
+
+
+def test_a_model_that_answers_unfitly_twice_is_asked_again_and_the_note_is_understood(tmp_path: Path) -> None:
+    answers: list[Any] = ["I would rather talk about the weather.", {"memories": "none"}]
+    script = Understanding(
+        extract_memories=lambda given: answers.pop(0) if answers else Understanding.extract_memories(given)
+    )
+    with ScriptedModel(script) as model:
+        chosen = settings_for(model)
+        with open_memento(
+            tmp_path / "home", configured=replace(chosen, model=replace(chosen.model, max_retries=2))
+        ) as memento:
+            noted = memento.note("I use Zed.")
+            known = [one.content for one in memento.list()]
+
+    assert not noted.pending
+    assert known == ["USER uses Zed."]
+    assert script.questions.count("extract_memories") == 3

@@ -40,7 +40,7 @@ def test_a_note_that_nobody_waits_for_is_kept_at_once_and_understood_later(tmp_p
     may_answer = threading.Event()
 
     def extract(given: dict[str, Any]) -> Any:
-        assert may_answer.wait(10)
+        assert may_answer.wait(60)
         return Understanding.extract_entities(given)
 
     with ScriptedModel(Understanding(extract_entities=extract)) as model, opened(tmp_path, model) as memento:
@@ -205,13 +205,13 @@ def test_a_note_that_is_forgotten_while_it_waits_is_never_understood(tmp_path: P
 
     def extract(given: dict[str, Any]) -> Any:
         begun.set()
-        assert may_answer.wait(10)
+        assert may_answer.wait(60)
         return Understanding.extract_entities(given)
 
     with ScriptedModel(Understanding(extract_entities=extract)) as model, opened(tmp_path, model) as memento:
         noted = memento.note("My safe opens with zebra4711.", wait=False)
         assert noted.note
-        assert begun.wait(10)
+        assert begun.wait(60)
         forgotten = memento.forget(noted.note, erase=erase)
         may_answer.set()
         memento.note("I like tea.")

@@ -37,7 +37,8 @@ def killed(home: Path, first: int, step: str, after: int, wait_s: float | None =
 
 def examine(home: Path, acknowledged: int, key: str = "") -> int:
     """Assert that the memory is whole; returns the number to go on with."""
-    with open_memento(home, configured=with_key(key)) as memento:
+    # A process that the killed one was just starting holds the lock until it begins its own program.
+    with open_memento(home, configured=with_key(key), wait_s=60) as memento:
         assert isinstance(memento, Memento)
         assert memento.check() == ()
         graph = Scope().graph

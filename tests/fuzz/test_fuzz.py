@@ -167,7 +167,7 @@ def test_bodies_of_requests_are_answered_or_refused(fuzzed: Memento) -> None:
 
 def test_arguments_of_tools_are_answered_or_refused(fuzzed: Memento) -> None:
     headers = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
-    with serving(fuzzed) as address, httpx2.Client(base_url=address, headers=headers, timeout=30) as client:
+    with serving(fuzzed) as address, httpx2.Client(base_url=address, headers=headers, timeout=60) as client:
 
         def ask(method: str, **parameters: Any) -> httpx2.Response:
             asked = {"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters}

@@ -184,7 +184,7 @@ def test_a_portion_of_a_node_that_has_lost_its_turn_has_no_effect(pair: tuple[Re
 
 
 def test_a_turn_that_is_renewed_is_not_taken_over(empty: Server) -> None:
-    one, two = empty.open("one", 0.3), RemoteStore(empty.client(), node="two", lease_s=0.3, patience_s=1.0)
+    one, two = empty.open("one", 1.5), RemoteStore(empty.client(), node="two", lease_s=1.5, patience_s=4.0)
     with one.turn:
         stopped = threading.Event()
 

@@ -240,10 +240,10 @@ def test_what_was_written_is_removed_after_an_interruption(oxigraph: Server, sen
         hear, quiet = partial(signal.signal, signal.SIGINT, signal.SIG_DFL), subprocess.DEVNULL
         with subprocess.Popen(command, stdout=quiet, stderr=quiet, preexec_fn=hear) as process:
             try:
-                assert is_racing.wait(20)
+                assert is_racing.wait(60)
                 assert count_left(oxigraph) > 0
                 process.send_signal(sent)
-                assert process.wait(20) == 130
+                assert process.wait(60) == 130
             finally:
                 process.kill()
 

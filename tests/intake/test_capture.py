@@ -53,7 +53,7 @@ def opened(tmp_path: Path) -> Callable[..., Memento]:
 
 
 def wait_until(holds: Callable[[], object]) -> None:
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while not holds():
         assert time.monotonic() < end
         time.sleep(0.02)
@@ -105,6 +105,7 @@ def test_a_proposal_waits_for_a_yes_and_a_rejected_one_is_gone_for_good(opened: 
         assert memento.proposals(limit=1, offset=1) == (olives,)
         assert not memento.list() and not memento.proposals(namespace="work")
         assert (memento.status().proposals, memento.status(namespace="work").proposals) == (2, 0)
+        assert memento.status().capture == "propose"
 
         assert memento.reject_proposals([olives.id, "nobody"]).unknown == ("nobody",)
         assert "olives" not in memento.service.datadir.captures.read_text()

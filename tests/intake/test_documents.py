@@ -20,10 +20,12 @@ from memento.access import Access
 from memento.errors import Forbidden, InputError
 from memento.intake.extractors import cut_pieces, extract
 from memento.intake.locations import LeftOut, list_files
+from memento.intake.redaction import Redactor
 from memento.iris import graph_iri
 from memento.model import Ingested
 from memento.operations import intake
 from memento.python import Client, Memento, open_memento
+from memento.settings import RedactionSettings
 
 SECRET = "AKIA" + "IOSFODNN7EXAMPLE"
 
@@ -362,7 +364,7 @@ def test_a_file_that_is_named_alone_and_cannot_be_read_says_why(
 
 
 def test_a_namespace_that_refuses_secrets_leaves_the_file_out(memento: Memento, tmp_path: Path) -> None:
-    memento.service.redactor._refusing = frozenset(["strict"])
+    memento.service.redactor = Redactor(RedactionSettings(refuse="strict"), tmp_path / "counts.json")
     folder = write(tmp_path / "a", {"a.txt": f"The key is {SECRET}.", "b.txt": "Nothing here."})
 
     done = memento.ingest(folder, namespace="strict")
@@ -375,18 +377,26 @@ def test_a_project_is_indexed_once(memento: Memento, tmp_path: Path) -> None:
     folder = write(
         tmp_path / "shop", {"README.md": "# Shop\n\nSells tea.", "pyproject.toml": "[project]\nname = 'shop'\n"}
     )
-    write(folder, {"src/a.py": "a = 1\n", "src/deep/b.py": "b = 1\n", ".env.example": "A=1\n"})
+    write(
+        folder,
+        {
+            "src/a.py": "a = 1\n",
+            "src/deep/b.py": "b = 1\n",
+            ".env.example": "SHOP_PORT=80\nSHOP_API_KEY=change-me-please\n",
+        },
+    )
 
     first = memento.index_project(str(folder))
     second = memento.index_project(str(folder))
     forced = memento.index_project(str(folder), force=True)
     later = memento.ingest(folder)
 
-    assert (first.fresh, first.memories, first.left_out) == (1, 3, {"its name says that secrets are in it": 1})
+    assert (first.fresh, first.memories, first.left_out) == (1, 4, {})
     assert (second.unchanged, second.memories) == (1, 0)
     assert "indexed already" in second.remarks[0]
     assert (forced.changed, forced.memories, forced.retired) == (1, 0, 0)
     assert (later.fresh, later.gone) == (4, 0)
+    assert "SHOP_PORT=80" in str(contents(memento)) and "change-me-please" not in str(contents(memento))
     assert [one for one in contents(memento) if "src/deep/ (1 files)" in one]
     tags = ask(memento, "SELECT DISTINCT ?n { ?m mem:tagged ?t . ?t mem:name ?n }")
     assert {"architecture", "config"} <= set(tags)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from memento.errors import InputError
-from memento.intake.inbox import watch_inbox
+from memento.intake.inbox import drain_inbox, watch_inbox
 from memento.intake.locations import fetch_page
 from memento.intake.rows import parse_rows
 from memento.interfaces.cli import main
@@ -106,8 +106,8 @@ def test_files_are_taken_in_as_they_come_and_moved(memento: Memento, tmp_path: P
     inbox.mkdir()
     (inbox / "first.md").write_text("The first file.")
 
-    def take(path: Path) -> str:
-        return str(memento.ingest(path).memories)
+    def take(path: Path) -> tuple[str, Sequence[str]]:
+        return str(memento.ingest(path).memories), ()
 
     for path, _, is_well in watch_inbox(inbox, take, stopping):
         seen.append((path.name, is_well))
@@ -159,3 +159,22 @@ def test_csv_is_read_as_rows_by_the_names_of_its_columns() -> None:
     assert [(one.content, str(one.at), one.position) for one in rows] == [("I like tea.", "2024-01-08 00:00:00", 3)]
     with pytest.raises(InputError, match=r"a\.csv line 2: at must be an ISO 8601 time"):
         parse_rows(b"content,at\nI like tea.,monday\n", "a.csv", "csv")
+
+
+def test_a_file_with_bad_rows_is_taken_in_and_says_which(memento: Memento, tmp_path: Path) -> None:
+    inbox = tmp_path / "inbox"
+    inbox.mkdir()
+    (inbox / "rows.csv").write_text('id,content,tags\n1,"I row, often.","sport,water"\n2,"open\n3\n4,I swim.,water\n')
+
+    [(path, said, is_well)] = drain_inbox(inbox, lambda file: _import(memento, file))
+
+    reason = (inbox / "processed" / "rows.csv.reason").read_text()
+    assert (path.name, is_well) == ("rows.csv", True) and "2 rows could not be read" in said
+    assert [line.split(":")[0] for line in reason.splitlines()] == ["rows.csv line 3", "rows.csv line 4"]
+    assert {one.content for one in memento.list(tags=["water"])} == {"I row, often.", "I swim."}
+    assert {one.content for one in memento.list(tags=["sport"])} == {"I row, often."}
+
+
+def _import(memento: Memento, file: Path) -> tuple[str, Sequence[str]]:
+    done = memento.import_files(file, consolidate=False)
+    return str(done.memories), done.refused

@@ -137,10 +137,12 @@ def test_formats_of_providers_come_from_detect_secrets() -> None:
     (
         ".env",
         ".env.local",
+        ".env.example.local",
         "prod.env",
         "credentials",
         "credentials.json",
         "aws_credentials",
+        "my-credentials-backup.txt",
         "server.pem",
         "tls.key",
         "id_rsa",
@@ -151,7 +153,9 @@ def test_a_file_that_holds_secrets_by_its_name_is_refused(name: str) -> None:
         raise_if_secret_file(Path("app") / name)
 
 
-@pytest.mark.parametrize("name", ["notes.md", "environment.md", "keys.txt", "id_rsa.pub", "monkey.txt", "secretary.md"])
+@pytest.mark.parametrize(
+    "name", [".env.example", "notes.md", "environment.md", "keys.txt", "id_rsa.pub", "monkey.txt", "secretary.md"]
+)
 def test_other_files_are_not_refused(name: str) -> None:
     raise_if_secret_file(name)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -108,6 +109,23 @@ def test_a_hub_is_shown_as_one_and_says_little(memento: Memento) -> None:
     assert (rows["Faro"].is_hub, rows["Faro"].specificity) == (False, 1.0)
     page = memento.read_key(rows["meeting"].key)
     assert (page.is_hub, page.total) == (True, 3)
+
+
+def test_a_name_on_two_memories_says_half_as_much_as_a_concept(memento: Memento) -> None:
+    violins = memento.remember("Violins hang in the hall.", ["workshop", "Stainer"], types={"Stainer": "name"}).saved
+    memento.remember("Soup is served at noon.", ["workshop"])
+    memento.remember("The bus leaves at six.", ["Stainer"], types={"Stainer": "name"})
+    found = {one.content: one.score for one in memento.related(violins).memories}
+
+    assert found == {"Soup is served at noon.": 0.5, "The bus leaves at six.": 0.25}
+
+
+def test_from_how_many_memories_on_a_key_is_a_hub_is_a_setting(memento: Memento) -> None:
+    memento.service.settings = replace(memento.settings, keys=replace(memento.settings.keys, hub=5))
+    for number, city in enumerate(("Lisbon", "Porto", "Faro", "Braga", "Evora"), start=1):
+        memento.remember(f"The meeting is in {city}.", ["meeting", city], types={city: "proper_noun"})
+        [meeting] = [one for one in memento.find_keys("meeting").keys if one.name == "meeting"]
+        assert (meeting.memory_count, meeting.is_hub) == (number, number == 5)
 
 
 def test_a_page_follows_the_other_until_all_memories_came(memento: Memento) -> None:

@@ -133,6 +133,7 @@ CALLS: Mapping[type[Operation[Any]], Callable[[Sample, str], Operation[Any]]] = 
     strengths.Activate: lambda s, n: strengths.Activate([s.memory], namespace=n),
     strengths.Decay: lambda s, n: strengths.Decay(namespace=n),
     strengths.Archive: lambda s, n: strengths.Archive(True, namespace=n),
+    strengths.ListFading: lambda s, n: strengths.ListFading(namespace=n),
     strengths.ListArchived: lambda s, n: strengths.ListArchived(namespace=n),
     strengths.Unarchive: lambda s, n: strengths.Unarchive(s.memory, namespace=n),
     cases.AddCases: lambda s, n: cases.AddCases((CaseRow(task="Cook.", plan="Boil.", reward=0.5),), namespace=n),

@@ -170,6 +170,7 @@ VERB_CALLS = {
     "consolidate": "(consolidate)",
     "compact": "(compact true)",
     "archived": "(archived)",
+    "fading": "(fading)",
     "unarchive": '(unarchive "{memory}")',
     "set-policy": '(set-policy "again" (stats))',
     "snapshot": "(snapshot true)",

@@ -42,11 +42,11 @@ def test_who_the_user_is_follows_forgetting_erasing_and_an_update_by_sparql(meme
     assert of_user(memento) == "USER works at Acme. USER's native language is Danish."
     memento.forget(work, erase=True)
     assert of_user(memento) == "USER's native language is Danish."
-    said = f"GRAPH <{graph_iri('local', 'main')}> {{ <{origin}> <{MEM.content}>"
+    graph = graph_iri("local", "main")
     memento.update(
-        f'DELETE {{ {said} ?old }} }} INSERT {{ {said} "USER\'s native language is Faroese." }} }} WHERE {{ {said} ?old }} }}'
+        f"DELETE WHERE {{ GRAPH <{graph}> {{ ?said <{MEM.statedBy}> <{origin}> ; ?of ?what . <{origin}> ?p ?o }} }}"
     )
-    assert of_user(memento) == "USER's native language is Faroese."
+    assert of_user(memento) == ""
 
 
 def test_who_somebody_is_to_the_user_ends_with_the_memory_that_says_it(memento: Memento) -> None:

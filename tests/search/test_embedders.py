@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
-import logging
+import os
 import subprocess
 import sys
 import unicodedata
@@ -34,28 +34,6 @@ LONG = " ".join(f"On day {day} Anna drank {day * 7} cups of unsweetened Darjeeli
 @pytest.fixture(scope="module")
 def mini() -> MiniLm:
     return MiniLm(runtime="torch")
-
-
-@pytest.fixture(scope="module")
-def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the model as onnxruntime reads it: ten seconds, so all tests share it."""
-    folder = tmp_path_factory.mktemp("exported")
-    steps: list[tuple[str, int]] = []
-    logger = logging.getLogger("memento.search.minilm")
-
-    def keep(record: logging.LogRecord) -> bool:
-        steps.append((str(record.msg), vars(record).get("step", 0)))
-        return True
-
-    logger.addFilter(keep)
-    level = logger.level
-    logger.setLevel(logging.INFO)
-    MiniLm(runtime="onnx", folder=folder).embed(["tea"])
-    logger.removeFilter(keep)
-    logger.setLevel(level)
-    # Whoever waits for it is told how far it is.
-    assert steps == [*(("embedding.exporting", step) for step in (1, 2, 3, 4)), ("embedding.exported", 0)]
-    return folder
 
 
 @pytest.fixture(params=["trigram", "cached", "mini"])
@@ -131,94 +109,56 @@ def test_vectors_are_those_of_sentence_transformers(mini: MiniLm) -> None:
     assert mini.embed(texts) == pytest.approx(theirs, abs=1e-5)
 
 
-def test_onnxruntime_gives_the_vectors_of_torch(mini: MiniLm, exported: Path) -> None:
+def test_onnxruntime_gives_the_vectors_of_torch(mini: MiniLm) -> None:
     texts = [*TEXTS * 8, LONG[:900], LONG]
 
-    rows = MiniLm(runtime="onnx", folder=exported).embed(texts)
+    rows = MiniLm(runtime="onnx").embed(texts)
 
     assert (rows * mini.embed(texts)).sum(axis=1) == pytest.approx(np.ones(len(texts)), abs=1e-5)
-    assert MiniLm(runtime="onnx", folder=exported).fingerprint == mini.fingerprint
+    assert MiniLm(runtime="onnx").fingerprint == mini.fingerprint
 
 
-def test_the_model_is_exported_once_and_then_embeds_without_torch(exported: Path) -> None:
-    [file] = exported.iterdir()
-    written = file.stat().st_mtime_ns
-    program = f"""
+def test_the_first_start_embeds_without_torch_and_writes_nothing(tmp_path: Path) -> None:
+    program = """
 import sys
-from pathlib import Path
+for name in ("torch", "transformers", "sentence_transformers", "onnx"):
+    sys.modules[name] = None
 from memento.search.minilm import MiniLm
-mini = MiniLm(folder=Path({str(exported)!r}))
+mini = MiniLm()
 assert mini.runtime == "onnx"
 assert mini.embed(["tea"]).shape == (1, 384)
-assert not {{"torch", "transformers", "sentence_transformers"}} & set(sys.modules)
 """
-    subprocess.run([sys.executable, "-c", program], check=True)
+    environment = {**os.environ, "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", program], check=True, env=environment)
 
-    assert [file.stat().st_mtime_ns for file in exported.iterdir()] == [written]
-
-
-def test_a_broken_export_is_not_used(exported: Path, tmp_path: Path) -> None:
-    [file] = exported.iterdir()
-    (tmp_path / file.name).write_bytes(file.read_bytes()[:-1])
-
-    assert minilm.find_exported(tmp_path) is None
-    assert not any(tmp_path.iterdir())
+    assert not any(tmp_path.rglob("*"))
 
 
-def test_without_onnxruntime_auto_is_torch_and_onnx_says_what_to_install(tmp_path: Path) -> None:
-    program = f"""
+def test_weights_that_are_not_the_published_ones_are_not_read(tmp_path: Path) -> None:
+    (tmp_path / "model.safetensors").write_bytes(b"other weights")
+
+    with pytest.raises(MissingPart, match="is not the published one"):
+        minilm.read_weights(tmp_path / "model.safetensors")
+
+
+def test_without_onnxruntime_auto_is_torch_and_onnx_says_what_to_install() -> None:
+    program = """
 import sys
-from pathlib import Path
 sys.modules["onnxruntime"] = None
+from importlib import util
+find = util.find_spec
+util.find_spec = lambda name, *more: None if name == "onnxruntime" else find(name, *more)
 from memento.errors import MissingPart
 from memento.search.minilm import MiniLm
-assert MiniLm(folder=Path({str(tmp_path)!r})).runtime == "torch"
+assert MiniLm().runtime == "torch"
 try:
-    MiniLm(runtime="onnx", folder=Path({str(tmp_path)!r})).embed(["tea"])
+    MiniLm(runtime="onnx").embed(["tea"])
 except MissingPart as error:
     print(error)
 """
     said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
 
     assert "pip install memento-rdf" in said
-
-
-def test_a_first_start_without_torch_says_so_and_a_later_one_does_not_need_it(exported: Path, tmp_path: Path) -> None:
-    program = """
-import sys
-from importlib import util
-from pathlib import Path
-find = util.find_spec
-util.find_spec = lambda name, *more: None if name in ("torch", "sentence_transformers") else find(name, *more)
-for name in ("torch", "transformers", "sentence_transformers"):
-    sys.modules[name] = None
-from memento.errors import MissingPart
-from memento.search.minilm import MiniLm
-for runtime in ("onnx", "auto"):
-    try:
-        MiniLm(runtime=runtime, folder=Path(sys.argv[1])).embed(["tea"])
-    except MissingPart as error:
-        print(error)
-print(MiniLm(folder=Path(sys.argv[2])).embed(["tea"]).shape)
-"""
-    command = [sys.executable, "-c", program, str(tmp_path), str(exported)]
-    [onnx, auto, shape] = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
-
-    assert onnx.startswith(
-        "torch is not installed: it is needed once, for the first start: run `pip install memento-rdf`"
-    )
-    assert "not installed: run `pip install memento-rdf`" in auto
-    assert shape == "(1, 384)"
-
-
-def test_an_export_that_fails_leaves_auto_to_torch(tmp_path: Path) -> None:
-    nowhere = tmp_path / "file"
-    nowhere.write_text("where a folder is needed")
-    embedder = embedder_of(EmbeddingSettings(cache=False), nowhere)
-
-    assert embedder.runtime == "onnx"
-    assert embedder.embed(["tea"]).shape == (1, 384)
-    assert embedder.runtime == "torch"
 
 
 def test_several_threads_may_embed_at_once(mini: MiniLm) -> None:
@@ -327,7 +267,7 @@ from memento.search.embedders import embedder_of
 from memento.search.minilm import MiniLm
 from memento.settings import EmbeddingSettings
 embedder = embedder_of(EmbeddingSettings(), None)
-assert embedder.runtime == "torch"
+assert embedder.runtime == "onnx"
 assert embedder.dimensions == 384 and embedder.fingerprint.startswith("all-MiniLM-L6-v2-256-")
 assert "tokenizers" not in sys.modules
 assert len(embedder.windows("tea " * 400)) == 2

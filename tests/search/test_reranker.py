@@ -156,3 +156,14 @@ def test_the_factors_of_the_published_design_are_a_setting(home: Path) -> None:
         marked = {one.iri: one.score for one in memento.recall("rye bread").memories}
 
     assert marked[last] == pytest.approx(1.2 * plain[last], rel=0.01)
+
+
+def test_a_high_priority_counts_more_than_a_normal_one_and_a_low_one_less(home: Path) -> None:
+    with opened(home, factors=True) as memento:
+        for priority in ("low", "normal", "high"):
+            memento.note("I keep rye in the cellar.", priority=priority, namespace=priority)
+        low, normal, high = (
+            memento.recall("rye in the cellar", mode="vector", namespace=one).memories[0].score
+            for one in ("low", "normal", "high")
+        )
+    assert (low / normal, high / normal) == pytest.approx((0.7, 1.3), abs=1e-4)

@@ -1,6 +1,7 @@
 """The vector file keeps ids and vectors together; the index finds exactly the nearest that may be seen."""
 
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,16 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from conftest import OFFLINE
 from memento.errors import GraphError, StaleIndex
 from memento.iris import IRI
+from memento.model import NoteRow
 from memento.ports import Vectors
+from memento.python import open_memento
 from memento.rank import unit
 from memento.search.nearest import VectorIndex
 from memento.search.vectors import VectorFile, digest, round_vectors
+from memento.settings import LandSettings
 
 A, B = IRI("urn:a"), IRI("urn:b")
 
@@ -141,6 +146,22 @@ def test_an_hnsw_graph_is_built_and_searched_as_published(graph: tuple[VectorInd
     assert (built.hnsw.nb_neighbors(1), built.hnsw.efSearch, built.hnsw.efConstruction) == (16, 50, 200)
     assert not index.is_whole
     assert share_found(index, rows, np.ones(len(rows), dtype=np.bool_)) >= 0.95
+
+
+def test_a_recall_over_an_hnsw_graph_finds_what_an_exact_one_finds(tmp_path: Path) -> None:
+    rows = [NoteRow(content=f"Crate {n} holds {n * 7 % 83} lamps for room {n % 19}.") for n in range(300)]
+    found: list[list[set[str]]] = []
+    graph, whole = LandSettings(whole=0, flat=0, above="hnsw"), LandSettings(whole=0, flat=1_000)
+    for name, land in (("graph", graph), ("whole", whole)):
+        with open_memento(tmp_path / name, configured=replace(OFFLINE, land=land)) as memento:
+            memento.import_notes(rows, consolidate=False)
+            asked = [
+                memento.recall(f"Which lamps are in crate {n}?", mode="vector").memories for n in range(0, 300, 30)
+            ]
+            found.append([{one.content for one in some} for some in asked])
+
+    shared = sum(len(one & other) for one, other in zip(*found, strict=True))
+    assert shared >= 0.95 * sum(map(len, found[1]))
 
 
 @pytest.mark.parametrize("share", [0.5, 0.12, 0.02, 0.004])

@@ -91,9 +91,59 @@ def test_merges_corrections_and_links_by_hand_are_relations_too(opened: Callable
     assert ("supersedes", "out", old) in {(one.relation, one.way, one.memory) for one in memento.relations(new)}
     assert ("relatedTo", "in", other) in {(one.relation, one.way, one.memory) for one in memento.relations(new)}
     assert ("supersedes", "in", new) in {(one.relation, one.way, one.memory) for one in memento.relations(old)}
-    with pytest.raises(InputError, match="either iri, a memory, or entity"):
+    with pytest.raises(InputError, match="either a memory or an entity"):
         memento.relations()
     with pytest.raises(NotFound):
         memento.relations("urn:memento:memory:none")
     with pytest.raises(NotFound):
         memento.relations(entity="Zebulon")
+
+
+@pytest.mark.parametrize("kind", ["similar", "supersedes", "references", "contradicts", "elaborates"])
+def test_a_relation_of_each_published_kind_keeps_its_strength(memento: Memento, kind: str) -> None:
+    source, target = (
+        memento.remember(text, ["store"]).saved for text in ("Postgres stays.", "The queue is in SQLite.")
+    )
+    memento.associate(source, target, relation=kind, weight=0.42)
+
+    [told] = [one for one in memento.relations(source) if one.relation == kind]
+    assert (told.memory, told.way, told.strength) == (target, "out", 0.42)
+
+
+CODE = "The bug is in Auth.py: validate_token() ignores LEDGER_SECRET, see https://example.org/doc."
+
+
+def test_code_named_in_a_note_or_a_saved_text_leads_to_it(memento: Memento) -> None:
+    (noted,) = memento.note(CODE).memories
+    saved = memento.remember("Auth.py was split; run pip install httpx first.", ["split"]).saved
+    other = memento.note("I like tea.").memories[0]
+
+    def find(entity: str) -> set[IRI]:
+        return {one.memory for one in memento.relations(entity=entity) if one.relation == "refers"}
+
+    assert find("auth.py") == find("uth.P") == {noted, saved}
+    assert find("validate_token") == find("ledger_secret") == find("example.org") == {noted}
+    assert find("httpx") == {saved}
+    with pytest.raises(NotFound):
+        find("tea.py")
+    assert other not in find("auth")
+
+
+def test_what_is_erased_takes_the_code_with_it_that_nothing_else_names(memento: Memento) -> None:
+    (noted,) = memento.note(CODE).memories
+    kept = memento.remember("Auth.py was split.", ["split"]).saved
+    memento.forget(noted, erase=True)
+
+    names = memento.query(
+        "SELECT ?n { ?e a <http://purl.org/memento/CodeEntity> ; <http://purl.org/memento/name> ?n }"
+    )[0]
+    assert b"Auth.py" in names and not any(
+        one in names for one in (b"validate_token", b"LEDGER_SECRET", b"example.org")
+    )
+    assert [one.memory for one in memento.relations(entity="auth.py")] == [kept]
+
+
+def test_an_argument_that_lacks_is_called_what_every_caller_calls_it(memento: Memento) -> None:
+    with pytest.raises(InputError, match="a memory or an entity") as refused:
+        memento.relations()
+    assert "iri" not in str(refused.value)

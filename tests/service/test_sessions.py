@@ -24,7 +24,7 @@ SELECT ?content { ?memory a mem:Memory ; mem:content ?content FILTER NOT EXISTS 
 ORDER BY ?content"""
 
 
-def wait_for(holds: Callable[[], bool], s: float = 10.0) -> bool:
+def wait_for(holds: Callable[[], bool], s: float = 60.0) -> bool:
     until = time.monotonic() + s
     while not holds() and time.monotonic() < until:
         time.sleep(0.02)

@@ -50,7 +50,7 @@ def knows(node: Memento, question: str, word: str) -> bool:
     return any(word in one.content for one in node.recall(question).memories)
 
 
-def wait_until_known(node: Memento, question: str, word: str, within_s: float) -> None:
+def wait_until_known(node: Memento, question: str, word: str, within_s: float = 60.0) -> None:
     until = time.monotonic() + within_s
     while not knows(node, question, word):
         assert time.monotonic() < until, "it did not come to be known in time"
@@ -60,7 +60,7 @@ def wait_until_known(node: Memento, question: str, word: str, within_s: float) -
 def test_what_one_node_notes_the_other_recalls_and_what_it_forgets_goes(nodes: tuple[Memento, Memento]) -> None:
     one, two = nodes
     noted = one.note("The otter's name is Pemberton.")
-    wait_until_known(two, "What is the otter's name?", "Pemberton", 2)
+    wait_until_known(two, "What is the otter's name?", "Pemberton")
     two.note("My locker is number 51.")
     assert knows(one, "Which locker is mine?", "51")
     one.forget(noted.memories[0])
@@ -128,7 +128,7 @@ def test_what_a_node_that_died_has_not_put_another_one_puts_without_being_asked(
     fail_to_put(one, monkeypatch)
     with pytest.raises(EngineError):
         one.note("The ladder is at number nine.")
-    wait_until_known(two, "Where is the ladder?", "nine", 10 * LEASE_S)
+    wait_until_known(two, "Where is the ladder?", "nine")
 
 
 def test_a_store_that_was_put_back_to_an_earlier_state_is_noticed_and_the_engine_follows(
@@ -145,7 +145,7 @@ def test_a_store_that_was_put_back_to_an_earlier_state_is_noticed_and_the_engine
             own.kill()
             copytree(own.folder, tmp_path / "backup")
             own.start()
-            wait_until_known(two, "What is the kettle?", "blue", 20)
+            wait_until_known(two, "What is the kettle?", "blue")
             two.note("The toaster is red.")
             own.kill()
             rmtree(own.folder)
@@ -171,7 +171,7 @@ def test_a_store_that_was_put_back_to_an_earlier_state_is_noticed_and_the_engine
         own.kill()
 
 
-def wait_until_settled(node: Memento, within_s: float = 30.0) -> None:
+def wait_until_settled(node: Memento, within_s: float = 60.0) -> None:
     """Wait until a node knows what the store has, and their engine has it."""
     stores, until = node.service.stores, time.monotonic() + within_s
     while True:

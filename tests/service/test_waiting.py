@@ -13,7 +13,7 @@ import pytest
 from memento.errors import InputError
 from memento.python import Memento
 
-SOON_S = 20.0
+SOON_S = 60.0
 
 
 def run_beside(call: Callable[[], Any]) -> tuple[threading.Thread, list[Any]]:

@@ -142,6 +142,7 @@ READS: dict[str, Callable[[Memento], Operation[Any]]] = {
     "trace": lambda m: strengths.Trace(find(m, "oven of"), depth=3),
     "activate": lambda m: strengths.Activate([find(m, "oven of")]),
     "archive, tried": lambda m: strengths.Archive(True),
+    "fading": lambda m: strengths.ListFading(),
     "archived": lambda m: strengths.ListArchived(),
     "items": lambda m: expressions.RecallItems("the oven"),
     "cases": lambda m: cases.RetrieveCases("Bake for Clara."),
@@ -151,6 +152,7 @@ READS: dict[str, Callable[[Memento], Operation[Any]]] = {
 
 
 def ask(memento: Memento, name: str) -> Any:
+    memento.service.reinforcement.write_effects()  # of the question before; else a thread may write them while this one reads
     if isinstance(
         indexes := memento.service.stores.indexes, Pools
     ):  # else a question would find what one before brought in
@@ -171,6 +173,7 @@ CHANGING = {
     "depth",
     "access_count",
     "last_accessed_at",
+    "archived_on",
 }
 """What is another each time: instants, and what reading does."""
 
@@ -201,11 +204,7 @@ def list_contents(memento: Memento) -> list[tuple[str, bool, bool, tuple[str, ..
 
 def update_by_sparql(memento: Memento) -> None:
     graph, found = graph_iri("local", "main"), find(memento, "cello")
-    content = "<http://purl.org/memento/content>"
-    memento.update(
-        f"DELETE {{ GRAPH <{graph}> {{ <{found}> {content} ?old }} }} INSERT {{ GRAPH <{graph}> {{ <{found}> {content} "
-        f"'Anna plays the viola.' }} }} WHERE {{ GRAPH <{graph}> {{ <{found}> {content} ?old }} }}"
-    )
+    memento.update(f"DELETE WHERE {{ GRAPH <{graph}> {{ <{found}> ?p ?o }} }}")
 
 
 CHANGES: dict[str, Callable[[Memento], object]] = {

@@ -114,7 +114,7 @@ def test_a_dataset_of_rdflib_reads_and_writes_the_default_graph(world: Endpoint,
 @pytest.fixture
 def memories(tmp_path: Path) -> Iterator[Endpoint]:
     """A real service over memories."""
-    with serving(tmp_path / "home") as running:
+    with serving(tmp_path / "home", MEMENTO_EMBEDDING_MODEL="trigram") as running:
         yield running
 
 

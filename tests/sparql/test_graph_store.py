@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyoxigraph as ox
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -438,20 +439,75 @@ def _one(text: str) -> Any:
     return Change(((IRI("urn:s"), IRI("urn:m"), text, COMPANY),))
 
 
+@pytest.mark.parametrize(
+    ("change", "remedy"),
+    [
+        (
+            "DELETE { ?m mem:content ?c } INSERT { ?m mem:content 'USER keeps bees.' } WHERE { ?m a mem:Memory ; mem:content ?c }",
+            "`correct`",
+        ),
+        ("DELETE { ?m mem:content ?c } WHERE { ?m a mem:Memory ; mem:content ?c }", "`correct`"),
+        ("INSERT { ?m mem:content 'USER keeps bees.' } WHERE { ?m a mem:Memory }", "`forget`"),
+        ("DELETE { ?m a mem:Memory ; mem:content ?c } WHERE { ?m a mem:Memory ; mem:content ?c }", "`correct`"),
+        ("INSERT { ?e mem:description 'A bank.' } WHERE { ?e a mem:Entity }", "note what is true"),
+        (
+            "DELETE { ?e mem:isWellKnown ?w } INSERT { ?e mem:isWellKnown ?x } "
+            "WHERE { ?e a mem:Entity OPTIONAL { ?e mem:isWellKnown ?w } BIND (!COALESCE(?w, false) AS ?x) }",
+            "what was said",
+        ),
+        (
+            "INSERT { ?m mem:accessCount 99 } WHERE { ?m a mem:Memory FILTER NOT EXISTS { ?m mem:accessCount ?n } }",
+            "`feedback`",
+        ),
+        ("INSERT { ?m mem:successCount 99 } WHERE { ?m a mem:Memory }", "`feedback`"),
+        ("INSERT { ?m mem:failureCount 99 } WHERE { ?m a mem:Memory }", "`feedback`"),
+        ("INSERT { ?m mem:energy 0.1 } WHERE { ?m a mem:Memory FILTER NOT EXISTS { ?m mem:energy ?n } }", "`mark`"),
+    ],
+)
+@pytest.mark.parametrize("way", ["update", "patch", "put"])
+def test_words_and_what_is_derived_are_refused_with_what_to_do_instead(
+    memento: Memento, change: str, remedy: str, way: str
+) -> None:
+    memento.note("I work at Google.")
+    before = everything(memento)
+    if way == "put":
+        store = ox.Store()
+        document, _ = memento.get_graph(MAIN, accept="application/n-triples")
+        store.load(document, ox.RdfFormat.N_TRIPLES)
+        store.update(f"{P} {change}")
+        changed = ox.serialize((quad.triple for quad in store), format=ox.RdfFormat.N_TRIPLES)
+        with pytest.raises(Forbidden, match=remedy):
+            memento.put_graph(changed or b"", MAIN, media="application/n-triples")
+    else:
+        with pytest.raises(Forbidden, match=remedy):
+            memento.update(f"{P} {change}") if way == "update" else memento.patch_graph(f"{P} {change}", MAIN)
+
+    assert everything(memento) == before
+
+
+def test_a_graph_that_is_put_back_as_it_was_read_is_taken(memento: Memento) -> None:
+    memento.note("I work at Google.")
+    document, _ = memento.get_graph(MAIN, accept="application/n-triples")
+    noted = document + b'<urn:memento:session:x> <urn:my:mark> "1" .'
+
+    assert memento.put_graph(document, MAIN, media="application/n-triples").added == 0
+    assert memento.put_graph(noted, MAIN, media="application/n-triples").added == 1
+
+
 def test_a_changed_memory_is_found_by_its_new_words_and_a_deleted_one_no_more(memento: Memento) -> None:
     [first] = memento.note("I work at Google.").memories
     [second] = memento.note("I live in Lisbon.").memories
     memento.update(
-        f"{P} DELETE {{ <{first}> mem:content ?old }} INSERT {{ <{first}> mem:content 'USER tends the botanical garden.' }} "
-        f"WHERE {{ <{first}> mem:content ?old }}"
+        f"{P} DELETE {{ <{first}> mem:title ?old }} INSERT {{ <{first}> mem:title 'The botanical garden' }} "
+        f"WHERE {{ OPTIONAL {{ <{first}> mem:title ?old }} }}"
     )
 
     assert [one.iri for one in memento.recall("the botanical garden", k=1).memories] == [first]
-    assert memento.datadir.erasure_mark.exists()
     memento.update(
         f"{P} DELETE {{ ?s ?p ?o }} WHERE {{ {{ <{second}> ?p ?o . ?s ?p ?o FILTER (?s = <{second}>) }} "
         f"UNION {{ ?s mem:statedBy <{second}> ; ?p ?o }} }}"
     )
+    assert memento.datadir.erasure_mark.exists()
     assert second not in {one.iri for one in memento.recall("Where do I live? Lisbon", gate=False).memories}
     assert not [quad for quad in everything(memento) if second in quad]
     assert memento.check() == ()
@@ -476,12 +532,7 @@ def test_a_memory_that_is_written_by_hand_is_recalled(memento: Memento) -> None:
 @pytest.mark.parametrize(
     ("update", "shape"),
     [
-        ("DELETE { ?m mem:content ?c } WHERE { ?m a mem:Memory ; mem:content ?c }", "MemoryShape"),
-        ("INSERT { ?m mem:content 'once more' } WHERE { ?m a mem:Memory }", "MemoryShape"),
-        (
-            "DELETE { ?m mem:content ?c } INSERT { ?m mem:content 'fr'@fr } WHERE { ?m a mem:Memory ; mem:content ?c }",
-            "MemoryShape",
-        ),
+        ("INSERT { ?m mem:title 'fr'@fr } WHERE { ?m a mem:Memory }", "MemoryShape"),
         ("DELETE { ?n ?p ?o } WHERE { ?n a mem:Note ; ?p ?o }", "MemoryShape"),
         ("DELETE { ?e a mem:Entity } WHERE { ?e a mem:Entity }", "MemoryShape"),
         ("INSERT { ?e mem:relatedTo ?e } WHERE { ?e a mem:Entity }", "EntityShape"),
@@ -504,9 +555,9 @@ def test_what_breaks_a_shape_is_refused_whole_with_what_to_do(memento: Memento, 
 _AMONG = st.sampled_from(["Google", "Microsoft", "Lisbon", "Ada", "tea", "Porto"])
 _EDITS = st.one_of(
     st.builds(
-        "DELETE {{ ?m mem:content ?c }} INSERT {{ ?m mem:content 'USER knows {} well.' }} "
+        "DELETE {{ ?m mem:title ?t }} INSERT {{ ?m mem:title 'What USER knows of {}' }} "
         "WHERE {{ ?m mem:content ?c . ?m a mem:Memory . "
-        "FILTER(CONTAINS(?c, '{}')) }}".format,
+        "FILTER(CONTAINS(?c, '{}')) OPTIONAL {{ ?m mem:title ?t }} }}".format,
         _AMONG,
         _AMONG,
     ),
@@ -585,8 +636,15 @@ def test_a_restart_finds_what_was_written(tmp_path: Path) -> None:
     with open_memento(home, configured=OFFLINE) as opened:
         [iri] = opened.note("I work at Google.").memories
         opened.update(
-            f"{P} DELETE {{ <{iri}> mem:content ?c }} INSERT {{ <{iri}> mem:content 'USER keeps bees.' }} "
-            f"WHERE {{ <{iri}> mem:content ?c }}"
+            f"{P} DELETE {{ ?s ?p ?o }} WHERE {{ {{ <{iri}> ?p ?o . ?s ?p ?o FILTER (?s = <{iri}>) }} "
+            f"UNION {{ ?s mem:statedBy <{iri}> ; ?p ?o }} }}"
+        )
+        opened.update(
+            P + "INSERT DATA { <urn:my:note> a mem:Note ; mem:content 'As Ada told me.' ; "
+            "mem:at '2026-01-01T00:00:00Z'^^xsd:dateTime . <urn:my:memory> a mem:Memory ; "
+            "mem:content 'USER keeps bees.' ; mem:about <urn:memento:user:local> ; "
+            "mem:extractedFrom <urn:my:note> ; mem:validAt '2026-01-01T00:00:00Z'^^xsd:dateTime ; "
+            "mem:createdAt '2026-01-01T00:00:00Z'^^xsd:dateTime }"
         )
     with open_memento(home, configured=OFFLINE) as opened:
         assert isinstance(opened, Memento)

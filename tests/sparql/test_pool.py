@@ -28,7 +28,9 @@ from memento.sparql.pool import ClientGone, Pool
 from memento.sparql.prepare import QueryRequest, prepare_query
 
 A = IRI("urn:memento:graph:local:a")
-TIGHT = SparqlSettings(workers=3, share=1, query_s=5.0, memory_mb=64, rows=20_000, bytes=2_000_000, queue=4, wait_s=5.0)
+TIGHT = SparqlSettings(
+    workers=3, share=1, query_s=60.0, memory_mb=64, rows=20_000, bytes=2_000_000, queue=4, wait_s=60.0
+)
 HUNDRED = " ".join(map(str, range(100)))
 
 
@@ -110,7 +112,7 @@ def busy(pool: Pool, caller: str, sparql: str = FOREVER) -> Callable[[], None]:
 
     thread = threading.Thread(target=run)
     thread.start()
-    client.holds.wait(10)
+    client.holds.wait(60)
 
     def end() -> None:
         client.leave()
@@ -251,10 +253,10 @@ def test_an_answer_that_is_not_read_to_the_end_frees_its_worker(pool: Pool, has_
 
 def test_a_reader_who_stalls_does_not_use_up_the_time_of_the_query(tmp_path: Path) -> None:
     long = f"SELECT (CONCAT('{'x' * 500}', STR(?v0)) AS ?text) {{ {product(2)} }}"
-    with pool_on(tmp_path, replace(TIGHT, query_s=1.0, bytes=10**8)) as (pool, _):
+    with pool_on(tmp_path, replace(TIGHT, query_s=3.0, bytes=10**8)) as (pool, _):
         answer = pool.run(asked(long), caller="a")
         read = len(next(answer.chunks))
-        time.sleep(1.1)
+        time.sleep(3.1)
         read += sum(map(len, answer.chunks))
         assert read > 5_000_000
 
@@ -453,7 +455,7 @@ def test_a_worker_ends_with_its_owner_whatever_it_does(tmp_path: Path) -> None:
     assert len(workers) == 2
     owner.kill()
     owner.wait()
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     while any(Path(f"/proc/{worker}").exists() for worker in workers) and time.monotonic() < until:
         time.sleep(0.02)
 

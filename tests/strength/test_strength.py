@@ -196,7 +196,6 @@ def test_updates_by_sparql_keep_keys_and_links_in_step(memento: Memento) -> None
     [key] = [one.key for one in memento.find_keys("apple").keys]
     edit = "PREFIX mem: <http://purl.org/memento/> DELETE {{ {0} ?p ?o }} INSERT {{ {0} ?p {1} }} WHERE {{ {0} ?p ?o {2} }}"
     memento.update(edit.format(f"<{key}>", "'pippin'", "FILTER(?p = mem:name)"))
-    memento.update(edit.format(f"<{tea}>", "'Newton saw a pippin fall.'", "FILTER(?p = mem:content)"))
 
     assert memento.find_keys("pippin").keys[0].key == key
     assert [one.memory for one in memento.read_key(key).memories] == [tea]
@@ -281,7 +280,7 @@ def spent(memento: Memento, iri: IRI) -> None:
     memento.service.stores.commit(Change(((iri, MEM.energy, 0.0, graph),), tuple(before)), memento.context.scope(None))
 
 
-def test_what_matters_is_not_archived_before_anybody_has_read_it(memento: Memento) -> None:
+def test_what_matters_is_not_archived_whether_or_not_it_was_read(memento: Memento) -> None:
     keep = memento.remember("The safe opens at nine.", importance=0.9).saved
     read = memento.remember("The garden gate is green.", importance=0.9).saved
     let = memento.remember("The kettle is blue.", importance=0.2).saved
@@ -290,14 +289,40 @@ def test_what_matters_is_not_archived_before_anybody_has_read_it(memento: Mement
     for iri in (keep, read, let):
         spent(memento, iri)
 
-    assert set(memento.archive().memories) == {read, let}
-    assert {one.iri for one in memento.list_archived()} == {read, let}
+    assert set(memento.archive().memories) == {let}
+    assert {one.iri for one in memento.list_archived()} == {let}
     assert memento.list_archived()[0].archived_at is not None
     assert [one["id"] for one in memento.evaluate("(archived)").values[0]] == [
         one.iri for one in memento.list_archived()
     ]
     memento.unarchive(let)
-    assert [one.iri for one in memento.list_archived()] == [read]
+    assert memento.list_archived() == ()
+
+
+def test_what_fades_is_listed_with_its_energy_and_day_and_what_is_marked_no_longer(memento: Memento) -> None:
+    memento.note("I am allergic to penicillin.")
+    allergy = memento.list()[0].iri
+    clay = memento.remember("Ruben bought a bag of clay.", importance=0.2).saved
+    vault = memento.remember("The safe opens at nine.", importance=0.9).saved
+    before = now()
+    first, second = memento.list_fading()
+
+    assert (first.iri, second.iri) == (clay, allergy)
+    assert (first.content, second.content) == ("Ruben bought a bag of clay.", "USER is allergic to penicillin.")
+    assert [first.energy, second.energy] == pytest.approx([0.2, 0.5], abs=1e-4)
+    # .2 is halved twice, .5 is halved log2(10) times, every seven days.
+    assert first.archived_on is not None and second.archived_on is not None
+    assert (first.archived_on - before) / timedelta(days=1) == pytest.approx(14, abs=0.01)
+    assert (second.archived_on - before) / timedelta(days=1) == pytest.approx(23.25, abs=0.01)
+    assert memento.list_fading(limit=1, offset=1)[0].iri == allergy
+
+    memento.mark(allergy, importance=0.9)
+    for iri in (allergy, clay, vault):
+        spent(memento, iri)
+    assert [(one.iri, one.energy) for one in memento.list_fading()] == [(clay, 0.0)]
+    assert memento.archive().memories == (clay,)
+    assert allergy in [one.iri for one in memento.recall("What am I allergic to?").memories]
+    assert memento.evaluate("(fading)").values == ([],)
 
 
 def test_in_the_ranking_that_is_named_living_energy_moves_memories(memento: Memento) -> None:

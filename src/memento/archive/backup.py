@@ -23,6 +23,7 @@ from memento.errors import Damaged, InputError
 from memento.graph.backups import (
     FORMAT,
     MANIFEST,
+    PART,
     Manifest,
     checksum_files,
     encode_manifest,
@@ -35,8 +36,6 @@ from memento.graph.store import Store
 from memento.model import BackedUp
 from memento.ports import Progress
 from memento.search.vectors import VectorFile
-
-_PART = ".part"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +72,7 @@ def make_backup(
         GraphError: the store cannot be backed up.
     """
     final, vault = _prepare_place(folder, at), source.datadir.vault
-    sealed = final.with_name(final.name + _PART)
+    sealed = final.with_name(final.name + PART)
     part = source.datadir.work / sealed.name if vault else sealed
     try:
         part.mkdir(mode=0o700)  # a memory is private to its owner
@@ -129,7 +128,7 @@ def _prepare_place(folder: Path, at: datetime) -> Path:
     """Create the folder for a new backup; delete what a killed process left."""
     try:
         folder.mkdir(parents=True, mode=0o700, exist_ok=True)
-        for left in folder.glob(f"*{_PART}"):
+        for left in folder.glob(f"*{PART}"):
             shutil.rmtree(left)
         others = set(folder.iterdir()) - set(list_backups(folder))
     except OSError as error:
@@ -159,7 +158,7 @@ def _unshare_files(store: Path) -> None:
     """Replace the files that a store shares by copies."""
     for path in store.iterdir():
         if path.stat().st_nlink > 1:
-            own = path.with_name(f"{path.name}{_PART}")
+            own = path.with_name(f"{path.name}{PART}")
             shutil.copyfile(path, own)
             own.replace(path)
 
@@ -168,5 +167,5 @@ def _remove_old(folder: Path, keep: int | None) -> list[Path]:
     """Remove all but the latest backups; each is renamed first, so that no incomplete one is ever visible."""
     gone = [] if keep is None else list_backups(folder)[: -max(keep, 1)]
     for path in gone:
-        shutil.rmtree(path.rename(path.with_name(path.name + _PART)))
+        shutil.rmtree(path.rename(path.with_name(path.name + PART)))
     return gone

@@ -57,7 +57,7 @@ def report_status(
         home=str(datadir.path),
         namespace=scope.namespace,
         namespaces=tuple(sorted(filter(access.sees, names))),
-        ready=parts.warm,
+        ready=parts.warm or owner is None or owner.address is None,  # without a service nothing has to warm up
         embedder=parts.embedder.fingerprint,
         runtime=parts.embedder.runtime,
         notes=counts.get(MEM.Note, 0),

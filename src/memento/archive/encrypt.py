@@ -26,6 +26,7 @@ from memento.graph.backups import (
     MADE,
     MANIFEST,
     checksum_files,
+    discard_unfinished,
     finish_restore,
     list_backups,
     remove_path,
@@ -44,6 +45,8 @@ logger = logging.getLogger(__name__)
 _KEPT = (*MADE, "cases", "redactions.json", "captures.jsonl")
 """The files in the archive."""
 _PASSING = ("snapshots", "standing-in", "restore.new", "restore.json", "store.new", "store.old", "index-copy", "erased")
+_OPEN = frozenset([HEADER, MANIFEST, "memento.toml", "memento.lock", "owner.json", "erased", "sync.sqlite"])
+"""The files that stay plain because they hold nothing that was noted: keys that the key opens, settings, the owner, digests."""
 _WAIT_S = 30.0
 
 
@@ -64,7 +67,7 @@ def unlock_folder(datadir: DataFolder, options: EncryptionSettings) -> None:
 
 def encrypt_folder(path: Path, options: EncryptionSettings) -> Converted:
     """
-    Encrypt a plain folder and its backups.
+    Encrypt a plain folder and its backups; `left` names every file below it that is not sealed.
 
     Raises:
         SettingsError: there is no key, or it is too short.
@@ -96,7 +99,8 @@ def encrypt_folder(path: Path, options: EncryptionSettings) -> Converted:
         staging.rmdir()
         vault = Vault(datadir.path, key)
         _finish(datadir, vault)
-        return Converted(folder=str(datadir.path), encrypted=True, backups=len(_backups(datadir)))
+        unsealed = tuple(_list_unsealed(datadir.path))
+        return Converted(folder=str(datadir.path), encrypted=True, backups=len(_backups(datadir)), left=unsealed)
 
 
 def decrypt_folder(path: Path, options: EncryptionSettings) -> Converted:
@@ -178,6 +182,8 @@ def _load_vault(path: Path, command: str, options: EncryptionSettings) -> Iterat
 
 def _finish_plain(datadir: DataFolder) -> None:
     """Bring the files of a plain folder into their state between two starts, without erased data."""
+    for place in (datadir.backups, datadir.checkpoints):
+        discard_unfinished(place)
     finish_restore(datadir)
     finish_rewriting(datadir.store)
     if datadir.store.is_dir():
@@ -201,6 +207,7 @@ def _finish(datadir: DataFolder, vault: Vault) -> tuple[str, ...]:
             vault.seal_file(datadir.tokens, datadir.tokens.read_bytes(), TOKENS)
         vault.seal_again(datadir.tokens, TOKENS)
     for place in (datadir.backups, datadir.checkpoints):
+        discard_unfinished(place)
         _finish_swaps(place)
     for aside in home.glob("before-restore-*"):
         _seal_aside(aside, vault)
@@ -221,6 +228,15 @@ def _finish(datadir: DataFolder, vault: Vault) -> tuple[str, ...]:
             left.append(str(folder))
     vault.finish_rotation()
     return tuple(left)
+
+
+def _list_unsealed(home: Path) -> list[str]:
+    """List the files below an encrypted folder that may hold plain text: all that are not sealed and not known to hold none."""
+    return sorted(
+        str(path)
+        for path in home.rglob("*")
+        if (path.is_symlink() or path.is_file()) and path.name not in _OPEN and not is_sealed(path)
+    )
 
 
 def _seal_copy_again(folder: Path, purpose: str, vault: Vault) -> bool:

@@ -580,9 +580,11 @@ class _GraphMapping:
             self.renamed[user_iri(tenant)] = self._scope.user
 
     def _check_owner(self, here: GraphName) -> GraphName:
-        if here.kind == "data" and self._access.namespaces:
+        writable = self._access.writable_graphs
+        if here.kind == "data" and writable is not None and here.name not in writable:
             raise Forbidden(
-                "a token for some namespaces cannot write graphs of your own: use a token for all namespaces"
+                f"this token for some namespaces may not write the free graph <{here.iri}>: use one for all namespaces, or one "
+                "that names it (`memento token create --graph NAME:write`)"
             )
         return here
 

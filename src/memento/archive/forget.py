@@ -1,8 +1,8 @@
 """
 Forgets and erases: forgotten data is hidden and stays in history; erased data is deleted with every trace of it.
 
-Many notes contribute to the user's description, which names none of them: both remove the sentences that came from the removed
-ones.
+Many notes contribute to a description, which names none of them: both remove the sentences that came from the removed ones, from
+the user's and from those of what the removed memories are about.
 """
 
 from __future__ import annotations
@@ -136,13 +136,15 @@ def _erase_memories(
     texts = [parts.indexes.text(one) for one in parts.indexes.read(memories, [scope.graph])]
     said = parts.indexes.read(notes, [scope.graph]) if notes else []
     stated = [str(row["content"]) for row in rows] + [one.first(MEM.content) for one in said]
-    shorter = remove_from_description(memories, stated, scope, now, parts)
+    names = _find_idle_names(memories, scope, parts)
+    shorter = remove_from_description(memories, stated, scope, now, parts, names)
     if described := _subjects_of(shorter):
-        texts += [parts.indexes.text(one) for one in parts.indexes.read(described, [scope.self_graph])]
+        texts += [parts.indexes.text(one) for one in parts.indexes.read(described, [scope.self_graph, scope.graph])]
     keys = _find_idle_keys(memories, parts)
     texts += [parts.indexes.name(key) for key in keys]
-    names = _find_idle_names(memories, scope, parts)
-    cases = _erase_nodes([*memories, *notes, *keys, *names], texts, scope, parts, shorter)
+    idle = parts.graph.select("library/idle_code", [scope.graph], memory=list(memories))
+    code = [cast(IRI, row["code"]) for row in idle]
+    cases = _erase_nodes([*memories, *notes, *keys, *names, *code], texts, scope, parts, shorter)
     return Forgotten(memories=tuple(memories), notes=tuple(notes), erased=True, still_told=tuple(still), cases=cases)
 
 
@@ -277,19 +279,43 @@ def _match(parts: Backends, **pattern: str) -> list[Quad]:
 
 
 def remove_from_description(
-    memories: Sequence[IRI], texts: Sequence[str], scope: Scope, now: datetime, parts: Backends
+    memories: Sequence[IRI],
+    texts: Sequence[str],
+    scope: Scope,
+    now: datetime,
+    parts: Backends,
+    going: Sequence[IRI] = (),
 ) -> Change:
     """
-    Remove from the user's description the sentences that came only from some memories; change nothing if there are none.
+    Remove from the descriptions of the user and of what some memories are about the sentences that came only from these memories.
 
-    A sentence is removed if it has a word of theirs that no other memory about the user has, or if all of its words are theirs and
+    A sentence is removed if it has a word of theirs that no other memory about the same has, or if all of its words are theirs and
     no other memory has them together. Words are compared, not sentences, because a model may phrase a description freely.
 
     Args:
         texts: the texts of the memories, and of the notes that are removed with them.
+        going: nodes that are deleted with the memories, and their descriptions with them.
     """
+    said = parts.indexes.read(memories, [scope.graph])
+    about = dict.fromkeys(IRI(str(one)) for record in said for one in record.statements.get(MEM.about, ()))
+    change = _shorten_description(scope.user, scope.self_graph, memories, texts, scope, now, parts)
+    for anchor in about:
+        if anchor != scope.user and anchor not in going:
+            change += _shorten_description(anchor, scope.graph, memories, texts, scope, now, parts)
+    return change
+
+
+def _shorten_description(
+    anchor: IRI,
+    graph: IRI,
+    memories: Sequence[IRI],
+    texts: Sequence[str],
+    scope: Scope,
+    now: datetime,
+    parts: Backends,
+) -> Change:
     indexes = parts.indexes
-    description = "".join(one.first(MEM.description) for one in indexes.read([scope.user], [scope.self_graph]))
+    description = "".join(one.first(MEM.description) for one in indexes.read([anchor], [graph]))
     if not description:
         return _NOTHING
     sentences = re.split(r"(?<=[.!?])\s+", description)
@@ -297,10 +323,10 @@ def remove_from_description(
     for sentence in sentences:
         indexes.bring(scope.memory_graphs, texts=[sentence], now=now)
     said = {stem for text in texts for stem in tokens(text)}
-    named = {*tokens("user"), *tokens(indexes.name(scope.user))}
+    named = {*tokens("user"), *tokens(indexes.name(anchor))}
     with indexes.lock:
         graphs = [graph for graph in indexes.nodes.graphs() if graph.startswith(graph_iri(scope.tenant, ""))]
-        me, going = indexes.nodes.find(scope.user), [indexes.nodes.find(iri) for iri in memories]
+        me, going = indexes.nodes.find(anchor), [indexes.nodes.find(iri) for iri in memories]
         if me is None:
             return _NOTHING
         about = indexes.adjacency.memories(me)
@@ -323,8 +349,8 @@ def remove_from_description(
         kept = " ".join(sentence for sentence in sentences if not is_gone(sentence))
     if kept == description:
         return _NOTHING
-    adds = ((scope.user, MEM.description, kept, scope.self_graph),) if kept else ()
-    return Change(adds, ((scope.user, MEM.description, description, scope.self_graph),))
+    adds = ((anchor, MEM.description, kept, graph),) if kept else ()
+    return Change(adds, ((anchor, MEM.description, description, graph),))
 
 
 def _subjects_of(change: Change) -> list[IRI]:

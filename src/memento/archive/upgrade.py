@@ -25,7 +25,7 @@ from contextlib import closing
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from memento.backends import Backends
 from memento.cases.bank import embed_tasks, load_tasks
@@ -71,6 +71,19 @@ def write_missing_edges(
         _write_edges(sorted(memories, key=lambda one: one.iri), graph, indexes, progress)
     indexes.file.set_mark(UPGRADED, _WRITTEN)
     return len(memories)
+
+
+def remove_half_rivalries(graph: Store) -> int:
+    """
+    Remove rivalries with a memory that was erased while the rivalry was written, as earlier versions could leave them; return how
+    many quads were removed.
+    """
+    graphs = [one for one in graph.graphs() if one.startswith("urn:memento:graph:")]
+    rows = graph.select("library/half_rivalries", graphs) if graphs else []
+    quads = [cast(Quad, (row["rivalry"], row["property"], row["value"], row["graph"])) for row in rows]
+    if quads:
+        graph.apply(Change(removes=tuple(quads)))
+    return len(quads)
 
 
 def _read_memories(graph: Store) -> list[Record]:

@@ -1,8 +1,8 @@
 """
 Compute the reward of a task as one number, store which cases were shown for it, and credit all of them with the reward equally.
 
-The reward is 1 for success, 0.5 for partial success, −0.2 for failure. A bonus for efficiency is added, up to 1, and a judge's
-score is averaged in.
+The reward is 1 for success, 0.5 for partial success, −0.2 for failure. A bonus for efficiency is added, normalised so that a
+success that cost nothing earns 1, and a judge's score is averaged in.
 
 *Guarantees:* a reward is always in −0.2…1; unknown figures count neither for nor against. A retrieval is one atomic write, and so
 is its reward; giving a reward again replaces the earlier one.
@@ -236,8 +236,8 @@ def compute_reward(
 
     Args:
         outcome: how the task ended; without it the judge's score alone decides.
-        efficiency: the share of the possible cost that was saved, in 0..1: this share of the bonus is added, and the sum is at most
-            1; a failure gets no bonus.
+        efficiency: the share of the possible cost that was saved, in 0..1. This share of the bonus is added, up to what a success
+            of the same cost earns: (1 + bonus · efficiency) / (1 + bonus). A failure gets no bonus.
         score: a judge's rating, in 0..1.
 
     Raises:
@@ -247,7 +247,7 @@ def compute_reward(
     >>> [compute_reward(outcome, knobs) for outcome in OUTCOMES]
     [1.0, 0.5, -0.2]
     >>> round(compute_reward("success", knobs, efficiency=0.5), 3), round(compute_reward("partial", knobs, score=1.0), 3)
-    (1.0, 0.667)
+    (0.955, 0.667)
     >>> compute_reward("partial", knobs, efficiency=0.5)
     0.55
     """
@@ -257,8 +257,11 @@ def compute_reward(
     _check_outcome(outcome)
     parts: list[tuple[float, float]] = []
     if outcome is not None:
-        bonus = knobs.efficiency_bonus * efficiency if efficiency is not None and outcome != "failure" else 0.0
-        parts.append((1.0, min(REWARD_OF_OUTCOME[outcome] + bonus, MOST_REWARD)))
+        value = REWARD_OF_OUTCOME[outcome]
+        if efficiency is not None and outcome != "failure":
+            bonus = knobs.efficiency_bonus * efficiency
+            value = min(value + bonus, (MOST_REWARD + bonus) / (MOST_REWARD + knobs.efficiency_bonus))
+        parts.append((1.0, value))
     if score is not None:
         parts.append((knobs.judge_weight if outcome is not None else 1.0, score))
     if not parts or not sum(weight for weight, _ in parts):

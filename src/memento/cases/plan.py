@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 SHOWN = 2000  # characters of a result or a plan in a prompt
 
-_NUMBERED = re.compile(r"\A\s*+(?:\d++[.)]|[-*])\s++")
+_NUMBERED = re.compile(r"\A\s*+(?:(\d++)[.)]|[-*])\s++")
 _BREAK = re.compile(r"\n+|(?<=[.!?;])\s+(?=\d+[.)]\s)")
 # The values in a task: a quoted text, a path or file, a date or number, a name. Each pattern is tried once at the beginning of a
 # run of characters and never backtracks: a task of a hundred thousand dashes takes no longer than one of words.
@@ -49,6 +49,8 @@ _VALUE = re.compile(
     r"|\b[A-Z][\w'-]*+(?:\s[A-Z][\w'-]*+)*"
 )
 _QUOTES = "\"'“”"
+_PLACE = re.compile(r"\{\{\s*(\d+)\s*\}\}")
+_MOST_DIGITS = 9  # of the number of a step
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ class Draft:
     The steps to take, or an answer if none is left; the planner, and the cases it used.
 
     `ids` are the numbers that the planner gave the steps, if they are all different. `solved` says whether the answer solves the
-    task; `tokens` is the cost.
+    task; `tokens` is the cost. `fits` is False if the steps were copied from a case and do its task, not this one.
     """
 
     steps: tuple[str, ...]
@@ -67,6 +69,7 @@ class Draft:
     solved: bool = True
     tokens: int = 0
     ids: tuple[int, ...] = ()
+    fits: bool = True
 
     @property
     def plan(self) -> str:
@@ -157,7 +160,30 @@ def split_steps(plan: str) -> tuple[str, ...]:
     >>> split_steps("1. Look it up. 2. Write it down.")
     ('Look it up.', 'Write it down.')
     """
-    return tuple(one for one in (_NUMBERED.sub("", line, count=1).strip() for line in _BREAK.split(plan)) if one)
+    return tuple(text for _, text in _split_plan(plan))
+
+
+def read_numbers(plan: str) -> tuple[int, ...]:
+    """
+    Return the numbers that a plan gives its steps; nothing unless each step has one of its own.
+
+    >>> read_numbers("11. Look it up. 12. Write it down."), read_numbers("- Look it up.")
+    ((11, 12), ())
+    """
+    numbers = [number for number, _ in _split_plan(plan)]
+    ids = tuple(number for number in numbers if number is not None)
+    return ids if len(set(ids)) == len(numbers) else ()
+
+
+def _split_plan(plan: str) -> list[tuple[int | None, str]]:
+    """Split a plan into its steps, each with its number if it has one."""
+    found = []
+    for line in _BREAK.split(plan):
+        mark = _NUMBERED.match(line)
+        if text := line[mark.end() if mark else 0 :].strip():
+            is_number = mark is not None and mark[1] is not None and len(mark[1]) <= _MOST_DIGITS
+            found.append((int(mark[1]) if mark and is_number else None, text))
+    return found
 
 
 def number_steps(steps: Iterable[str], ids: Sequence[int] = ()) -> str:
@@ -166,16 +192,34 @@ def number_steps(steps: Iterable[str], ids: Sequence[int] = ()) -> str:
 
 
 def write_steps(steps: Sequence[TaskStep]) -> str:
-    """Write executed steps as a plan; they keep their numbers if these are all different."""
+    """
+    Write executed steps as a plan; they keep their numbers if these are all different, as they may not be after several plans.
+
+    A step that names the result of another, `{{2}}`, names it by the number that the other has in the written plan.
+
+    >>> first, again = (TaskStep(step=n, task="look {}", state="done", cycle=n + 1, id=1) for n in range(2))
+    >>> write_steps([first, again, TaskStep(step=2, task='say {"text": "{{1}}"}', state="done", cycle=2, id=2)])
+    '1. look {}\\n2. look {}\\n3. say {"text": "{{2}}"}'
+    """
     ids = tuple(one.id for one in steps if one.id is not None)
-    return number_steps([one.task for one in steps], ids if len(set(ids)) == len(steps) else ())
+    numbers = ids if len(set(ids)) == len(steps) else tuple(range(1, len(steps) + 1))
+    return number_steps([_renumber(one, dict(zip(numbers, steps, strict=True))) for one in steps], numbers)
+
+
+def _renumber(step: TaskStep, numbered: Mapping[int, TaskStep]) -> str:
+    """Return the text of a step in which each place names an earlier step by its number in `numbered`."""
+    before = [(number, one) for number, one in numbered.items() if one.step < step.step]
+    named = {one.step + 1: number for number, one in before}
+    named |= {one.id: number for number, one in before if one.id is not None and one.cycle == step.cycle}
+    return _PLACE.sub(lambda place: f"{{{{{named.get(int(place[1]), place[1])}}}}}", step.task)
 
 
 def plan_by_template(task: str, found: CasesFound, least: float, tried: Sequence[tuple[str, ...]] = ()) -> Draft:
     """
     Copy the steps of the best case that worked, replacing each value in its task by the value at the same position in this task.
 
-    Values are quoted texts, files, numbers and names. If the two tasks have different numbers of values, nothing is replaced.
+    Values are quoted texts, files, numbers and names. If the two tasks have different numbers of values, nothing is replaced. Cases
+    whose steps contain all that differs between the tasks come before the others.
 
     Args:
         least: the cosine below which a case is not similar enough to copy.
@@ -185,13 +229,10 @@ def plan_by_template(task: str, found: CasesFound, least: float, tried: Sequence
         InputError: there is no case to follow.
     """
     near = [case for case in found.positives if case.cosine >= least]
-    for case in near:
-        changes = _match_values(case.task, task)
-        steps = tuple(_replace_values(step, changes) for step in split_steps(case.plan))
-        if not steps or steps in tried or (tried and not _is_alike(case.task, task)):
-            continue
-        how = f", with {', '.join(f'{old} → {new}' for old, new in changes.items())}" if changes else ""
-        return Draft(steps=steps, by="template", reason=f"the plan of <{case.iri}>{how}")
+    drafts = [_copy_plan(case, task) for case in near if not tried or _is_alike(case.task, task)]
+    drafts = [draft for draft in drafts if draft.steps and draft.steps not in tried]
+    if drafts:
+        return next((draft for draft in drafts if draft.fits), drafts[0])
     unlike = "" if found.positives or found.negatives else f" ({found.reason})"
     if found.positives and not near:
         most = max(case.cosine for case in found.positives)
@@ -200,6 +241,35 @@ def plan_by_template(task: str, found: CasesFound, least: float, tried: Sequence
         f"there is no model to plan and no other case that worked to follow{unlike}: "
         "give the steps, or set provider and model of [model]"
     )
+
+
+def copies_other_task(task: str, steps: Sequence[TaskStep], found: CasesFound) -> bool:
+    """Tell whether the latest plan among some steps is the template's copy of a plan for a task that is not this one."""
+    latest = max((one.cycle for one in steps), default=1)
+    taken = tuple(one.task for one in steps if one.cycle == latest)
+    fits = [draft.fits for draft in (_copy_plan(case, task) for case in found.positives) if draft.steps == taken]
+    return bool(fits) and not any(fits)
+
+
+def _copy_plan(case: CaseFound, task: str) -> Draft:
+    """Copy the plan of a case with the values of another task."""
+    changes = _match_values(case.task, task)
+    before = split_steps(case.plan)
+    steps = tuple(_replace_values(step, changes) for step in before)
+    how = f", with {', '.join(f'{old} → {new}' for old, new in changes.items())}" if changes else ""
+    # What differs between the tasks must be in the steps, or they do the other task.
+    is_same = _words(_replace_values(case.task, changes)) == _words(task)
+    fits = is_same and all(
+        any(_replace_values(step, {old: new}) != step for step in before) for old, new in changes.items()
+    )
+    if not fits:
+        how += f"; it is the plan of {shorten(case.task)!r}, and does not contain all in which this task differs"
+    ids = read_numbers(case.plan) or tuple(range(1, len(steps) + 1))
+    return Draft(steps=steps, by="template", reason=f"the plan of <{case.iri}>{how}", ids=ids, fits=fits)
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())
 
 
 def _is_alike(old: str, new: str) -> bool:
@@ -235,7 +305,9 @@ def _replace_values(step: str, changes: Mapping[str, str]) -> str:
 
 
 def _describe_case(case: CaseFound) -> str:
-    return f"Task: {case.task}\nPlan:\n{shorten(number_steps(split_steps(case.plan)))}"
+    plan = shorten(number_steps(split_steps(case.plan), read_numbers(case.plan)))
+    verdict = f"\nVerdict: {shorten(' '.join(case.verdict.split()))}" if case.verdict else ""
+    return f"Task: {case.task}\nPlan:\n{plan}{verdict}"
 
 
 def _describe_tool(tool: Offered) -> str:
@@ -302,6 +374,7 @@ class Execution:
             redact: removes secrets from a tool's response before it is stored or shown to a model.
         """
         self._task = run.task
+        self._follows_cases = run.retrieval is not None
         self._steps = list(run.steps)
         self._shown = shown
         self._found: CasesFound | None = None
@@ -334,6 +407,13 @@ class Execution:
         return RunResult(ending, reason, tuple(self._steps), answer, self._calls, self._tokens, seconds)
 
     def _run_steps(self) -> tuple[Ending, str, str | None]:
+        if self._planner is None and self._follows_cases:
+            found = self._found = self._shown.find()
+            if copies_other_task(self._task, self._steps, found):
+                raise _Stop(
+                    "the steps were copied from a similar task and would do that one, not this one: plan it again with steps of "
+                    "your own, correct a step with `record_step`, or set provider and model of [model]"
+                )
         while True:
             step = next((one for one in self._steps if one.state == "pending"), None)
             if step is None:
@@ -413,6 +493,8 @@ class Execution:
                 draft = plan_by_template(self._task, found, self._shown.least, tried)
             except InputError:
                 return "failed", why, None
+            if not draft.fits:
+                return "failed", why, None
             if len(draft.steps) > room:
                 return "failed", f"{why}; another plan would have more than {self._knobs.steps} steps", None
         else:
@@ -485,7 +567,6 @@ class Execution:
 
 
 _CALL = re.compile(r"([A-Za-z_][\w./-]*)\s*(\{.*\})\s*\.?", re.DOTALL)
-_PLACE = re.compile(r"\{\{\s*(\d+)\s*\}\}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -155,13 +155,15 @@ def find_cases(
         rankings = {section: rank_section(asked, task, section, domain, knobs) for section in sections}
         chosen = {section: ranking.rows[: asked.k] for section, ranking in rankings.items()}
     with watch.phase("read"):
-        texts = load_texts([domain.bank.iris[row] for rows in chosen.values() for row in rows], domain, parts)
+        shown = [domain.bank.iris[row] for rows in chosen.values() for row in rows]
+        texts, reasons = load_texts(shown, domain, parts), load_reasons(shown, domain, parts)
     reason = weight.reason
     if len(bank) and not any(len(ranking.rows) for ranking in rankings.values()):
         reason = f"no case is like the task: none reaches the cosine {knobs.relevant_from:g} (relevant_from of [cases])"
     sides = {
         section: tuple(
-            _to_case_found(section, place, rankings[section], domain, texts) for place in range(len(chosen[section]))
+            _to_case_found(section, place, rankings[section], domain, texts, reasons)
+            for place in range(len(chosen[section]))
         )
         for section in sections
     }
@@ -184,8 +186,19 @@ def load_texts(iris: Sequence[IRI], domain: Domain, parts: Backends) -> dict[IRI
     return {cast(IRI, row["case"]): (str(row["task"]), str(row["plan"])) for row in rows}
 
 
+def load_reasons(iris: Sequence[IRI], domain: Domain, parts: Backends) -> dict[IRI, str]:
+    """Load why some cases ended as they did, by their latest verdicts that say so."""
+    rows = parts.graph.select("cases/reasons", [domain.graph], case=iris) if iris else []
+    return {cast(IRI, row["case"]): str(row["reason"]) for row in rows}
+
+
 def _to_case_found(
-    section: Section, place: int, ranking: SectionRanking, domain: Domain, texts: dict[IRI, tuple[str, str]]
+    section: Section,
+    place: int,
+    ranking: SectionRanking,
+    domain: Domain,
+    texts: dict[IRI, tuple[str, str]],
+    reasons: dict[IRI, str],
 ) -> CaseFound:
     bank, row = domain.bank, int(ranking.rows[place])
     uses = int(bank.uses[row])
@@ -205,6 +218,7 @@ def _to_case_found(
         earned=float(bank.reward_sums[row]) / uses if uses else None,
         uses=uses,
         about=tuple(one for one in bank.about[row] if not is_tag(one)),
+        verdict=reasons.get(bank.iris[row]),
     )
 
 

@@ -20,8 +20,8 @@ from typing import Any, TypeVar, cast
 
 from memento.backends import Backends
 from memento.cases.domain import Domain
-from memento.cases.plan import Draft
-from memento.cases.retrieve import load_texts
+from memento.cases.plan import Draft, write_steps
+from memento.cases.retrieve import load_reasons, load_texts
 from memento.errors import Conflict, NotFound
 from memento.graph.mapping import node_or_none, quads, statements
 from memento.iris import IRI, MEM, TYPE, mint, parse_iri
@@ -213,7 +213,7 @@ def unpack_steps(text: str | None) -> tuple[TaskStep, ...]:
 
 def write_plan(kept: StoredRun) -> str:
     """Write the steps of a run as a plan; empty if there are none."""
-    return "\n".join(f"{place}. {one.task}" for place, (one, _) in enumerate(kept.steps, start=1))
+    return write_steps([_to_task_step(one, calls) for one, calls in kept.steps])
 
 
 def _to_task_step(record: SubtaskRecord, calls: Sequence[ToolRecord]) -> TaskStep:
@@ -290,7 +290,8 @@ def load_examples(task: str, retrieval: IRI, name: str, domain: Domain, parts: B
     """Load the cases that a retrieval showed, with the data that planning needs; none if the retrieval was deleted."""
     rows = parts.graph.select("cases/retrieval", [domain.graph], retrieval=retrieval)
     uses = [row for row in rows if "use" in row]
-    texts = load_texts([cast(IRI, row["case"]) for row in uses], domain, parts)
+    shown = [cast(IRI, row["case"]) for row in uses]
+    texts, reasons = load_texts(shown, domain, parts), load_reasons(shown, domain, parts)
     cases = [
         CaseFound(
             iri=cast(IRI, row["case"]),
@@ -302,6 +303,7 @@ def load_examples(task: str, retrieval: IRI, name: str, domain: Domain, parts: B
             score=float(str(row["cosine"])),
             reason="shown before",
             at=cast(datetime, next(one["at"] for one in rows if "at" in one)),
+            verdict=reasons.get(cast(IRI, row["case"])),
         )
         for row in uses
         if row["case"] in texts

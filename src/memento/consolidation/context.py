@@ -86,14 +86,10 @@ def find_existing(
         others |= _find_similar(told, scope, received, limit, parts)
     iris = dict.fromkeys([*(hit.item for hit in context), *sorted(others)])
     parts.indexes.bring(scope.memory_graphs, iris=[*iris])
-    return [
-        one for one in _load_existing(list(iris), iris_by_name, scope, parts) if one.memory.expired_at is None
-    ]
+    return [one for one in _load_existing(list(iris), iris_by_name, scope, parts) if one.memory.expired_at is None]
 
 
-def _find_rivals(
-    drafts: Sequence[Draft], iris_by_name: Mapping[str, IRI], scope: Scope, parts: Backends
-) -> set[IRI]:
+def _find_rivals(drafts: Sequence[Draft], iris_by_name: Mapping[str, IRI], scope: Scope, parts: Backends) -> set[IRI]:
     """Find memories that state a relation of an owner which a draft states or ends, and memories with the same text."""
     claims = [claim for draft in drafts for claim in draft.claims if claim.owner in iris_by_name]
     relations = {name for claim in claims for name in (claim.relation, *(relation for relation, _ in claim.ends))}

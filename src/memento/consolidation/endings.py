@@ -19,7 +19,29 @@ from memento.consolidation.agents import Held
 from memento.text.claims import Assertion, is_once, single_relations, words
 from memento.text.words import stems
 
-_SMALL = frozenset("the a an my our your his her its their this that new old dr mr mrs ms prof".split())
+_SMALL = frozenset(
+    [
+        "the",
+        "a",
+        "an",
+        "my",
+        "our",
+        "your",
+        "his",
+        "her",
+        "its",
+        "their",
+        "this",
+        "that",
+        "new",
+        "old",
+        "dr",
+        "mr",
+        "mrs",
+        "ms",
+        "prof",
+    ]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +87,11 @@ def judge(claim: Assertion, began: datetime, known: Held) -> Verdict:
         return Verdict(False, "may stand together")
     if claim.kind != known.kind and "thing" not in (claim.kind, known.kind):
         return Verdict(False, "values of two kinds")
-    if claim.relation in single_relations() or claim.is_property or (claim.changed and claim.relation not in words("open")):
+    if (
+        claim.relation in single_relations()
+        or claim.is_property
+        or (claim.changed and claim.relation not in words("open"))
+    ):
         return Verdict(True, f"{claim.relation}: {claim.value} instead of {known.value}")
     return Verdict(False, "may stand together", is_likely=claim.relation not in words("open"))
 
@@ -88,7 +114,9 @@ def _is_named(claim: Assertion, known: Held) -> bool:
     """Tell whether a claim says of a known one that it is over."""
     if not claim.polarity and claim.changed and claim.relation == known.relation:
         return same_value(claim.value, known.value) or not claim.value
-    if any(relation == known.relation and (not value or same_value(value, known.value)) for relation, value in claim.ends):
+    if any(
+        relation == known.relation and (not value or same_value(value, known.value)) for relation, value in claim.ends
+    ):
         return True
     if claim.is_over and (claim.topic == known.relation or same_value(claim.topic, known.value)):
         return True
@@ -96,7 +124,11 @@ def _is_named(claim: Assertion, known: Held) -> bool:
 
 
 def _describe(claim: Assertion) -> str:
-    return f"{claim.relation} {claim.value}".strip() if claim.polarity else f"no longer {claim.relation} {claim.value}".strip()
+    return (
+        f"{claim.relation} {claim.value}".strip()
+        if claim.polarity
+        else f"no longer {claim.relation} {claim.value}".strip()
+    )
 
 
 def same_value(one: str, other: str) -> bool:

@@ -29,8 +29,53 @@ _PARAGRAPH = re.compile(r"\n[ \t]*\n+")
 _FENCE = re.compile(r"^(```|~~~)", re.MULTILINE)
 _ITEM = re.compile(r"\s*(?:[-*•–]|\d{1,2}[.)]|\|)\s*")
 _LEANING = frozenset(
-    """he she it they them him her his hers its their theirs this that these those there here so and but then also or nor because which
-    who therefore thus hence otherwise instead afterwards meanwhile still yes no nope yeah both neither either such same""".split()
+    [
+        "he",
+        "she",
+        "it",
+        "they",
+        "them",
+        "him",
+        "her",
+        "his",
+        "hers",
+        "its",
+        "their",
+        "theirs",
+        "this",
+        "that",
+        "these",
+        "those",
+        "there",
+        "here",
+        "so",
+        "and",
+        "but",
+        "then",
+        "also",
+        "or",
+        "nor",
+        "because",
+        "which",
+        "who",
+        "therefore",
+        "thus",
+        "hence",
+        "otherwise",
+        "instead",
+        "afterwards",
+        "meanwhile",
+        "still",
+        "yes",
+        "no",
+        "nope",
+        "yeah",
+        "both",
+        "neither",
+        "either",
+        "such",
+        "same",
+    ]
 )
 
 
@@ -132,7 +177,9 @@ def _join_short(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, 
         if before is not None:
             short = len(text[before[0] : before[1]].split())
             opening = (text[start:end].split() or [""])[0].strip(".,;:!?").lower()
-            if min(words, short) < LEAST // 2 and words + short <= MOST or (opening in _LEANING and words + short <= MOST):
+            if (min(words, short) < LEAST // 2 and words + short <= MOST) or (
+                opening in _LEANING and words + short <= MOST
+            ):
                 joined[-1] = (before[0], end)
                 continue
         joined.append((start, end))

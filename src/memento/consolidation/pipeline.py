@@ -66,6 +66,10 @@ T = TypeVar("T")
 
 _Offer = tuple[Mention, tuple[Entity, ...]]
 
+MOST_DRAFTS = 250
+"""Statements of one note by rules: nobody else writes while they are compared and written, some milliseconds each."""
+MOST_READ_CHARS = 100_000
+"""The longest note that rules read, in characters: longer sentences than anybody writes take seconds to compare."""
 MOST_RESOLVED = 4_096
 """The number of mentions whose resolutions an import caches."""
 
@@ -156,6 +160,11 @@ def understand(task: Task, means: Resources, extraction: Extraction | None = Non
     Raises:
         BackendError: store, embedder or model failed.
     """
+    writes = means.parts.graph.writes
+    return replace(_understand_task(task, means, extraction), writes=writes)
+
+
+def _understand_task(task: Task, means: Resources, extraction: Extraction | None) -> Understanding:
     began = means.parts.clock()
     user, user_is_new = (means.batch or Batch()).read_user(task.scope, means.parts)
     if again := find_repetition(task, means.parts):
@@ -163,6 +172,7 @@ def understand(task: Task, means: Resources, extraction: Extraction | None = Non
         return _conclude(task, means, began, user, user_is_new, decisions=[skip])
     try:
         read = task if task.keep else drop_overlap(task)
+        _raise_if_long(read, means.agents)
         return replace(_understand_parts(read, means, extraction, began, user, user_is_new), task=task)
     except NotUnderstood as error:
         return _keep_verbatim(task, means, began, user, user_is_new, error.reason)
@@ -183,7 +193,7 @@ def _understand_parts(
             texts = _collect_texts([], mentions, task, user)
             if not branches.side_by_side:
                 texts = _collect_texts(drafts_of(), mentions, task, user)
-                texts += _foresee_user(drafts_of(), task, user, user_is_new, means)
+                texts += _foresee_user(drafts_of(), task, user, user_is_new, agents)
             warm_embeddings(texts, parts)
         with watch.phase("resolve"):
             biography = None if name_other_speaker(task, user) else extraction.biography
@@ -212,16 +222,28 @@ def warm_embeddings(texts: Sequence[str], parts: Backends) -> None:
         parts.embedder.embed(windows)
 
 
-def foresee(task: Task, user: User, agents: Agents) -> tuple[Extraction | None, list[str]]:
+def foresee(
+    task: Task, user: User, agents: Agents, *, user_is_new: bool = False
+) -> tuple[Extraction | None, list[str]]:
     """Read a note ahead by rules: what it names, if they can tell, and every text that understanding it will embed."""
-    task = task if task.keep else drop_overlap(task)
+    read, extraction = task if task.keep else drop_overlap(task), None
     try:
-        extraction = _extract_entities(task, user, agents)
-        mentions = add_context_mentions(extraction.mentions, task, user)
-        drafts = _extract_drafts(task, mentions, user, agents, Stopwatch("anticipate"))
-        return extraction, _collect_texts(drafts, mentions, task, user)
+        _raise_if_long(read, agents)
+        extraction = _extract_entities(read, user, agents)
+        mentions = add_context_mentions(drop_user(extraction.mentions, user), read, user)
+        drafts = _extract_drafts(read, mentions, user, agents, Stopwatch("anticipate"))
+        texts = _collect_texts(drafts, mentions, read, user)
+        return extraction, texts + _foresee_user(drafts, read, user, user_is_new, agents)
     except NotUnderstood:
-        return None, []
+        return extraction, [text_of_memory(task.note.content, name_other_speaker(task, user), task.title)]
+
+
+def _raise_if_long(task: Task, agents: Agents) -> None:
+    """Raise `NotUnderstood` for a note that is too long to be read by rules."""
+    if agents.kind == "rules" and not task.keep and (length := len(task.note.content)) > MOST_READ_CHARS:
+        raise NotUnderstood(
+            f"it has {length:,} characters, and rules read {MOST_READ_CHARS:,}, so it is kept in its own words: send it in parts"
+        )
 
 
 def _extract_entities(task: Task, user: User, agents: Agents) -> Extraction:
@@ -277,6 +299,10 @@ def _extract_drafts(
         return [Draft(content=task.note.content, about=names)]
     with watch.phase("remember"):
         drafts = agents.extract_memories(task.note, mentions, user)
+    if len(drafts) > MOST_DRAFTS and agents.kind == "rules":
+        raise NotUnderstood(
+            f"it says {len(drafts)} things, and a note may say {MOST_DRAFTS}, so it is kept in its own words: send it in parts"
+        )
     if not drafts and agents.kind == "rules":
         drafts = [Draft(content=task.note.content, about=(USER, *names))]
     if task.session:  # a turn is always kept: later turns may refer to it
@@ -292,9 +318,9 @@ def _collect_texts(drafts: Sequence[Draft], mentions: Sequence[Mention], task: T
     return [*memories, *compared, *(text_of_anchor(mention.name, mention.description) for mention in mentions)]
 
 
-def _foresee_user(drafts: Sequence[Draft], task: Task, user: User, is_new: bool, means: Resources) -> list[str]:
+def _foresee_user(drafts: Sequence[Draft], task: Task, user: User, is_new: bool, agents: Agents) -> list[str]:
     """List the texts about the user that are embedded, if rules give the user another name after this note."""
-    if task.keep or means.agents.kind != "rules" or name_other_speaker(task, user):
+    if task.keep or agents.kind != "rules" or name_other_speaker(task, user):
         return []
     name = next((draft.user_name for draft in drafts if draft.user_name), None) or user.name
     return [] if name == user.name and not is_new else [text_of_anchor(name or "user", user.description)]

@@ -40,7 +40,6 @@ from memento.consolidation.agents import (
     Target,
 )
 from memento.consolidation.endings import judge
-from memento.text.noise import explain_noise
 from memento.consolidation.passages import Passage, cut_note
 from memento.iris import IRI
 from memento.model import AgentKind, Entity, Note, User
@@ -48,6 +47,7 @@ from memento.text.claims import Assertion, read_claims
 from memento.text.dates import Dated, dates, zone_of
 from memento.text.kinds import is_short_form
 from memento.text.names import mentions as find_mentions
+from memento.text.noise import explain_noise
 from memento.text.sentences import introduced, split_read
 from memento.text.tables import LEXICON, load, word_set
 from memento.text.words import MONTHS, normal
@@ -70,6 +70,8 @@ class RuleAgents:
 
     def __init__(self, zone: str = "UTC") -> None:
         self._zone = zone_of(zone)
+        self._read: tuple[Note, tuple[Mention, ...]] | None = None
+        self._drafts: list[Draft] = []
 
     def account(self) -> Account:
         """Return an empty account: rules use no tokens."""
@@ -90,7 +92,17 @@ class RuleAgents:
         return Hypotheses()
 
     def extract_memories(self, note: Note, mentions: Sequence[Mention], user: User) -> list[Draft]:
-        """Return one draft for each passage of the note; `noise` says why one makes no memory."""
+        """
+        Return one draft for each passage of the note; `noise` says why one makes no memory.
+
+        It is called twice, the first time to learn which texts to embed: the last answer is kept.
+        """
+        if self._read != (note, tuple(mentions)):
+            self._drafts = self._read_note(note, mentions, user)
+            self._read = note, tuple(mentions)
+        return list(self._drafts)
+
+    def _read_note(self, note: Note, mentions: Sequence[Mention], user: User) -> list[Draft]:
         text, rest = split_read(note.content)
         drafts = [_draft_passage(passage, mentions, note, user, self._zone) for passage in cut_note(text)]
         if rest.strip():
@@ -187,13 +199,23 @@ def _place_owner(
 def _date_claims(claims: Sequence[Assertion], text: str, at: datetime, zone: tzinfo) -> Iterator[Assertion]:
     """Yield the claims with the times from which and until which they hold, where their sentences say so."""
     for claim in claims:
-        ahead = claim.tense != "past" and (claim.tense == "future" or claim.mood == "plan" or claim.changed or bool(claim.until))
+        ahead = claim.tense != "past" and (
+            claim.tense == "future" or claim.mood == "plan" or claim.changed or bool(claim.until)
+        )
         ahead = ahead or (claim.since.startswith("from") and claim.tense == "present")
         since = _read_time(claim.since, at, zone, "future" if ahead else "past") if claim.since else None
         until = _read_time(f"until {claim.until}", at, zone, "future") if claim.until else None
-        if since is None and until is None and (span := _read_span(sentence_around(text, claim), at, zone, claim.tense)):
+        if (
+            since is None
+            and until is None
+            and (span := _read_span(sentence_around(text, claim), at, zone, claim.tense))
+        ):
             since, until = span
-        if since is None and claim.when and (claim.mood == "plan" or (claim.tense == "present" and (claim.is_event or claim.changed))):
+        if (
+            since is None
+            and claim.when
+            and (claim.mood == "plan" or (claim.tense == "present" and (claim.is_event or claim.changed)))
+        ):
             since = _read_time(claim.when, at, zone, "future")
             since = since if since and since > at else None
         if claim.mood == "plan" and since is not None and claim.is_announced:
@@ -371,7 +393,9 @@ def decide(drafts: Sequence[Draft], existing: Sequence[Existing], note: Note) ->
         if skip := _skip(draft, drafts[:at], existing, note):
             decisions.append(skip)
             continue
-        first = min((one.since for one in _others(existing, note) if draft.corrects and _corrects(draft, one)), default=None)
+        first = min(
+            (one.since for one in _others(existing, note) if draft.corrects and _corrects(draft, one)), default=None
+        )
         if first is not None:  # what corrects a value holds for every time for which it was told
             draft = replace(draft, valid_at=first, claims=tuple(replace(one, begins=first) for one in draft.claims))
         targets: list[Target] = []
@@ -440,9 +464,13 @@ def _says_the_same(draft: Draft, old: Existing, note: Note) -> bool:
     memory, began = old.memory, draft.valid_at or note.at
     if memory.expired_at is not None or (memory.invalid_at is not None and memory.invalid_at <= began):
         return False
-    if normal(draft.content) != normal(memory.content) or any(claim.until and claim.until <= began for claim in old.claims):
+    if normal(draft.content) != normal(memory.content) or any(
+        claim.until and claim.until <= began for claim in old.claims
+    ):
         return False
-    if draft.event_at != memory.event_at and (draft.event_at is None or memory.event_at is None or abs(draft.event_at - memory.event_at) >= _DAY):
+    if draft.event_at != memory.event_at and (
+        draft.event_at is None or memory.event_at is None or abs(draft.event_at - memory.event_at) >= _DAY
+    ):
         return False
     if any(claim.is_event for claim in draft.claims):
         return abs(began - memory.valid_at) < _DAY

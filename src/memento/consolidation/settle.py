@@ -119,7 +119,9 @@ def _settle_order(decision: Invalidate, memories: Mapping[IRI, Memory], note: No
 
 def _is_change_of_state(target: Target, draft: Draft) -> bool:
     """Tell whether one value replaces another, as opposed to a draft that says of itself that something is over."""
-    return not draft.corrects and (target.claim is None or not any(one.ends or one.instead or not one.polarity for one in draft.claims))
+    return not draft.corrects and (
+        target.claim is None or not any(one.ends or one.instead or not one.polarity for one in draft.claims)
+    )
 
 
 def _start_of(draft: Draft, note: Note) -> datetime:

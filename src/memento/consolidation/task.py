@@ -14,7 +14,8 @@ from memento.errors import Conflict
 from memento.graph.mapping import node
 from memento.graph.store import Row
 from memento.iris import IRI, MEM, mint, session_iri, tag_iri
-from memento.model import Change, CodeEntity, Consolidation, Note, Noted, NoteRow, Priority, Quad, Scope, Session, User
+from memento.model import Change, CodeEntity, Consolidation, Note, Noted, NoteRow, Quad, Scope, Session, User
+from memento.rank import usual_priority
 from memento.search.nodes import EXPLICIT
 from memento.settings import ConsolidationSettings
 from memento.text.sentences import Piece, drop_controls, split_long
@@ -40,7 +41,7 @@ class Task:
 
     `run` is the run that waits for the note if the graph holds it as pending; `pending` are its quads there. With `keep` the note
     becomes one memory with its own text, is compared with no other memory and retires none. `refers` lists the code entities that
-    it names. With `is_code` it names nothing else.
+    it names; where it is empty, each memory refers to the code that its text names. With `is_code` the note names nothing else.
     """
 
     note: Note
@@ -83,11 +84,6 @@ def make_task(row: NoteRow, scope: Scope, received: datetime, zone: tzinfo, *, k
         title=(row.title or "").strip() or None,
         keep=keep,
     )
-
-
-def usual_priority(source: str | None) -> Priority:
-    """Return the priority of a text that states none, by its source: high if it was given on purpose."""
-    return "high" if source in (None, "", EXPLICIT) else "normal"
 
 
 def make_tasks(

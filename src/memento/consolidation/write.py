@@ -9,7 +9,7 @@ state: no note is understood twice. A retired memory ends when its successor beg
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -28,7 +28,7 @@ from memento.consolidation.agents import (
     Target,
 )
 from memento.consolidation.context import load_statements
-from memento.consolidation.task import Task, link_turns, name_other_speaker, usual_priority
+from memento.consolidation.task import Task, link_turns, name_other_speaker
 from memento.errors import ShapeViolation
 from memento.graph import mapping, shapes
 from memento.graph.mapping import node_or_none, quads
@@ -51,9 +51,10 @@ from memento.model import (
     StepState,
     User,
 )
-from memento.rank import MIDDLING, rate_importance
+from memento.rank import MIDDLING, rate_importance, usual_priority
 from memento.search.nodes import EXPLICIT, content_hash
 from memento.strength import relate_alike
+from memento.text.code_names import list_named_code
 from memento.text.tags import sort_by_rules
 
 _EXCERPT = 60
@@ -96,6 +97,10 @@ class Understanding:
     alike: Mapping[str, Sequence[tuple[IRI, float]]] = field(default_factory=dict)
     """The memories to link with each new memory, by its text, and their cosines; from `alike_from` on they are similar."""
     alike_from: float = 1.0
+    described: Mapping[IRI, str] = field(default_factory=dict)
+    """The present descriptions of the entities of the written graph to which the model gives a better one."""
+    writes: int = -1
+    """The number of the store's writes when the agents began: what they were shown is as it was while it is the same."""
 
     @property
     def note(self) -> Note:
@@ -132,12 +137,11 @@ def build_change(understood: Understanding) -> tuple[Change, Noted]:
         adds += [*mapping.quads(understood.task.session, graph), (note.iri, TYPE, MEM.Turn, graph)]
     adds += entity_quads
     adds += mapping.tag_quads(note.iri, map(tag_name, note.tags), graph)
-    for code in understood.task.refers:
-        adds += mapping.quads(code, graph)
     for decision, memory in memories:
         adds += mapping.quads(memory, graph)
         adds += mapping.mark_quads(memory.iri, _sort_memory(decision.draft, note, understood), graph)
-        adds += [(memory.iri, MEM.refers, code.iri, graph) for code in understood.task.refers]
+        for code in understood.task.refers or list_named_code(memory.content, graph):
+            adds += [*mapping.quads(code, graph), (memory.iri, MEM.refers, code.iri, graph)]
         adds += [quad for claim in claims[memory.iri] for quad in mapping.quads(claim, graph)]
         near = understood.alike.get(memory.content, ())
         adds += relate_alike(memory.iri, near, understood.alike_from, graph, understood.ended)
@@ -149,6 +153,7 @@ def build_change(understood: Understanding) -> tuple[Change, Noted]:
         + link_turns(understood.task)
         + endings
         + _change_user_of(memories, understood)
+        + _change_descriptions({iri for _, memory in memories for iri in memory.about}, understood)
     )
     written += finish_run(understood, "done", [memory.iri for _, memory in memories], understood.unread)
     against = dict.fromkeys(old for _, _, old, _ in contradicted[::2] if isinstance(old, IRI))
@@ -506,8 +511,37 @@ def _change_user_of(memories: Sequence[tuple[Add | Invalidate, Memory]], underst
     )
 
 
+def _change_descriptions(about: Set[IRI], understood: Understanding) -> Change:
+    # Only of what a memory is about: forgetting the memory then takes its words out of the description again.
+    graph, most = understood.scope.graph, understood.longest_description
+    better = {one.entity: one.description for one in understood.resolutions if one.entity and one.description}
+    changed = {
+        iri: (old, new)
+        for iri, old in understood.described.items()
+        if iri in better and iri in about and (new := cut_description(better[iri], most)) != old
+    }
+    return Change(
+        tuple((iri, MEM.description, new, graph) for iri, (_, new) in changed.items()),
+        tuple((iri, MEM.description, old, graph) for iri, (old, _) in changed.items() if old),
+    )
+
+
+def load_described(understood: Understanding, parts: Backends) -> Understanding:
+    """Load the present descriptions that a model's better ones replace; entities of other graphs are left alone."""
+    matched = [one.entity for one in understood.resolutions if one.entity and one.description]
+    if understood.agent.kind != "model" or not matched:
+        return understood
+    known = parts.indexes.read(matched, [understood.scope.graph])
+    return replace(
+        understood, described={one.iri: one.first(MEM.description) for one in known if one.first(MEM.entityType)}
+    )
+
+
 def refresh_retirable(understood: Understanding, parts: Backends) -> Understanding:
-    """Reload the memories that a note retires; those that were retired or forgotten meanwhile are left alone."""
+    """
+    Reload what a note retires or links, if anything was written meanwhile: memories that were retired, forgotten or erased are left
+    alone, and an entity that was erased becomes a new one.
+    """
     touched = {
         iri
         for decision in understood.decisions
@@ -516,12 +550,15 @@ def refresh_retirable(understood: Understanding, parts: Backends) -> Understandi
             *(target.memory for target in (decision.targets if isinstance(decision, Invalidate) else ())),
             *decision.contradicts,
             *([decision.successor.memory] if decision.successor else []),
+            *(rival.memory for rival in decision.rivals),
         )
         if iri in understood.retirable
     }
-    if not touched:
+    named = {one.entity for one in understood.resolutions if one.entity}
+    linked = named | {iri for pairs in understood.alike.values() for iri, _ in pairs}
+    if understood.writes == parts.graph.writes or not (touched or linked):
         return understood
-    statements = load_statements(touched, understood.scope, parts)
+    statements = load_statements(touched | linked, understood.scope, parts)
     fresh = {
         iri: memory for iri in touched if iri in statements and (memory := node_or_none(Memory, iri, statements[iri]))
     }
@@ -530,7 +567,19 @@ def refresh_retirable(understood: Understanding, parts: Backends) -> Understandi
         for iri, memory in fresh.items()
         if memory.expired_at is None and memory.invalid_at == understood.retirable[iri].invalid_at
     }
-    return replace(understood, retirable=same)
+    return replace(
+        understood,
+        retirable=same,
+        alike={
+            text: [(iri, cosine) for iri, cosine in pairs if iri in statements]
+            for text, pairs in understood.alike.items()
+        },
+        # Whoever was erased meanwhile begins anew under the same name.
+        resolutions=[
+            one if one.entity is None or one.entity in statements else replace(one, entity=None)
+            for one in understood.resolutions
+        ],
+    )
 
 
 def change_user(

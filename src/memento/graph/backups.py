@@ -42,6 +42,8 @@ FORMAT = 1
 """Increase it when the content of a backup changes."""
 MANIFEST = "manifest.json"
 
+PART = ".part"
+"""The end of the name of a backup that is being made or removed."""
 _TIME = re.compile(r"\d{8}T\d{6}\.\d{3}Z")
 
 
@@ -80,6 +82,20 @@ def list_backups(folder: Path) -> list[Path]:
     """List the complete backups in a folder, oldest first."""
     found = folder.iterdir() if folder.is_dir() else ()
     return sorted(path for path in found if _TIME.fullmatch(path.name) and (path / MANIFEST).is_file())
+
+
+def discard_unfinished(folder: Path) -> None:
+    """
+    Delete what a killed process left of backups that it made or removed; their text may have been erased since.
+
+    Raises:
+        GraphError: one could not be deleted.
+    """
+    try:
+        for path in folder.glob(f"*{PART}"):
+            remove_path(path)
+    except OSError as error:
+        raise GraphError(f"{folder} has an unfinished backup that cannot be deleted: {error.strerror}") from error
 
 
 def choose_backup(folder: Path) -> Path:

@@ -462,8 +462,9 @@ class Inferences:
             return inferences.is_outdated(nodes)
 
     def _sources(self, scope: Scope) -> tuple[IRI, ...]:
-        """Return the graphs that premises are read from: memories, the user, and the tenant's free graphs."""
-        free = [graph for graph in self._graph.graphs() if graph.startswith(data_iri(scope.tenant, ""))]
+        """Return the graphs that premises are read from: memories, the user, and the free graphs that the reader sees."""
+        every = (graph for graph in self._graph.graphs() if graph.startswith(data_iri(scope.tenant, "")))
+        free = [graph for graph in every if scope.free is None or graph in scope.free]
         return (*scope.memory_graphs, *scope.user_graphs, *free)
 
 

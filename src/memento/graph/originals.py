@@ -1,6 +1,7 @@
 """
 What no document and no update may change: a note's text, when, where and by whom it was said, the source of a memory and when it
-was written, whether an entity is common knowledge, and the runs that made memories from notes.
+was written, whether an entity is common knowledge, and the runs that made memories from notes. An update may not change either what
+Memento derives: the words of a memory, descriptions, what use has counted, and rendered pages.
 
 Everything else about a node is annotation and may be changed. A note is removed by `forget --erase`, or with its whole graph.
 """
@@ -67,6 +68,37 @@ def select_fixed(quads: Iterable[ox.Quad], types: Iterable[str]) -> Said:
         if quad.predicate.value in wanted
         or (quad.predicate.value == TYPE and getattr(quad.object, "value", "") in ours)
     )
+
+
+_WORDED = "`correct` says it in other words and keeps the history, `forget` removes the memory"
+_DESCRIBED = "descriptions follow from notes: note what is true, or `correct` or `forget` the memory that it comes from"
+_COUNTED = "use counts this: `feedback` says whether a memory helped, `mark` says how important it is"
+_RENDERED = "this is rendered from memories: note, `correct` or `forget` what it is made of"
+_DERIVED: Mapping[str, Mapping[IRI, str]] = {
+    MEM.Memory: {
+        **dict.fromkeys((MEM.content, MEM.contentHash, MEM.isVerbatim), _WORDED),
+        **dict.fromkeys((MEM.accessCount, MEM.successCount, MEM.failureCount, MEM.lastAccessedAt), _COUNTED),
+        **dict.fromkeys((MEM.depth, MEM.usefulness, MEM.energy, MEM.energyAt), _COUNTED),
+    },
+    MEM.Entity: {MEM.description: _DESCRIBED},
+    MEM.LearnedPhrase: {MEM.accessCount: _COUNTED},
+    MEM.Page: dict.fromkeys((MEM.rendered, MEM.renderedAt), _RENDERED),
+    MEM.Profile: dict.fromkeys((MEM.rendered, MEM.renderedAt), _RENDERED),
+}
+"""What an update may not change of a known node of a type, and what to do instead. Whole new nodes may bring it along."""
+
+
+def find_derived_change(before: Iterable[ox.Quad], after: Iterable[ox.Quad]) -> tuple[IRI, str] | None:
+    """Return a derived predicate of a node that would have other values, and what to do instead; None if there is none."""
+    known, left = list(before), list(after)
+    for name in types_of(known):
+        for predicate, remedy in _DERIVED.get(name, {}).items():
+            was, would_be = (
+                {str(quad.object) for quad in some if quad.predicate.value == predicate} for some in (known, left)
+            )
+            if was != would_be:
+                return predicate, remedy
+    return None
 
 
 def tells_of_a_run(quad: ox.Quad) -> bool:

@@ -29,7 +29,7 @@ from typing import Any, Self
 
 import pyoxigraph as ox
 
-from memento.errors import Damaged, GraphError
+from memento.errors import Damaged, DiskFull, GraphError
 from memento.graph.binding import bind_query, iterate_solutions, read_rows
 from memento.graph.store import (
     BULK,
@@ -524,6 +524,8 @@ def _raise_if_incomplete(folder: Path) -> None:
 
 def _explain_open_failure(folder: Path, error: Exception) -> GraphError:
     """Translate an exception that the engine raised while opening a store."""
+    if "No space left" in str(error):
+        return DiskFull(folder)
     said = f"the store {folder} cannot be opened: {error}"
     return GraphError(said) if any(words in str(error) for words in _NO_DAMAGE) else Damaged(said)
 

@@ -39,6 +39,12 @@ _PROGRESS = frozenset(
     }
 )
 """Predicates for the progress of a note or a run: for existing ones the known value stays."""
+_USED = (
+    *(MEM.accessCount, MEM.lastAccessedAt, MEM.successCount, MEM.failureCount, MEM.usefulness),
+    *(MEM.depth, MEM.importance, MEM.energy, MEM.energyAt, MEM.weight, MEM.lastReinforcedAt),
+    *(MEM.at, MEM.halfLife, MEM.archivedAt, MEM.expiredAt, MEM.rendered, MEM.renderedAt),
+)
+"""Predicates with one value per node of a graph of memories, which use and time change: a known value stays."""
 _RUNS = "urn:memento:provenance:"
 _MEMORIES = "urn:memento:graph:"
 _MANY = 500_000  # more quads are written as new files, which needs no memory
@@ -129,7 +135,8 @@ class StagingStore:
         """
         Drop quads for which the real store has another value that takes precedence; return their number.
 
-        Known values of cases and look-ups take precedence: mean values, rewards and the states of steps change with use.
+        Known values of cases and look-ups take precedence: mean values, rewards and the states of steps change with use. So do
+        those of memories and links: how often they were used, and how strong they are by now.
         """
         gone, known = [], dict[tuple[str, str], bool]()
         for quad in self._quads():
@@ -147,6 +154,10 @@ class StagingStore:
         for predicate in map(ox.NamedNode, _STAYS):
             for quad in self._store.quads_for_pattern(None, predicate, None):
                 if _has_another(real, quad):
+                    gone.append(quad)
+        for predicate in map(ox.NamedNode, _USED):
+            for quad in self._store.quads_for_pattern(None, predicate, None):
+                if _graph_of(quad).startswith(_MEMORIES) and _has_another(real, quad):
                     gone.append(quad)
         for quad in gone:
             self._store.remove(quad)

@@ -22,9 +22,9 @@ from typing import cast
 from memento.consolidation.task import Task, make_task
 from memento.graph import mapping
 from memento.graph.store import Row
-from memento.intake.code import find_code_names
 from memento.iris import IRI, MEM, code_iri, mint, session_iri
 from memento.model import Change, CodeEntity, CodeType, Document, Invalidation, Noted, NoteRow, Quad, Scope
+from memento.text.code_names import find_code_names, make_code_entity
 from memento.text.sentences import drop_controls
 
 GONE = "it is there no more"
@@ -170,14 +170,10 @@ def _find_named(
     found = {
         entity.iri: entity
         for kind, name in (*find_code_names(text, is_source=reading.form == "code"), *own)
-        if (entity := (files.get(name) if kind == "file" else None) or _make_entity(kind, name, scope)).iri
+        if (entity := (files.get(name) if kind == "file" else None) or make_code_entity(kind, name, scope.graph)).iri
         != itself.iri
     }
     return found.values()
-
-
-def _make_entity(kind: CodeType, name: str, scope: Scope) -> CodeEntity:
-    return CodeEntity(iri=code_iri(scope.graph, kind, name), name=name, type=kind)
 
 
 def finish_revision(
@@ -204,8 +200,8 @@ def finish_revision(
     for memory in fresh.values():
         adds += mapping.tag_quads(memory, reading.tags, graph)
     itself = file_entity(reading.name, reading.short, scope)
-    entities = [_make_entity(kind, name, scope) for kind, name in reading.defines]
-    packages = [_make_entity("package", name, scope) for name in reading.imports]
+    entities = [make_code_entity(kind, name, scope.graph) for kind, name in reading.defines]
+    packages = [make_code_entity("package", name, scope.graph) for name in reading.imports]
     after = replace(
         itself,
         defines=tuple(dict.fromkeys(one.iri for one in entities)),

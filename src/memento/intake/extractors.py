@@ -19,7 +19,8 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from hashlib import sha256
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,8 @@ from typing import Any
 from memento.errors import InputError
 from memento.intake.code import ENDINGS, MISSING, parse_code
 from memento.intake.importers import FRONT_FIELD, FRONT_MATTER
-from memento.intake.rows import split_paragraphs
+from memento.intake.redaction import Redaction
+from memento.intake.rows import LINE_CHARS, split_paragraphs
 from memento.model import CodeType
 
 PIECE_WORDS = 250
@@ -36,7 +38,12 @@ _PIECE_CHARS = 4_000
 _SECTION_WORDS = 60
 """The number of words from which a heading begins a new piece."""
 _OCR_S = 60.0
-_TABLE_ROWS = 20_000
+_TABLE_ROWS, _TABLE_COLUMNS = 20_000, 1_000
+MOST_PIECES = 20_000
+"""The most pieces of a document: some ten thousand pages."""
+_MARKS = 1_000
+_DEEP = re.compile(rf"(?:[>\[({{]\s?){{{_MARKS}}}")
+"""A line that opens more quotes or brackets than anybody writes: parsers take time that grows faster than their number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,12 +91,77 @@ def extract(data: bytes, path: Path, redact: Redact, media: str = "") -> Extract
         return _clean(_READERS[name](data, path), redact)
     if not name and data[:5] == b"%PDF-":
         return _clean(_read_pdf(data, path), redact)
-    text = redact(decode(data))
+    text = decode(data)
+    _raise_if_unbounded(text)
+    text = redact(text)
     if suffix in ENDINGS and media in ("", "text/plain"):
         return _read_code(text, path)
     if not name and media == "" and text[:200].lstrip().lower().startswith(("<!doctype html", "<html")):
         name = "html"
     return _TEXT_READERS.get(name, _read_prose)(text, path)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pieces:
+    """The pieces of a document, what it is, and how many secrets of each kind were taken out of it."""
+
+    form: str
+    title: str
+    pieces: tuple[str, ...]
+    is_code: bool = False
+    defines: tuple[tuple[CodeType, str], ...] = ()
+    imports: tuple[str, ...] = ()
+    remark: str = ""
+    secrets: Mapping[str, int] = field(default_factory=dict)
+
+
+def read_pieces(path: Path, digest: str, name: Path, redaction: Redaction, media: str = "") -> Pieces:
+    """
+    Read a file and split it into pieces, without its secrets. It runs in a process that may be ended at any time.
+
+    Args:
+        digest: the SHA-256 of its bytes.
+        name: the name that shows its format, if it is not that of the file.
+        media: as for `extract`.
+
+    Raises:
+        InputError: with the reason only.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"it cannot be read: {error.strerror}") from error
+    if sha256(data).hexdigest() != digest:
+        raise InputError("it was changed while it was read")
+    found = extract(data, name, lambda text: redaction.redact(text, "it"), media)
+    pieces = cut_pieces(found.blocks, is_apart=found.is_apart)
+    if len(pieces) > MOST_PIECES:
+        raise InputError(f"it has {len(pieces):,} pieces, and a document may have {MOST_PIECES:,}: cut it")
+    return Pieces(
+        form=found.form,
+        title=found.title,
+        pieces=tuple(pieces),
+        is_code=found.is_code,
+        defines=found.defines,
+        imports=found.imports,
+        remark=found.remark,
+        secrets=dict(redaction.found),
+    )
+
+
+def _raise_if_unbounded(text: str) -> None:
+    """Refuse a text with a line that would take too long to split."""
+    begin, number = 0, 1
+    while begin < len(text):
+        end = text.find("\n", begin)
+        end = len(text) if end < 0 else end
+        if end - begin > LINE_CHARS:
+            raise InputError(
+                f"line {number} has {end - begin:,} characters, and a line may have {LINE_CHARS:,}: break it"
+            )
+        if end - begin > _MARKS and _DEEP.match(text, begin):
+            raise InputError(f"line {number} is nested deeper than {_MARKS} levels")
+        begin, number = end + 1, number + 1
 
 
 def _clean(found: Extract, redact: Redact) -> Extract:
@@ -283,6 +355,8 @@ def _read_csv(text: str, path: Path) -> Extract:
         raise InputError("it has no rows below its header")
     if len(rows) > _TABLE_ROWS:
         raise InputError(f"it has more than {_TABLE_ROWS:,} rows: cut it")
+    if len(rows[0]) > _TABLE_COLUMNS:
+        raise InputError(f"it has more than {_TABLE_COLUMNS:,} columns: cut it")
     header, *rest = [[" ".join(one.split()) for one in row] for row in rows]
     return Extract(
         form="table",

@@ -24,23 +24,27 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
-from memento.text.noise import explain_noise
 from memento.errors import InputError
 from memento.intake.redaction import find_secrets, raise_if_secret_file, replace_secrets
-from memento.intake.rows import KINDS, Record, decode_text, parse_rows, read_file, split_records
+from memento.intake.rows import KINDS, Record, decode_text, read_file, sift_rows, split_records
 from memento.model import NoteRow
+from memento.text.noise import explain_noise
 from memento.text.sentences import sentences
 
 
 @dataclass(slots=True, kw_only=True)
 class Harvest:
-    """The result of reading: the rows in order, the numbers of files and conversations, and what was left out and why."""
+    """
+    The result of reading: the rows in order, the numbers of files and conversations, what was left out and why, and the rows that
+    could not be read, each named with its line.
+    """
 
     rows: list[NoteRow] = field(default_factory=list)
     files: int = 0
     conversations: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
     sources: Counter[str] = field(default_factory=Counter)
+    refused: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,17 +149,21 @@ def _read_one(path: Path, source: str | None, found: Harvest, all_turns: bool, *
     try:
         records = list(_split_json(text, path.name)) if is_json else []
     except InputError:
-        if is_alone or source:
+        if source:
             raise
-        found.skipped["it is no whole JSON"] += 1
-        return
+        if not is_alone:
+            found.skipped["it is no whole JSON"] += 1
+            return
+        records = []  # rows of our own: the good ones come in, the others are named
     document = _Document(path=path, records=records, text="" if is_json else text)
     is_table = KINDS.get(path.suffix.lower()) == "csv"
     chosen = source or (
         None if is_table else next((name for name, one in SOURCES.items() if one.is_of(document)), None)
     )
     if chosen is None and is_alone:
-        found.rows += parse_rows(data, path.name, KINDS.get(path.suffix.lower()))
+        sifted = sift_rows(data, path.name, KINDS.get(path.suffix.lower()))
+        found.rows += sifted.rows
+        found.refused += sifted.refused
     elif chosen is None and is_markdown:
         chosen = "obsidian"
     elif chosen is None:

@@ -1,6 +1,6 @@
 """
-Watch a folder and take in its files as they arrive: a file is read, then moved to `processed/`, or to `failed/` with the reason
-beside it.
+Watch a folder and take in its files as they arrive: a file is read, then moved to `processed/`, or to `failed/`; a
+file `.reason` beside it says what could not be read.
 
 *Guarantees:* files that are already there are taken in first. A file that is still being written is taken in only once its length
 and time have not changed for half a second. If the process died after it took a file in and before it moved it, the file is
@@ -12,7 +12,7 @@ recognised when it is taken in again.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from threading import Event
 
@@ -22,8 +22,8 @@ from memento.intake.code import MISSING
 DEBOUNCE_MS = 500
 PROCESSED, FAILED = "processed", "failed"
 
-Take = Callable[[Path], str]
-"""Takes a file in and returns a description of the result."""
+Take = Callable[[Path], tuple[str, Sequence[str]]]
+"""Takes a file in and returns a description of the result, and the rows of the file that could not be read."""
 
 
 def drain_inbox(folder: Path, take: Take) -> Iterator[tuple[Path, str, bool]]:
@@ -38,12 +38,14 @@ def drain_inbox(folder: Path, take: Take) -> Iterator[tuple[Path, str, bool]]:
         if not _stands_still(path):
             continue
         try:
-            said, is_well = take(path), True
+            (said, refused), is_well = take(path), True
         except InputError as error:
-            said, is_well = str(error), False
+            said, refused, is_well = str(error), (str(error),), False
         moved = _move(path, folder / (PROCESSED if is_well else FAILED))
-        if not is_well:
-            moved.with_name(f"{moved.name}.reason").write_text(f"{said}\n", encoding="utf-8")
+        if refused:
+            text = "".join(f"{one}\n" for one in refused)
+            moved.with_name(f"{moved.name}.reason").write_text(text, encoding="utf-8")
+            said = f"{said}; {len(refused):,} rows could not be read, see {moved.name}.reason" if is_well else said
         yield path, said, is_well
 
 

@@ -495,7 +495,7 @@ def replace_secrets(text: str, secrets: Iterable[Secret], form: str = "[REDACTED
 
 
 _SECRET_FILE = re.compile(
-    r"\.env(?:rc|\..*)?|.*\.env|credentials(?:\..*)?|.*credentials|.*\.(?:pem|key|p12|pfx|p8|jks|keystore|kdbx|ppk|asc|gpg|ovpn)"
+    r"\.env(?:rc|\.(?!(?:example|sample|template|dist)$).*)?|.*\.env|.*credentials.*|.*\.(?:pem|key|p12|pfx|p8|jks|keystore|kdbx|ppk|asc|gpg|ovpn)"
     r"|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?|\.(?:netrc|pgpass|npmrc|pypirc|htpasswd|git-credentials|dockercfg|my\.cnf|vault-token)"
     r"|(?:.*[_.-])?secrets?\.(?:ya?ml|json|toml|ini|env|txt)|shadow|wallet\.dat|_netrc|\.?kubeconfig",
     re.IGNORECASE,
@@ -542,7 +542,8 @@ class Redactor:
         Raises:
             SettingsError: a pattern is not valid.
         """
-        self._settings, self._file, self._lock = settings, counts, threading.Lock()
+        self.settings = settings
+        self._file, self._lock = counts, threading.Lock()
         given = json.loads(settings.patterns or "{}")
         self._custom = {
             re.sub(r"\W+", "_", kind).upper(): _compile(f"{kind} of [redaction.patterns]", text)
@@ -559,7 +560,7 @@ class Redactor:
     @property
     def is_on(self) -> bool:
         """Whether secrets are searched for."""
-        return self._settings.mode != "off"
+        return self.settings.mode != "off"
 
     def count_by_kind(self, scope: Scope) -> Mapping[str, int]:
         """Return the number of secrets of each kind that were found in a namespace since the folder was created."""
@@ -568,14 +569,14 @@ class Redactor:
 
     def find_secrets(self, text: str, *, entropy: bool = True) -> list[Secret]:
         """Find the secrets of a text, except those that the settings allow."""
-        found = find_secrets(text, entropy=entropy and self._settings.entropy, custom=self._custom)
+        found = find_secrets(text, entropy=entropy and self.settings.entropy, custom=self._custom)
         if found and self._allowed:
             found = [one for one in found if not self._allowed.fullmatch(text, one.begin, one.end)]
         return found
 
     def refuses(self, scope: Scope) -> bool:
         """Tell whether a namespace refuses texts with secrets."""
-        return self._settings.mode == "refuse" or scope.namespace in self._refusing
+        return self.settings.mode == "refuse" or scope.namespace in self._refusing
 
     def add(self, found: Mapping[str, int], scope: Scope) -> None:
         """Add to the counts, in the file too."""

@@ -6,7 +6,8 @@ Keys of an object: `content` or `text`; `at` or `timestamp`; `title`; `speaker`;
 `tags`, a list or words separated by commas; `container`; `priority`; `source`; `ttl_s`, seconds. Unknown keys are ignored. In CSV
 these are the columns; without a `content` column the last column is the content. In text and Markdown each paragraph is a note.
 
-*Guarantees:* all or nothing: the first unusable row raises an `InputError` that names file, line and field.
+*Guarantees:* an unusable row is named with its file, line and field, and keeps no other from coming in (`sift_rows`), or is an
+error (`parse_rows`).
 
 *But:* a time without an offset is returned without one; the service reads it in the user's time zone.
 """
@@ -14,10 +15,9 @@ these are the columns; without a `content` column the last column is the content
 from __future__ import annotations
 
 import csv
-import io
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
 from pathlib import Path
@@ -47,6 +47,10 @@ KINDS: Mapping[str, Kind] = {
     ".txt": "text",
 }
 """What a file contains, by its suffix; for any other file the first character decides."""
+
+
+LINE_CHARS = 4_000_000
+"""The longest line that is split, in characters: more than a novel, and less than would stop everything else for a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +153,14 @@ class Record:
         return next(((name, value) for name in names if (value := self.fields.get(name)) is not None), (names[0], None))
 
 
+@dataclass(frozen=True, slots=True)
+class Sifted:
+    """The usable rows of a text, in order, and for each other row a line that names its place and what is wrong with it."""
+
+    rows: tuple[NoteRow, ...]
+    refused: tuple[str, ...] = ()
+
+
 def read_rows(path: Path) -> list[NoteRow]:
     """
     Read the notes of a file, in order.
@@ -161,7 +173,7 @@ def read_rows(path: Path) -> list[NoteRow]:
 
 def parse_rows(data: bytes, name: str = "body", kind: Kind | None = None) -> list[NoteRow]:
     """
-    Parse the notes in the bytes of a file or a request, in order.
+    Parse the notes in the bytes of a file or a request, in order; the first unusable row is an error.
 
     Args:
         name: how errors call the input.
@@ -175,12 +187,43 @@ def parse_rows(data: bytes, name: str = "body", kind: Kind | None = None) -> lis
     >>> parse_rows(b'{"text": "Hi", "turn": 3}')[0].position
     3
     """
+    sifted = sift_rows(data, name, kind)
+    if sifted.refused:
+        raise InputError(sifted.refused[0])
+    return list(sifted.rows)
+
+
+def sift_rows(data: bytes, name: str = "body", kind: Kind | None = None) -> Sifted:
+    """
+    Parse the notes in the bytes of a file or a request as `parse_rows` does, but keep the usable rows and name the others.
+
+    Raises:
+        InputError: none is usable, or the text is not UTF-8; names the first place.
+
+    >>> sift_rows(b'{"text": "Hi"}\\n{"text": ""}').refused
+    ('body line 2: content or text is missing or empty',)
+    """
     text = decode_text(data, name)
-    if kind == "csv":
-        return [parse_note_row(record) for record in _split_csv(text, name)]
-    if (kind or ("json" if text.lstrip()[:1] in ("{", "[") else "text")) == "text":
-        return [NoteRow(content=paragraph) for paragraph in split_paragraphs(text)]
-    return [parse_note_row(record) for record in split_records(text, name)]
+    chosen = kind or ("json" if text.lstrip()[:1] in ("{", "[") else "text")
+    if chosen == "text":
+        return Sifted(tuple(NoteRow(content=paragraph) for paragraph in split_paragraphs(text)))
+    return sift_records(_split_csv(text, name) if chosen == "csv" else _split_leniently(text, name))
+
+
+def sift_records(records: Iterable[Record | InputError]) -> Sifted:
+    """Make rows of records; raises `InputError`, the first one, if no record is usable."""
+    rows: list[NoteRow] = []
+    refused: list[str] = []
+    for record in records:
+        try:
+            if isinstance(record, InputError):
+                raise record
+            rows.append(parse_note_row(record))
+        except InputError as error:
+            refused.append(str(error))
+    if refused and not rows:
+        raise InputError(refused[0])
+    return Sifted(tuple(rows), tuple(refused))
 
 
 def parse_note_row(record: Record) -> NoteRow:
@@ -220,31 +263,77 @@ def split_records(text: str, name: str) -> Iterator[Record]:
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             where = f"{name} line {number}"
-            yield _to_record(_parse_json(line, where), where)
+            yield _to_record(_parse_line(line, where), where)
 
 
-def _split_csv(text: str, name: str) -> Iterator[Record]:
+def _split_leniently(text: str, name: str) -> Iterator[Record | InputError]:
+    """Yield the objects of a JSON array or of JSON lines, and an error for each line or item that is none."""
+    if text.lstrip().startswith("["):
+        values = _parse_json(text, name)
+        assert isinstance(values, list)
+        for place, value in enumerate(values, 1):
+            yield _to_record_or_error(value, f"{name} item {place}")
+        return
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            where = f"{name} line {number}"
+            try:
+                yield _to_record(_parse_line(line, where), where)
+            except InputError as error:
+                yield error
+
+
+def _parse_line(line: str, where: str) -> object:
+    """Parse a line of JSON lines, which is short enough to be parsed in a moment."""
+    if len(line) > LINE_CHARS:
+        raise InputError(f"{where}: has {len(line):,} characters, and a line may have {LINE_CHARS:,}")
+    return _parse_json(line, where)
+
+
+def _to_record_or_error(value: object, where: str) -> Record | InputError:
+    try:
+        return _to_record(value, where)
+    except InputError as error:
+        return error
+
+
+def _split_csv(text: str, name: str) -> Iterator[Record | InputError]:
     """
-    Yield the rows of a CSV file below its header; blank rows are skipped.
+    Yield the rows of a CSV file below its header, and an error for each row that cannot be read; blank rows are skipped.
+
+    A quotation mark that is never closed would swallow every row behind it: reading goes on at the next line.
 
     >>> [record.fields for record in _split_csv("at,said\\n2024-01-08,I like tea.\\n", "a.csv")]
     [{'at': '2024-01-08', 'said': 'I like tea.', 'content': 'I like tea.'}]
+    >>> [str(one) if isinstance(one, InputError) else one.where for one in _split_csv('content\\n"open\\nshut\\n', "a.csv")]
+    ['a.csv line 2: not usable CSV: unexpected end of data', 'a.csv line 3']
     """
-    try:
-        reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
-        for row in reader:
-            fields: dict[str, object] = {
-                key.strip().lower(): _read_number(key.strip().lower(), value)
-                for key, value in row.items()
-                if key and value and value.strip()
-            }
-            last = (reader.fieldnames or [""])[-1].strip().lower()
-            if fields and not {"content", "text"} & fields.keys():
-                fields["content"] = fields.get(last, "")
-            if fields:
-                yield Record(f"{name} line {reader.line_num}", fields)
-    except csv.Error as error:
-        raise InputError(f"{name}: not usable CSV: {error}") from error
+    lines = text.splitlines(keepends=True)
+    header: list[str] = []
+    begin = 0
+    while begin < len(lines):
+        reader = csv.reader(lines[begin:], strict=True)
+        first = begin
+        try:
+            for cells in reader:
+                if not header:
+                    header = [cell.strip().lower() for cell in cells]
+                elif any(cell.strip() for cell in cells):
+                    yield _make_csv_record(header, cells, f"{name} line {first + 1}")
+                first = begin + reader.line_num
+            return
+        except csv.Error as error:
+            yield InputError(f"{name} line {first + 1}: not usable CSV: {error}")
+            begin = first + 1
+
+
+def _make_csv_record(header: list[str], cells: list[str], where: str) -> Record:
+    fields: dict[str, object] = {
+        name: _read_number(name, cell) for name, cell in zip(header, cells, strict=False) if name and cell.strip()
+    }
+    if not {"content", "text"} & set(header):  # a table of our own making has one; else the last column is the content
+        fields["content"] = fields.get(header[-1], "")
+    return Record(where, fields)
 
 
 def _read_number(column: str, text: str) -> object:
@@ -267,42 +356,78 @@ def split_paragraphs(text: str) -> list[str]:
     return [part.strip() for part in re.split(r"\n[^\S\n]*\n", text.replace("\r\n", "\n")) if part.strip()]
 
 
-def parse_leniently(text: str, form: Literal["json", "jsonl", "markdown", "text", "csv"]) -> tuple[list[str], int]:
+def sift_text(text: str, form: Literal["json", "jsonl", "markdown", "text", "csv"]) -> Sifted:
     """
-    Parse the texts in a model's output leniently, and count the parts that cannot be read; blank parts are skipped.
+    Parse the rows in a model's output: as `sift_rows`, but a JSON text alone is a row too, and Markdown is split at its headings.
 
-    Of an object, `content` or `text` is used, else all of it. Markdown is split at headings of the first two levels, text at blank
-    lines. Of a table row the column `content` is used, else the last one.
+    Raises:
+        InputError: none is usable.
 
-    >>> parse_leniently('{"content": "One."}\\n{"broken\\n"Two."', "jsonl")
-    (['One.', 'Two.'], 1)
-    >>> parse_leniently("# A\\nOne.\\n## B\\nTwo.", "markdown")
-    (['# A\\nOne.', '## B\\nTwo.'], 0)
-    >>> parse_leniently("at,said\\n2024-01-08,I like tea.", "csv")
-    (['I like tea.'], 0)
+    >>> [row.content for row in sift_text('{"content": "One."}\\n{"broken\\n"Two."', "jsonl").rows]
+    ['One.', 'Two.']
+    >>> [row.content for row in sift_text("# A\\nOne.\\n## B\\nTwo.", "markdown").rows]
+    ['# A\\nOne.', '## B\\nTwo.']
+    >>> sift_text('[{"content": "One.", "tags": ["a"]}]', "json").rows[0].tags
+    ('a',)
     """
-    texts: list[str] = []
-    bad = 0
-    if form == "csv":
-        texts = [str(record.fields.get("content") or record.fields.get("text")) for record in _split_csv(text, "it")]
-    elif form == "text":
-        texts = split_paragraphs(text)
-    elif form == "markdown":
-        texts = re.split(r"(?m)^(?=##? )", text)
-    else:
-        for part in [text] if form == "json" else text.split("\n"):
-            try:
-                value = json.loads(part) if part.strip() else []
-            except (ValueError, RecursionError):
-                bad += 1
-                continue
-            texts += [_pick_text(one) for one in (value if isinstance(value, list) else [value])]
-    return [one.strip() for one in texts if one.strip()], bad
+    match form:
+        case "csv":
+            return sift_records(_split_csv(text, "row at"))
+        case "text":
+            return Sifted(tuple(NoteRow(content=one) for one in split_paragraphs(text)))
+        case "markdown":
+            return Sifted(tuple(NoteRow(content=one) for one in split_headings(text)))
+        case "json" if not text.lstrip().startswith("["):
+            return sift_records([_make_record(_parse_or_none(text), "item 1")])
+        case "json":
+            values = _parse_json(text, "content")
+            assert isinstance(values, list)
+            return sift_records(_make_record(value, f"item {place}") for place, value in enumerate(values, 1))
+    return sift_records(
+        _make_record(_parse_or_none(line), f"line {number}")
+        for number, line in enumerate(text.split("\n"), 1)
+        if line.strip()
+    )
 
 
-def _pick_text(value: object) -> str:
-    found = value.get("content") or value.get("text") or value if isinstance(value, dict) else value
-    return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+def _parse_or_none(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _make_record(value: object, where: str) -> Record | InputError:
+    """Return the record of a JSON value: an object, or a text alone. An object without a content is its own content, as JSON."""
+    if isinstance(value, str):
+        return Record(where, {"content": value})
+    if isinstance(value, dict) and not {"content", "text"} & value.keys():
+        return Record(where, {"content": json.dumps(value, ensure_ascii=False)})
+    if isinstance(value, dict):
+        return Record(where, value)
+    return InputError(f"{where}: it is neither a JSON object with a content nor a JSON text")
+
+
+_FENCE = re.compile(r"[ ]{0,3}(```|~~~)")
+
+
+def split_headings(text: str) -> list[str]:
+    """
+    Split Markdown at its headings of the first two levels; a `#` inside a code fence is none.
+
+    >>> split_headings("# A\\n```\\n# no heading\\n```\\n## B")
+    ['# A\\n```\\n# no heading\\n```', '## B']
+    """
+    parts: list[list[str]] = [[]]
+    fence = ""
+    for line in text.splitlines(keepends=True):
+        mark = _FENCE.match(line)
+        if mark and (not fence or mark[1] == fence):
+            fence = "" if fence else mark[1]
+        if not fence and not mark and re.match(r"##? ", line):
+            parts.append([])
+        parts[-1].append(line)
+    return [whole for part in parts if (whole := "".join(part).strip())]
 
 
 def read_file(path: Path) -> bytes:

@@ -256,8 +256,8 @@ def write_cli() -> str:
         ),
         "",
         "Every command takes these options before or after its name: `--json` (print JSON), `--namespace NAME` (the namespace to",
-        "write to and search), `--home DIR` (the data folder) and `--help`. The exit code is 0 on success, 1 if the command failed",
-        "and 2 if it was used wrongly. The error is one line on stderr.",
+        "write to and search), `--home DIR` (the data folder) and `--help`. The exit code is 0 on success, 1 if the command",
+        "failed, 2 if it was used wrongly, and 3 if the disk is full. The error is one line on stderr.",
     ]
     for path, command in _commands_of(main):
         if isinstance(command, click.Group):

@@ -371,7 +371,7 @@ class Cors:
     open in a browser here, where programs need no token. `*` opens the endpoint to tools anywhere, but only with a user's token.
 
     *But:* a page that may read nothing can still send a simple request from a browser that does not set `Sec-Fetch-Site`, which
-    occupies a worker for a moment. Such a request changes nothing: a write needs a token or an origin of this machine (`access`).
+    occupies a worker for a moment. Such a request changes nothing: a write needs a token or the origin of this service (`access`).
     """
 
     def __init__(self, listed: str, methods: Collection[str], *, needs_token: bool = True) -> None:

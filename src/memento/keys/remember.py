@@ -17,7 +17,7 @@ or types.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import cast
@@ -55,6 +55,7 @@ from memento.search.spellings import fold_text
 from memento.search.subjects import OPENERS
 from memento.settings import ConsolidationSettings
 from memento.strength import Reinforcement, relate_alike
+from memento.text.code_names import list_named_code
 from memento.text.sentences import drop_controls
 
 _NEAR_KEYS = 8  # keys that a new one is compared with
@@ -322,7 +323,8 @@ def plan_memory(item: ToRemember, context: WriteContext) -> Outcome:
     vector = context.stores.embedder.embed(context.stores.embedder.windows(item.content))
     near = _find_alike(vector, context)
     given = {one.entry.iri for one in resolved}
-    old = _find_duplicate(item.content, near, context)
+    related = find_existing(item.related_to, context)
+    old = _find_duplicate(item.content, near, _list_beside(related, context), context)
     flagged = None if old is not None else _pick_contradicted(item.content, near, given, context)
     note = Note(iri=mint("note"), content=item.content, at=context.now)
     memory = Memory(
@@ -334,7 +336,7 @@ def plan_memory(item: ToRemember, context: WriteContext) -> Outcome:
         created_at=context.now,
         content_hash=content_hash(item.content),
         expires_at=None if item.ttl_s is None else context.now + timedelta(seconds=item.ttl_s),
-        related_to=tuple(find_existing(item.related_to, context)),
+        related_to=tuple(related),
     )
     graph = context.scope.graph
     change = _state_memory(memory, item.source, context.scope, note)
@@ -442,6 +444,11 @@ def _state_memory(memory: Memory, source: str, scope: Scope, note: Note) -> Chan
             attribute_note(note.iri, scope.user, graph),
             (note.iri, MEM.source, source, graph),
             *quads(memory, graph),
+            *(
+                quad
+                for code in list_named_code(memory.content, graph)
+                for quad in (*quads(code, graph), (memory.iri, MEM.refers, code.iri, graph))
+            ),
         )
     )
 
@@ -476,11 +483,21 @@ def _find_alike(vector: Vectors, context: WriteContext) -> list[tuple[int, float
     return list(zip(nodes.tolist(), cosines.tolist(), strict=True))
 
 
-def _find_duplicate(content: str, near: Sequence[tuple[int, float]], context: WriteContext) -> int | None:
-    """Return the memory that says nearly the same about the same things."""
+def _list_beside(related: Sequence[IRI], context: WriteContext) -> set[IRI]:
+    """Return some memories and what is linked to them, as the pieces of one text are: these stay however alike they are."""
+    rows = context.stores.graph.select("keys/beside", [context.scope.graph], memory=list(related)) if related else []
+    return {*related, *(cast(IRI, row["other"]) for row in rows if row["way"] == MEM.relatedTo)}
+
+
+def _find_duplicate(
+    content: str, near: Sequence[tuple[int, float]], beside: Collection[IRI], context: WriteContext
+) -> int | None:
+    """Return the memory that says nearly the same about the same things; none of `beside`."""
     for node, cosine in near:
         if cosine < context.limits.dedup:
             break
+        if context.stores.indexes.nodes.iri(node) in beside:
+            continue
         text = _read_text(node, context)
         if not any(differ(marks, text, content) for marks in _MARKS):
             return node

@@ -288,6 +288,7 @@ def _describe_memory(
         access_count=strength.access_count,
         keys=tuple(sorted(keys, key=lambda one: (-one.weight, one.memory_count, one.name))),
         note=memory.extracted_from,
+        source=_read_source(memory.extracted_from, shown.graph, traversal.graph),
         last_accessed_at=strength.last_accessed_at,
         invalid_at=memory.invalid_at,
         expires_at=memory.expires_at,
@@ -310,6 +311,11 @@ def _describe_key(
         memory_count=len(traversal.view.list_visible(entry)),
         is_traversed=is_traversed,
     )
+
+
+def _read_source(note: IRI, graph: IRI, store: Store) -> str | None:
+    rows = store.select("search/statements", [graph], node=note)
+    return next((str(row["value"]) for row in rows if row["predicate"] == MEM.source), None)
 
 
 def _find_successor(memory: Memory, traversal: Traversal) -> IRI | None:

@@ -92,6 +92,10 @@ class Operation(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_un
     ) = None
 
 
+Alone = Annotated[bool, Meta(description="true: only the namespace itself, without `main` and `__global__`")]
+"""Whether a read covers a namespace without what every namespace shares."""
+
+
 class Filtered(Operation[A], frozen=True, kw_only=True):
     """An operation over memories, with filters; a memory must match all filters that are given."""
 

@@ -412,6 +412,7 @@ class CreateToken(Operation["model.TokenShown"], frozen=True):
     Raises:
         Forbidden: the caller is not the owner on the machine of the memory: a token cannot create another.
         Conflict: there is a token of that name.
+        InputError: graphs for a token of all namespaces, or that can be none of its tenant.
     """
 
     route: ClassVar[str] = "POST /memory/tokens"
@@ -424,6 +425,13 @@ class CreateToken(Operation["model.TokenShown"], frozen=True):
     scope: Annotated[Literal["read", "write", "admin"], Meta(description="what the token allows")] = "read"
     namespaces: Annotated[Sequence[str], Meta(description="the namespaces where it is valid; default all")] = ()
     tenant: Annotated[str, Meta(min_length=1, max_length=200, description="whose memory it opens")] = "local"
+    graphs: Annotated[
+        Sequence[str],
+        Meta(
+            description="the free graphs that a token for some namespaces reads, by name; with `:write` behind a name, it writes "
+            "that graph too; a token for all namespaces reads all"
+        ),
+    ] = ()
 
 
 class RevokeToken(Operation["model.TokenShown"], frozen=True):

@@ -23,7 +23,8 @@ class Query(Operation["tuple[bytes, str]"], frozen=True):
     """
     Answer a read-only SPARQL query over the caller's graphs: return the serialised answer and its media type.
 
-    Without FROM, the default graph is the union of the namespace's graphs, the tenant's free graphs and what follows from them.
+    Without FROM, the default graph is the union of the namespace's graphs, the free graphs that the caller may read, and what
+    follows from them.
     GRAPH reads each of these, the tenant's provenance graph, and for an admin the audit graph. `SERVICE mem:search`,
     `SERVICE mem:asOf` and `mem:similarity` query the memory from inside the query: see docs/memory-in-sparql.md.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta
 
-from memento.operations.base import Filtered, Interface, Iri, Limit, Offset, Operation, Right, Share, Text
+from memento.operations.base import Alone, Filtered, Interface, Iri, Limit, Offset, Operation, Right, Share, Text
 
 if TYPE_CHECKING:
     from memento import model
@@ -228,3 +228,5 @@ class MemoryStats(Operation["model.MemoryStats"], frozen=True):
 
     route: ClassVar[str] = "GET /memory/stats"
     is_idempotent: ClassVar[bool] = True
+
+    alone: Alone = False

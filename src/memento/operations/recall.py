@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta
 
-from memento.operations.base import Filtered, Instant, Interface, Iri, Limit, Offset, Operation, Text
+from memento.operations.base import Alone, Filtered, Instant, Interface, Iri, Limit, Offset, Operation, Text
 
 if TYPE_CHECKING:
     from memento import model
@@ -149,6 +149,7 @@ class List(Filtered["tuple[model.Listed, ...]"], frozen=True):
     limit: Limit = 50
     offset: Offset = 0
     past: Annotated[bool, Meta(description="also memories that have ended or are forgotten")] = False
+    alone: Alone = False
 
 
 class Relations(Operation["tuple[model.Relation, ...]"], frozen=True):
@@ -183,6 +184,8 @@ class Tags(Operation["tuple[model.TagCount, ...]"], frozen=True):
         "mcp": "`memory_stats` counts them",
         "sexpr": "`stats` counts them",
     }
+
+    alone: Alone = False
 
 
 class Entities(Operation["tuple[model.RecalledEntity, ...]"], frozen=True):

@@ -176,6 +176,6 @@ class Ask(Operation["model.Replied"], frozen=True):
         "sexpr": "an expression finds memories by `recall`",
     }
 
-    question: Annotated[Text, Meta(description="what to answer")]
+    question: Annotated[Text, Meta(description="what to answer", extra={"aliases": ("query",)})]
     limit: Annotated[int, Meta(ge=1, le=100, description="most memories")] = 10
     answer: Annotated[bool, Meta(description="false: return only the memories and ask no model")] = True

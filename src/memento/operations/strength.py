@@ -140,6 +140,23 @@ class Archive(Operation["model.Archived"], frozen=True):
     dry_run: Annotated[bool, Meta(description="only list them; this also works on a read-only memory")] = False
 
 
+class ListFading(Operation["tuple[model.FadingMemory, ...]"], frozen=True):
+    """
+    List the memories that will be archived if nobody uses them, the next one first, with their energy now and the day.
+
+    Give a memory an importance of `living.keep_importance` or more (`mark`), and it is never archived.
+
+    Raises:
+        InputError: limit or offset out of range.
+    """
+
+    route: ClassVar[str] = "GET /memory/fading"
+    is_idempotent: ClassVar[bool] = True
+
+    limit: Limit = 50
+    offset: Offset = 0
+
+
 class ListArchived(Operation["tuple[model.Listed, ...]"], frozen=True):
     """
     List the archived memories of the namespace, the latest written first.

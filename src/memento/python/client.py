@@ -325,7 +325,7 @@ def _import_notes(operation: notes.ImportNotes, transport: Transport, progress: 
         try:
             answer = transport.send("POST", address, body, {"Content-Type": "application/jsonl"})
         except InputError as error:
-            raise type(error)(f"in the portion of rows {first + 1} to {first + len(portion)}: {error}") from error
+            raise type(error)(f"{_name_portion(first, portion)}: {error}") from error
         some = decode(Imported, answer.body)
         done = Imported(
             notes=done.notes + some.notes,
@@ -336,10 +336,15 @@ def _import_notes(operation: notes.ImportNotes, transport: Transport, progress: 
             verbatim=done.verbatim + some.verbatim,
             known=done.known + some.known,
             redacted=Counter(done.redacted) + Counter(some.redacted),
+            refused=(*done.refused, *(f"{_name_portion(first, portion)}: {one}" for one in some.refused)),
         )
         if progress:
             progress(first + len(portion), len(rows))
     return done
+
+
+def _name_portion(first: int, portion: Sequence[object]) -> str:
+    return f"in the portion of rows {first + 1} to {first + len(portion)}"
 
 
 DOCUMENTS = 25

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -165,6 +165,7 @@ class Memory(ABC):
     activate = Method(strengths.Activate)
     decay = Method(strengths.Decay)
     archive = Method(strengths.Archive)
+    list_fading = Method(strengths.ListFading)
     list_archived = Method(strengths.ListArchived)
     unarchive = Method(strengths.Unarchive)
 
@@ -241,8 +242,8 @@ class Memory(ABC):
         """
         from memento.intake.importers import harvest
 
-        rows = harvest(Path(path), source, all_turns=all_turns).rows
-        return self.import_notes(rows, **options)
+        found = harvest(Path(path), source, all_turns=all_turns)
+        return replace(self.import_notes(found.rows, **options), refused=tuple(found.refused))
 
     def ingest(
         self,

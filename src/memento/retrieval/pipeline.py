@@ -22,7 +22,7 @@ from memento.errors import EmbeddingError
 from memento.graph.inferences import Kin
 from memento.iris import IRI, MEM, tag_name
 from memento.model import Cut, Filter, Recalled, RecalledEntity, Recollection, Scope, Scored
-from memento.rank import rerank_factor
+from memento.rank import rerank_factor, usual_priority
 from memento.retrieval import explain, relevance, timely
 from memento.retrieval.anchor import anchor
 from memento.retrieval.distill import distill, find_twins, merge_overlaps, merge_twins
@@ -161,7 +161,8 @@ def weigh_by_factors(memories: Sequence[IRI], scope: Scope, now: datetime, store
             (note.first(MEM.source) if note else "") or EXPLICIT,
             [tag_name(IRI(str(tag))) for tag in one.statements.get(MEM.tagged, ())],
             int(one.first(MEM.accessCount) or 0),
-            (note.first(MEM.priority) if note else "") or "normal",
+            # A note does not store the usual priority of its source.
+            note.first(MEM.priority) or usual_priority(note.first(MEM.source)) if note else "normal",
         )
     return factors
 

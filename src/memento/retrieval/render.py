@@ -282,6 +282,7 @@ def as_list(recollection: Recollection) -> str:
         known = [f"{name} {_format_day(at)}" for name, at in (("since", one.valid_at), ("until", one.invalid_at)) if at]
         known += [f"{one.count} memories say so"] if one.count > 1 else []
         known += [f"replaced “{_join_lines(old.content)}” ({old.reason})" for old in one.invalidates]
+        known += [f"contradicted by “{_join_lines(other.content)}”" for other in one.contradicts]
         content = date_days(one.content, one.note.at) if one.note else one.content
         lines.append(f"- {_indent(content)} ({'; '.join(known) or 'undated'}) {one.iri}")
         if one.note and _render_note(one.note, recollection.memories):
@@ -318,6 +319,8 @@ def _list_details(one: Recalled) -> Iterator[str]:
         yield f"Led by: {', '.join(dict.fromkeys(' '.join(step.name.split()) for step in one.path))}"
     for old in one.invalidates:
         yield from _list_replaced(old, "Invalidates")
+    for other in one.contradicts:
+        yield f"Contradicted by: {other.content}"
     if one.note:
         told = ", ".join(filter(None, (_format_day(one.note.at), one.note.place)))
         yield f"Extracted from: {told} “{' '.join(one.note.content.split())}”"
@@ -350,6 +353,7 @@ def _render_memory(one: Recalled, numbers: dict[str, str]) -> list[str]:
     inside = [_render_content(date_days(one.content, one.note.at) if one.note else one.content)]
     inside += _wrap("about", [f"<entity>{_escape(name)}</entity>" for name in one.about])
     inside += _render_replaced(one.invalidates)
+    inside += [line for other in one.contradicts for line in _wrap("contradicted_by", [_render_content(other.content)])]
     if one.note:
         inside.append(f'<extracted_from note_id="{numbers[one.note.iri]}"/>')
     dated = {"valid_since": _format_day(one.valid_at), "valid_until": _format_day(one.invalid_at)}

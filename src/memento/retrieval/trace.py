@@ -19,7 +19,7 @@ import numpy as np
 from memento.backends import Backends
 from memento.graph.store import Row, Store
 from memento.iris import IRI, MEM, graph_iri
-from memento.model import Ended, NoteRef, Recalled, RecalledEntity, Retired, Scope, Scored
+from memento.model import Contradiction, Ended, NoteRef, Recalled, RecalledEntity, Retired, Scope, Scored
 from memento.search.indexes import Indexes
 from memento.search.nodes import Record
 from memento.search.postings import Ids, Postings, tokens
@@ -40,6 +40,7 @@ class _Parts:
     note: Row | None = None
     merged: list[Row] = field(default_factory=list)
     replaced: list[Row] = field(default_factory=list)
+    against: list[Row] = field(default_factory=list)
 
 
 def trace(
@@ -156,6 +157,9 @@ def _sort_in(parts: _Parts, row: Row, believed_at: datetime | None) -> None:
             parts.note = row
         case "merged":
             parts.merged.append(row)
+        case "against":
+            if believed_at is None:  # it is what contradicts the memory now
+                parts.against.append(row)
         case _ if believed_at is None or cast(datetime, row["at"]) <= believed_at:
             parts.replaced.append(row)
 
@@ -197,6 +201,14 @@ def _build_memory(
         notes=tuple(map(_to_note, [*([note] if note else []), *parts.merged])) if merged else (),
         merged=tuple(merged),
         ended=ended,
+        contradicts=tuple(
+            Contradiction(
+                iri=cast(IRI, row["node"]),
+                content=_join_lines(str(row["content"])),
+                confidence=cast(float, row.get("confidence", 1.0)),
+            )
+            for row in parts.against
+        ),
     )
 
 

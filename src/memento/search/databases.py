@@ -55,6 +55,9 @@ _LATE = 64  # commits after which LanceDB must be settled: each leaves a fragmen
 _INDEXED = 50_000  # number of rows from which on vectors get an index
 _PROBED = 40  # partitions of some 8,000 vectors that LanceDB looks into, which is all of them up to 300,000 rows
 _BREADTH = 1500  # efSearch of Milvus
+_KEEPALIVE = {"grpc.keepalive_time_ms": 300_000, "grpc.keepalive_timeout_ms": 60_000}
+"""How often a connection to Milvus is probed. The client's own 10 s are refused by `milvus-lite server` during a long request, and
+its 5 s for the answer are too few for a server that is busy; either ends the connection and the request."""
 _RETRY_S = 30.0
 _OBJECT_STORES = ("s3://", "gs://", "az://")
 _ROWS = 100_000  # row ids for which a process caches the IRI
@@ -450,7 +453,7 @@ class Milvus:
         self._refused = MilvusException
         self._caught = (MilvusException, grpc.RpcError, ValueError, OSError, TimeoutError)
         with self._failing():
-            self._client: Any = MilvusClient(uri, token=token or "")
+            self._client: Any = MilvusClient(uri, token=token or "", grpc_options=_KEEPALIVE)
             self._is_lite = str(self._client.get_server_version()).startswith("milvus_lite")
             self._open(replaces)
         self._unsettled = 0  # rows put since the last settle

@@ -606,7 +606,7 @@ def embedder_of(settings: EmbeddingSettings, cache_folder: Path | None) -> Cache
     Return the embedder that the settings name, behind its cache; nothing is loaded or opened before it is needed.
 
     Args:
-        cache_folder: holds the vectors, if the settings cache them on disk, and the model as exported for onnxruntime.
+        cache_folder: holds the vectors, if the settings cache them on disk.
 
     >>> embedder_of(EmbeddingSettings(model="trigram"), None).embed(["tea"]).shape
     (1, 256)
@@ -620,4 +620,4 @@ def embedder_of(settings: EmbeddingSettings, cache_folder: Path | None) -> Cache
     if settings.model != "minilm":
         place = Path(settings.model).expanduser()
         return Cached(FolderModel(place, settings.threads, settings.batch), folder, settings)
-    return Cached(MiniLm(settings.threads, settings.batch, settings.runtime, cache_folder), folder, settings)
+    return Cached(MiniLm(settings.threads, settings.batch, settings.runtime), folder, settings)

@@ -1,30 +1,25 @@
 """
 all-MiniLM-L6-v2 on the CPU: texts in, rows of one length out, by either of two libraries.
 
-    {folder}/{fingerprint}-v1-{first 16 digits of its SHA-256}.onnx
+*Flow:* `MiniLm` → `OnnxPass`, which describes the model's six layers to onnxruntime straight from the published weights, or
+`TorchPass`. onnxruntime starts in half a second and takes half the time of torch, which loads in 3 to 8 s.
 
-*Flow:* `MiniLm` → `OnnxPass`, which runs the file above (`export_model` writes it once, in another process, so that the embedding
-process never loads torch), or `TorchPass`. onnxruntime starts in 0.3 s and takes half the time of torch, which loads in 3 to 8 s.
-
-*Guarantees:* it works offline. The weights are the published ones: each file is checked before use, and on a mismatch nothing is
-embedded. Both libraries give the same vectors, so they share a fingerprint. An exported file without the digest in its name is
-exported again; the file is put in place atomically, so that several processes may find it missing at the same time. Every error of
-a library becomes one of ours.
+*Guarantees:* it works offline, and writes no file. The weights are the published ones: each file is checked before use, and on a
+mismatch nothing is embedded. Both libraries give the same vectors, so they share a fingerprint. Every error of a library becomes
+one of ours.
 
 *But:* the model reads at most 256 word pieces; a longer text is embedded as the windows that `windows` returns. Torch shares a part
 of its thread setting across the whole process.
 
-*Source:* https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0).
+*Source:* https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0); Devlin et al. 2019, https://arxiv.org/abs/1810.04805.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import logging
 import os
-import subprocess
-import sys
-import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,7 +27,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -192,151 +187,209 @@ def _silence_transformers() -> Iterator[None]:
 
 _ONNX_REMEDY = f"run `{install_line()}`, or set MEMENTO_EMBEDDING_RUNTIME=torch"
 _TORCH_REMEDY = f"run `{install_line()}`, or set MEMENTO_EMBEDDING_MODEL=trigram"
-STEM = f"{FINGERPRINT}-v1"  # increase the number when `export_model` writes another graph
-_EXPORT = "import sys; from memento.search.minilm import export_model; export_model(sys.argv[1])"
-_STEPS = ("loading torch", "loading the model", "translating it", "checking it")
-_MARK = "memento-step "  # begins a line on which the exporting process reports the number of a step
-LONGEST_S = 600.0  # timeout of the export; it usually takes ten seconds, more on a busy machine
 
 
 class OnnxPass:
     """Forward passes by onnxruntime on the CPU; threads may share it."""
 
-    def __init__(self, threads: int, folder: Path) -> None:
+    def __init__(self, threads: int) -> None:
         """
-        Args:
-            folder: where the exported model is stored; created when missing.
-
         Raises:
-            MissingPart: a library is not installed.
-            EmbeddingError: the model could not be exported or loaded.
+            MissingPart: the model or a library is not installed, or the files are not the published ones.
+            EmbeddingError: the model could not be loaded.
         """
         with translate_errors(_ONNX_REMEDY):
-            import onnxruntime
-
-            options = onnxruntime.SessionOptions()
-            options.intra_op_num_threads = threads
-            options.inter_op_num_threads = 1
-            options.log_severity_level = 3
-            # Threads that spin while they wait slow down everything else on a small machine several times.
-            options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-            file = find_exported(folder) or _export_apart(folder)
-            self._session = onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
+            model = describe_model(read_weights(find_model_folder() / "model.safetensors"))
+            self._session = open_session(model, threads)
 
     def __call__(self, ids: Pieces, mask: Pieces) -> Vectors:
-        """Return (n, 384) unit rows of n texts padded to one length."""
+        """Return (n, 384) mean-pooled rows of n texts padded to one length."""
         rows: Vectors = self._session.run(["rows"], {"ids": ids, "mask": mask})[0]
         return rows
 
 
-def is_onnx_possible(folder: Path) -> bool:
-    """Return whether the needed packages are installed: onnxruntime, and those of the export unless the export is done."""
-    wanted = ["onnxruntime"] if any(folder.glob(f"{STEM}-*.onnx")) else ["onnxruntime", "onnx", "onnxscript"]
-    return all(find_spec(name) for name in wanted)
-
-
-def find_exported(folder: Path) -> Path | None:
-    """Return the exported file if it exists and is intact; remove a damaged one."""
-    for file in sorted(folder.glob(f"{STEM}-*.onnx")):
-        if file.stem == f"{STEM}-{digest_of(file)[:16]}":
-            return file
-        file.unlink(missing_ok=True)
-    return None
-
-
-def _export_apart(folder: Path) -> Path:
-    # checked here, because that process would report it less clearly
-    for name in ("onnx", "onnxscript", "torch", "sentence_transformers"):
-        if find_spec(name) is None:
-            remedy = (
-                _ONNX_REMEDY if name.startswith("onnx") else f"it is needed once, for the first start: {_TORCH_REMEDY}"
-            )
-            raise MissingPart(f"{name} is not installed: {remedy}")
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="export-", dir=folder) as beside:
-        file = Path(beside) / "model.onnx"
-        command = [sys.executable, "-c", _EXPORT, str(file)]
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        with (Path(beside) / "said").open("w+", errors="replace") as said:
-            code = _run_export(command, environment, said)
-            said.seek(0)
-            last = said.read().strip().rsplit("\n", 1)[-1]
-        if code or not file.is_file():
-            raise EmbeddingError(f"all-MiniLM-L6-v2 could not be exported: {last}; {_ONNX_REMEDY}")
-        _log_step(len(_STEPS) - 1)
-        whole = file.replace(folder / f"{STEM}-{digest_of(file)[:16]}.onnx")
-    logger.info("embedding.exported", extra={"file": str(whole)})
-    return whole
-
-
-def _run_export(command: Sequence[str], environment: Mapping[str, str], said: IO[str]) -> int:
-    """Run the export process, log its steps, and return its exit code, -9 when it timed out."""
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=said, env=environment, text=True, errors="replace"
-    ) as process:
-        stop = threading.Timer(LONGEST_S, process.kill)
-        stop.start()
-        try:
-            for line in process.stdout or ():
-                if line.startswith(_MARK):
-                    _log_step(int(line.removeprefix(_MARK)))
-            return process.wait()
-        finally:
-            stop.cancel()
-            process.kill()
-
-
-def _log_step(step: int) -> None:
-    logger.info("embedding.exporting", extra={"step": step + 1, "of": len(_STEPS), "does": _STEPS[step]})
-
-
-def _print_step(step: int) -> None:
-    print(f"\n{_MARK}{step}", flush=True)  # noqa: T201  # read by `_run_export`
-
-
-def export_model(file: str) -> None:
+def open_session(model: bytes | str, threads: int) -> Any:
     """
-    Write the model with its pooling and normalisation as one ONNX file.
+    Open a model, given as bytes or as the path of its file, in onnxruntime.
 
-    Raises whatever torch raises, and `ImportError` without `onnx` and `onnxscript`.
+    Raises whatever onnxruntime raises, and `ImportError` without it.
     """
-    warnings.simplefilter("ignore")  # the exporter reports on stdout and warns on stderr
-    _print_step(0)
-    import torch
+    # Before the import: else onnxruntime reports its use over the network, and keeps an id of this machine in the cache folder.
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+    import onnxruntime
 
-    _print_step(1)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    # Threads that spin while they wait slow down everything else on a small machine several times.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
-    class Fused(torch.nn.Module):
-        """(n, pieces) ids and mask to (n, 384) unit rows."""
 
-        def __init__(self, encoder: torch.nn.Module) -> None:
-            super().__init__()
-            self.encoder = encoder
+def read_weights(file: Path) -> Mapping[str, NDArray[np.float32]]:
+    """
+    Read the arrays of a safetensors file by name, after comparing it with the published digest.
 
-        def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-            states = self.encoder(
-                input_ids=ids, attention_mask=mask, token_type_ids=torch.zeros_like(ids)
-            ).last_hidden_state
-            shares = mask.unsqueeze(-1).to(states.dtype)
-            pooled = (states * shares).sum(1) / shares.sum(1).clamp(min=1e-9)
-            return torch.nn.functional.normalize(pooled, dim=1)
+    Raises:
+        MissingPart: the file cannot be read, or differs.
 
-    encoder = load_torch_model()[0].model
-    assert isinstance(encoder, torch.nn.Module)
-    _print_step(2)
-    # Two texts of eight pieces: the exporter would treat a dimension of 1 in the sample as a constant.
-    sample = torch.ones((2, 8), dtype=torch.long)
-    axes = {0: torch.export.Dim("texts", max=65_536), 1: torch.export.Dim("pieces", max=512)}
-    torch.onnx.export(
-        Fused(encoder).eval(),
-        (sample, torch.ones_like(sample)),
-        file,
-        dynamo=True,
-        external_data=False,  # one file can be put in place atomically, two cannot
-        input_names=["ids", "mask"],
-        output_names=["rows"],
-        dynamic_shapes={"ids": axes, "mask": axes},
-    )
+    Source: https://huggingface.co/docs/safetensors, the length of the header, the header in JSON, the arrays.
+    """
+    check_digest(file)
+    data = file.read_bytes()
+    begin = 8 + int.from_bytes(data[:8], "little")
+    weights: dict[str, NDArray[np.float32]] = {}
+    for name, about in json.loads(data[8:begin]).items():
+        if name != "__metadata__" and about["dtype"] == "F32":
+            first, last = about["data_offsets"]
+            rows = np.frombuffer(data, np.float32, (last - first) // 4, begin + first)
+            weights[name] = rows.reshape(about["shape"])
+    return weights
+
+
+LAYERS, HEADS = 6, 12
+
+
+def describe_model(weights: Mapping[str, NDArray[np.float32]]) -> bytes:
+    """
+    Describe the encoder with mean pooling as an ONNX model: `ids` and `mask` (texts, pieces) to `rows` (texts, 384).
+
+    *Because:* exporting it from torch takes torch, two more packages and ten seconds, for a graph that runs a sixth slower.
+    """
+    graph = OnnxGraph()
+    op, constant = graph.op, graph.constant
+
+    def transform(x: str, name: str) -> str:
+        product = op("MatMul", x, constant(f"{name}.w", weights[f"{name}.weight"].T))
+        return op("Add", product, constant(f"{name}.b", weights[f"{name}.bias"]))
+
+    def normalise(x: str, name: str) -> str:
+        scale, shift = constant(f"{name}.w", weights[f"{name}.weight"]), constant(f"{name}.b", weights[f"{name}.bias"])
+        return op("LayerNormalization", x, scale, shift, axis=-1, epsilon=1e-12)
+
+    def numbers(name: str, *values: int) -> str:
+        return constant(name, np.array(values, dtype=np.int64))
+
+    def number(name: str, value: float) -> str:
+        return constant(name, np.array(value, dtype=np.float32))
+
+    kind = weights["embeddings.token_type_embeddings.weight"][0]  # one text has one kind of pieces
+    places = constant("places", weights["embeddings.position_embeddings.weight"] + kind)
+    length = op("Slice", op("Shape", "ids"), numbers("one", 1), numbers("two", 2))
+    words = op("Gather", constant("words", weights["embeddings.word_embeddings.weight"]), "ids")
+    x = normalise(op("Add", words, op("Slice", places, numbers("zero", 0), length)), "embeddings.LayerNorm")
+
+    present, unity = op("Cast", "mask", to=_FLOAT), number("unity", 1.0)
+    absent = op("Sub", unity, op("Unsqueeze", present, numbers("heads-and-queries", 1, 2)))
+    hidden = op("Mul", absent, number("never", -1e9))
+    apart, together = numbers("apart", 0, 0, HEADS, DIMENSIONS // HEADS), numbers("together", 0, 0, DIMENSIONS)
+    scale = number("scale", (DIMENSIONS // HEADS) ** -0.5)
+    root, half = number("root", 2**0.5), number("half", 0.5)
+    for layer in range(LAYERS):
+        at = f"encoder.layer.{layer}"
+        query, key, value = (
+            op("Transpose", op("Reshape", transform(x, f"{at}.attention.self.{name}"), apart), perm=perm)
+            for name, perm in (("query", (0, 2, 1, 3)), ("key", (0, 2, 3, 1)), ("value", (0, 2, 1, 3)))
+        )
+        shares = op("Softmax", op("Add", op("Mul", op("MatMul", query, key), scale), hidden), axis=-1)
+        seen = op("Reshape", op("Transpose", op("MatMul", shares, value), perm=(0, 2, 1, 3)), together)
+        x = normalise(op("Add", transform(seen, f"{at}.attention.output.dense"), x), f"{at}.attention.output.LayerNorm")
+        wide = transform(x, f"{at}.intermediate.dense")
+        wide = op("Mul", op("Mul", wide, op("Add", op("Erf", op("Div", wide, root)), unity)), half)  # GELU
+        x = normalise(op("Add", transform(wide, f"{at}.output.dense"), x), f"{at}.output.LayerNorm")
+    share, pieces = op("Unsqueeze", present, numbers("width", 2)), numbers("pieces", 1)
+    total = op("ReduceSum", op("Mul", x, share), pieces, keepdims=0)
+    op("Div", total, op("ReduceSum", share, pieces, keepdims=0), result="rows")
+    return graph.encode()
+
+
+_FLOAT, _INT64 = 1, 7  # element types of ONNX
+_TYPES = {np.dtype(np.float32): _FLOAT, np.dtype(np.int64): _INT64}
+
+Chunks = list[bytes]
+"""The parts of an encoded message, joined once at the end: the weights alone have 90 MB."""
+
+
+class OnnxGraph:
+    """
+    An ONNX graph that is put together operation by operation, and encoded as protocol buffers.
+
+    Source: https://github.com/onnx/onnx/blob/main/onnx/onnx.proto, opset 17.
+    """
+
+    def __init__(self) -> None:
+        self._nodes: list[Chunks] = []
+        self._constants: dict[str, Chunks] = {}
+
+    def constant(self, name: str, array: NDArray[np.float32] | NDArray[np.int64]) -> str:
+        """Add an array, and return its name."""
+        shape = [_field(1, size) for size in array.shape]
+        data = np.ascontiguousarray(array).tobytes()
+        self._constants[name] = [*shape, _field(2, _TYPES[array.dtype]), _field(8, name), *_message(9, [data])]
+        return name
+
+    def op(self, kind: str, *inputs: str, result: str = "", **options: int | float | tuple[int, ...]) -> str:
+        """Add an operation on named values, and return the name of its result."""
+        result = result or f"v{len(self._nodes)}"
+        node = [*(_field(1, name) for name in inputs), _field(2, result), _field(4, kind)]
+        for name, value in options.items():
+            match value:
+                case int():
+                    said = [_field(3, value), _field(20, 2)]
+                case float():
+                    said = [_field(2, value), _field(20, 1)]
+                case _:
+                    said = [*(_field(8, one) for one in value), _field(20, 7)]
+            node += _message(5, [_field(1, name), *said])
+        self._nodes.append(node)
+        return result
+
+    def encode(self) -> bytes:
+        """Encode the model: from `ids` and `mask` to `rows`."""
+        graph = [chunk for node in self._nodes for chunk in _message(1, node)]
+        graph.append(_field(2, "all-MiniLM-L6-v2"))
+        graph += [chunk for constant in self._constants.values() for chunk in _message(5, constant)]
+        for name in ("ids", "mask"):
+            graph += _message(11, _describe_value(name, _INT64, ("texts", "pieces")))
+        graph += _message(12, _describe_value("rows", _FLOAT, ("texts", DIMENSIONS)))
+        opset = [_field(1, ""), _field(2, 17)]
+        return b"".join([_field(1, 8), *_message(7, graph), *_message(8, opset)])
+
+
+def _describe_value(name: str, kind: int, shape: tuple[int | str, ...]) -> Chunks:
+    sizes = [chunk for size in shape for chunk in _message(1, [_field(2 if isinstance(size, str) else 1, size)])]
+    return [_field(1, name), *_message(2, _message(1, [_field(1, kind), *_message(2, sizes)]))]
+
+
+def _message(number: int, chunks: Chunks) -> Chunks:
+    """Return the parts of a field that holds a message or bytes."""
+    return [_number(number << 3 | 2) + _number(sum(map(len, chunks))), *chunks]
+
+
+def _field(number: int, value: int | float | str) -> bytes:
+    """Encode a field of one number or text."""
+    match value:
+        case int():
+            return _number(number << 3) + _number(value & 0xFFFFFFFFFFFFFFFF)
+        case float():
+            return _number(number << 3 | 5) + np.float32(value).tobytes()
+        case _:
+            return b"".join(_message(number, [value.encode()]))
+
+
+def _number(value: int) -> bytes:
+    """
+    Encode a number, seven bits a byte.
+
+    >>> _number(1), _number(300)
+    (b'\\x01', b'\\xac\\x02')
+    """
+    encoded = bytearray()
+    while value > 127:
+        encoded.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*encoded, value])
 
 
 # word pieces that neighbouring windows share: a word cut off by one is whole in the next, unless it is longer than this
@@ -356,16 +409,15 @@ class MiniLm:
     fingerprint: str = FINGERPRINT
     dimensions: int = DIMENSIONS
 
-    def __init__(self, threads: int = 1, batch: int = 16, runtime: str = "auto", folder: Path | None = None) -> None:
+    def __init__(self, threads: int = 1, batch: int = 16, runtime: str = "auto") -> None:
         """
         Args:
             threads: for one forward pass; on a busy machine two are many times slower than one.
             batch: texts in one forward pass.
             runtime: `torch`, `onnx`, or `auto`: onnxruntime when it is installed.
-            folder: where the model is stored for onnxruntime; without a folder `auto` means torch.
         """
         self._threads, self._batch = threads, batch
-        self._wanted, self._folder = runtime, folder
+        self._wanted = runtime
         self._loading = threading.Lock()
         self._tokenizer: Tokenizer | None = None
         self._forward: Forward | None = None
@@ -378,7 +430,7 @@ class MiniLm:
         if self._forward is not None:
             return "torch" if isinstance(self._forward, TorchPass) else "onnx"
         if self._wanted == "auto":
-            return "onnx" if self._folder and is_onnx_possible(self._folder) else "torch"
+            return "onnx" if find_spec("onnxruntime") else "torch"
         return self._wanted
 
     def windows(self, text: str) -> list[str]:
@@ -464,10 +516,8 @@ class MiniLm:
         """Return the ONNX pass; None where the settings choose torch, or onnxruntime is not available."""
         if self.runtime == "torch":
             return None
-        if self._folder is None:
-            raise EmbeddingError("onnxruntime needs a folder to keep the model in")
         try:
-            return OnnxPass(self._threads, self._folder)
+            return OnnxPass(self._threads)
         except (EmbeddingError, MissingPart) as error:
             if self._wanted == "onnx":
                 raise

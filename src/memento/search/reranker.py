@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memento.errors import EmbeddingError, SettingsError
-from memento.search.minilm import translate_errors
+from memento.search.minilm import open_session, translate_errors
 from memento.settings import RerankSettings
 
 logger = logging.getLogger(__name__)
@@ -72,16 +72,12 @@ class CrossEncoder:
         return scores
 
     def _load_onnx(self, file: Path) -> Callable[[str, Sequence[str]], Any]:
-        import onnxruntime
         from tokenizers import Tokenizer
 
         tokenizer = Tokenizer.from_file(str(self.folder / _TOKENIZER))
         tokenizer.enable_truncation(_PIECES, strategy="only_second")
         tokenizer.enable_padding()
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 3
-        session = onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
+        session = open_session(str(file), threads=1)
         names = [one.name for one in session.get_inputs()]
 
         def score_pairs(question: str, texts: Sequence[str]) -> Any:

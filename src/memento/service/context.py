@@ -10,9 +10,10 @@ no interface can forget the check.
 
 from __future__ import annotations
 
+import os
 import re
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
@@ -59,7 +60,7 @@ from memento.iris import (
     branch_prefix,
     cases_iri,
     check_namespace,
-    data_iri,
+    data_name,
     graph_iri,
     namespace_of,
     provenance_iri,
@@ -86,7 +87,7 @@ from memento.sparql.prepare import VisibleGraphs
 from memento.strength import Reinforcement
 from memento.text.sentences import drop_controls
 from memento.time import instant, now
-from memento.worker import Worker
+from memento.worker import CALLER, Turns, Worker
 
 if TYPE_CHECKING:
     from memento.consolidation.models import Models
@@ -94,6 +95,10 @@ if TYPE_CHECKING:
 
 MAIN = "default"
 """The name of the store in the settings, beside those of `store.shards`."""
+
+
+_READERS = max(2, min(4, os.cpu_count() or 2))
+"""Notes that are read by rules at once; one place is for short ones."""
 
 
 class Service:
@@ -133,14 +138,18 @@ class Service:
         """Lock for importing, exporting or replacing a whole memory; acquired before all other locks."""
         self.editing = threading.Lock()
         """Lock for editing a file of the memory tool, from reading it to writing it."""
-        self.understanding = threading.Lock()
-        """Held while a note is being understood; acquired before `writing`, never after it."""
+        self.reading_notes = Turns("a process that reads notes", _READERS, reserved=1)
+        """The places for reading notes by rules, before anything is compared; acquired before all other locks."""
+        self.understanding = Turns("the turn to write")
+        """Held while a note is being compared and written; acquired before `writing`, never after it."""
         self.writing = stores.make_write_lock()
         """The write lock: of this process, and of all nodes where they share a store."""
         self.reading = self.writing.local if isinstance(self.writing, WriteLock) else self.writing
         """The local write lock, for reading what the writers of this process maintain; needs no write lease of a shared store."""
         self.writers = Writers(settings.limits.writers)
         self.watch = Watch(stores, settings, lambda: self.models.rest_s if self.models else 0.0)
+        self.closing = threading.Event()
+        """Set when the service is being closed: long work stops at its next step."""
         self.put_off: set[IRI] = set()
         """The notes that this process has postponed: a new process tries them at once, even if an earlier one postponed them."""
         self.reinforcement = Reinforcement(stores, self.writing)
@@ -377,6 +386,7 @@ class Context:
             with_main=self.access.sees("main"),
             with_global=self.access.sees(GLOBAL) and self.stores.indexes.knows(graph_iri(self.access.tenant, GLOBAL)),
             with_self=not self.access.namespaces,
+            free=self.access.readable_free_graphs,
         )
 
     def list_read_graphs(self, operation: Operation[Any]) -> Sequence[IRI]:
@@ -628,38 +638,49 @@ class Writers:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._count = 0
+        self._kept = most // 8
+        """Places for callers who have none."""
+        self._of_callers: Counter[str] = Counter()
         self._lock = threading.Lock()
         self._inside = threading.local()
 
+    @property
+    def running(self) -> int:
+        """How many changes run or wait."""
+        return self._of_callers.total()
+
     @contextmanager
-    def admit(self) -> Iterator[None]:
+    def admit(self, caller: str = "") -> Iterator[None]:
         """
         Let a change begin; a nested change in the same thread is part of it.
 
         Raises:
-            Overloaded: too many changes are in progress or waiting; nothing was done.
+            Overloaded: too many changes are in progress or waiting, or so many of this caller that others would find no place;
+                nothing was done.
         """
         if getattr(self._inside, "is_admitted", False):
             yield
             return
         with self._lock:
-            if self._count >= self._most:
+            count = self._of_callers.total()
+            if count >= self._most - (self._kept if self._of_callers[caller] else 0):
                 telemetry.increment("refused_total", what="writers")
                 raise Overloaded(
-                    f"{self._count} changes are running or queued, the most that limits.writers allows: ask again"
+                    f"{count} changes are running or queued, the most that limits.writers allows: ask again"
                 )
-            self._add(1)
+            self._add(caller, 1)
         self._inside.is_admitted = True
         try:
             yield
         finally:
             self._inside.is_admitted = False
             with self._lock:
-                self._add(-1)
+                self._add(caller, -1)
 
-    def _add(self, by: int) -> None:
-        self._count += by
+    def _add(self, caller: str, by: int) -> None:
+        self._of_callers[caller] += by
+        if not self._of_callers[caller]:
+            del self._of_callers[caller]
         telemetry.shift_level("writers", by)
 
 
@@ -715,7 +736,8 @@ class GraphNames:
 
 
 def _visible_graphs(scope: Scope, graphs: tuple[IRI, ...], access: Access, inferred: tuple[IRI, ...]) -> VisibleGraphs:
-    free = [graph for graph in graphs if graph.startswith(data_iri(scope.tenant, ""))]
+    named = access.readable_graphs
+    free = [graph for graph in graphs if (name := data_name(scope.tenant, graph)) and (named is None or name in named)]
     cases = cases_iri(scope.tenant, "")
     known = [graph for graph in graphs if graph.startswith(cases) and access.sees(namespace_of(graph))]
     default = (*scope.readable, *free, *inferred, *known)
@@ -771,7 +793,9 @@ def spell_out(operation: Operation[A], context: Context) -> Operation[A]:
             continue
         readable = context.scope(operation.namespace).readable
         is_end = _END.fullmatch(end) is not None
-        rows = context.stores.graph.select("retrieval/ending", readable, end=[end]) if is_end else ()
+        rows = (
+            context.stores.graph.select("retrieval/ending", readable, end=[str(end)]) if is_end else ()
+        )  # text, not an IRI
         found = [str(row["node"]) for row in rows]
         if len(found) > 1:
             raise InputError(f"{name}: {end} is the end of several IRIs: {', '.join(found)}")
@@ -798,7 +822,8 @@ def handle(operation: Operation[A], context: Context) -> A:
     check_fields(operation)
     # Captured entries only go to the journal, to be noted later, and wait for nothing.
     is_change = operation.right != "read" and not isinstance(operation, Capture)
-    with context.service.writers.admit() if is_change else nullcontext():
+    caller = context.access.caller
+    with _answering(caller), context.service.writers.admit(caller) if is_change else nullcontext():
         writes, stores = context.stores.own_writes, context.stores
         try:
             context, answer = _answer_where_it_is(operation, context)
@@ -813,6 +838,16 @@ def handle(operation: Operation[A], context: Context) -> A:
     if redacted and hasattr(answer, "remarks"):
         answer = replace(answer, remarks=(*answer.remarks, describe_counts(redacted)))
     return cast(A, replace(answer, redacted=redacted) if redacted and hasattr(answer, "redacted") else answer)
+
+
+@contextmanager
+def _answering(caller: str) -> Iterator[None]:
+    """Name the caller for the turns that this thread takes."""
+    before = CALLER.set(caller)
+    try:
+        yield
+    finally:
+        CALLER.reset(before)
 
 
 def _advise(error: StoreAway | Unanswered, *, is_read: bool, is_begun: bool) -> GraphError:

@@ -13,9 +13,8 @@ from pathlib import Path
 
 from memento.archive.backup import BackupSource, make_backup
 from memento.archive.encrypt import unlock_folder
-from memento.archive.upgrade import write_missing_edges
+from memento.archive.upgrade import remove_half_rivalries, write_missing_edges
 from memento.backends import open_backends
-from memento.text.parse import load_pipeline
 from memento.datadir import DataFolder, Owner
 from memento.errors import (
     BackendError,
@@ -43,6 +42,7 @@ from memento.service.handlers.intake import take_captured
 from memento.service.handlers.recall import peek
 from memento.service.handlers.sessions import render_page
 from memento.settings import EncryptionSettings, Settings, list_shards
+from memento.text.parse import load_pipeline
 from memento.time import now
 
 logger = logging.getLogger(__name__)
@@ -88,6 +88,8 @@ def open_service(
             raise SettingsError(
                 'store.shards is for stores behind endpoints: set store.kind = "sparql", or serve with --workers'
             )
+        for place in (datadir.backups, datadir.checkpoints):
+            backups.discard_unfinished(place)
         unlock_folder(datadir, settings.encryption)
         service = Service(
             datadir,
@@ -181,6 +183,8 @@ def _upgrade(service: Service, progress: Progress | None) -> None:
             progress(done, total)
         logger.warning("folder.upgraded", extra={"memories": done, "of": total})
 
+    if removed := remove_half_rivalries(service.stores.graph):
+        logger.warning("folder.half-rivalries", extra={"removed": removed})
     try:
         with service.stores.indexes.pool():
             write_missing_edges(service.stores.graph, service.stores.indexes, prepare, show)
@@ -220,6 +224,7 @@ def close_service(service: Service) -> None:
     if service is service.shards.main:
         for shard in service.shards.take_others():
             close_service(shard)
+    service.closing.set()
     service.consolidator.stop(_STOP_S)
     service.checkpointer.stop(_STOP_S)
     service.capturer.stop(_STOP_S)

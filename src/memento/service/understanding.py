@@ -16,19 +16,29 @@ from datetime import datetime, timedelta
 from memento import telemetry
 from memento.consolidation import pipeline, queue
 from memento.consolidation.agents import Agents, Extraction
-from memento.consolidation.task import Task, find_earlier_note, link_to_whole, load_user, place_in_session
+from memento.consolidation.task import (
+    Task,
+    find_earlier_note,
+    find_repetition,
+    link_to_whole,
+    load_user,
+    place_in_session,
+)
 from memento.consolidation.write import (
     Understanding,
     build_change,
     describe_understanding,
+    load_described,
     raise_if_invalid,
     refresh_retirable,
 )
-from memento.errors import BackendError, Moved, Overloaded, ShapeViolation
+from memento.errors import BackendError, GraphError, Moved, Overloaded, ShapeViolation
 from memento.model import Noted, Recollection, Scope
 from memento.retrieval import pipeline as retrieval
 from memento.retrieval.question import Query
 from memento.service.context import Service
+from memento.sparql.jobs import CLIENT, WaitingClient
+from memento.sparql.pool import ClientGone
 from memento.time import now
 
 logger = logging.getLogger(__name__)
@@ -43,6 +53,8 @@ _LOOK_S = 15.0
 """Seconds between two looks for notes that another node of a shared store left unfinished."""
 
 
+_SHORT_CHARS = 4_000
+"""The length up to which a note is short: it is read and written within some tens of milliseconds."""
 _COUNTED_S = 2.0
 """Seconds for which a count of the waiting notes stays valid."""
 
@@ -95,10 +107,33 @@ def preview_note(task: Task, service: Service) -> Noted:
     Raises:
         BackendError: the store, the embedder or a model failed.
     """
-    with service.understanding:
+    agents = service.new_agents()
+    extraction = _read_ahead(task, agents, service)
+    with service.understanding.take(is_short=_is_short(task)):
         if earlier := find_earlier_note(task.note, task.scope, service.stores):
             return earlier
-        return describe_understanding(pipeline.understand(task, _gather_resources(service.new_agents(), service)))
+        return describe_understanding(pipeline.understand(task, _gather_resources(agents, service), extraction))
+
+
+def _is_short(task: Task) -> bool:
+    return len(task.note.content) <= _SHORT_CHARS
+
+
+def _read_ahead(task: Task, agents: Agents, service: Service) -> Extraction | None:
+    """
+    Have rules read a note and embed its texts before its turn, so that others can write meanwhile; return what it names.
+
+    Return None for a note that is left to a model or is known, and for one that the rules cannot read.
+    """
+    if agents.kind != "rules" or find_repetition(task, service.stores):
+        return None
+    if task.run is None and find_earlier_note(task.note, task.scope, service.stores):
+        return None
+    user, is_new = load_user(task.scope, service.stores)
+    with service.reading_notes.take(is_short=_is_short(task)):
+        extraction, texts = pipeline.foresee(task, user, agents, user_is_new=is_new)
+        pipeline.warm_embeddings(texts, service.stores)
+    return extraction
 
 
 def _gather_resources(agents: Agents, service: Service, batch: pipeline.Batch | None = None) -> pipeline.Resources:
@@ -121,35 +156,56 @@ def take_batches(batches: Iterable[Sequence[Task]], scope: Scope, service: Servi
 
     While the notes of a batch are written, the next batch is parsed and embedded.
     """
-    is_left_to_a_model = service.new_agents().kind == "model"
+    is_left_to_a_model, client = service.new_agents().kind == "model", CLIENT.get()
     waiting = iter(batches)
     with ThreadPoolExecutor(1, thread_name_prefix="import") as ahead:
 
         def read_ahead() -> Future[list[_Foreseen]] | None:
             tasks = next(waiting, None)
-            return None if tasks is None else ahead.submit(_foresee, tasks, scope, service, is_left_to_a_model)
+            return None if tasks is None else ahead.submit(_foresee, tasks, scope, service, is_left_to_a_model, client)
 
         reading, batch = read_ahead(), pipeline.Batch()
         while reading is not None:
             foreseen = reading.result()
             reading, batch = read_ahead(), pipeline.Batch(resolutions=batch.resolutions)
-            yield [
-                take_note(task, service, wait=False)
-                if is_left_to_a_model and not task.keep
-                else consolidate(task, agents, service, extraction, batch if task.keep else None) or Noted(note=None)
-                for task, agents, extraction in foreseen
-            ]
+            noted: list[Noted] = []
+            for task, agents, extraction in foreseen:
+                _raise_if_over(service, client)
+                if is_left_to_a_model and not task.keep:
+                    noted.append(take_note(task, service, wait=False))
+                else:
+                    kept = batch if task.keep else None
+                    noted.append(consolidate(task, agents, service, extraction, kept) or Noted(note=None))
+            yield noted
 
 
-def _foresee(tasks: Sequence[Task], scope: Scope, service: Service, is_left_to_a_model: bool) -> list[_Foreseen]:
+def _raise_if_over(service: Service, client: WaitingClient | None) -> None:
+    """
+    Stop long work between two notes; what was noted stays, and the same call goes on there.
+
+    Raises:
+        ClientGone: nobody waits for the answer any more.
+        GraphError: the service is being closed.
+    """
+    if client is not None and client.has_left:
+        raise ClientGone("whoever asked has left")
+    if service.closing.is_set():
+        raise GraphError("the store is closed")
+
+
+def _foresee(
+    tasks: Sequence[Task], scope: Scope, service: Service, is_left_to_a_model: bool, client: WaitingClient | None
+) -> list[_Foreseen]:
     """Parse a batch with rules and embed it together, before any note is understood; notes left to a model are not parsed."""
     user, _ = load_user(scope, service.stores)
     found: list[_Foreseen] = []
     texts: list[str] = []
     for task in tasks:
+        _raise_if_over(service, client)
         rules, extraction = service.new_rules(), None
         if task.keep or not is_left_to_a_model:
-            extraction, of_task = pipeline.foresee(task, user, rules)
+            with service.reading_notes.take(is_short=_is_short(task)):
+                extraction, of_task = pipeline.foresee(task, user, rules)
             texts += of_task
         found.append((task, rules, extraction))
     pipeline.warm_embeddings(texts, service.stores)
@@ -185,7 +241,8 @@ def consolidate(
         BackendError: the store, the embedder or a model failed; nothing was written.
         ShapeViolation: the result violates a shape; nothing was written.
     """
-    with service.understanding, service.stores.indexes.pool():
+    extraction = extraction or (None if batch else _read_ahead(task, agents, service))
+    with service.understanding.take(is_short=_is_short(task)), service.stores.indexes.pool():
         if task.run is None and (earlier := find_earlier_note(task.note, task.scope, service.stores)):
             return earlier
         means = _gather_resources(agents, service, batch)
@@ -317,7 +374,7 @@ def _write(understood: Understanding, service: Service) -> Noted | None:
     if task.run is None and (earlier := find_earlier_note(task.note, task.scope, service.stores)):
         return earlier
     placed = replace(understood, task=place_in_session(link_to_whole(task, service.stores), service.stores))
-    written, noted = build_change(refresh_retirable(placed, service.stores))
+    written, noted = build_change(load_described(refresh_retirable(placed, service.stores), service.stores))
     if written.adds or written.removes:
         service.stores.commit(written, task.scope)
     return noted

@@ -2,15 +2,17 @@
 Evaluates forms: each list calls the verb at its head, after its inner lists.
 
 *Guarantees:* evaluation always ends. Only verbs of the table are called; every call costs fuel, and running out of fuel or nesting
-too deeply is an error. All forms are checked against the table before the first one runs.
+too deeply is an error. All forms are checked against the table before the first one runs: the verbs, the number and kinds of their
+values, and for values that stand in the text also their ranges, and that the memories exist that a changing text names.
 
-*But:* writing verbs write one by one: if a later one fails at run time, earlier writes stay.
+*But:* writing verbs write one by one: if a later one fails because of a computed value, earlier writes stay.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -40,11 +42,18 @@ _KINDS: Mapping[Kind, tuple[str, Callable[[Any], bool]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of a verb; required if it has no default."""
+    """
+    A parameter of a verb; required if it has no default.
+
+    `check` raises `InputError` for a value of the right kind that the verb does not take; `look_up` gets the evaluation too, and
+    raises `NotFound` for the name of a memory that does not exist.
+    """
 
     name: str
     kind: Kind
     default: Any = _REQUIRED
+    check: Callable[[Any], object] | None = None
+    look_up: Callable[[Any, Any], object] | None = None
 
     @property
     def is_required(self) -> bool:
@@ -66,6 +75,8 @@ class Verb:
     """Whether it takes any number of further values."""
     takes_forms: bool = False
     """Whether it gets its arguments unevaluated."""
+    brings_memories: bool = False
+    """Whether memories may exist after it that later forms can name."""
 
     @property
     def signature(self) -> str:
@@ -117,7 +128,15 @@ class Evaluation:
         )
 
     def evaluate_forms(self, forms: Sequence[Form]) -> list[Any]:
-        """Return the value of each of some checked forms, in order."""
+        """
+        Return the value of each of some checked forms, in order.
+
+        Raises:
+            NotFound: a form names a memory that does not exist, and some form would change the memory; nothing is evaluated.
+        """
+        if self.may_write(forms) and not any(map(self._brings_memories, forms)):
+            for form in forms:
+                self._look_up(form)
         return [self._evaluate(form) for form in forms]
 
     def _check(self, form: Form) -> None:
@@ -137,9 +156,31 @@ class Evaluation:
             return
         for parameter, one in zip(verb.parameters, given, strict=False):
             if not isinstance(one.value, tuple):
-                self._check_kind(self._evaluate_atom(one), parameter, verb, one)
+                value = self._evaluate_atom(one)
+                self._check_kind(value, parameter, verb, one)
+                if parameter.check and value is not None:
+                    with _placing_errors(form, verb):
+                        parameter.check(value)
         for one in given:
             self._check(one)
+
+    def _brings_memories(self, form: Form) -> bool:
+        """Tell whether a checked form calls a verb after which memories may exist that did not before."""
+        if not isinstance(form.value, tuple):
+            return False
+        verb = self._verb(form)
+        return verb.brings_memories or (not verb.takes_forms and any(map(self._brings_memories, form.value[1:])))
+
+    def _look_up(self, form: Form) -> None:
+        """Check that the memories exist that a checked form names."""
+        if not isinstance(form.value, tuple) or (verb := self._verb(form)).takes_forms:
+            return
+        for parameter, one in zip(verb.parameters, form.value[1:], strict=False):
+            if parameter.look_up and not isinstance(one.value, tuple):
+                with _placing_errors(form, verb):
+                    parameter.look_up(self, one.value)
+        for one in form.value[1:]:
+            self._look_up(one)
 
     def _verb(self, form: Form) -> Verb:
         items = form.value
@@ -171,20 +212,14 @@ class Evaluation:
         self.calls += 1
         self.depth += 1
         try:
-            if verb.takes_forms:
-                return verb.run(self, *form.value[1:])
-            values = [self._evaluate(one) for one in form.value[1:]]
-            for value, parameter, one in zip(values, verb.parameters, form.value[1:], strict=False):
-                self._check_kind(value, parameter, verb, one)
-            values += [parameter.default for parameter in verb.parameters[len(values) :]]
-            return verb.run(self, *values)
-        except MementoError as error:
-            if not getattr(error, "is_placed", False):
-                is_told = str(error).startswith("line ")  # of a form that the verb got unevaluated
-                place = "" if is_told else f"{form.position}: {verb.name}: "
-                error.args = (f"{place}{error}: {verb.signature}", *error.args[1:])
-                error.is_placed = True  # type: ignore[attr-defined]
-            raise
+            with _placing_errors(form, verb):
+                if verb.takes_forms:
+                    return verb.run(self, *form.value[1:])
+                values = [self._evaluate(one) for one in form.value[1:]]
+                for value, parameter, one in zip(values, verb.parameters, form.value[1:], strict=False):
+                    self._check_kind(value, parameter, verb, one)
+                values += [parameter.default for parameter in verb.parameters[len(values) :]]
+                return verb.run(self, *values)
         finally:
             self.depth -= 1
 
@@ -202,6 +237,20 @@ class Evaluation:
             return
         if not fits(value):
             raise InputError(f"{form.position}: {parameter.name} of {verb.name} is {wanted}: {verb.signature}")
+
+
+@contextmanager
+def _placing_errors(form: Form, verb: Verb) -> Iterator[None]:
+    """Add the place of a form and the signature of its verb to the errors that it raises."""
+    try:
+        yield
+    except MementoError as error:
+        if not getattr(error, "is_placed", False):
+            is_told = str(error).startswith("line ")  # of a form that the verb got unevaluated
+            place = "" if is_told else f"{form.position}: {verb.name}: "
+            error.args = (f"{place}{error}: {verb.signature}", *error.args[1:])
+            error.is_placed = True  # type: ignore[attr-defined]
+        raise
 
 
 def _spell_default(default: Any) -> str:

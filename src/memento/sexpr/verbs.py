@@ -16,6 +16,7 @@ from typing import IO, Any, Protocol, TypeVar, cast
 
 from memento.codec import plain
 from memento.errors import InputError, NotAcceptable, NotFound, TooLong
+from memento.iris import parse_iri
 from memento.model import Merged
 from memento.operations import Operation, care, expressions, graphs, keys
 from memento.operations import recall as recalls
@@ -71,6 +72,42 @@ def seconds(ttl: str) -> float:
 
 def _host(evaluation: Evaluation) -> Host:
     return cast(Host, evaluation.within)
+
+
+def _within(name: str, least: float, most: float) -> Callable[[float], None]:
+    """Return a check that a number is in a range."""
+
+    def check(value: float) -> None:
+        if not least <= value <= most:
+            raise InputError(f"{name} must be from {least} to {most}, not {value}")
+
+    return check
+
+
+def _filled(name: str) -> Callable[[str], None]:
+    """Return a check that a text is not blank."""
+
+    def check(value: str) -> None:
+        if not value.strip():
+            raise InputError(f"{name} must not be empty")
+
+    return check
+
+
+def _check_half_life(days: float) -> None:
+    if not 0 < days < 1e6:
+        raise InputError(f"the half-life must be a number of days above 0, not {days}")
+
+
+def _check_outcome(outcome: str) -> None:
+    if outcome not in ("success", "fail"):
+        raise InputError(f'outcome is "success" or "fail", not {outcome[:40]!r}')
+
+
+def _look_up_memory(of: Evaluation, iri: str) -> None:
+    """Raise `NotFound` if there is no such memory."""
+    host = _host(of)
+    host.call(strengths.Strength(iri, namespace=host.namespace))
 
 
 def remember(
@@ -133,8 +170,7 @@ def associate(of: Evaluation, source: str, target: str, relation: str, weight: f
 
 def feedback(of: Evaluation, iri: str, outcome: str) -> Any:
     """Return the memory's new numbers."""
-    if outcome not in ("success", "fail"):
-        raise InputError(f'outcome is "success" or "fail", not {outcome[:40]!r}')
+    _check_outcome(outcome)
     host = _host(of)
     after = host.call(strengths.Feedback(iri, outcome == "success", namespace=host.namespace))
     return {
@@ -192,6 +228,15 @@ def list_archived(of: Evaluation, limit: int) -> Any:
     return [{"id": one.iri, "content": one.content, "archived_at": one.archived_at} for one in listed]
 
 
+def list_fading(of: Evaluation, limit: int) -> Any:
+    """Return the memories that fade, the next to be archived first."""
+    host = _host(of)
+    listed = host.call(strengths.ListFading(limit=limit, namespace=host.namespace))
+    return [
+        {"id": one.iri, "content": one.content, "energy": one.energy, "archived_on": one.archived_on} for one in listed
+    ]
+
+
 def unarchive(of: Evaluation, iri: str) -> Any:
     """Return the memory and its energy."""
     host = _host(of)
@@ -201,7 +246,8 @@ def unarchive(of: Evaluation, iri: str) -> Any:
 def stats(of: Evaluation) -> Any:
     """Return statistics of the memory."""
     host = _host(of)
-    manifest = host.call(recalls.Manifest(namespace=host.namespace))
+    # The cached map may be older than the counts beside it, which would contradict it.
+    manifest = host.call(recalls.Manifest(namespace=host.namespace, fresh=True))
     counts = host.call(keys.MemoryStats(namespace=host.namespace))
     tags = sorted(counts.by_tag.items(), key=lambda one: (-one[1], one[0]))[:5]
     layout = manifest.layout
@@ -302,10 +348,20 @@ READING = (
         asks=(strengths.ListArchived,),
     ),
     Verb(
+        name="fading",
+        does="The memories that will be archived if nobody uses them, the next one first, with their energy and the day.",
+        parameters=(Parameter("limit", "whole", 50),),
+        run=list_fading,
+        asks=(strengths.ListFading,),
+    ),
+    Verb(
         name="recall",
         does="The memories whose text or tags have the query in them, and those tied to them, by activation, recency and "
         "importance. They count as used.",
-        parameters=(Parameter("query", "text"), Parameter("limit", "whole", 10)),
+        parameters=(
+            Parameter("query", "text", check=_filled("query")),
+            Parameter("limit", "whole", 10, _within("limit", 1, 100)),
+        ),
         run=recall_memories,
         asks=(expressions.RecallItems,),
     ),
@@ -314,7 +370,7 @@ READING = (
         does="The memories that answer a question, as `memento recall`; the mode `vector`, `keyword` or `hybrid` is one plain "
         "search. What follows it says which memories may come back: those with one of the tags, in the container, and so on.",
         parameters=(
-            Parameter("question", "text"),
+            Parameter("question", "text", check=_filled("question")),
             Parameter("limit", "whole", 10),
             Parameter("mode", "text", ""),
             Parameter("tags", "texts", None),
@@ -326,14 +382,17 @@ READING = (
     Verb(
         name="item",
         does="One memory with its numbers.",
-        parameters=(Parameter("id", "text"),),
+        parameters=(Parameter("id", "text", check=parse_iri, look_up=_look_up_memory),),
         run=item,
         asks=(expressions.GetItem, strengths.Strength),
     ),
     Verb(
         name="trace",
         does="The paths over associations that lead away from a memory; depth is 1 to 6.",
-        parameters=(Parameter("start", "text"), Parameter("depth", "whole", 2)),
+        parameters=(
+            Parameter("start", "text", check=parse_iri, look_up=_look_up_memory),
+            Parameter("depth", "whole", 2, _within("depth", 1, 6)),
+        ),
         run=trace,
         asks=(strengths.Trace,),
     ),
@@ -342,9 +401,9 @@ READING = (
         does="Spread activation from some memories; the twenty most active.",
         parameters=(
             Parameter("seeds", "texts"),
-            Parameter("steps", "whole", 3),
-            Parameter("decay", "number", 0.85),
-            Parameter("threshold", "number", 0.1),
+            Parameter("steps", "whole", 3, _within("steps", 1, 10)),
+            Parameter("decay", "number", 0.85, _within("decay", 0, 1)),
+            Parameter("threshold", "number", 0.1, _within("threshold", 0, 1)),
         ),
         run=activate,
         asks=(strengths.Activate,),
@@ -382,6 +441,7 @@ READING = (
         does="Evaluate a policy; it costs fuel as what it holds does.",
         parameters=(Parameter("name", "text"),),
         run=run,
+        brings_memories=True,
         asks=(expressions.Policies,),
     ),
 )
@@ -390,10 +450,10 @@ WRITING = (
         name="remember",
         does='Keep a text as a memory, in the third person; importance is 0..1, ttl as "30d".',
         parameters=(
-            Parameter("text", "text"),
+            Parameter("text", "text", check=_filled("content")),
             Parameter("type", "text", "fact"),
             Parameter("importance", "number", 0.5),
-            Parameter("ttl", "text", None),
+            Parameter("ttl", "text", None, seconds),
             Parameter("tags", "texts", None),
         ),
         run=remember,
@@ -404,10 +464,10 @@ WRITING = (
         name="associate",
         does="Let one memory lead to another; where it does already, the link grows by a tenth of the weight.",
         parameters=(
-            Parameter("from", "text"),
-            Parameter("to", "text"),
-            Parameter("relation", "text", "similar"),
-            Parameter("weight", "number", 0.5),
+            Parameter("from", "text", check=parse_iri, look_up=_look_up_memory),
+            Parameter("to", "text", check=parse_iri, look_up=_look_up_memory),
+            Parameter("relation", "text", "similar", _filled("relation")),
+            Parameter("weight", "number", 0.5, _within("weight", 0, 1)),
         ),
         run=associate,
         asks=(strengths.Associate,),
@@ -416,7 +476,10 @@ WRITING = (
     Verb(
         name="feedback",
         does='Say that a memory helped ("success") or misled ("fail"): its energy grows or shrinks by a tenth.',
-        parameters=(Parameter("id", "text"), Parameter("outcome", "text")),
+        parameters=(
+            Parameter("id", "text", check=parse_iri, look_up=_look_up_memory),
+            Parameter("outcome", "text", check=_check_outcome),
+        ),
         run=feedback,
         asks=(strengths.Feedback,),
         writes=True,
@@ -424,7 +487,7 @@ WRITING = (
     Verb(
         name="decay!",
         does="Let energies fade up to now, by half in `living.half_life` days (7); a second time at once changes nothing.",
-        parameters=(Parameter("half-life-days", "number", None),),
+        parameters=(Parameter("half-life-days", "number", None, _check_half_life),),
         run=decay,
         asks=(strengths.Decay,),
         writes=True,
@@ -450,6 +513,7 @@ WRITING = (
         does="Bring an archived memory back.",
         parameters=(Parameter("id", "text"),),
         run=unarchive,
+        brings_memories=True,
         asks=(strengths.Unarchive,),
         writes=True,
     ),
@@ -467,6 +531,7 @@ WRITING = (
         does="Take in what `snapshot` gave; a second time changes nothing.",
         parameters=(),
         run=load_dataset,
+        brings_memories=True,
         writes=True,
         takes_forms=True,
         takes_more=True,

@@ -25,7 +25,7 @@ from memento.graph.mapping import statements
 from memento.graph.shapes import Violation
 from memento.graph.store import Delta, Store, graph_of, select_quads, to_change
 from memento.graph.terms import to_value
-from memento.iris import IRI, MEM, TYPE, graph_iri, provenance_iri, self_iri
+from memento.iris import IRI, MEM, TYPE, graph_iri, provenance_iri, self_iri, shorten
 from memento.model import Change, Dataset, Quad, Scope, Value
 from memento.search.nodes import Record
 from memento.time import now
@@ -58,7 +58,8 @@ def judge_effect(delta: Delta, dataset: Dataset, parts: Backends, most: int) -> 
 
     Raises:
         ShapeViolation: the result does not conform; the report says how to fix it.
-        Forbidden: it describes the user, whose graph only notes write, or changes what was said (`graph/originals.py`).
+        Forbidden: it describes the user, whose graph only notes write, or changes what was said or is derived
+            (`graph/originals.py`).
         Conflict: a node would be described in two graphs.
         TooLong: it touches too many nodes.
         EmbeddingError: the added texts cannot be embedded.
@@ -74,6 +75,7 @@ def judge_effect(delta: Delta, dataset: Dataset, parts: Backends, most: int) -> 
         return Effect(delta=delta)
     _raise_if_too_many(touched, most)
     _raise_if_not_ours(touched, after)
+    _raise_if_derived(touched, after)
     readable = (*graphs, self_iri(dataset.tenant))
     whole = GraphsAfter(parts.graph, delta, readable)
     _raise_if_invalid(touched, whole, GraphsAfter(parts.graph, Delta(), readable))
@@ -134,6 +136,14 @@ def _raise_if_invalid(touched: Sequence[IRI], after: GraphsAfter, now: GraphsAft
         raise ShapeViolation(
             _summarise(faults), "\n".join(f"{one.target}: {_describe_violation(one)}" for one in faults)
         )
+
+
+def _raise_if_derived(touched: Sequence[IRI], after: GraphsAfter) -> None:
+    """Raise `Forbidden` if words of a memory, or what else Memento derives, would change; a node may be deleted whole."""
+    for iri in touched:
+        left = after.quads_about([iri])
+        if left and (found := originals.find_derived_change(after.quads_now([iri]), left)):
+            raise Forbidden(f"<{iri}> {shorten(found[0])} would change, which no update may: {found[1]}")
 
 
 def _raise_if_rewritten(touched: Sequence[IRI], after: GraphsAfter) -> None:

@@ -10,6 +10,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeVar
@@ -166,6 +167,40 @@ class Rewrite(Job):
         }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadDocument(Job):
+    """
+    A document for `intake.extractors.read_pieces`, whose result is the answer, in JSON.
+
+    `digest` is that of the bytes that were read before: a file that has changed since is refused. `redaction` are the settings of
+    redaction, `tenant` and `namespace` where the pieces go. It may take `seconds`.
+    """
+
+    media: str = "application/json"
+    is_data: bool = True
+    path: str
+    digest: str
+    name: str
+    type: str
+    redaction: Mapping[str, object]
+    tenant: str
+    namespace: str
+    seconds: float
+
+    def to_plain(self) -> dict[str, object]:
+        return {
+            "kind": "read document",
+            "media": self.media,
+            "path": self.path,
+            "digest": self.digest,
+            "name": self.name,
+            "type": self.type,
+            "redaction": dict(self.redaction),
+            "tenant": self.tenant,
+            "namespace": self.namespace,
+        }
+
+
 class WaitingClient:
     """A client that waits for an answer and may disconnect, and the socket on which the answer arrives."""
 
@@ -199,6 +234,10 @@ class WaitingClient:
                 self._socket = None
         if self.on_leave is not None:
             self.on_leave()
+
+
+CLIENT: ContextVar[WaitingClient | None] = ContextVar("client", default=None)
+"""The client whose request this thread answers, for long work that stops once nobody waits for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -295,14 +334,15 @@ class TrialOptions:
     How a trial treats terms and graphs.
 
     With `no_blanks`, IRIs replace new blank nodes. If a graph is emptied whose name begins with `listed`, its quads are returned
-    one by one; other graphs are only named. The names of free graphs begin with `free`. At most `most` quads may be removed and
-    added.
+    one by one; other graphs are only named. The names of free graphs begin with `free`; of these only `free_names` are read, all if
+    that is None. At most `most` quads may be removed and added.
     """
 
     base: str | None = None
     no_blanks: bool = False
     listed: str = ""
     free: str = ""
+    free_names: tuple[str, ...] | None = None
     most: int = 100_000
 
 

@@ -207,8 +207,10 @@ class _Trial:
             yield solution.__getitem__
 
     def _list_free_graphs(self, store: ox.Store) -> list[str]:
+        options = self._options
         names = (name.value for name in store.named_graphs() if isinstance(name, ox.NamedNode))
-        return [name for name in names if self._options.free and name.startswith(self._options.free)]
+        free = (name for name in names if options.free and name.startswith(options.free))
+        return [name for name in free if options.free_names is None or name in options.free_names]
 
     def parse_template(self, prologue: str, text: str) -> list[ox.Quad]:
         """Return the quads of a template, parsed by the engine."""

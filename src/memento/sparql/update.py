@@ -388,11 +388,14 @@ def plan_operations(
 
 def refuse_write(graph: str, dataset: Dataset) -> Forbidden:
     """Return the error for a graph that the caller may not write."""
-    own = data_iri(dataset.tenant or "", "NAME")
+    if dataset.free_writable is None:
+        own = f"a free one as <{data_iri(dataset.tenant or '', 'NAME')}>"
+    else:
+        own = "a free one that your token may write (`memento token create --graph NAME:write`)"
     return Forbidden(
-        f"the graph <{graph}> is not yours to write: name the graph of a namespace, or a free one as <{own}>"
+        f"the graph <{graph}> is not yours to write: name the graph of a namespace, or {own}"
         if graph
-        else f"the default graph is not yours to write: name a graph, as <{own}>"
+        else f"the default graph is not yours to write: name a graph, as {own}"
     )
 
 
@@ -702,7 +705,14 @@ class GraphStore:
     def _trial_options(self, request: WriteRequest, most: int) -> TrialOptions:
         plain = request.dataset.is_plain
         listed = "" if plain else MEMORIES
-        return TrialOptions(base=request.base, no_blanks=not plain, listed=listed, free=request.dataset.free, most=most)
+        return TrialOptions(
+            base=request.base,
+            no_blanks=not plain,
+            listed=listed,
+            free=request.dataset.free,
+            free_names=request.dataset.free_names,
+            most=most,
+        )
 
     def _save_document(self, document: SentDocument, path: Path, base: str | None) -> Document:
         with path.open("wb") as file:

@@ -26,7 +26,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from memento.errors import MementoError
+from memento.errors import DiskFull, MementoError
 from memento.sparql.evaluate import QuerySyntaxError, Snapshot, open_snapshot, read_query, row_counter, write_answer
 
 STACK_MB = 256
@@ -217,8 +217,26 @@ def _try_upload(job: dict[str, Any], store: Snapshot, write: Callable[[bytes], N
 def _rewrite_document(job: dict[str, Any], store: Snapshot, write: Callable[[bytes], None]) -> None:
     from memento.graph.documents import form_called, rewrite
 
-    count = rewrite(Path(job["path"]), form_called(job["form"]), job["name"], Path(job["target"]), job["most"])
+    try:
+        count = rewrite(Path(job["path"]), form_called(job["form"]), job["name"], Path(job["target"]), job["most"])
+    except OSError as error:
+        if error.errno in DiskFull.errors:
+            raise DiskFull(Path(job["target"]).parent) from error
+        raise
     write(json.dumps({"quads": count}).encode())
+
+
+def _read_document(job: dict[str, Any], store: Snapshot, write: Callable[[bytes], None]) -> None:
+    from memento.codec import encode
+    from memento.intake.extractors import read_pieces
+    from memento.intake.redaction import Redaction, Redactor
+    from memento.model import Scope
+    from memento.settings import RedactionSettings
+
+    scope = Scope(job["tenant"], job["namespace"])
+    redaction = Redaction(Redactor(RedactionSettings(**job["redaction"]), Path(os.devnull)), lambda: scope)
+    found = read_pieces(Path(job["path"]), job["digest"], Path(job["name"]), redaction, job["type"])
+    write(encode(found))
 
 
 def _similarity_functions(tables: list[dict[str, Any]]) -> dict[Any, Any]:
@@ -239,6 +257,7 @@ WORK: dict[str, Callable[[dict[str, Any], Snapshot, Callable[[bytes], None]], No
     "data": _collect_data,
     "upload": _try_upload,
     "rewrite": _rewrite_document,
+    "read document": _read_document,
 }
 
 

@@ -38,9 +38,11 @@ Kind = Literal["name", "number", "time", "thing"]
 
 SUBJECTS = frozenset(("nsubj", "nsubjpass", "csubj"))
 FIRST_NAMES_LOWER = frozenset(name.lower() for name in FIRST_NAMES)
-FIRST_PERSON = frozenset("i we me us my our mine ours myself ourselves user im ive".split())
-THIRD_PERSON = frozenset("he she him her his hers himself herself".split())
-TIME_PREPOSITIONS = frozenset("since until till from by during for before after".split())
+FIRST_PERSON = frozenset(
+    ["i", "we", "me", "us", "my", "our", "mine", "ours", "myself", "ourselves", "user", "im", "ive"]
+)
+THIRD_PERSON = frozenset(["he", "she", "him", "her", "his", "hers", "himself", "herself"])
+TIME_PREPOSITIONS = frozenset(["since", "until", "till", "from", "by", "during", "for", "before", "after"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,7 +191,9 @@ def _read_line(line: str, start: int, number: int, context: _Context) -> tuple[l
     label = _LABEL.match(line)
     if label and len(label["label"].split()) <= 4:
         rest = parse(line[label.end() :])
-        if any(token.pos_ in ("VERB", "AUX") and any(child.dep_ in SUBJECTS for child in token.children) for token in rest):
+        if any(
+            token.pos_ in ("VERB", "AUX") and any(child.dep_ in SUBJECTS for child in token.children) for token in rest
+        ):
             claims = _read_doc(rest, start + label.end(), number, context)
             return claims, number + len(list(rest.sents))
     claims = _read_doc(doc, start, number, context)
@@ -229,13 +233,37 @@ def _read_doc(doc: Doc, start: int, number: int, context: _Context) -> list[Asse
     return found
 
 
-_EMPTY = frozenset("it this that these those them him her who what which whom someone somebody something anything everything one each".split())
+_EMPTY = frozenset(
+    [
+        "it",
+        "this",
+        "that",
+        "these",
+        "those",
+        "them",
+        "him",
+        "her",
+        "who",
+        "what",
+        "which",
+        "whom",
+        "someone",
+        "somebody",
+        "something",
+        "anything",
+        "everything",
+        "one",
+        "each",
+    ]
+)
 
 
 def _says_something(claim: Assertion) -> bool:
     """Tell whether a claim has a value that means something by itself, or ends something."""
     value = claim.value.lower()
-    return bool(claim.ends or claim.instead or claim.is_over) or (bool(value) and value not in _EMPTY and value != "each other")
+    return bool(claim.ends or claim.instead or claim.is_over) or (
+        bool(value) and value not in _EMPTY and value != "each other"
+    )
 
 
 def _results_of(claim: Assertion) -> Iterator[Assertion]:
@@ -264,7 +292,11 @@ def _claims_of_sentence(sentence: Span, at: int, context: _Context) -> Iterator[
 def _name(token: Token) -> str:
     """Return the name that a proper noun heads, with its compounds and particles."""
     first = min((child.i for child in token.lefts if child.dep_ in ("compound", "nmod", "flat")), default=token.i)
-    while first > token.sent.start and token.doc[first - 1].pos_ == "PROPN" and token.doc[first - 1].head in token.doc[first : token.i + 1]:
+    while (
+        first > token.sent.start
+        and token.doc[first - 1].pos_ == "PROPN"
+        and token.doc[first - 1].head in token.doc[first : token.i + 1]
+    ):
         first -= 1
     last = token.i
     while last + 1 < token.sent.end and token.doc[last + 1].pos_ == "PROPN" and token.doc[last + 1].dep_ in ("flat",):
@@ -276,8 +308,13 @@ def _is_name(token: Token) -> bool:
     """Tell whether a noun is a name: the tagger says so, or it is a first name or a capital that no sentence explains."""
     if token.pos_ == "PROPN":
         return True
-    return token.pos_ in ("NOUN", "ADJ", "X", "VERB") and token.text[:1].isupper() and (
-        token.lower_ in FIRST_NAMES_LOWER or not token.is_sent_start and not token.text.isupper() and token.dep_ in SUBJECTS
+    return (
+        token.pos_ in ("NOUN", "ADJ", "X", "VERB")
+        and token.text[:1].isupper()
+        and (
+            token.lower_ in FIRST_NAMES_LOWER
+            or (not token.is_sent_start and not token.text.isupper() and token.dep_ in SUBJECTS)
+        )
     )
 
 
@@ -307,7 +344,9 @@ def _owner_of(token: Token, context: _Context) -> str:
 
 def _plain(token: Token) -> str:
     """Return a noun with what it is made of, without its article: "the Falcon deploy" → "Falcon deploy"."""
-    first = min((child.i for child in token.lefts if child.dep_ in ("compound", "amod", "nummod", "nmod")), default=token.i)
+    first = min(
+        (child.i for child in token.lefts if child.dep_ in ("compound", "amod", "nummod", "nmod")), default=token.i
+    )
     return token.doc[first : token.i + 1].text
 
 
@@ -347,7 +386,9 @@ def _relation_of(noun: Token) -> str:
     parts = [
         child.lower_
         for child in noun.lefts
-        if child.dep_ in ("compound", "amod", "nmod") and child.lower_ not in words("renewing") and child.pos_ != "PROPN"
+        if child.dep_ in ("compound", "amod", "nmod")
+        and child.lower_ not in words("renewing")
+        and child.pos_ != "PROPN"
     ]
     lemma = noun.lemma_.lower() if noun.pos_ != "PROPN" else noun.lower_
     return " ".join([*parts, lemma])
@@ -391,7 +432,9 @@ def _subject_of(verb: Token) -> Token | None:
 def _of_predicate(verb: Token, sentence: Span, at: int, context: _Context) -> Iterator[Assertion]:
     if verb.tag_ == "VBG" and verb.dep_ in ("ccomp", "acl") and not any(child.dep_ == "aux" for child in verb.children):
         return  # "two articles going"
-    if verb.dep_ in ("acl", "advcl", "csubj", "csubjpass", "pcomp") and not any(child.dep_ in SUBJECTS for child in verb.children):
+    if verb.dep_ in ("acl", "advcl", "csubj", "csubjpass", "pcomp") and not any(
+        child.dep_ in SUBJECTS for child in verb.children
+    ):
         return  # "to see the museum", "making sure": no clause of its own
     subject = _subject_of(verb)
     own = next((child for child in verb.children if child.dep_ in SUBJECTS), None)
@@ -399,7 +442,7 @@ def _of_predicate(verb: Token, sentence: Span, at: int, context: _Context) -> It
     if subject is None:
         if any(child.lower_ == "let" for child in (verb, verb.head)):
             return
-        if verb.dep_ != "ROOT" and not (verb.dep_ in ("conj", "ccomp", "dep", "parataxis")):
+        if verb.dep_ != "ROOT" and verb.dep_ not in ("conj", "ccomp", "dep", "parataxis"):
             return
         if verb.tag_ == "VB" and not any(child.dep_ == "aux" for child in verb.children):
             mood = "command"
@@ -419,23 +462,43 @@ def _of_predicate(verb: Token, sentence: Span, at: int, context: _Context) -> It
         changed=changed,
     )
     since, until = _dates_of(verb)
-    when = next((_time_text(child, whole=True) for child in verb.children if child.dep_ in ("prep", "npadvmod") and child.lower_ not in ("by", "since", "until", "till", "for") and _time_text(child, whole=True)), "")
-    announced = mood == "plan" and verb.dep_ not in ("xcomp",) and not any(child.lower_ in ("want", "hope") for child in verb.ancestors)
+    when = next(
+        (
+            _time_text(child, whole=True)
+            for child in verb.children
+            if child.dep_ in ("prep", "npadvmod")
+            and child.lower_ not in ("by", "since", "until", "till", "for")
+            and _time_text(child, whole=True)
+        ),
+        "",
+    )
+    announced = (
+        mood == "plan"
+        and verb.dep_ not in ("xcomp",)
+        and not any(child.lower_ in ("want", "hope") for child in verb.ancestors)
+    )
     base = replace(base, since=since, until=until, when=when, is_announced=announced)
     found: list[Assertion] = []
     if verb.lemma_ in words("copulas"):
         found = list(_of_copula(verb, subject, base, context))
-    elif verb.lemma_ in words("naming") and any(child.dep_ == "oprd" for child in verb.children) and subject is not None and subject.dep_ == "nsubjpass":
+    elif (
+        verb.lemma_ in words("naming")
+        and any(child.dep_ == "oprd" for child in verb.children)
+        and subject is not None
+        and subject.dep_ == "nsubjpass"
+    ):
         value = next(child for child in verb.children if child.dep_ == "oprd")
         found = [_noun_claim(subject, value, base, context)]
-    elif subject is not None and (claim := _of_shift(verb, subject, base, context)):
-        found = [claim]
-    elif claim := _of_shifted_object(verb, base, context):
+    elif (subject is not None and (claim := _of_shift(verb, subject, base, context))) or (
+        claim := _of_shifted_object(verb, base, context)
+    ):
         found = [claim]
     elif verb.dep_ != "xcomp" or mood != "fact" or verb.head.lemma_ in words("stopping") | words("starting") | {"use"}:
         found = list(_of_frame(verb, base, context))
     yield from found
-    context.thing = next((claim.value for claim in found if claim.kind == "name" and claim.relation != "name"), context.thing)
+    context.thing = next(
+        (claim.value for claim in found if claim.kind == "name" and claim.relation != "name"), context.thing
+    )
     if own is not None:
         _remember_subject(own, found[0].owner if found else owner, context)
     elif subject is None and owner == USER:
@@ -448,7 +511,11 @@ def _remember_subject(subject: Token, owner: str, context: _Context) -> None:
         return
     if subject.pos_ == "PRON":
         return
-    named = subject if _is_name(subject) else next((c for c in subject.children if c.dep_ == "appos" and c.pos_ == "PROPN"), None)
+    named = (
+        subject
+        if _is_name(subject)
+        else next((c for c in subject.children if c.dep_ == "appos" and c.pos_ == "PROPN"), None)
+    )
     if named is not None:
         name = _name(named)
         context.people.append(name)
@@ -474,25 +541,37 @@ def _how(verb: Token) -> tuple[Mood, bool, Literal["past", "present", "future"],
     changed = False
     tense: Literal["past", "present", "future"] = "past" if verb.tag_ in ("VBD", "VBN") else "present"
     auxiliaries = [child for child in verb.children if child.dep_ in ("aux", "auxpass")]
-    if any((child.lemma_ in ("have", "'ve") or child.lower_ in ("'s", "’s")) and child.tag_ != "VBD" for child in auxiliaries):
+    if any(
+        (child.lemma_ in ("have", "'ve") or child.lower_ in ("'s", "’s")) and child.tag_ != "VBD"
+        for child in auxiliaries
+    ):
         tense = "present"
     elif any(child.tag_ == "VBD" for child in auxiliaries):
         tense = "past"
     elif any(child.dep_ == "auxpass" and child.tag_ in ("VBZ", "VBP") for child in auxiliaries):
         tense = "present"
-    if verb.tag_ == "VBG" and verb.lemma_ in words("moving") and any(child.lemma_ == "be" and child.tag_ in ("VBP", "VBZ") for child in auxiliaries):
+    if (
+        verb.tag_ == "VBG"
+        and verb.lemma_ in words("moving")
+        and any(child.lemma_ == "be" and child.tag_ in ("VBP", "VBZ") for child in auxiliaries)
+    ):
         mood, tense = "plan", "future"  # "we are moving to Antwerp"
     for child in auxiliaries:
         if child.lower_ in ("will", "'ll", "wo", "shall", "going"):
             mood, tense = "plan", "future"
         elif child.lower_ in ("would", "could", "might", "may", "should", "must", "'d", "can") and child.tag_ == "MD":
             mood = "possible" if child.lower_ != "can" else mood
-    if tense == "present" and mood == "fact" and any(
-        child.dep_ == "prep" and child.lower_ == "by" and any(_is_time(inner) for inner in child.subtree) for child in verb.children
+    if (
+        tense == "present"
+        and mood == "fact"
+        and any(
+            child.dep_ == "prep" and child.lower_ == "by" and any(_is_time(inner) for inner in child.subtree)
+            for child in verb.children
+        )
     ):
         mood, tense = "plan", "future"  # "jobs go to RabbitMQ by the end of the summer"
     for child in verb.children:
-        if child.dep_ == "neg" or child.lower_ in ("no", "never", "hardly") and child.dep_ in ("advmod", "neg"):
+        if child.dep_ == "neg" or (child.lower_ in ("no", "never", "hardly") and child.dep_ in ("advmod", "neg")):
             polarity = False
         if child.lower_ in words("change") and child.dep_ in ("advmod", "npadvmod"):
             changed = True
@@ -500,7 +579,9 @@ def _how(verb: Token) -> tuple[Mood, bool, Literal["past", "present", "future"],
             polarity, changed = False, True
         if child.dep_ == "mark" and child.lower_ in words("conditional"):
             mood = "condition"
-        if child.dep_ == "dobj" and any(inner.lower_ in ("no", "neither") and inner.dep_ == "det" for inner in child.children):
+        if child.dep_ == "dobj" and any(
+            inner.lower_ in ("no", "neither") and inner.dep_ == "det" for inner in child.children
+        ):
             polarity = False
     head = verb.head
     while head != verb and verb.dep_ in ("xcomp", "ccomp", "conj", "advcl", "pcomp", "acl"):
@@ -519,7 +600,11 @@ def _how(verb: Token) -> tuple[Mood, bool, Literal["past", "present", "future"],
             elif head.pos_ in ("VERB", "AUX", "NOUN", "ADJ"):
                 mood = "plan" if mood == "fact" else mood
         elif verb.dep_ == "ccomp":
-            if head.i < verb.i or any(child.dep_ == "mark" for child in verb.children) or head.lemma_ in words("reporting"):
+            if (
+                head.i < verb.i
+                or any(child.dep_ == "mark" for child in verb.children)
+                or head.lemma_ in words("reporting")
+            ):
                 if head.lemma_ in words("reporting"):
                     mood = "report"
                 elif head.lemma_ in words("supposing"):
@@ -528,7 +613,11 @@ def _how(verb: Token) -> tuple[Mood, bool, Literal["past", "present", "future"],
             break
         if verb.dep_ == "conj":
             outer = _how(head)[0] if head.dep_ != "ROOT" or head.lemma_ not in words("copulas") else "fact"
-            if outer in ("condition", "report") or (outer in ("plan", "possible") and not any(c.dep_ in SUBJECTS for c in verb.children) and verb.tag_ == "VB"):
+            if outer in ("condition", "report") or (
+                outer in ("plan", "possible")
+                and not any(c.dep_ in SUBJECTS for c in verb.children)
+                and verb.tag_ == "VB"
+            ):
                 mood = outer
             break
         verb, head = head, head.head
@@ -552,7 +641,11 @@ def _dates_of(verb: Token) -> tuple[str, str]:
 
 def _time_text(preposition: Token, whole: bool = False) -> str:
     if preposition.dep_ == "npadvmod":
-        return preposition.doc[preposition.left_edge.i : preposition.right_edge.i + 1].text if _is_time(preposition) else ""
+        return (
+            preposition.doc[preposition.left_edge.i : preposition.right_edge.i + 1].text
+            if _is_time(preposition)
+            else ""
+        )
     if whole:
         text = preposition.doc[preposition.left_edge.i : preposition.right_edge.i + 1].text
         return text if any(_is_time(inner) for inner in preposition.subtree) else ""
@@ -563,19 +656,101 @@ def _time_text(preposition: Token, whole: bool = False) -> str:
 
 
 TIME_WORDS = frozenset(
-    """january february march april may june july august september october november december jan feb mar apr jun jul aug sep sept oct nov
-    dec monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun today tomorrow yesterday tonight week month
-    year weeks months years days day spring summer autumn winter fall christmas easter o'clock am pm noon midnight morning evening
-    afternoon hour hours minutes minute weekend mondays tuesdays wednesdays thursdays fridays saturdays sundays quarter""".split()
+    [
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+        "jan",
+        "feb",
+        "mar",
+        "apr",
+        "jun",
+        "jul",
+        "aug",
+        "sep",
+        "sept",
+        "oct",
+        "nov",
+        "dec",
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+        "mon",
+        "tue",
+        "wed",
+        "thu",
+        "fri",
+        "sat",
+        "sun",
+        "today",
+        "tomorrow",
+        "yesterday",
+        "tonight",
+        "week",
+        "month",
+        "year",
+        "weeks",
+        "months",
+        "years",
+        "days",
+        "day",
+        "spring",
+        "summer",
+        "autumn",
+        "winter",
+        "fall",
+        "christmas",
+        "easter",
+        "o'clock",
+        "am",
+        "pm",
+        "noon",
+        "midnight",
+        "morning",
+        "evening",
+        "afternoon",
+        "hour",
+        "hours",
+        "minutes",
+        "minute",
+        "weekend",
+        "mondays",
+        "tuesdays",
+        "wednesdays",
+        "thursdays",
+        "fridays",
+        "saturdays",
+        "sundays",
+        "quarter",
+    ]
 )
 
 
 def _is_time(token: Token) -> bool:
     """Tell whether a word is a date or a time of day: a month, a day, "9:40", a year."""
     text = token.lower_
-    if text in TIME_WORDS or re.fullmatch(r"\d{1,2}[:.]\d\d(am|pm)?|(19|20)\d\d|\d{1,2}(st|nd|rd|th)|\d{1,2}(am|pm)|\d{4}-\d\d-\d\d", text):
+    if text in TIME_WORDS or re.fullmatch(
+        r"\d{1,2}[:.]\d\d(am|pm)?|(19|20)\d\d|\d{1,2}(st|nd|rd|th)|\d{1,2}(am|pm)|\d{4}-\d\d-\d\d", text
+    ):
         return True
-    return any(child.lower_ in TIME_WORDS for child in token.children if child.dep_ in ("compound", "nummod", "npadvmod", "nmod"))
+    return any(
+        child.lower_ in TIME_WORDS
+        for child in token.children
+        if child.dep_ in ("compound", "nummod", "npadvmod", "nmod")
+    )
 
 
 def _kind(token: Token) -> Kind:
@@ -598,7 +773,11 @@ def _phrase(token: Token) -> tuple[int, int]:
         if child.i > token.i and (
             child.dep_ in ("relcl", "advcl", "acl", "parataxis", "ccomp", "appos")
             or (child.dep_ in ("cc", "conj") and child.pos_ in ("VERB", "AUX"))
-            or (child.dep_ == "prep" and child.lower_ in ("since", "until", "till", "from") and any(_is_time(c) for c in child.children))
+            or (
+                child.dep_ == "prep"
+                and child.lower_ in ("since", "until", "till", "from")
+                and any(_is_time(c) for c in child.children)
+            )
             or (child.dep_ == "punct")
         ):
             right = min(right, child.left_edge.i - 1)
@@ -606,7 +785,9 @@ def _phrase(token: Token) -> tuple[int, int]:
 
 
 def _text_of(token: Token) -> str:
-    if token.pos_ == "PROPN" and not any(child.dep_ == "prep" and child.lower_ in ("of", "and") for child in token.children):
+    if token.pos_ == "PROPN" and not any(
+        child.dep_ == "prep" and child.lower_ in ("of", "and") for child in token.children
+    ):
         return token.doc[min(_phrase(token)[0], token.i) : token.i + 1].text.strip(" .,;:!")
     left, right = _phrase(token)
     return token.doc[left : right + 1].text.strip(" .,;:!")
@@ -623,7 +804,14 @@ def _with_value(base: Assertion, value: Token) -> Assertion:
 def _of_copula(verb: Token, subject: Token | None, base: Assertion, context: _Context) -> Iterator[Assertion]:
     values = [child for child in verb.children if child.dep_ in ("attr", "acomp", "oprd")]
     if not values:
-        values = [child for child in verb.children if child.dep_ in ("prep", "advmod", "npadvmod") and child.i > verb.i and (child.dep_ == "prep" or child.lower_ in words("places")) and child.lower_ not in words("change") | {"since", "until", "till", "from"}][:1]
+        values = [
+            child
+            for child in verb.children
+            if child.dep_ in ("prep", "advmod", "npadvmod")
+            and child.i > verb.i
+            and (child.dep_ == "prep" or child.lower_ in words("places"))
+            and child.lower_ not in words("change") | {"since", "until", "till", "from"}
+        ][:1]
     for value in values[:1]:
         if value.dep_ == "prep":
             inner = next((child for child in value.children if child.dep_ in ("pobj", "pcomp")), None)
@@ -640,7 +828,7 @@ def _of_copula(verb: Token, subject: Token | None, base: Assertion, context: _Co
         if value.pos_ in ("NOUN", "PROPN") and subject is not None:
             possessor, relation = _possession(value, context)
             article = next((child.lower_ for child in value.children if child.dep_ == "det"), "")
-            is_role = bool(possessor) and not (article in ("a", "an"))
+            is_role = bool(possessor) and article not in ("a", "an")
             if is_role and subject.pos_ != "PRON":
                 left, right = subject.left_edge.i, subject.right_edge.i
                 yield replace(
@@ -669,7 +857,16 @@ def _of_copula(verb: Token, subject: Token | None, base: Assertion, context: _Co
                 yield _with_value(replace(base, relation="name"), value)
                 continue
         if value.pos_ == "ADJ" or value.dep_ == "acomp":
-            inner = next((o for child in value.children if child.dep_ == "prep" for o in child.children if o.dep_ in ("pobj", "pcomp")), None)
+            inner = next(
+                (
+                    o
+                    for child in value.children
+                    if child.dep_ == "prep"
+                    for o in child.children
+                    if o.dep_ in ("pobj", "pcomp")
+                ),
+                None,
+            )
             prep = next((child for child in value.children if child.dep_ == "prep"), None)
             if inner is not None and prep is not None:
                 yield _with_value(replace(base, relation=f"be {value.lower_} {prep.lower_}"), inner)
@@ -684,7 +881,11 @@ def _is_person(noun: Token) -> bool:
 
 def _is_role(subject: Token) -> bool:
     """Tell whether a subject is a noun that stands for a property of somebody: "my boss", "the rent", "standup"."""
-    return subject.pos_ == "NOUN" and not _is_name(subject) and not any(child.dep_ == "appos" and child.pos_ == "PROPN" for child in subject.children)
+    return (
+        subject.pos_ == "NOUN"
+        and not _is_name(subject)
+        and not any(child.dep_ == "appos" and child.pos_ == "PROPN" for child in subject.children)
+    )
 
 
 def _noun_claim(subject: Token, value: Token, base: Assertion, context: _Context) -> Assertion:
@@ -699,23 +900,53 @@ def _noun_claim(subject: Token, value: Token, base: Assertion, context: _Context
     if value.lemma_.lower() in words("over") or value.lower_ in words("over"):
         claim = replace(claim, is_over=claim.polarity)
     head = subject.lemma_.lower()
-    is_one = subject.tag_ == "NN" and head not in words("several") and value.pos_ in ("NOUN", "PROPN", "NUM", "X", "SYM", "ADJ")
+    is_one = (
+        subject.tag_ == "NN"
+        and head not in words("several")
+        and value.pos_ in ("NOUN", "PROPN", "NUM", "X", "SYM", "ADJ")
+    )
     return replace(claim, is_property=is_one and bool(owner) and value.dep_ != "acomp")
 
 
 def _of_shift(verb: Token, subject: Token, base: Assertion, context: _Context) -> Assertion | None:
     """Return the claim that a noun got another value ("the rent went up to 1,500"), or that it is over ("Jenkins was cancelled")."""
     passive = subject.dep_ == "nsubjpass"
-    if verb.lemma_ in words("over_verbs") and (passive or not any(child.dep_ == "dobj" for child in verb.children)) and base.polarity and base.mood == "fact":
+    if (
+        verb.lemma_ in words("over_verbs")
+        and (passive or not any(child.dep_ == "dobj" for child in verb.children))
+        and base.polarity
+        and base.mood == "fact"
+    ):
         possessor, relation = _possession(subject, context)
         topic = fold(relation) if _is_role(subject) else _owner_of(subject, context)
         owner = possessor or (USER if subject.pos_ == "NOUN" else "")
-        return replace(base, owner=owner or USER, relation=verb.lemma_.lower(), topic=topic, value=topic, is_event=True, is_over=True)
-    particle = next((child.lower_ for child in verb.children if child.dep_ in ("prt", "advmod") and child.lower_ in ("up", "down", "forward")), "")
+        return replace(
+            base,
+            owner=owner or USER,
+            relation=verb.lemma_.lower(),
+            topic=topic,
+            value=topic,
+            is_event=True,
+            is_over=True,
+        )
+    particle = next(
+        (
+            child.lower_
+            for child in verb.children
+            if child.dep_ in ("prt", "advmod") and child.lower_ in ("up", "down", "forward")
+        ),
+        "",
+    )
     lemma = f"{verb.lemma_} {particle}".strip()
     if not {lemma, verb.lemma_} & words("shifting") or not subject.pos_.startswith(("NOUN", "PROPN")):
         return None
-    targets = [o for child in verb.children if child.dep_ == "prep" and child.lower_ in ("to", "for", "at") for o in child.children if o.dep_ == "pobj"]
+    targets = [
+        o
+        for child in verb.children
+        if child.dep_ == "prep" and child.lower_ in ("to", "for", "at")
+        for o in child.children
+        if o.dep_ == "pobj"
+    ]
     if not targets:
         return None
     if _kind(targets[0]) in ("name", "thing") and not passive:
@@ -733,7 +964,9 @@ def _of_shifted_object(verb: Token, base: Assertion, context: _Context) -> Asser
     noun = next((child for child in verb.children if child.dep_ == "dobj" and _is_role(child)), None)
     if noun is None or verb.lemma_ not in words("shifting") or base.mood not in ("fact", "plan"):
         return None
-    for preposition in [child for part in (verb, noun) for child in part.children if child.dep_ == "prep" and child.lower_ == "to"]:
+    for preposition in [
+        child for part in (verb, noun) for child in part.children if child.dep_ == "prep" and child.lower_ == "to"
+    ]:
         value = next((child for child in preposition.children if child.dep_ == "pobj"), None)
         if value is not None and _kind(value) in ("number", "time"):
             return replace(_noun_claim(noun, value, base, context), changed=True, tense="present", is_event=False)
@@ -744,9 +977,28 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
     """Yield the claims of a verb with its object, or with its first place."""
     particle = "".join(f" {child.lower_}" for child in verb.children if child.dep_ == "prt")
     lemma = f"{verb.lemma_.lower()}{particle}"
-    objects = [child for child in verb.children if child.dep_ in ("dobj", "oprd", "ccomp") and child.pos_ not in ("VERB", "AUX", "SCONJ")]
-    places = [(child, inner) for child in verb.children if child.dep_ in ("prep", "agent") for inner in child.children if inner.dep_ in ("pobj", "pcomp")]
-    places += [(adverb, inner) for adverb in verb.children if adverb.dep_ in ("advmod", "prt") for child in adverb.children if child.dep_ == "prep" for inner in child.children if inner.dep_ == "pobj" for adverb in [child]]
+    objects = [
+        child
+        for child in verb.children
+        if child.dep_ in ("dobj", "oprd", "ccomp") and child.pos_ not in ("VERB", "AUX", "SCONJ")
+    ]
+    places = [
+        (child, inner)
+        for child in verb.children
+        if child.dep_ in ("prep", "agent")
+        for inner in child.children
+        if inner.dep_ in ("pobj", "pcomp")
+    ]
+    places += [
+        (adverb, inner)
+        for adverb in verb.children
+        if adverb.dep_ in ("advmod", "prt")
+        for child in adverb.children
+        if child.dep_ == "prep"
+        for inner in child.children
+        if inner.dep_ == "pobj"
+        for adverb in [child]
+    ]
     place_times = [(p, i) for p, i in places if not (_is_time(i) or p.lower_ in ("since", "until", "till"))]
     instead = tuple(_text_of(i) for p, i in place_times if p.lower_ == "from")
     instead += tuple(
@@ -760,7 +1012,9 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
     )
     if lemma in words("replacing") and objects:
         instead += (_text_of(objects[0]),)
-    is_event = lemma in words("events") or (base.tense == "past" and base.mood == "fact" and lemma not in ("live", "work", "have", "own", "use"))
+    is_event = lemma in words("events") or (
+        base.tense == "past" and base.mood == "fact" and lemma not in ("live", "work", "have", "own", "use")
+    )
     base = replace(base, is_event=is_event)
     for conjunct_object in objects[:1]:
         same = ("PROPN",) if conjunct_object.pos_ == "PROPN" else ("NOUN", "PROPN", "NUM")
@@ -777,9 +1031,20 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
         yield replace(claim, ends=_ends(f"{lemma} {preposition.lower_}", claim, place_times))
     elif not objects and (instead or lemma in endings()):
         yield replace(base, relation=lemma, instead=instead, ends=_ends(lemma, base, place_times))
-    elif not objects and base.tense == "present" and (time := next((i for p, i in places if _is_time(i) and p.lower_ in ("at", "on", "in", "to")), None)) is not None:
+    elif (
+        not objects
+        and base.tense == "present"
+        and (time := next((i for p, i in places if _is_time(i) and p.lower_ in ("at", "on", "in", "to")), None))
+        is not None
+    ):
         yield _with_value(replace(base, relation=lemma), time)
-    elif not objects and (where := next((child for child in verb.children if child.dep_ == "npadvmod" and not _is_time(child)), None)) is not None:
+    elif (
+        not objects
+        and (
+            where := next((child for child in verb.children if child.dep_ == "npadvmod" and not _is_time(child)), None)
+        )
+        is not None
+    ):
         yield _with_value(replace(base, relation=fold(f"{lemma} in")), where)
 
 
@@ -826,7 +1091,14 @@ def _of_return(token: Token, at: int) -> Iterator[Assertion]:
     for child in token.children:
         place = next((inner for inner in child.children if inner.dep_ == "pobj"), None)
         if child.lower_ in ("in", "at", "to") and place is not None and _is_name(place):
-            base = Assertion(owner=USER, relation="live in" if child.lower_ != "at" else "work at", value="", start=token.idx, end=token.idx + 4, sentence=at)
+            base = Assertion(
+                owner=USER,
+                relation="live in" if child.lower_ != "at" else "work at",
+                value="",
+                start=token.idx,
+                end=token.idx + 4,
+                sentence=at,
+            )
             yield replace(_with_value(base, place), changed=True)
 
 
@@ -835,4 +1107,12 @@ def _of_apposition(token: Token, at: int, context: _Context) -> Iterator[Asserti
     possessor, relation = _possession(token.head, context)
     if possessor and token.head.lemma_.lower() in words("people"):
         start = token.head.left_edge.idx
-        yield Assertion(owner=possessor, relation=fold(relation), value=_name(token), start=start, end=token.idx + len(token), sentence=at, kind="name")
+        yield Assertion(
+            owner=possessor,
+            relation=fold(relation),
+            value=_name(token),
+            start=start,
+            end=token.idx + len(token),
+            sentence=at,
+            kind="name",
+        )

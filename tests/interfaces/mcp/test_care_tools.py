@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Awaitable, Callable
+from datetime import date
 from typing import Any
 
 import anyio
@@ -13,6 +15,7 @@ from mcp import Client
 from doors import text_of
 from memento.interfaces.mcp import catalogue
 from memento.python import Memento
+from memento.retrieval.render import as_list, as_text, as_xml
 
 Json = dict[str, Any]
 Call = Callable[..., Awaitable[Json]]
@@ -22,7 +25,7 @@ PUBLISHED = {
     "memory_recall": {"query", "namespace", "tags", "limit", "container", "searchMode", "after", "before"},
     "memory_search": {"query", "tags", "limit", "searchMode"},
     "memory_forget": {"id", "tag", "namespace"},
-    "memory_list": {"namespace", "tags", "limit", "offset", "container"},
+    "memory_list": {"namespace", "tags", "limit", "offset", "container", "alone"},
     "memory_health": {"namespace"},
     "memory_export": {"namespace", "format"},
     "memory_import": {"content", "format", "namespace", "tags"},
@@ -34,7 +37,7 @@ PUBLISHED = {
     "memory_compact": {"dryRun", "ttlDays", "maxEntries", "namespace"},
     "memory_migrate": {"model", "dryRun", "namespace"},
     "memory_related": {"id", "entity", "limit", "namespace"},
-    "memory_stats": {"namespace"},
+    "memory_stats": {"namespace", "alone"},
 }
 
 
@@ -109,6 +112,37 @@ def test_a_long_text_is_saved_in_pieces_and_a_global_one_is_read_everywhere(memo
     assert len(ids) == 1
 
 
+def test_pieces_of_one_text_stay_however_alike_they_are(memory: Memento, address: str) -> None:
+    chance = random.Random(3)
+    words = [
+        "the",
+        "tide",
+        "harbour",
+        "boats",
+        "crew",
+        "nets",
+        "calm",
+        "wind",
+        "rose",
+        "fell",
+        "quay",
+        "came",
+        "went",
+        "again",
+    ]
+    text = "\n\n".join(f"{' '.join(chance.choices(words, k=108))}." for _ in range(20))
+
+    async def script(call: Call) -> None:
+        saved = await call("memory_save", content=text, namespace="log")
+        assert (saved["count"], saved["superseded"]) == (len(set(saved["ids"])), [])
+        again = await call("memory_save", content=text, namespace="log")
+        assert again["repeated"] == saved["count"]
+        listed = (await call("memory_list", namespace="log", alone=True, limit=50))["memories"]
+        assert {one["iri"] for one in listed} == set(saved["ids"])
+
+    ask(address, script)
+
+
 IMPORTED = {
     "json": ('[{"content": "Json one."}, {"text": "Json two."}, "Json three."]', 3, 0),
     "jsonl": ('{"content": "Line one."}\n{"broken\n{"kind": "Line", "n": 2}', 2, 1),
@@ -129,6 +163,24 @@ def test_a_text_is_taken_in_part_by_part_and_once(address: str, form: str) -> No
         assert (await call("memory_import", **there))["known"] == count
         listed = await call("memory_list", namespace=f"import-{form}", tags=["batch"], limit=100)
         assert len(listed["memories"]) == count
+
+    ask(address, script)
+
+
+def test_bad_rows_are_named_and_the_tags_of_good_ones_kept_there_and_back(address: str) -> None:
+    table = 'id,content,tags\n1,"The sail, a red one, is torn.","sail,loft"\n2\n3,"open\n'
+    fenced = "# Boat\n```sh\n# no heading\nmake sail\n```\n# Oars\nTwo."
+
+    async def script(call: Call) -> None:
+        there = {"namespace": "loft", "format": "csv", "content": table}
+        done = await call("memory_import", **there)
+        assert (done["imported"], done["skipped"]) == (1, 2) and len(done["refused"]) == 2
+        fence = await call("memory_import", namespace="fenced", format="markdown", content=fenced)
+        assert fence["imported"] == 2
+        out = await call("memory_export", namespace="loft")
+        await call("memory_import", namespace="away", format="jsonl", content=out["content"])
+        [one] = (await call("memory_list", namespace="away", tags=["sail"], alone=True))["memories"]
+        assert one["content"] == "The sail, a red one, is torn." and {"sail", "loft"} <= set(one["tags"])
 
     ask(address, script)
 
@@ -158,7 +210,12 @@ def test_a_session_starts_is_summed_up_and_counted(memory: Memento, address: str
         numbers = await call("memory_stats", namespace="session")
         assert numbers["by_tag"]["decision"] == 2 and numbers["bytes_on_disk"] > 0
         health = await call("memory_health", namespace="session")
-        assert health["embedder"] and health["namespace"] == "session" and health["memories"] >= 3
+        assert (
+            health["capture"] == "off"
+            and health["embedder"]
+            and health["namespace"] == "session"
+            and health["memories"] >= 3
+        )
         assert (
             "session"
             in (await call("memory_session_summary", fails=True, sessionId="none", namespace="session"))["said"]
@@ -196,3 +253,44 @@ def test_a_standing_page_is_a_resource(memory: Memento, address: str) -> None:
             return json.dumps([one.model_dump(mode="json") for one in read.contents])
 
     assert "USER plays the lute." in anyio.run(run)
+
+
+def test_a_recall_says_what_contradicts_a_memory(memory: Memento, address: str) -> None:
+    memory.note("Dr Lund looks after the goats.", namespace="goats")
+    memory.note("Dr Ferrar looks after the goats.", namespace="goats")
+    first, second = "Dr Lund looks after the goats.", "Dr Ferrar looks after the goats."
+
+    async def script(call: Call) -> None:
+        shown = (await call("memory_recall", query="Who looks after the goats?", namespace="goats"))["memories"]
+        said = {one["preview"]: one["contradicts"] for one in shown}
+        assert (said[first], said[second]) == ([second], [first])
+
+    ask(address, script)
+    found = memory.recall("Who looks after the goats?", namespace="goats")
+    said = {one.content: [other.content for other in one.contradicts] for one in found.memories}
+    assert (said[first], said[second]) == ([second], [first])
+    assert f"<contradicted_by><content>{first}" in as_xml(found, date(2026, 1, 1)).replace("\n", "").replace("  ", "")
+    assert f"contradicted by “{first}”" in as_list(found) and f"Contradicted by: {first}" in as_text(found)
+
+
+COUNT_TAGGED = """PREFIX mem: <http://purl.org/memento/>
+SELECT (COUNT(DISTINCT ?m) AS ?n) { ?m mem:tagged ?t . ?t mem:name "mast" }"""
+
+
+def test_figures_and_lists_of_one_namespace_alone(memory: Memento, address: str) -> None:
+    async def script(call: Call) -> None:
+        await call("memory_save", content="We decided on oak for the mast.", tags=["mast"])
+        await call("memory_save", content="We decided on pine for the oars.", tags=["mast"], namespace="shed")
+        both = await call("memory_stats", namespace="shed")
+        alone = await call("memory_stats", namespace="shed", alone=True)
+        assert both["by_tag"]["mast"] == 2 and alone["by_tag"]["mast"] == 1
+        assert alone["memories"] == 1
+        counted, _ = memory.query(COUNT_TAGGED, "application/sparql-results+json", namespace="shed")
+        [row] = json.loads(counted)["results"]["bindings"]
+        assert int(row["n"]["value"]) == both["by_tag"]["mast"]
+        listed = await call("memory_list", namespace="shed", alone=True)
+        assert [one["content"] for one in listed["memories"]] == ["We decided on pine for the oars."]
+
+    ask(address, script)
+    assert {one.tag: one.count for one in memory.tags(namespace="shed", alone=True)}["mast"] == 1
+    assert len(memory.list(namespace="shed", alone=True)) == 1

@@ -108,6 +108,7 @@ def test_what_is_remembered_under_keys_is_walked_corrected_and_forgotten(address
         assert better["superseded"] == one["saved"]
         old = await call("read_memory", memory_id=one["saved"], past=True, **where)
         assert old["superseded_by"] == better["new_id"]
+        assert old["source"] == "chat"
         turns = (await call("get_conversation", session_id="monday", **where))["turns"]
         assert [turn["content"] for turn in turns] == ["The harbour of Faro opens at six."]
         stats = await call("memory_stats", **where)
@@ -126,6 +127,22 @@ def test_what_is_remembered_under_keys_is_walked_corrected_and_forgotten(address
         assert await call("cleanup_expired", **where) == {"expired": 0, "phrases": 0}
 
     with_client(address, use)
+
+
+def test_forget_erases_a_text_only_once_it_is_confirmed(memento: Memento, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMENTO_TOOLS", "keys")
+    saved = memento.remember("The locker opens with 4711.", ["locker"]).saved
+    asked = {"memory_id": saved, "erase": True}
+    with serving(memento) as address:
+        waiting = with_client(address, lambda call: call("forget", **asked))
+        untouched = with_client(address, lambda call: call("read_memory", memory_id=saved))
+        gone = with_client(address, lambda call: call("forget", **asked, confirmed=True))
+        assert "no memory" in failed(address, "read_memory", memory_id=saved, past=True)
+
+    assert (waiting["hidden"], waiting["erased"]) == (False, False)
+    assert untouched["content"] == "The locker opens with 4711."
+    assert (gone["hidden"], gone["erased"], gone["memories"]) == (True, True, [saved])
+    assert "4711" not in str(memento.query("SELECT ?o { GRAPH ?g { ?s ?p ?o } }"))
 
 
 def test_what_cannot_be_done_says_what_would_be_right(address: str) -> None:

@@ -202,7 +202,7 @@ def test_a_subscription_is_carried_until_it_is_cancelled_or_the_client_leaves(
         begin = time.monotonic()
         process.stdin.close()
         rest = process.stdout.read()
-        process.wait(timeout=30)
+        process.wait(timeout=60)
 
     assert first["method"] == "notifications/subscriptions/acknowledged"
     assert {one.get("method", one.get("id")) for one in both} == {"notifications/resources/updated", 2}
@@ -257,7 +257,7 @@ def stop(home: Path) -> None:
     owner = DataFolder(home).serving_owner()
     assert owner is not None
     os.kill(owner.pid, signal.SIGTERM)
-    until = time.monotonic() + 30
+    until = time.monotonic() + 60
     while DataFolder(home).serving_owner() and time.monotonic() < until:
         time.sleep(0.05)
     time.sleep(0.5)
@@ -321,7 +321,7 @@ def test_a_client_that_cannot_subscribe_is_told_when_the_map_that_it_was_shown_c
         yield json.dumps(asked("tools/list", 2)).encode()
         memory.note("I have adopted a tortoise.")
         memory.manifest(fresh=True)
-        until = time.monotonic() + 20
+        until = time.monotonic() + 60
         while b"list_changed" not in out.getvalue() and time.monotonic() < until:
             time.sleep(0.05)
 

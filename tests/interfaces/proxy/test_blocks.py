@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import threading
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from conftest import OFFLINE
 from memento.datadir import DataFolder
-from memento.interfaces.proxy.blocks import Block, Sticky
+from memento.errors import GraphError
+from memento.interfaces.cli.views import show_status
+from memento.interfaces.proxy.blocks import Block, Deadline, Sticky
+from memento.model import Recollection
+from memento.operations.recall import Recall
 from memento.python import Memento, open_memento
+from memento.service import Context
+from memento.service.handlers.recall import peek
 from proxied import Proxied, in_front_of
 from upstream import Upstream
 
@@ -263,3 +271,74 @@ def test_a_provider_finds_as_much_in_its_cache_as_without_memento(living: Proxie
     assert blocks == 10
     assert prefix_hits(through) == without
     assert sum(without) > 500
+
+
+def test_a_turn_that_went_without_its_memories_gets_them_with_the_next(
+    provider: Upstream, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with in_front_of(provider, tmp_path, deadline_ms=1000) as proxied:
+        proxied.memento.note("I live in Lisbon.")
+        proxied.memento.note("I use VS Code for everything.")
+        held = threading.Event()
+        recall = peek
+        monkeypatch.setattr("memento.interfaces.proxy.blocks.LONGEST", 1)
+        monkeypatch.setattr("memento.interfaces.proxy.blocks.peek", lambda *asked: held.wait(60) and recall(*asked))
+        late = proxied.post(CHAT, {"messages": [ASKED]})
+        assert late.headers["x-memento-status"] == "timeout" and proxied.last.json["messages"] == [ASKED]
+        held.set()
+        monkeypatch.undo()
+
+        answer = proxied.post(CHAT, {"messages": [ASKED, ANSWERED, NEXT]})
+        first, _, second = proxied.last.json["messages"]
+        assert (answer.headers["x-memento-status"], answer.headers["x-memento-caught-up"]) == ("ok", "1")
+        assert first == ASKED  # what was sent already stays as it is
+        assert "Lisbon" in second["content"] and "VS Code" in second["content"]
+
+        after = proxied.post(CHAT, {"messages": [ASKED, ANSWERED, NEXT, ANSWERED, {**ASKED, "content": "Who am I?"}]})
+        assert "x-memento-caught-up" not in after.headers
+        assert proxied.last.json["messages"][:3] == [ASKED, ANSWERED, second]
+        counts = proxied.client.get(f"{proxied.url}/health").json()["proxied"]
+        assert counts == proxied.memento.status().proxied
+        told = show_status(msgspec.to_builtins(proxied.memento.status()))
+        assert "too late for their memories" in told and "got theirs with a later turn" in told
+        assert counts["timeout"] >= 1 and counts["caught_up"] >= 1
+
+
+def test_a_turn_whose_recall_failed_is_caught_up_once(
+    provider: Upstream, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def fail_for_home(operation: Recall, context: Context) -> Recollection:
+        asked.append(operation.question)
+        if "live" in operation.question:
+            raise GraphError("the store does not answer")
+        return peek(operation, context)
+
+    with in_front_of(provider, tmp_path) as proxied:
+        proxied.memento.note("I use VS Code for everything.")
+        monkeypatch.setattr("memento.interfaces.proxy.blocks.peek", fail_for_home)
+        assert proxied.post(CHAT, {"messages": [ASKED]}).headers["x-memento-status"] == "error"
+        talk = [ASKED, ANSWERED, NEXT]
+        answer = proxied.post(CHAT, {"messages": talk})
+        assert answer.headers["x-memento-status"] == "ok" and "x-memento-caught-up" not in answer.headers
+        proxied.post(CHAT, {"messages": [*talk, ANSWERED, {**NEXT, "content": "Which shell do I use?"}]})
+
+    assert sum("live" in question for question in asked) == 2
+
+
+def test_the_deadline_follows_what_recalls_take() -> None:
+    deadline = Deadline(0.15)
+    assert deadline.seconds == 1.5
+    for _ in range(20):
+        deadline.record(0.02)
+    assert deadline.seconds == 0.15
+    for _ in range(100):
+        deadline.record(0.3)
+    assert deadline.seconds == pytest.approx(0.6)
+    for _ in range(100):
+        deadline.record(40.0)
+    assert deadline.seconds == 1.5
+    for _ in range(97):
+        deadline.record(0.1)
+    assert deadline.seconds == pytest.approx(0.2)

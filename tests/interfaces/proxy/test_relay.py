@@ -34,7 +34,7 @@ Reply = tuple[int, list[tuple[str, str]], list[bytes]]
 
 def raw(url: str, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None) -> Reply:
     """Status, headers and the pieces of the body as they arrive, undecoded."""
-    connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=10)
+    connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=60)
     connection.request(method, path, body, headers or {})
     answer = connection.getresponse()
     pieces = []
@@ -100,7 +100,7 @@ def test_a_stream_is_the_providers_also_when_it_breaks_off(proxied: Proxied, pat
 
 def test_a_piece_of_a_stream_arrives_before_the_next_is_sent(proxied: Proxied) -> None:
     asked = {"model": "stepped", "stream": True, "messages": [{"role": "user", "content": "Hi there."}]}
-    connection = http.client.HTTPConnection(proxied.url.removeprefix("http://"), timeout=4)
+    connection = http.client.HTTPConnection(proxied.url.removeprefix("http://"), timeout=60)
     connection.request("POST", MESSAGES, json.dumps(asked))
     answer = connection.getresponse()
     pieces = []
@@ -154,7 +154,7 @@ def test_a_client_that_leaves_closes_the_call_of_the_provider(proxied: Proxied, 
         while len(proxied.upstream.requests) == before:
             time.sleep(0.01)
 
-    assert proxied.last.has_left.wait(3)
+    assert proxied.last.has_left.wait(60)
 
 
 def test_a_connection_is_used_again_and_a_client_that_is_gone_takes_nobody_with_it(proxied: Proxied) -> None:
@@ -252,7 +252,7 @@ def test_each_protocol_has_an_upstream_of_its_own(
 
 def test_a_request_without_a_length_is_read_to_its_end(proxied: Proxied) -> None:
     body = json.dumps({"model": "plain", "messages": [{"role": "user", "content": "Where do I live?"}]}).encode()
-    connection = http.client.HTTPConnection(proxied.url.removeprefix("http://"), timeout=10)
+    connection = http.client.HTTPConnection(proxied.url.removeprefix("http://"), timeout=60)
     connection.request("POST", CHAT, iter([body[:9], body[9:]]), {"Transfer-Encoding": "chunked"}, encode_chunked=True)
     answer = connection.getresponse()
     answer.read()
@@ -276,7 +276,7 @@ def test_a_service_that_stops_ends_its_streams(provider: Upstream, tmp_path: Pat
             time.sleep(0.01)
         client.close()
 
-    assert provider.last.has_left.wait(3)
+    assert provider.last.has_left.wait(60)
 
 
 def test_a_provider_that_thinks_holds_no_thread(provider: Upstream, tmp_path: Path) -> None:
@@ -287,7 +287,7 @@ def test_a_provider_that_thinks_holds_no_thread(provider: Upstream, tmp_path: Pa
     before = len(provider.requests)
     with memento, serving(memento) as url, ExitStack() as stack:
         for _ in range(2):
-            waiting = http.client.HTTPConnection(url.removeprefix("http://"), timeout=4)
+            waiting = http.client.HTTPConnection(url.removeprefix("http://"), timeout=60)
             stack.callback(waiting.close)
             waiting.request("POST", CHAT, json.dumps({"model": "silent", "messages": []}))
         while len(provider.requests) < before + 2:

@@ -97,12 +97,9 @@ def write_pictures(folder: Path) -> None:
             [budget] = [one for one in memento.list() if "55,000" in one.content]
             shots = {
                 "home": ("/", "light", 1200, 820),
-                "search": ("/search?q=Where+does+Maria+Silva+live%3F", "light", 1200, 860),
                 "memory": (f"/memory/{budget.iri}", "light", 1200, 900),
                 "timeline": ("/timeline?subject=me", "dark", 1200, 900),
                 "graph": ("/graph?q=the+Atlas+project", "light", 1200, 860),
-                "map": ("/map", "light", 1200, 860),
-                "phone": ("/", "light", 390, 844),
             }
             with serving(memento) as address, browsing() as browser:
                 for name, (path, colours, width, height) in shots.items():
@@ -117,8 +114,6 @@ def write_pictures(folder: Path) -> None:
                         page.fill("#note", "My brother Tom moved to Berlin in June 2025.")
                         page.get_by_role("button", name="Show what will be understood").click()
                         page.locator(".readings").wait_for()
-                    if name == "search":
-                        page.locator("summary", has_text="Why it was returned").first.click()
                     picture = folder / f"page-{name}.png"
                     page.screenshot(path=picture)
                     # A page has few colours: a palette makes the file a third as long.

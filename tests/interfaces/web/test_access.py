@@ -168,6 +168,7 @@ TABLE: Mapping[tuple[str, str], tuple[tuple[int, ...], dict[str, Any]]] = {
     ),
     ("POST", "/memory/activate"): ((401, 404, 404, 404, 404), {"json": {"seeds": ["urn:memento:memory:x"]}}),
     ("POST", "/memory/decay"): ((401, 403, 200, 200, 200), {"json": {}}),
+    ("GET", "/memory/fading"): ((401, 200, 200, 200, 200), {}),
     ("GET", "/memory/archived"): ((401, 200, 200, 200, 200), {}),
     ("POST", "/memory/compact"): ((401, 403, 200, 200, 200), {"json": {"dry_run": True}}),
     ("POST", "/memory/archive"): ((401, 403, 200, 200, 200), {"json": {}}),

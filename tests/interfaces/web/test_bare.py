@@ -100,7 +100,7 @@ def test_the_command_serves_it_and_leaves_the_memories_alone(tmp_path: Path) -> 
             answer = httpx2.get(f"{address}/sparql", params={"query": "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"})
         finally:
             process.terminate()
-            process.communicate(timeout=30)
+            process.communicate(timeout=60)
 
     assert answer.json()["results"]["bindings"][0]["n"]["value"] == "0"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bare"]

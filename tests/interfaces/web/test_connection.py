@@ -6,6 +6,7 @@ import os
 import socket
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from urllib.parse import quote, urlsplit
 
 import httpx2
@@ -14,6 +15,7 @@ import pytest
 from conftest import OFFLINE
 from doors import serving
 from memento.python import Memento, open_memento
+from memento.settings import SparqlSettings
 from siege.watched import children
 
 LONG = "SELECT (COUNT(*) AS ?n) { " + " ".join(f"?s{n} ?p{n} ?o{n} ." for n in range(9)) + " }"
@@ -21,7 +23,8 @@ LONG = "SELECT (COUNT(*) AS ?n) { " + " ".join(f"?s{n} ?p{n} ?o{n} ." for n in r
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Memento]]:
-    opened = open_memento(tmp_path_factory.mktemp("left"), configured=OFFLINE)
+    configured = replace(OFFLINE, sparql=SparqlSettings(query_s=3600))
+    opened = open_memento(tmp_path_factory.mktemp("left"), configured=configured)
     assert isinstance(opened, Memento)
     with opened, serving(opened) as address:
         opened.note("I live in Lisbon.")
@@ -30,7 +33,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Meme
 
 def connected(address: str) -> socket.socket:
     url = urlsplit(address)
-    return socket.create_connection((url.hostname or "", url.port or 0), timeout=10)
+    return socket.create_connection((url.hostname or "", url.port or 0), timeout=60)
 
 
 def told(memento: Memento) -> int:
@@ -41,7 +44,7 @@ def told(memento: Memento) -> int:
 
 def until(holds: Callable[[], bool]) -> bool:
     """Whether something comes to hold in a while."""
-    for _ in range(100):  # five seconds, half of what a query may take
+    for _ in range(1_200):  # a minute, of the hour that a query may take
         if holds():
             return True
         time.sleep(0.05)

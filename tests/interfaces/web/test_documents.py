@@ -148,7 +148,7 @@ def test_a_client_that_leaves_ends_the_export_and_nothing_of_it_is_left(client: 
     begun = answer.read(1000)
     connection.close()
     answer.close()
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while list(memento.datadir.path.glob("export-*")) and time.monotonic() < deadline:
         time.sleep(0.02)
 

@@ -45,6 +45,20 @@ def test_what_is_saved_is_found_listed_and_deleted(client: FlaskClient) -> None:
     assert listed and listed["memories"] == []
 
 
+def test_a_memory_is_deleted_by_the_end_of_its_iri_or_its_whole_uuid(client: FlaskClient) -> None:
+    for begin in (-6, len("urn:memento:memory:")):
+        (iri,) = client.post("/api/save", json={"content": "The till opens at nine."}).json["ids"]  # type: ignore[index]
+        deleted = client.delete(f"/api/{iri[begin:]}")
+        assert (deleted.status_code, deleted.json) == (
+            200,
+            {"hidden": True, "memories": [iri]},
+        )
+        assert client.get("/api/list").json == {"memories": []}
+    for unknown in ("fffff0", "0192d5a0-0000-7000-8000-000000abcdef", "urn:memento:memory:0192"):
+        missed = client.delete(f"/api/{unknown}")
+        assert missed.status_code == 404 and unknown in missed.text
+
+
 def test_the_short_addresses_answer_as_the_long_ones(client: FlaskClient, memento: Memento) -> None:
     memento.note("I work at Google.", tags=["job"])
     listed = client.get("/list?tags=job").json
@@ -60,13 +74,28 @@ def test_a_field_that_is_missing_or_unknown_is_named(client: FlaskClient) -> Non
     wrong = client.post("/api/recall", json={"query": "till", "colour": "red"})
     assert wrong.status_code == 400 and "no argument 'colour'" in wrong.text
     assert client.get("/api/list?limit=many").status_code == 400
+    misspelt = client.get("/api/list?container=shop&tagz=till")
+    assert misspelt.status_code == 400 and "no argument 'tagz'" in misspelt.text
+
+
+@pytest.mark.parametrize(
+    ("path", "needed"), [("/api/save", "content"), ("/api/recall", "query"), ("/api/search", "query")]
+)
+def test_what_lacks_its_field_is_refused_and_no_matter_of_a_provider(
+    client: FlaskClient, path: str, needed: str
+) -> None:
+    for body, wrong in (({}, needed), ({f"{needed}s": "The till."}, f"{needed}s"), ({"model": "plain"}, "model")):
+        missed = client.post(path, json=body)
+        assert missed.status_code == 400 and wrong in missed.text and "upstream" not in missed.text
+    for said in ("[1]", '"content"'):
+        missed = client.post(path, data=said, content_type="application/json")
+        assert missed.status_code == 400 and "JSON object" in missed.text
+    assert client.post(path, data="", content_type="application/json").status_code == 400
+    assert client.post(path, data="The till.", content_type="text/plain").status_code == 400
 
 
 def test_what_is_meant_for_a_provider_goes_there(client: FlaskClient) -> None:
     for method, path, body in (
-        ("POST", "/api/save", {"model": "plain"}),
-        ("POST", "/api/save", ["content"]),
-        ("POST", "/api/recall", {"model": "plain", "messages": []}),
         ("GET", "/api/save", None),
         ("GET", "/api/tags", None),
         ("DELETE", "/api/delete", {"model": "plain"}),
@@ -98,3 +127,11 @@ def test_a_wrong_key_opens_none_of_them(client: FlaskClient) -> None:
 def test_broken_json_is_refused_as_such(client: FlaskClient, path: str) -> None:
     answer = client.post(path, data='{"content": ', content_type="application/json")
     assert answer.status_code == 400 and "the body is not JSON" in answer.text
+
+
+def test_ask_takes_its_question_under_the_name_of_its_neighbours(client: FlaskClient, memento: Memento) -> None:
+    memento.note("I work at Google.")
+
+    for body in ({"question": "Where do I work?"}, {"query": "Where do I work?"}):
+        asked = client.post("/ask", json=body).json
+        assert asked and asked["memories"]["memories"], (body, asked)

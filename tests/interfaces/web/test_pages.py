@@ -180,6 +180,17 @@ def test_bad_input_is_named_and_nothing_breaks(web: FlaskClient) -> None:
         assert web.get(path).is_json
 
 
+@pytest.mark.parametrize("path", ["/nothing/x", "/memory/urn:memento:memory:none", "/search?q=tea&after=yesterday-ish"])
+@pytest.mark.parametrize("fragment", [{}, {"HX-Request": "true"}])
+def test_a_failure_has_the_headers_of_a_page_as_a_fragment_too(
+    web: FlaskClient, path: str, fragment: dict[str, str]
+) -> None:
+    shown = web.get(path, headers={**BROWSER, **fragment})
+    assert shown.status_code >= 400 and shown.mimetype == "text/html"
+    assert "default-src 'none'" in shown.headers["Content-Security-Policy"]
+    assert shown.headers["X-Content-Type-Options"] == "nosniff"
+
+
 def test_who_needs_a_token_signs_in_and_out_again(web: FlaskClient, memento: Memento) -> None:
     token = memento.tokens.create("laptop", tenant="local", namespaces=[], right="write", at=now())
     asked = web.get("/memory?tags=a", headers=BROWSER, environ_base=ELSEWHERE)

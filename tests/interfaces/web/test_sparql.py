@@ -259,10 +259,10 @@ LONG = f"SELECT (CONCAT('{'x' * 500}', STR(?a)) AS ?text) {{ VALUES ?a {{ {HUNDR
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
     """A real service with tight limits."""
-    limits = SparqlSettings(workers=2, share=1, query_s=10, bytes=3_000_000, queue=2, wait_s=0.5)
+    limits = SparqlSettings(workers=2, share=1, query_s=60, bytes=3_000_000, queue=2, wait_s=60)
     memento = open_memento(tmp_path_factory.mktemp("home"), configured=replace(OFFLINE, sparql=limits))
     assert isinstance(memento, Memento)
-    with memento, serving(memento) as address, httpx2.Client(base_url=address, timeout=30) as client:
+    with memento, serving(memento) as address, httpx2.Client(base_url=address, timeout=60) as client:
         yield client
 
 
@@ -304,7 +304,7 @@ def test_a_head_of_a_long_answer_frees_its_worker(served: httpx2.Client) -> None
 def test_a_query_that_takes_too_much_is_told_of_what(
     served: httpx2.Client, sparql: str, status: int, code: str, said: str
 ) -> None:
-    seconds = 0.2 if status == 504 else 10
+    seconds = 0.2 if status == 504 else 60
     answer = served.post("/sparql", data={"query": sparql, "timeout": seconds})
 
     assert (answer.status_code, answer.json()["error"]["code"]) == (status, code), answer.text

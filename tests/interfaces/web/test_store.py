@@ -69,12 +69,13 @@ def test_a_token_that_is_not_taken_is_named_by_its_setting(port: int, shard: str
 
 def test_an_update_that_is_one_too_many_is_refused_and_was_not_made() -> None:
     """The engine is one that answers nothing until it is told to."""
-    freed = threading.Event()
+    freed, arrived = threading.Event(), threading.Semaphore(0)
 
     class Slow(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers["Content-Length"]))
-            freed.wait(20)
+            arrived.release()
+            freed.wait(60)
             self.send_response(204)
             self.send_header("Content-Length", "0")
             self.end_headers()
@@ -86,7 +87,7 @@ def test_an_update_that_is_one_too_many_is_refused_and_was_not_made() -> None:
         transport = httpx2.ASGITransport(app=front)
         async with httpx2.AsyncClient(transport=transport, base_url="http://store") as client:
             waiting = [asyncio.ensure_future(client.post("/update", content="CLEAR ALL")) for _ in range(2)]
-            await asyncio.sleep(0.3)
+            assert await asyncio.to_thread(arrived.acquire, timeout=60)  # the other waits behind it
             refused = await client.post("/update", content="CLEAR ALL")
             freed.set()
             return [refused, *(await asyncio.gather(*waiting))]
@@ -105,10 +106,10 @@ def test_an_update_that_is_one_too_many_is_refused_and_was_not_made() -> None:
 def test_health_follows_the_engine_and_needs_no_token(tmp_path: Path) -> None:
     with listening("127.0.0.1", 0, has_tokens=True) as listener, serve_engine(tmp_path, listener, TOKEN) as engine:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}/health"
-        with urlopen(url, timeout=10) as answer:
+        with urlopen(url, timeout=60) as answer:
             assert answer.status == 200
         engine.stop()
         with pytest.raises(HTTPError) as refused:
-            urlopen(url, timeout=10)
+            urlopen(url, timeout=60)
     assert refused.value.code == 503
     refused.value.close()

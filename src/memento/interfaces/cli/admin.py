@@ -421,7 +421,8 @@ def _print_converted(chosen: Chosen, done: Converted) -> None:
     lines = [f"{done.folder} is {state} now{with_them}."]
     if done.encrypted:
         lines.append("Keep the key outside of this folder: without it nobody can read the memory, including you.")
-    lines += [f"{one} could not be converted: delete it, or keep it elsewhere." for one in done.left]
+    what = "is not encrypted, or not with this key" if done.encrypted else "could not be converted"
+    lines += [f"{one} {what}: delete it, or keep it elsewhere." for one in done.left]
     print_answer(chosen, plain(done), lambda: "\n".join(lines))
 
 
@@ -430,10 +431,11 @@ def _announce(address: str) -> None:
 
     console = Console(highlight=False, soft_wrap=True)
     console.print(f"[bold]Memento[/bold] is ready at {address}")
-    console.print(f"  memory  {address}/memory")
+    console.print(f"  chat    {address}/v1       the base URL of your chat app: its questions get their memories")
+    console.print(f"  MCP     {address}/mcp      the address for MCP clients (or run memento connect NAME)")
+    console.print(f"  pages   {address}/         look, correct, forget; /docs explains")
     console.print(f"  SPARQL  {address}/sparql")
-    console.print(f"  health  {address}/health")
-    console.print(f"  docs    {address}/docs")
+    console.print(f"  REST    {address}/memory   /health says how it is")
 
 
 @main.group("store")
@@ -568,8 +570,17 @@ def _tokens(chosen: Chosen) -> Tokens:
 @click.option(
     "--scope", default="read", show_default=True, help="read, write or admin; each includes the ones before it."
 )
+@click.option(
+    "--graph",
+    "graphs",
+    multiple=True,
+    metavar="NAME[:write]",
+    help="A free graph that a token for some namespaces reads, and writes with :write; may be repeated; default none.",
+)
 @click.pass_obj
-def create_token(chosen: Chosen, name: str, tenant: str, namespaces: tuple[str, ...], scope: str) -> None:
+def create_token(
+    chosen: Chosen, name: str, tenant: str, namespaces: tuple[str, ...], scope: str, graphs: tuple[str, ...]
+) -> None:
     """Create a token and print it once: only its digest is stored."""
     from memento.access import parse_right
     from memento.iris import check_namespace
@@ -577,7 +588,7 @@ def create_token(chosen: Chosen, name: str, tenant: str, namespaces: tuple[str, 
 
     wanted = [check_namespace(one) for one in namespaces]
     tokens = _tokens(chosen)
-    made = tokens.create(name, tenant=tenant, namespaces=wanted, right=parse_right(scope), at=now())
+    made = tokens.create(name, tenant=tenant, namespaces=wanted, right=parse_right(scope), at=now(), graphs=graphs)
     if limit := tokens.access(made).describe_limit():
         chosen.tell(limit)
     click.echo(json.dumps({"name": name, "token": made}) if chosen.as_json else made)
@@ -591,13 +602,15 @@ def list_tokens(chosen: Chosen) -> None:
 
     issued = _tokens(chosen).list_issued()
     if chosen.as_json:
-        shown = ("name", "tenant", "namespaces", "right", "created_at")
+        shown = ("name", "tenant", "namespaces", "graphs", "right", "created_at")
         click.echo(json.dumps([{key: plain(one)[key] for key in shown} for one in issued]))
         return
     if not issued:
         click.echo("No tokens yet: make one with `memento token create NAME`.")
     for one in issued:
         spaces = ", ".join(one.namespaces) or "all namespaces"
+        if one.graphs:
+            spaces += f", graphs {', '.join(one.graphs)}"
         click.echo(f"{one.name}: {one.right}, tenant {one.tenant}, {spaces}, since {one.created_at[:10]}")
 
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from memento import __version__
-from memento.errors import InputError, MementoError, SettingsError
+from memento.errors import DiskFull, InputError, MementoError, SettingsError
 
 if TYPE_CHECKING:
     from memento.datadir import DataFolder
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-FAILED, USAGE, INTERRUPTED = 1, 2, 130
+FAILED, USAGE, NO_ROOM, INTERRUPTED = 1, 2, 3, 130
 
 
 @dataclass(slots=True)
@@ -95,7 +95,6 @@ def open_memory(chosen: Chosen, command: str, configured: Settings | None = None
 
     # The notice already says what is logged. Without a handler, Python would print the bare name of the event.
     logging.getLogger("memento").addHandler(logging.NullHandler())
-    show_export(chosen)
     settings = configured or chosen.settings()
     wait_s = settings.server.lock_wait_s
     with bar("Making the indexes") as progress:
@@ -113,31 +112,6 @@ def open_memory(chosen: Chosen, command: str, configured: Settings | None = None
         chosen.tell(str(memento.degraded))
     memento.on_notice = chosen.tell
     return memento
-
-
-def show_export(chosen: Chosen) -> None:
-    """Show progress on stderr while the model is prepared at its first use on this machine."""
-    import logging
-
-    task = "Preparing the model, once on this machine"
-    shown = ExitStack()
-    progress: Progress | None = None
-
-    def show_step(record: logging.LogRecord) -> bool:
-        nonlocal progress
-        if record.msg != "embedding.exporting":
-            shown.close()
-        elif sys.stderr.isatty():
-            progress = progress or shown.enter_context(bar(task))
-            if progress:
-                progress(vars(record)["step"] - 1, vars(record)["of"])
-        else:
-            chosen.tell(f"{task} …")
-        return True
-
-    logger = logging.getLogger("memento.search.minilm")
-    logger.filters[:] = [show_step]
-    logger.setLevel(logging.INFO)
 
 
 def running(chosen: Chosen) -> Client | None:
@@ -235,6 +209,11 @@ class ShellCommand(click.Command):
         except InputError as error:
             error.args = (say_in_shell_words(str(error), self.params),)
             raise
+        except OSError as error:
+            chosen = ctx.find_object(Chosen)
+            if error.errno in DiskFull.errors and chosen is not None:
+                raise DiskFull(chosen.home_folder) from error
+            raise
 
 
 class Subcommands(click.Group):
@@ -259,7 +238,7 @@ class Subcommands(click.Group):
 
 
 class Commands(Subcommands):
-    """The top group: prints a failure as one line on stderr, and exits with 1 for a failure or 2 for wrong usage."""
+    """The top group: prints a failure as one line on stderr; exits with 1 for a failure, 2 for wrong usage, 3 for a full disk."""
 
     group_class = Subcommands
 
@@ -277,6 +256,9 @@ class Commands(Subcommands):
         except click.ClickException as error:
             _say(error.format_message())
             sys.exit(error.exit_code)
+        except DiskFull as error:
+            _say(str(error))
+            sys.exit(NO_ROOM)
         except MementoError as error:
             _say(str(error))
             sys.exit(USAGE if isinstance(error, InputError | SettingsError) else FAILED)

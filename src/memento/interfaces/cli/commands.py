@@ -241,6 +241,7 @@ COMMANDS: Mapping[str, Command] = {
         options={"half_life_days": Option(names=("--half-life",), metavar="DAYS")},
     ),
     "archive": Command(path="living archive", view=views.show_archived),
+    "list_fading": Command(path="living fading", view=views.show_fading),
     "list_archived": Command(path="living archived", view=views.show_listing),
     "unarchive": Command(path="living unarchive", view=views.show_fields, places={"iri": "MEMORY"}),
     "list_cases": Command(path="cases list", view=views.show_cases),

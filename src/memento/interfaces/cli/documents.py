@@ -6,6 +6,7 @@ import contextlib
 import json
 import sys
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -140,7 +141,7 @@ def import_file(
         "sources": dict(found.sources),
         "left_out": dict(found.skipped.most_common()),
     }
-    answer = {**plain(done), **counts}
+    answer = {**plain(done), **counts, "refused": found.refused}
     print_answer(chosen, answer, lambda: _describe_trial(answer) if dry_run else _describe_import(answer))
 
 
@@ -152,7 +153,18 @@ def _describe_import(answer: dict[str, Any]) -> str:
         + (f", {answer['verbatim']:,} kept word for word" if answer["verbatim"] else "")
         + (f", {answer['pending']:,} still to be understood." if answer["pending"] else ".")
         + show_redacted(answer)
+        + _show_refused(answer["refused"])
     )
+
+
+_SHOWN = 20
+"""The most unusable rows that are shown; `--json` has all."""
+
+
+def _show_refused(refused: Sequence[str]) -> str:
+    """Show the rows that could not be read, a line each."""
+    lines = [f"\nNot read: {one}" for one in refused[:_SHOWN]]
+    return "".join(lines) + (f"\n… and {len(refused) - _SHOWN:,} more" if len(refused) > _SHOWN else "")
 
 
 def _describe_trial(answer: dict[str, Any]) -> str:
@@ -206,16 +218,21 @@ def watch_folder(chosen: Chosen, folder: Path | None, once: bool) -> None:
             click.echo(f"{path.name}: {said}" if is_well else f"{path.name} failed: {said}")
 
 
-def _take_file(chosen: Chosen, path: Path) -> str:
-    """Ingest one file of an inbox; the memory is open only for that time, so that other processes can use it."""
+def _take_file(chosen: Chosen, path: Path) -> tuple[str, Sequence[str]]:
+    """
+    Ingest one file of an inbox, and return the result and the rows that could not be read; the memory is open only for that
+    time, so that other processes can use it.
+    """
     from memento.codec import plain
 
     with open_memory(chosen, "watch") as memento:
         if path.suffix.lower() in (".json", ".jsonl", ".ndjson", ".csv"):
             done = memento.import_files(path, namespace=chosen.namespace)
-            return f"{len(done.notes):,} rows, {done.memories:,} memories"
+            return f"{len(done.notes):,} rows, {done.memories:,} memories", done.refused
         answer = plain(memento.ingest(path, namespace=chosen.namespace))
-    return f"{answer['pieces']:,} pieces, {answer['memories']:,} memories" + show_redacted(answer).replace("\n", "; ")
+    return f"{answer['pieces']:,} pieces, {answer['memories']:,} memories" + show_redacted(answer).replace(
+        "\n", "; "
+    ), ()
 
 
 @command("index")

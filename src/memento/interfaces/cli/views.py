@@ -213,9 +213,22 @@ def show_described(found: Json) -> str:
 def show_status(found: Json) -> str:
     """Show a line for each field, with the statements that are set aside and the state of each part in words."""
     parts = {one["part"]: _show_part(one) for one in found.get("parts", ())}
-    told = {name: value for name, value in found.items() if name != "parts"}
+    told = {name: value for name, value in found.items() if name not in ("parts", "proxied")}
+    told |= {"chat requests": _show_counts(found["proxied"])} if found.get("proxied") else {}
     of_parts = {f"{name} is": text for name, text in parts.items()}
     return show_fields({**told, "set_aside": _set_aside(found["set_aside"]), **of_parts})
+
+
+def _show_counts(proxied: Mapping[str, int]) -> str:
+    """Show how many requests of chat apps got their memories, and how many were forwarded without."""
+    words = {
+        "ok": "with memories",
+        "empty": "without a relevant memory",
+        "timeout": "too late for their memories",
+        "error": "whose recall failed",
+        "caught_up": "turns got theirs with a later turn",
+    }
+    return ", ".join(f"{proxied[name]:,} {said}" for name, said in words.items() if proxied.get(name))
 
 
 def _show_part(part: Json) -> str:
@@ -305,6 +318,8 @@ def _memory(one: Json) -> Iterator[str]:
     yield f"    {_dim(one['iri'])}"
     for old in one["invalidates"]:
         yield from _show_replaced(old, "    ")
+    for other in one["contradicts"]:
+        yield click.style(f"    contradicted by: {clean(other['content'])}", fg="yellow")
     if one["note"]:
         place = f", piece {one['note']['piece']} of {one['note']['pieces']}" if one["note"]["piece"] else ""
         yield f"    {_dim('note ' + day(one['note']['at']) + place + ' “' + clean(one['note']['content']) + '”')}"
@@ -717,6 +732,17 @@ def show_path(path: Json) -> str:
 def show_active(one: Json) -> str:
     """Show a memory and its activation."""
     return f"{one['activation']:.2f}  {clean(one['content'])}  " + click.style(one["memory"], dim=True)
+
+
+def show_fading(rows: Iterable[Json]) -> str:
+    """Show the memories that fade: the day of the archive, the energy, the text and the IRI."""
+    lines = [
+        f"{day(one['archived_on'])}  energy {one['energy']:.2f}  {clean(one['content'])}  {_dim(one['iri'])}"
+        for one in rows
+    ]
+    if not lines:
+        return "No memory fades."
+    return "\n".join([*lines, _dim("`memento mark IRI --importance 1` keeps one for ever.")])
 
 
 def show_archived(answer: Json) -> str:

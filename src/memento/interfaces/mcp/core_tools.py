@@ -15,7 +15,7 @@ from msgspec import Meta
 from memento.errors import TooMuch
 from memento.interfaces.mcp.tools import Argument, Arguments, Ask, Reach, Told, Tool, tool_over
 from memento.iris import IRI, MEM
-from memento.model import Noted, NoteRef, Recalled, Retired
+from memento.model import Contradiction, Noted, NoteRef, Recalled, Retired
 from memento.operations import notes
 from memento.operations.base import FILTERS
 from memento.operations.care import Status
@@ -266,7 +266,8 @@ class SparqlArguments(Arguments, frozen=True, kw_only=True):
 class Found:
     """
     A memory that is relevant to the question. `score` is in 0..1; `count` is the number of memories that say the same; `note` has
-    the text around it in its note; `replaced` are the memories that it replaced.
+    the text around it in its note; `replaced` are the memories that it replaced, `contradicts` current ones that
+    cannot be true together with it.
     """
 
     iri: IRI
@@ -278,6 +279,7 @@ class Found:
     count: int = 1
     note: NoteRef | None = None
     replaced: tuple[Retired, ...] = ()
+    contradicts: tuple[Contradiction, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -413,6 +415,7 @@ def _find(one: Recalled) -> Found:
         count=one.count,
         note=one.note,
         replaced=one.invalidates,
+        contradicts=one.contradicts,
     )
 
 

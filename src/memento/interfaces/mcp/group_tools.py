@@ -6,7 +6,7 @@ The tools that `MEMENTO_TOOLS` adds, group by group: connectors, keys, living me
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
@@ -25,13 +25,13 @@ from memento.model import (
     Activated,
     BatchRow,
     Completed,
+    FadingMemory,
     Followed,
     Ingested,
     KeyType,
     Listed,
     MemoryRow,
     Noted,
-    NoteRow,
     Outcome,
     Recollection,
     Relation,
@@ -178,9 +178,9 @@ Use when a fact has changed or was wrong, instead of remembering it a second tim
 
 RELATED = "List the memories that share keys with a memory, rare keys counting most, or are linked to it, and what contradicts it."
 
-FORGET = """Hide a memory from now on; its history stays.
+FORGET = """Hide a memory from now on; its history stays. With `erase`, delete its text for good.
 
-Use only when the user asks to forget."""
+Use only when the user asks to forget. Erase only what the user wants deleted, after they have seen it and said yes."""
 
 CONVERSATION = (
     "Return what was said in a conversation, word for word: all turns, or one turn with the two before and after it."
@@ -232,6 +232,19 @@ class Hidden:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Removed:
+    """
+    Memories that are hidden from now on. Unless they are `erased`, they stay in the history; `still_told` are notes that still
+    contain an erased text. Nothing is changed when `hidden` is false: the user has not confirmed.
+    """
+
+    hidden: bool
+    memories: tuple[IRI, ...] = ()
+    erased: bool = False
+    still_told: tuple[IRI, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Turns:
     """The turns of a conversation."""
 
@@ -252,9 +265,13 @@ class Batch:
     results: tuple[BatchRow, ...]
 
 
-class MemoryArguments(Arguments, frozen=True, kw_only=True):
+class ForgetArguments(Arguments, frozen=True, kw_only=True):
     memory_id: Memory
     namespace: Namespace = None
+    erase: Annotated[bool, Meta(description="Delete the text for good instead of hiding it.")] = False
+    confirmed: Annotated[
+        bool, Meta(description="Required by erase: whether the user has seen what would be deleted and said yes.")
+    ] = False
 
 
 class RememberArguments(Arguments, frozen=True, kw_only=True):
@@ -353,10 +370,23 @@ def correct(reach: Reach, asked: CorrectArguments) -> Told:
     )
 
 
-def forget(reach: Reach, asked: MemoryArguments) -> Told:
-    """Hide a memory."""
-    gone = reach.memory.forget(asked.memory_id, namespace=asked.namespace or reach.namespace)
-    return Told(answer=Hidden(hidden=True, memories=gone.memories))
+def forget(reach: Reach, asked: ForgetArguments) -> Told | Ask:
+    """Hide a memory; or delete it, once the user has confirmed that."""
+    namespace = asked.namespace or reach.namespace
+    if asked.erase and not asked.confirmed:
+        found = reach.memory.get(asked.memory_id, namespace=namespace)
+        content = dict(found.properties).get(MEM.content, found.iri)
+        return Ask(
+            question=f"Delete for good?\n\n{content}",
+            instead=Told(
+                answer=Removed(hidden=False),
+                text="Nothing is deleted yet. Show this to the user and ask whether to delete it for good; when they say yes, "
+                f"call forget again with erase=true and confirmed=true:\n\n{content}",
+            ),
+            refused=Told(answer=Removed(hidden=False), text="The user said no: nothing was changed."),
+        )
+    gone = reach.memory.forget(asked.memory_id, erase=asked.erase, namespace=namespace)
+    return Told(answer=Removed(hidden=True, memories=gone.memories, erased=gone.erased, still_told=gone.still_told))
 
 
 def _item(asked: RememberArguments | BatchItem) -> ToRemember:
@@ -375,7 +405,14 @@ def _item(asked: RememberArguments | BatchItem) -> ToRemember:
 _KEY = Argument(field="iri", description="The `key` of a row that recall or read_memory returned, or an entity.")
 _READ_MEMORY = Argument(field="iri", description="The `memory` of a row that read_key returned.")
 
-MEMORY_STATS = tool_over(key_operations.MemoryStats, "memory_stats", "Count memories", STATS, {}, takes_namespace=True)
+MEMORY_STATS = tool_over(
+    key_operations.MemoryStats,
+    "memory_stats",
+    "Count memories",
+    STATS,
+    {"alone": Argument(field="alone")},
+    takes_namespace=True,
+)
 KEY_TOOLS = (
     tool_over(
         key_operations.FindKeys,
@@ -449,8 +486,8 @@ KEY_TOOLS = (
         name="forget",
         title="Forget a memory",
         description=FORGET,
-        arguments=MemoryArguments,
-        answer=Hidden,
+        arguments=ForgetArguments,
+        answer=Removed,
         run=forget,
         also={"iri": "memory_id"},
         asks=(notes.Forget,),
@@ -579,6 +616,13 @@ def feedback(reach: Reach, asked: FeedbackArguments) -> Told:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FadingRows:
+    """A page of the memories that fade."""
+
+    memories: tuple[FadingMemory, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ArchivedRows:
     """A page of archived memories."""
 
@@ -650,6 +694,15 @@ LIVING_TOOLS = (
         "Archive what has faded",
         ARCHIVE,
         {"dry_run": Argument(field="dry_run")},
+        takes_namespace=True,
+    ),
+    tool_over(
+        strength_operations.ListFading,
+        "list_fading",
+        "List what fades",
+        "List the memories that will be archived if nobody uses them, the next one first, with their energy and the day.",
+        {"limit": Argument(field="limit", description="The most memories."), "offset": Argument(field="offset")},
+        wrap=(FadingRows, "memories"),
         takes_namespace=True,
     ),
     tool_over(
@@ -1034,6 +1087,8 @@ class Shown:
     tags: tuple[str, ...]
     preview: str
     timestamp: datetime | None = None
+    contradicts: tuple[str, ...] = ()
+    """Current memories that cannot be true together with it, as `disputes` has them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1073,12 +1128,16 @@ class TakeInArguments(Arguments, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TakenIn:
-    """How many parts were stored, as how many memories; how many parts were known, and how many could not be read."""
+    """
+    How many parts were stored, as how many memories; how many parts were known, how many could not be read, and the first of
+    these, each with its place and what is wrong with it.
+    """
 
     imported: int
     memories: int
     known: int
     skipped: int
+    refused: tuple[str, ...] = ()
 
 
 class HandOutArguments(Arguments, frozen=True, kw_only=True):
@@ -1154,6 +1213,7 @@ def _show_previews(found: Recollection) -> Told:
             tags=one.tags,
             preview=shorten_line(one.content, _PREVIEW),
             timestamp=one.valid_at,
+            contradicts=tuple(shorten_line(other.content, _PREVIEW) for other in one.contradicts),
         )
         for one in found.memories
     )
@@ -1174,18 +1234,32 @@ def unsave(reach: Reach, asked: UnsaveArguments) -> Told:
 
 def take_in_text(reach: Reach, asked: TakeInArguments) -> Told:
     """Store the parts of a text."""
-    from memento.intake.rows import parse_leniently  # the shim lists this tool and does not run it
+    from memento.intake.rows import sift_text  # the shim lists this tool and does not run it
 
-    texts, bad = parse_leniently(asked.content, asked.format)
-    if not texts:
+    sifted = sift_text(asked.content, asked.format)
+    if not sifted.rows:
         raise InputError(f"content has nothing to keep as {asked.format}")
-    keys = [f"memory_import {sha256(text.encode()).hexdigest()}" for text in texts]
-    rows = [
-        NoteRow(content=text, tags=asked.tags, source="import", idempotency_key=key)
-        for key, text in dict(zip(keys, texts, strict=True)).items()
-    ]
-    done = reach.memory.import_notes(rows, consolidate=False, namespace=asked.namespace or reach.namespace)
-    return Told(answer=TakenIn(imported=len(rows) - done.known, memories=done.memories, known=done.known, skipped=bad))
+    rows = {
+        key: replace(
+            row, tags=tuple(dict.fromkeys((*row.tags, *asked.tags))), source=row.source or "import", idempotency_key=key
+        )
+        for row in sifted.rows
+        if (key := row.idempotency_key or f"memory_import {sha256(row.content.encode()).hexdigest()}")
+    }
+    done = reach.memory.import_notes([*rows.values()], consolidate=False, namespace=asked.namespace or reach.namespace)
+    return Told(
+        answer=TakenIn(
+            imported=len(rows) - done.known,
+            memories=done.memories,
+            known=done.known,
+            skipped=len(sifted.refused),
+            refused=sifted.refused[:_MOST_REFUSED],
+        )
+    )
+
+
+_MOST_REFUSED = 20
+"""The most unusable rows that an import by a model names."""
 
 
 def hand_out_text(reach: Reach, asked: HandOutArguments) -> Told:
@@ -1252,6 +1326,7 @@ CARE_TOOLS = (
             "limit": Argument(field="limit", default=10),
             "offset": Argument(field="offset"),
             "container": Argument(field="container"),
+            "alone": Argument(field="alone"),
         },
         wrap=(Listing, "memories"),
         takes_namespace=True,

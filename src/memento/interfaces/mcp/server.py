@@ -270,7 +270,7 @@ def app(service: Service) -> ASGI:
 def _admit(memento: Memento, scope: Any, headers: Headers) -> Memento:
     """Return the memory as the sender may see it, the one place that decides this; raise `Unauthorised` or `Forbidden`."""
     address, _ = scope.get("client") or ("", 0)
-    caller = Caller(address=address, method=scope["method"], headers=headers)
+    caller = Caller(address=address, method=scope["method"], headers=headers, scheme=scope.get("scheme", "http"))
     return memento.with_access(admit(caller, memento.service.tokens, required=memento.settings.server.token_required))
 
 

@@ -4,7 +4,9 @@ The blocks of memories in conversations: a block is made by recall, inserted int
 That keeps the prompt prefix that a provider has cached unchanged.
 
 *Guarantees:* a stored block is returned character for character, also after a restart. When any memory in a block is forgotten, the
-block is deleted and overwritten. A file that is broken or cannot be written costs cache hits, nothing else.
+block is deleted and overwritten. A turn that was forwarded without its memories, because recall took too long or failed, gets them
+in the block of the next turn of its conversation; what was sent already stays as it is. A file that is broken or cannot be written
+costs cache hits and such turns, nothing else.
 
 *But:* the file contains the text of the blocks; only this user can read it. Keys are digests.
 """
@@ -16,11 +18,13 @@ import logging
 import sqlite3
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain, zip_longest
 from typing import Literal, TypeVar
 from zoneinfo import ZoneInfo
 
@@ -37,7 +41,7 @@ from memento.interfaces.proxy.dialects import (
     shorten_question,
     splice_in,
 )
-from memento.model import CapturedTurn, Recalled, Recollection, Retired
+from memento.model import CapturedTurn, Recalled, RecalledEntity, Recollection, Retired
 from memento.operations.intake import Capture
 from memento.operations.recall import Recall
 from memento.retrieval.render import fit_block
@@ -53,6 +57,10 @@ PARAMETERS = 500  # the most in one statement; SQLite before 3.32 allows 999
 USED_S = 3600.0  # the precision of a block's time of last use, in seconds
 CAPTURES = 256  # the most turns that may wait to be captured
 SPARE = 0.05  # the share of the bound that is freed at once
+CATCH_UP = 3  # the most earlier turns whose memories come with a later one
+MEASURED = 100  # the latest recalls by which the deadline is measured
+FEWEST = 10  # recalls to measure before the deadline is shortened
+LONGEST = 10  # the longest deadline, as a multiple of the shortest
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS block (
@@ -63,6 +71,7 @@ CREATE INDEX IF NOT EXISTS block_used ON block (used);
 CREATE TABLE IF NOT EXISTS shown (iri TEXT, key BLOB, PRIMARY KEY (iri, key)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS shown_key ON shown (key);
 CREATE TRIGGER IF NOT EXISTS unshown AFTER DELETE ON block BEGIN DELETE FROM shown WHERE key = old.key; END;
+CREATE TABLE IF NOT EXISTS missed (key BLOB PRIMARY KEY, at REAL NOT NULL) WITHOUT ROWID;
 """
 
 
@@ -140,6 +149,31 @@ class Sticky:
             self._keep_bound(db)
 
         self._attempt(insert_block)
+
+    def find_missed(self, keys: Sequence[bytes]) -> set[bytes]:
+        """Return which of these turns were forwarded without their memories and have not got them since."""
+
+        def select_missed(db: sqlite3.Connection) -> set[bytes]:
+            found: set[bytes] = set()
+            for chunk in _chunks(keys):
+                marks = ",".join("?" * len(chunk))
+                found |= {key for (key,) in db.execute(f"SELECT key FROM missed WHERE key IN ({marks})", chunk)}
+            return found
+
+        return (self._attempt(select_missed) if keys and self._path.exists() else None) or set()
+
+    def mark_missed(self, missed: Collection[bytes], caught_up: Collection[bytes]) -> None:
+        """Remember that some turns were forwarded without their memories, and that others have got them."""
+
+        def update_missed(db: sqlite3.Connection) -> None:
+            db.executemany("DELETE FROM missed WHERE key = ?", [(key,) for key in caught_up])
+            db.executemany("INSERT OR REPLACE INTO missed VALUES (?, ?)", [(key, time.time()) for key in missed])
+            if missed:
+                latest = "SELECT key FROM missed ORDER BY at DESC LIMIT -1 OFFSET ?"
+                db.execute(f"DELETE FROM missed WHERE key IN ({latest})", (self._most,))
+
+        if missed or (caught_up and self._path.exists()):
+            self._attempt(update_missed)
 
     def forget_shown(self, iris: Sequence[str]) -> None:
         """
@@ -251,12 +285,46 @@ INSTRUCTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Enriched:
-    """A body to forward, with its state for the response headers; call `capture` once the provider has answered."""
+    """
+    A body to forward, with its state for the response headers; call `capture` once the provider has answered.
+
+    `caught_up` counts earlier turns, forwarded without memories, whose memories are in the block of this one.
+    """
 
     body: bytes
     state: State
     memories: int = 0
+    caught_up: int = 0
     capture: Callable[[], None] | None = None
+
+
+class Deadline:
+    """
+    How long a recall is waited for: twice what 95 of the latest 100 recalls took, within bounds. Safe to use from many threads.
+
+    A fixed time is right on one machine only: where other work makes every recall slower, it would leave out the memories of most
+    turns, although they come soon after.
+    """
+
+    def __init__(self, shortest_s: float) -> None:
+        self._shortest_s = shortest_s
+        self._took: deque[float] = deque(maxlen=MEASURED)
+        self._lock = threading.Lock()
+
+    def record(self, seconds: float) -> None:
+        """Take in what a recall took, from its request to its end."""
+        with self._lock:
+            self._took.append(seconds)
+
+    @property
+    def seconds(self) -> float:
+        """The deadline now: at least the shortest one, at most ten times that, which holds until ten recalls were measured."""
+        with self._lock:
+            took = sorted(self._took)
+        longest = self._shortest_s * LONGEST
+        if len(took) < FEWEST:
+            return longest
+        return min(max(2 * took[int(0.95 * (len(took) - 1))], self._shortest_s), longest)
 
 
 class Enricher:
@@ -267,6 +335,7 @@ class Enricher:
         self._recalls = ThreadPoolExecutor(knobs.recalls, thread_name_prefix="recall")
         self._captures = ThreadPoolExecutor(1, thread_name_prefix="capture")
         self._captured = threading.BoundedSemaphore(CAPTURES)
+        self._deadline = Deadline(knobs.deadline_ms / 1000)
 
     def enrich(self, body: bytes, dialect: Dialect, context: Context, namespace: str | None) -> Enriched:
         """Return the request with its blocks; the same bytes if it has none or cannot be parsed."""
@@ -281,11 +350,12 @@ class Enricher:
             return Enriched(body, "skipped")
         try:
             blocks = self._sticky.find_blocks([turn.key for turn in conversation.turns])
-            state, current = self._current(conversation, blocks, context, namespace)
+            state, current, caught_up = self._current(conversation, blocks, context, namespace)
             return Enriched(
                 _with_blocks(body, conversation, blocks, dialect),
                 state,
                 current.memories if current else 0,
+                caught_up,
                 self._prepare_capture(conversation, context, namespace),
             )
         except Exception as error:
@@ -326,46 +396,100 @@ class Enricher:
 
     def _current(
         self, conversation: Conversation, blocks: dict[bytes, Block], context: Context, namespace: str | None
-    ) -> tuple[State, Block | None]:
-        """Return the block of the last turn, adding it to `blocks`, and the state for the response headers."""
+    ) -> tuple[State, Block | None, int]:
+        """
+        Return the state for the response headers, the block of the last turn, which is added to `blocks`, and how many earlier
+        turns have their memories in it.
+        """
         turn = conversation.turns[-1]
         known = blocks.get(turn.key)
         if not conversation.is_open:
-            return "skipped", None
+            return "skipped", None, 0
+        missed = self._sticky.find_missed([one.key for one in conversation.turns])
+        is_whole = known is not None and turn.key not in missed
         is_recent = known is not None and 0 <= time.time() - known.made < self._knobs.repeat_s
-        if known and is_recent and known.behind == turn.place.behind:
-            return "ok", known
-        future = self._recalls.submit(self._recall_for, turn, context, namespace)
-        try:
-            found = future.result(self._knobs.deadline_ms / 1000)
-        except TimeoutError:
-            future.cancel()
-            return "timeout", known
-        except Exception as error:
-            return _report_failure(error), known
-        if found is None:
-            return ("ok" if known else "empty"), known
-        block, iris = found
+        if known and is_whole and is_recent and known.behind == turn.place.behind:
+            return "ok", known, 0
+        earlier = [one for one in conversation.turns[:-1] if one.key in missed][-CATCH_UP:]
+        made = time.time()
+        recalls = {one.key: self._submit(one, context, namespace) for one in (turn, *earlier)}
+        seconds = self._deadline.seconds
+        wait(recalls.values(), seconds)
+        found, late = {}, set()
+        state: State = "empty"
+        for key, future in recalls.items():
+            if not future.done():
+                future.cancel()
+                late.add(key)
+            elif error := future.exception():
+                failure = _report_failure(error)
+                state = failure if key == turn.key else state
+                late |= {key} - missed  # what fails twice is not tried again
+            else:
+                found[key] = future.result()
+        if turn.key not in found and state != "error":
+            state = "timeout"
+            logger.warning("proxy.timeout", extra={"waited_ms": round(seconds * 1000)})
+        if is_whole:
+            late.discard(turn.key)
+        self._sticky.mark_missed(late, [key for key in recalls if key not in late])
+        shown = self._show(list(found.values()), context)
+        if shown is None:
+            return ("ok" if known and state == "empty" else state), known, 0
+        text, memories, iris = shown
+        block = Block(text=text, behind=turn.place.behind, memories=memories, made=made)
         self._sticky.put(turn.key, block, iris)
         blocks[turn.key] = block
-        return "ok", block
+        caught_up = len(found.keys() - {turn.key})
+        if caught_up:
+            telemetry.count("proxy.caught_up", caught_up)
+            logger.info("proxy.caught_up", extra={"turns": caught_up})
+        return ("ok" if turn.key in found else state), block, caught_up
 
-    def _recall_for(self, turn: Turn, context: Context, namespace: str | None) -> tuple[Block, set[str]] | None:
-        began = time.time()
-        question = shorten_question(
-            context.redact_question(turn.said, namespace)
-        )  # redact before cutting: half a secret would not be recognized
-        found = peek(Recall(question, namespace=namespace), context)
-        if not found.memories:
+    def _submit(self, turn: Turn, context: Context, namespace: str | None) -> Future[Recollection]:
+        """Recall for a turn in the background, and measure how long that takes even if nobody waits any more."""
+        begun = time.monotonic()
+
+        def recall() -> Recollection:
+            try:
+                return _recall_for(turn, context, namespace)
+            finally:
+                self._deadline.record(time.monotonic() - begun)
+
+        return self._recalls.submit(recall)
+
+    def _show(self, found: Sequence[Recollection], context: Context) -> tuple[str, int, set[str]] | None:
+        """Return the block of what was recalled, escaped, its number of memories and what it shows; None if it shows nothing."""
+        if not any(one.memories for one in found):
             return None
         today = datetime.now(ZoneInfo(context.settings.consolidation.time_zone)).date()
         instructions = INSTRUCTIONS if self._knobs.instructions else ""
-        shown, text = fit_block(found, today, self._knobs.block_tokens, instructions)
+        shown, text = fit_block(_join_recollections(found), today, self._knobs.block_tokens, instructions)
         if not shown.memories:
             return None
-        written = json.dumps(text, ensure_ascii=False)[1:-1]
-        block = Block(text=written, behind=turn.place.behind, memories=len(shown.memories), made=began)
-        return block, set(_iris(shown))
+        return json.dumps(text, ensure_ascii=False)[1:-1], len(shown.memories), set(_iris(shown))
+
+
+def _recall_for(turn: Turn, context: Context, namespace: str | None) -> Recollection:
+    question = shorten_question(
+        context.redact_question(turn.said, namespace)
+    )  # redact before cutting: half a secret would not be recognized
+    return peek(Recall(question, namespace=namespace), context)
+
+
+def _join_recollections(found: Sequence[Recollection]) -> Recollection:
+    """Return one answer with the memories of all, the best of each first, so that the limit of a block cuts none off wholly."""
+    first, *others = found
+    if not others:
+        return first
+    memories: dict[str, Recalled] = {}
+    for memory in chain.from_iterable(zip_longest(*(one.memories for one in found))):
+        if memory:
+            memories.setdefault(memory.iri, memory)
+    entities: dict[str, RecalledEntity] = {}
+    for entity in chain.from_iterable(one.entities for one in found):
+        entities.setdefault(entity.iri, entity)
+    return replace(first, memories=tuple(memories.values()), entities=tuple(entities.values()))
 
 
 def _with_blocks(body: bytes, conversation: Conversation, blocks: Mapping[bytes, Block], dialect: Dialect) -> bytes:
@@ -395,7 +519,7 @@ def _chain(one: Recalled | Retired) -> list[str]:
     return [one.iri, *(iri for old in one.invalidates for iri in _chain(old))]
 
 
-def _report_failure(error: Exception) -> State:
+def _report_failure(error: BaseException) -> State:
     telemetry.count("proxy.degraded")
     logger.warning("proxy.degraded", extra={"error": type(error).__name__})
     return "error"

@@ -100,6 +100,8 @@ class Proxy:
         response.headers["x-memento-status"] = enriched.state
         response.headers["x-memento-count"] = str(enriched.memories)
         response.headers["x-memento-ms"] = f"{spent_ms:.1f}"
+        if enriched.caught_up:
+            response.headers["x-memento-caught-up"] = str(enriched.caught_up)
         if scope_of(request.environ) is None:  # a server without an event loop
             return asyncio.run(_gather(answer, response.headers.to_wsgi_list()))
         answer_on_loop(request.environ, answer)

@@ -260,6 +260,7 @@ def caller() -> Caller:
         address=request.remote_addr or "",
         method=request.method,
         headers=headers,
+        scheme=request.scheme,
         is_proxied=request.path.startswith(PROXIED) and find_mirrored() is None,
     )
 

@@ -237,7 +237,7 @@ class Pages:
             return Response(render_template("_problem.html", message=message), status=status, mimetype="text/html")
         template, back = ("sign_in.html", _find_wanted()) if asks_token else ("problem.html", _find_way_back())
         shown = self._render(template, status=status, message=message, back=back)
-        return Response(shown, status=status, mimetype="text/html", headers=HEADERS)
+        return Response(shown, status=status, mimetype="text/html")
 
     # Views
 
@@ -417,7 +417,7 @@ class Pages:
             raise NoPage
         operation = TABLE[name]
         form = MultiDict((key, value) for key, value in request.form.items(multi=True) if key not in ("csrf", "back"))
-        for field in ("tags", "untag", "namespaces"):  # entered in one box, separated by commas
+        for field in ("tags", "untag", "namespaces", "graphs"):  # entered in one box, separated by commas
             if field in form:
                 form.setlist(field, [one.strip() for one in form[field].split(",")])
         call = read_form(operation, form)
@@ -518,11 +518,14 @@ _NOTHING = Neighbourhood(nodes=(), links=())
 
 
 def _finish(response: Response) -> Response:
-    """Add the headers of pages, and the cookie of a new session."""
+    """Add the headers of pages to every page and fragment that has none of its own, and the cookie of a new session."""
     if is_page() and not request.path.startswith(BUNDLE.address):
         response.headers.update(HEADERS | {"Cache-Control": response.headers.get("Cache-Control", "no-store")})
         if nonce := g.get("nonce"):
             response.set_cookie(NONCE, nonce, httponly=True, samesite="Strict", secure=_is_secure(), path="/")
+    elif response.mimetype == "text/html":
+        for name, value in HEADERS.items():
+            response.headers.setdefault(name, value)
     return response
 
 

@@ -108,12 +108,25 @@ def read_object(*known: str) -> Record:
         InputError: the body is not JSON, is not an object, or has an unknown field.
         UnsupportedMediaType: the body has another media type.
     """
+    record = read_json_object(*known)
+    _refuse_unknown(list(record.fields), known, "field")
+    return record
+
+
+def read_json_object(*named: str) -> Record:
+    """
+    Return the body, which must be a JSON object; `named` are fields that an error may name.
+
+    Raises:
+        InputError: the body is not JSON, or is not an object.
+        UnsupportedMediaType: the body has another media type.
+    """
     if not request.is_json:
         raise UnsupportedMediaType(f"send JSON with the header Content-Type: application/json, not {_media()}")
     fields = load_json(request.get_data())
     if not isinstance(fields, dict):
-        raise InputError(f"the body must be a JSON object with the fields {', '.join(known)}")
-    _refuse_unknown(list(fields), known, "field")
+        hint = f" with the fields {', '.join(named)}" if named else ""
+        raise InputError(f"the body must be a JSON object{hint}")
     return Record("the body", cast("dict[str, object]", fields))
 
 

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, is_dataclass, replace
 from datetime import datetime
 from functools import cache
 from typing import Any, cast, get_args
 from zoneinfo import ZoneInfo
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response, g, request
 from msgspec import structs
 from werkzeug.datastructures import MultiDict
 
@@ -28,13 +28,13 @@ from memento.archive.files import spool
 from memento.archive.tables import Dates
 from memento.codec import decode, encode
 from memento.errors import InputError
-from memento.intake.rows import Record, parse_note_row, parse_rows
+from memento.intake.rows import Record, sift_records, sift_rows
 from memento.interfaces.mcp.group_tools import CARE_TOOLS
 from memento.interfaces.mcp.tools import Reach, Told, Tool, to_structured
 from memento.interfaces.picture import draw_manifest
 from memento.interfaces.web.connection import waiting_client
 from memento.interfaces.web.requests import Parameters, context, load_json, namespace, read_object
-from memento.model import Manifest, Noted, Recollection, Remembered
+from memento.model import Imported, Manifest, Noted, Recollection, Remembered
 from memento.operations import TABLE, Operation, check_value, fields_of
 from memento.operations.base import FILTERS, Field, Filtered, complete, raise_if_unknown_field, route_of
 from memento.operations.cases import AddCases
@@ -127,6 +127,8 @@ def _answer_operation(operation: type[Operation[Any]], places: Mapping[str, str]
     form = _read_format(view.formats if view else (), operation)
     call = _CUSTOM[operation]() if operation in _CUSTOM else read_operation(operation, places)
     answer = handle(call, context())
+    if isinstance(answer, Imported):
+        answer = replace(answer, refused=g.refused)
     response = view.render(answer, form) if view else respond(answer, operation.status)
     if notices := context().notices:
         response.headers["Memento-Notice"] = " ".join(notices).encode("ascii", "backslashreplace").decode()
@@ -143,8 +145,8 @@ MIRROR: Mapping[str, str] = {
 """
 The addresses of one of the published designs, each with the tool that answers it; `DELETE /api/ID` is `memory_forget`.
 
-No model provider uses them. Still, a POST is ours only if its body has the required argument of the tool, and a DELETE only if it
-names a memory; anything else goes to the provider. Invalid JSON is refused here.
+No model provider uses them, so every request to them is ours, and one that lacks an argument, or has one that the tool does not
+know, is refused by name; a DELETE is ours only if it names a memory.
 """
 
 MEMORY = re.compile(r"urn:memento:[^/\s]+|[0-9a-f]{4,12}(?:-[0-9a-f]{4,12})*")
@@ -155,25 +157,18 @@ def find_mirrored() -> str | None:
     """Return the tool that a request below `/api` is for; None if it is for a provider."""
     if request.method == "DELETE":
         return "memory_forget" if MEMORY.fullmatch(request.path.removeprefix("/api/")) else None
-    name = MIRROR.get(f"{request.method} {request.path}")
-    if name is None or request.method == "GET":
-        return name
-    if not request.is_json:
-        return None
-    try:
-        body = load_json(request.get_data())
-    except InputError:
-        return name  # the handler reports what is wrong with the body
-    needed = "content" if name == "memory_save" else "query"
-    return name if isinstance(body, dict) and needed in body else None
+    return MIRROR.get(f"{request.method} {request.path}")
 
 
 def answer_mirrored(name: str) -> Response:
-    """Answer one of the mirrored addresses with its tool; raise `InputError` for an argument that the tool does not have."""
+    """Answer one of the mirrored addresses with its tool; raise `InputError` for an argument that is missing or unknown."""
     tool = _mirrored_tools()[name]
     many = [field.encode_name for field in structs.fields(tool.arguments) if "tags" in field.encode_name]
     if request.method == "POST":
-        given = dict(cast("Json", load_json(request.get_data())))
+        body = load_json(request.get_data()) if request.get_data().strip() else {}
+        if not isinstance(body, dict):
+            raise InputError(f"send a JSON object with the arguments of {name}, such as {{{_example_of(tool)}}}")
+        given = dict(cast("Json", body))
     else:
         given = {key: request.args.getlist(key) if key in many else value for key, value in request.args.items()}
     if request.method == "DELETE":
@@ -183,6 +178,12 @@ def answer_mirrored(name: str) -> Response:
     told = tool.run(reach, tool.parse_arguments(given))
     assert isinstance(told, Told)  # none of these tools asks the user first
     return respond(to_structured(told.answer), 201 if name == "memory_save" else 200)
+
+
+def _example_of(tool: Tool) -> str:
+    """Return the required arguments of a tool as they stand in a JSON object."""
+    needed = [field.encode_name for field in structs.fields(tool.arguments) if field.required]
+    return ", ".join(f'"{name}": "…"' for name in needed)
 
 
 @cache
@@ -280,7 +281,8 @@ def _read_body(operation: type[Operation[Any]], declared: Mapping[str, Field]) -
         if needed:
             raise InputError(f"send a JSON object with {', '.join(needed)}: the body is empty")
         return {}
-    values = dict(read_object(*declared).fields)
+    called = {alias: name for name, field in declared.items() for alias in field.aliases}
+    values = {called.get(name, name): value for name, value in read_object(*declared, *called).fields.items()}
     if operation is Note:
         values["idempotency_key"] = values.get("idempotency_key") or request.headers.get("Idempotency-Key")
     return values
@@ -317,10 +319,13 @@ def _read_note_rows() -> ImportNotes:
     if request.is_json and isinstance(body := _load_object(data), dict) and "rows" in body:
         if not isinstance(rows := body["rows"], list) or not all(isinstance(row, dict) for row in rows):
             raise InputError('rows must be a list of objects such as {"content": "…"}')
-        notes = tuple(parse_note_row(Record(f"row {number}", row)) for number, row in enumerate(rows, start=1))
+        sifted = sift_records(Record(f"row {number}", row) for number, row in enumerate(rows, start=1))
     else:
-        notes = tuple(parse_rows(data, "the body", "json"))
-    return ImportNotes(notes, asked.flag("consolidate", default=True), asked.flag("dry_run"), namespace=namespace())
+        sifted = sift_rows(data, "the body", "json")
+    g.refused = sifted.refused
+    return ImportNotes(
+        sifted.rows, asked.flag("consolidate", default=True), asked.flag("dry_run"), namespace=namespace()
+    )
 
 
 def _load_object(data: bytes) -> object:

@@ -24,10 +24,11 @@ from memento.errors import MementoError, SettingsError
 from memento.interfaces.mcp import server as mcp
 from memento.interfaces.proxy.routes import PROXIED
 from memento.interfaces.web.app import create_app, create_bare_app
-from memento.interfaces.web.connection import DEFAULTS, App, Kind, hurry, protocol, thread, watch
+from memento.interfaces.web.connection import DEFAULTS, App, Kind, hurry, protocol, thread, waiting_client, watch
 from memento.service import Service
 from memento.service.bare import Bare
 from memento.settings import ServerSettings, Settings
+from memento.sparql.jobs import CLIENT
 
 RESERVED_FILES = 256
 """File descriptors reserved for the store, the workers and outgoing connections."""
@@ -207,6 +208,7 @@ def host(app: Flask, busy: Busy, limits: ServerSettings) -> App:
     def until_the_end(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         # Without it a chunked body, which has no Content-Length, would be read as empty.
         environ["wsgi.input_terminated"] = True
+        CLIENT.set(waiting_client(environ))  # each request has a context of its own
         return busy.until_closed(lambda: app(environ, start_response))
 
     return watch(thread(until_the_end, limits, _kind_of), limits)

@@ -304,9 +304,7 @@ def find_program() -> str:
     beside = Path(sysconfig.get_path("scripts")) / "oxigraph"
     found = str(beside) if beside.is_file() else shutil.which("oxigraph")
     if found is None:
-        raise MissingPart(
-            "the program `oxigraph`, which serves a store, is missing: pip install 'memento-rdf[workers]'"
-        )
+        raise MissingPart("the program `oxigraph`, which serves a store, is missing: pip install oxigraph")
     return found
 
 

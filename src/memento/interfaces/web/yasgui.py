@@ -43,7 +43,7 @@ EXAMPLES = (
 )
 """The example queries of the page, in order; an empty page starts with the first."""
 
-SAMPLE = re.compile(r"<urn:memento:(?!user:)[^>]+>")
+SAMPLE = re.compile(r"<urn:memento:(?!user:)[^<>]++>")
 """An IRI in an example that the reader must replace."""
 
 PREFIXES_OF = ("ontology/memento.ttl", "ontology/alignment.ttl", "ontology/shapes.ttl", "ontology/world.trig")

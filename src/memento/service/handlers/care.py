@@ -60,8 +60,8 @@ from memento.archive.tables import NOT_GUARANTEED, Anonymity, Dates, TableForm, 
 from memento.archive.upgrade import Migration, choose_target, count_kept, prepare_settings, write_settings
 from memento.backends import Backends, reopen
 from memento.consolidation import queue
-from memento.datadir import cache_folder
-from memento.errors import BackendError, Conflict, Damaged, Forbidden, InputError, MementoError, NotFound
+from memento.datadir import DataFolder, cache_folder
+from memento.errors import BackendError, Conflict, Damaged, DiskFull, Forbidden, InputError, MementoError, NotFound
 from memento.graph import mapping
 from memento.graph.backups import begin_restore, list_backups, parse_backup_time, prepare_restore
 from memento.graph.documents import Form
@@ -94,6 +94,7 @@ from memento.ports import Progress
 from memento.search.embedders import embedder_of
 from memento.search.ledger import Ledger
 from memento.service.context import MAIN, Context, Service, Shards, handles
+from memento.service.handlers.recall import count_chats
 from memento.service.understanding import resume
 from memento.sparql.jobs import Rewrite, WaitingClient
 from memento.time import now
@@ -245,6 +246,7 @@ def take_in(
     chosen, redaction = find_form(form), context.begin_redaction(namespace)
     with (
         service.importing,
+        _reporting_full_disk(service.datadir),
         _rewrite(source, chosen, name, context, redaction, waiting, namespace) as lines,
         _staging(lines, context) as folder,
     ):
@@ -303,6 +305,17 @@ def _rewrite(
             target.unlink()
             redacted.seek(0)
             yield redacted
+
+
+@contextmanager
+def _reporting_full_disk(datadir: DataFolder) -> Iterator[None]:
+    """Raise `DiskFull` if the block cannot write its files for lack of room."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in DiskFull.errors:
+            raise DiskFull(datadir.path) from error
+        raise
 
 
 @contextmanager
@@ -403,7 +416,10 @@ def status(operation: operations.Status, context: Context) -> Report:
     with suppress(BackendError):  # a capturing client is told of this; the rest can be reported all the same
         proposals = sum(one.state == "proposed" for one in context.service.journal.list_waiting(scope))
     counts = context.service.redactor.count_by_kind(scope)
-    return replace(report, redacted=counts, proposals=proposals, parts=readiness.parts)
+    mode = context.settings.capture.find_mode(scope.namespace)
+    proxied = count_chats() if context.owns_folder() else None
+    counted = replace(report, redacted=counts, proposals=proposals, proxied=proxied)
+    return replace(counted, capture=mode, parts=readiness.parts)
 
 
 @handles(operations.Check)
@@ -835,6 +851,7 @@ def create_token(operation: operations.CreateToken, context: Context) -> TokenSh
         namespaces=[check_namespace(one) for one in operation.namespaces],
         right=operation.scope,
         at=now(),
+        graphs=operation.graphs,
     )
     if limit := known.access(token).describe_limit():
         context.notices.append(limit)
@@ -864,6 +881,7 @@ def _show_token(issued: Issued) -> TokenShown:
         namespaces=issued.namespaces,
         right=issued.right,
         created_at=issued.created_at,
+        graphs=issued.graphs,
     )
 
 

@@ -347,12 +347,15 @@ def record_step(operation: operations.RecordStep, context: Context) -> TaskRun:
         place = operation.step
         if place is None:
             place = max((one.step for one, _ in kept.steps), default=-1) + 1
+        planned = next((one for one, _ in kept.steps if one.step == place), None)
         done = TaskStep(
             step=place,
             task=operation.task,
             state=operation.state,
             result=operation.result or None,
             tools=tuple(operation.tools),
+            cycle=planned.cycle if planned else 1,
+            id=planned.number if planned else None,
         )
         change = runs.replace_step(kept, done, [parse_iri(one) for one in operation.derived_from], domain.graph)
         writer_of(scope, context).write_change(change, "cases.step", [kept.trajectory.iri])
@@ -543,7 +546,8 @@ def _complete(run: IRI, ended: RunResult, operation: operations.ExecuteTask, con
     tried = [one for one in ended.steps if one.state in ("done", "failed") and one.task != ANSWER]
     # A task that failed gives no plan to follow, even if its first steps went well.
     outcome: Outcome = "success" if ended.ending == "done" else "failure"
-    saved = max(0.0, 1 - len(ended.steps) / context.settings.executor.steps)
+    limits, calls = context.settings.executor, sum(len(one.tools) for one in ended.steps)
+    saved = max(0.0, 1 - max(len(ended.steps) / limits.steps, calls / limits.calls))
     return complete_case(
         operations.CompleteCase(
             run,

@@ -56,23 +56,33 @@ class TenantGraphs(Graphs):
         found = prepare_query(
             replace(query, sparql=sparql), context.visible_graphs(scope), limits, _memory_in_query(scope, context)
         )
-        if scope.inferred in {*(found.default_graphs or ()), *(found.named_graphs or ())}:
-            context.stores.inferences.refresh(scope, now())  # inferred triples may depend on a write of a moment ago
-        self._note_cases({*(found.default_graphs or ()), *(found.named_graphs or ())}, found.digest)
+        read = {*(found.default_graphs or ()), *(found.named_graphs or ())}
+        self._refresh_inferences(read, call.namespace)
+        self._note_cases(read, found.digest)
         return service.workers.run(found, caller=self.caller, timeout_s=call.timeout_s, waiting=call.waiting)
 
     def update(self, sparql: str, using: Using, call: GraphCall) -> Changed:
         """Run an update, which may read with its patterns."""
+        is_reading = _READS.search(sparql) is not None
+        if is_reading:
+            self._refresh_inferences(self.dataset(call.namespace, "read").named or (), call.namespace)
         changed = super().update(sparql, using, call)
-        if _READS.search(sparql):
+        if is_reading:
             self._note_cases(self.dataset(call.namespace, "write").named or ())
         return changed
 
     def read_graph(self, graph: str | None, call: GraphCall, *, accept: str = "") -> Answer:
         """Read all triples of a graph as they arrive."""
+        self._refresh_inferences([graph or ""], call.namespace)
         answer = super().read_graph(graph, call, accept=accept)
         self._note_cases([graph or ""])
         return answer
+
+    def _refresh_inferences(self, graphs: Iterable[str], namespace: str | None) -> None:
+        """Update the inferred triples if they are among the graphs to be read: they may depend on a write of a moment ago."""
+        scope = self._context.scope(namespace)
+        if self._context.settings.inference.on and scope.inferred in set(graphs):
+            self._context.stores.inferences.refresh(scope, now())
 
     def _note_cases(self, graphs: Iterable[str], digest: str = "") -> None:
         """Record for the audit graph that a caller may have read cases."""
@@ -104,6 +114,8 @@ class TenantGraphs(Graphs):
             into=scope.graph,
             tenant=scope.tenant,
             namespaces=self._context.access.namespaces,
+            free_readable=self._context.access.readable_graphs,
+            free_writable=self._context.access.writable_graphs,
         )
 
     def write_request(self, call: GraphCall) -> WriteRequest:

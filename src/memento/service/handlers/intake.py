@@ -10,16 +10,17 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import cast
 
 from memento.access import OWNER
+from memento.codec import decode
 from memento.consolidation import queue
 from memento.consolidation.context import load_statements
 from memento.consolidation.task import make_tasks
-from memento.errors import BackendError, InputError
+from memento.errors import BackendError, InputError, TimedOut, TooLong, TooMuch
 from memento.graph.mapping import node_or_none
 from memento.intake.capture import ALIKE, ALIKE_HIGH, BATCH, Captured, keep_turns
 from memento.intake.documents import (
@@ -33,7 +34,7 @@ from memento.intake.documents import (
     finish_revision,
     plan_revision,
 )
-from memento.intake.extractors import Extract, cut_pieces, extract
+from memento.intake.extractors import Pieces, cut_pieces
 from memento.intake.locations import LeftOut, Page, fetch_page, is_url, list_files, read_bytes
 from memento.intake.memory_files import ROOT, Refusal, cut_file, run_command
 from memento.intake.redaction import Redaction
@@ -54,11 +55,14 @@ from memento.operations import intake as operations
 from memento.service.context import Context, Service, handles
 from memento.service.handlers.notes import join_pieces
 from memento.service.understanding import take_batches
+from memento.sparql.jobs import CLIENT, ReadDocument
 
 logger = logging.getLogger(__name__)
 
 _BATCH = 64
 """Pieces in a batch, which may come from several documents; progress is reported after each batch."""
+_READ_S = 120.0
+"""Seconds that reading one document may take."""
 _PROJECT = "project"
 """The form of the description that a project has of itself."""
 
@@ -213,7 +217,8 @@ def ingest(operation: operations.Ingest, context: Context) -> Ingested:
                 continue
             looked += 1
             _raise_if_secret(str(one), context)
-            found = extract(data, one, lambda text: intake.redaction.redact(text, "it"))
+            del data
+            found = _read_pieces(one, digest, one, intake)
             intake.plan(_make_reading(found, str(one), one.relative_to(root).as_posix(), digest, at, intake))
         except InputError as error:
             if path == one:
@@ -243,7 +248,12 @@ def _ingest_page(operation: operations.Ingest, scope: Scope, context: Context) -
         return intake.finish(LeftOut())
     path = Path(page.url.partition("?")[0].partition("#")[0].rstrip("/").rpartition("/")[2] or "page")
     try:
-        found = extract(page.data, path, lambda text: intake.redaction.redact(text, "it"), page.media)
+        with context.service.workers.snapshots.scratch() as scratch:
+            scratch.write_bytes(page.data)
+            try:
+                found = _read_pieces(scratch, digest, path, intake, page.media)
+            finally:
+                scratch.unlink()
     except InputError as error:
         raise InputError(f"{operation.file} is not taken in: {error}") from error
     at = page.at or context.stores.clock()
@@ -269,12 +279,45 @@ def _begin(
     return _Intake(context=context, scope=scope, redaction=redaction, is_trial=is_trial, known=known)
 
 
+def _read_pieces(path: Path, digest: str, name: Path, intake: _Intake, media: str = "") -> Pieces:
+    """
+    Have a worker read a document: it is ended if that takes too long or too much memory, or if nobody waits for it any more.
+
+    Raises:
+        InputError: with the reason only.
+    """
+    context = intake.context
+    job = ReadDocument(
+        path=str(path),
+        digest=digest,
+        name=str(name),
+        type=media,
+        redaction=asdict(context.service.redactor.settings),
+        tenant=intake.scope.tenant,
+        namespace=intake.scope.namespace,
+        seconds=_READ_S,
+    )
+    try:
+        answer = context.service.workers.run(job, caller=context.access.caller, waiting=CLIENT.get())
+        try:
+            found = decode(Pieces, b"".join(answer.chunks))
+        finally:
+            answer.close()
+    except TimedOut as error:
+        raise InputError(f"reading it takes longer than {_READ_S:g} s: cut it") from error
+    except (TooLong, TooMuch) as error:
+        raise InputError(
+            f"reading it takes more memory than {context.settings.sparql.memory_mb} MiB (sparql.memory_mb): cut it"
+        ) from error
+    intake.redaction.found.update(found.secrets)
+    return found
+
+
 def _make_reading(
-    found: Extract, name: str, short: str, digest: str, at: datetime, intake: _Intake, tags: tuple[str, ...] = ()
+    found: Pieces, name: str, short: str, digest: str, at: datetime, intake: _Intake, tags: tuple[str, ...] = ()
 ) -> Reading:
     """Return a parsed document; raises `InputError` with the reason if nothing of it can be stored."""
-    pieces = cut_pieces(found.blocks, is_apart=found.is_apart)
-    if not pieces:
+    if not found.pieces:
         raise InputError("it has no text")
     if found.remark:
         intake.remarks[found.remark] = None
@@ -285,7 +328,7 @@ def _make_reading(
         at=at,
         form=found.form,
         title=short if found.is_code else found.title,
-        pieces=tuple(pieces),
+        pieces=found.pieces,
         is_code=found.is_code,
         defines=found.defines,
         imports=found.imports,
@@ -380,12 +423,12 @@ def index_project(operation: operations.IndexProject, context: Context) -> Inges
             if one.is_symlink():
                 raise InputError("it is a link")
             data, _ = read_bytes(one, context.settings.intake.file_bytes)
-            found = extract(data, one, lambda text: intake.redaction.redact(text, "it"))
-            texts.append(f"{one.name} of the project {folder.name}:\n\n" + "\n\n".join(found.blocks)[:_MANIFEST_CHARS])
+            found = _read_pieces(one, digest_bytes(data), one, intake)
+            texts.append(f"{one.name} of the project {folder.name}:\n\n" + "\n\n".join(found.pieces)[:_MANIFEST_CHARS])
         except InputError as error:
             left_out.leave_out(one.name, str(error))
     blocks = tuple(piece for text in texts for piece in cut_pieces([text]))
-    about = Extract(form=_PROJECT, title=folder.name, blocks=blocks, is_apart=True, is_code=True)
+    about = Pieces(form=_PROJECT, title=folder.name, pieces=tuple(cut_pieces(blocks, is_apart=True)), is_code=True)
     digest = digest_bytes("\0".join(blocks).encode())
     now = context.stores.clock()
     intake.files = _name_files(files, _find_root(folder), scope)

@@ -147,7 +147,8 @@ def list_memories(operation: operations.ListMemories, context: Context) -> tuple
 @handles(operations.MemoryStats)
 def memory_stats(operation: operations.MemoryStats, context: Context) -> MemoryStats:
     """Count what the memory contains."""
-    scope, folder = context.scope(operation.namespace), context.service.datadir.path
+    scope = context.scope(operation.namespace).narrow(alone=operation.alone)
+    folder = context.service.datadir.path
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     return walk.count_memories(scope, now(), context.stores, size)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from memento import settings
+from memento import settings, telemetry
 from memento.archive import check, network, read
 from memento.errors import Forbidden, InputError
 from memento.iris import IRI
@@ -129,6 +129,7 @@ def _recall_in_order(query: Query, context: Context, chosen: Settings) -> Recoll
     return pipeline.rerank(found, query.k, reranker, query.scope, context.stores.clock(), context.stores)
 
 
+_PROXIED = ("ok", "empty", "timeout", "error", "caught_up")  # counts of chat requests in a report of health
 _WIDER = 3  # how many times as many memories as requested are ranked by energy
 
 
@@ -173,7 +174,7 @@ def get(operation: operations.Get, context: Context) -> Described:
 def list_page(operation: operations.List, context: Context) -> tuple[Listed, ...]:
     """Look up a page of memories."""
     context.require_page(operation.limit, operation.offset)
-    scope = context.scope(operation.namespace)
+    scope = context.scope(operation.namespace).narrow(alone=operation.alone)
     return tuple(
         read.list_memories(
             scope,
@@ -193,7 +194,7 @@ def list_related(operation: operations.Relations, context: Context) -> tuple[Rel
     context.require_page(operation.limit)
     scope, now = context.scope(operation.namespace), context.stores.clock()
     if (operation.iri is None) == (operation.entity is None):
-        raise InputError("give either iri, a memory, or entity, a name")
+        raise InputError("give either a memory or an entity: one of the two, not both")
     if operation.iri is not None:
         return tuple(read.list_relations(operation.iri, scope, operation.limit, now, context.stores))
     context.require_text(operation.entity, "entity")
@@ -203,7 +204,7 @@ def list_related(operation: operations.Relations, context: Context) -> tuple[Rel
 @handles(operations.Tags)
 def tags(operation: operations.Tags, context: Context) -> tuple[TagCount, ...]:
     """Look up the tags in use."""
-    return read.list_tags(context.scope(operation.namespace), context.stores)
+    return read.list_tags(context.scope(operation.namespace).narrow(alone=operation.alone), context.stores)
 
 
 @handles(operations.Entities)
@@ -286,5 +287,12 @@ def health(context: Context, upstreams: Mapping[str, str]) -> Health:
     """
     service, scope = context.service, context.scope(None)
     report = check.report_health(scope, context.access, upstreams, context.stores, service.watch.report())
-    shards = service.shards
-    return replace(report, shards=shards.list_health()) if len(shards.names) > 1 and context.owns_folder() else report
+    if not context.owns_folder():
+        return report
+    shards = service.shards.list_health() if len(service.shards.names) > 1 else None
+    return replace(report, shards=shards, proxied=count_chats())
+
+
+def count_chats() -> dict[str, int] | None:
+    """Count the requests of chat apps since this process started, by what came of their memories; None if there were none."""
+    return {name: n for name, n in telemetry.tally("proxy.").items() if name in _PROXIED} or None

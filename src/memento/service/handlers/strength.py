@@ -6,7 +6,7 @@ from memento import strength as strengths
 from memento.archive.read import list_memories
 from memento.consolidation.context import load_contents
 from memento.iris import IRI
-from memento.model import Activated, Archived, Association, Fading, Followed, Listed
+from memento.model import Activated, Archived, Association, Fading, FadingMemory, Followed, Listed
 from memento.model import Strength as Numbers
 from memento.operations import strength as operations
 from memento.service.context import Context, handles
@@ -90,6 +90,16 @@ def archive(operation: operations.Archive, context: Context) -> Archived:
     if exhausted and not operation.dry_run:
         service.maps.record(scope, f"archived {len(exhausted):,}")
     return Archived(memories=exhausted, dry_run=operation.dry_run, contents=contents)
+
+
+@handles(operations.ListFading)
+def list_fading(operation: operations.ListFading, context: Context) -> tuple[FadingMemory, ...]:
+    """Look up a page of the memories that fade."""
+    context.require_page(operation.limit, operation.offset)
+    scope, knobs = context.scope(operation.namespace), context.settings.living
+    return strengths.list_fading(
+        operation.limit, operation.offset, scope, context.stores.clock(), context.stores, knobs
+    )
 
 
 @handles(operations.ListArchived)
