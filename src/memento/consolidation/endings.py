@@ -19,30 +19,6 @@ from memento.consolidation.agents import Held
 from memento.text.claims import Assertion, is_once, single_relations, words
 from memento.text.words import stems
 
-_SMALL = frozenset(
-    [
-        "the",
-        "a",
-        "an",
-        "my",
-        "our",
-        "your",
-        "his",
-        "her",
-        "its",
-        "their",
-        "this",
-        "that",
-        "new",
-        "old",
-        "dr",
-        "mr",
-        "mrs",
-        "ms",
-        "prof",
-    ]
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -145,5 +121,5 @@ def same_value(one: str, other: str) -> bool:
 
 
 def _content(value: str) -> frozenset[str]:
-    plain = [word for word in value.casefold().replace(",", "").split() if word.strip(".'’") not in _SMALL]
+    plain = [word for word in value.casefold().replace(",", "").split() if word.strip(".'’") not in words("small")]
     return frozenset(stem for word in plain for stem in (stems(word) or {word}))

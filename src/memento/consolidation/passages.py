@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memento.text.claims import words as listed
 from memento.text.parse import parse
 
 if TYPE_CHECKING:
@@ -28,55 +29,6 @@ LEAST, MOST = 20, 90
 _PARAGRAPH = re.compile(r"\n[ \t]*\n+")
 _FENCE = re.compile(r"^(```|~~~)", re.MULTILINE)
 _ITEM = re.compile(r"\s*(?:[-*•–]|\d{1,2}[.)]|\|)\s*")
-_LEANING = frozenset(
-    [
-        "he",
-        "she",
-        "it",
-        "they",
-        "them",
-        "him",
-        "her",
-        "his",
-        "hers",
-        "its",
-        "their",
-        "theirs",
-        "this",
-        "that",
-        "these",
-        "those",
-        "there",
-        "here",
-        "so",
-        "and",
-        "but",
-        "then",
-        "also",
-        "or",
-        "nor",
-        "because",
-        "which",
-        "who",
-        "therefore",
-        "thus",
-        "hence",
-        "otherwise",
-        "instead",
-        "afterwards",
-        "meanwhile",
-        "still",
-        "yes",
-        "no",
-        "nope",
-        "yeah",
-        "both",
-        "neither",
-        "either",
-        "such",
-        "same",
-    ]
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,7 +130,7 @@ def _join_short(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, 
             short = len(text[before[0] : before[1]].split())
             opening = (text[start:end].split() or [""])[0].strip(".,;:!?").lower()
             if (min(words, short) < LEAST // 2 and words + short <= MOST) or (
-                opening in _LEANING and words + short <= MOST
+                opening in listed("leaning") and words + short <= MOST
             ):
                 joined[-1] = (before[0], end)
                 continue
@@ -198,9 +150,9 @@ def _nouns(sentence: Span) -> set[str]:
 def _leans(sentence: Span) -> bool:
     """Tell whether a sentence cannot be understood without the one before."""
     words = [token for token in sentence if not token.is_punct and not token.is_space]
-    if not words or words[0].lower_ in _LEANING:
+    if not words or words[0].lower_ in listed("leaning"):
         return True
     if not any(token.pos_ in ("VERB", "AUX") for token in words) and len(words) <= 6:
         return True
     subject = next((token for token in sentence if token.dep_ in ("nsubj", "nsubjpass")), None)
-    return subject is not None and subject.lower_ in _LEANING
+    return subject is not None and subject.lower_ in listed("leaning")

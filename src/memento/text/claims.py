@@ -38,11 +38,6 @@ Kind = Literal["name", "number", "time", "thing"]
 
 SUBJECTS = frozenset(("nsubj", "nsubjpass", "csubj"))
 FIRST_NAMES_LOWER = frozenset(name.lower() for name in FIRST_NAMES)
-FIRST_PERSON = frozenset(
-    ["i", "we", "me", "us", "my", "our", "mine", "ours", "myself", "ourselves", "user", "im", "ive"]
-)
-THIRD_PERSON = frozenset(["he", "she", "him", "her", "his", "hers", "himself", "herself"])
-TIME_PREPOSITIONS = frozenset(["since", "until", "till", "from", "by", "during", "for", "before", "after"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,37 +228,10 @@ def _read_doc(doc: Doc, start: int, number: int, context: _Context) -> list[Asse
     return found
 
 
-_EMPTY = frozenset(
-    [
-        "it",
-        "this",
-        "that",
-        "these",
-        "those",
-        "them",
-        "him",
-        "her",
-        "who",
-        "what",
-        "which",
-        "whom",
-        "someone",
-        "somebody",
-        "something",
-        "anything",
-        "everything",
-        "one",
-        "each",
-    ]
-)
-
-
 def _says_something(claim: Assertion) -> bool:
     """Tell whether a claim has a value that means something by itself, or ends something."""
     value = claim.value.lower()
-    return bool(claim.ends or claim.instead or claim.is_over) or (
-        bool(value) and value not in _EMPTY and value != "each other"
-    )
+    return bool(claim.ends or claim.instead or claim.is_over) or (bool(value) and value not in words("empty"))
 
 
 def _results_of(claim: Assertion) -> Iterator[Assertion]:
@@ -321,14 +289,14 @@ def _is_name(token: Token) -> bool:
 def _owner_of(token: Token, context: _Context) -> str:
     """Return who a subject or possessor means: "USER", a name, a description through its possessor, or ""."""
     lower = token.lower_
-    if lower in FIRST_PERSON:
+    if lower in words("first_person"):
         return USER
     if lower in ("who", "that", "which") and token.head.dep_ == "relcl":
         return _owner_of(token.head.head, context)
     if token.pos_ in ("VERB", "AUX", "ADV", "ADP", "INTJ", "PUNCT"):
         return ""
     if token.pos_ == "PRON":
-        if lower in THIRD_PERSON:
+        if lower in words("third_person"):
             return context.people[-1] if context.people else ""
         return context.thing if lower in ("it", "its", "this", "that") else ""
     named = next((child for child in token.children if child.dep_ == "appos" and child.pos_ == "PROPN"), None)
@@ -376,7 +344,7 @@ def _possession(noun: Token, context: _Context) -> tuple[str, str]:
                     continue
                 if inner.pos_ == "PROPN" or child.lower_ == "of":
                     return _owner_of(inner, context), relation
-                if inner.lower_ in FIRST_PERSON:
+                if inner.lower_ in words("first_person"):
                     return USER, relation
     return "", relation
 
@@ -506,7 +474,7 @@ def _of_predicate(verb: Token, sentence: Span, at: int, context: _Context) -> It
 
 
 def _remember_subject(subject: Token, owner: str, context: _Context) -> None:
-    if owner == USER or subject.lower_ in FIRST_PERSON:
+    if owner == USER or subject.lower_ in words("first_person"):
         context.last = USER
         return
     if subject.pos_ == "PRON":
@@ -655,99 +623,15 @@ def _time_text(preposition: Token, whole: bool = False) -> str:
     return inner[0].doc[inner[0].left_edge.i : inner[0].right_edge.i + 1].text if inner and _is_time(inner[0]) else ""
 
 
-TIME_WORDS = frozenset(
-    [
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-        "jan",
-        "feb",
-        "mar",
-        "apr",
-        "jun",
-        "jul",
-        "aug",
-        "sep",
-        "sept",
-        "oct",
-        "nov",
-        "dec",
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
-        "mon",
-        "tue",
-        "wed",
-        "thu",
-        "fri",
-        "sat",
-        "sun",
-        "today",
-        "tomorrow",
-        "yesterday",
-        "tonight",
-        "week",
-        "month",
-        "year",
-        "weeks",
-        "months",
-        "years",
-        "days",
-        "day",
-        "spring",
-        "summer",
-        "autumn",
-        "winter",
-        "fall",
-        "christmas",
-        "easter",
-        "o'clock",
-        "am",
-        "pm",
-        "noon",
-        "midnight",
-        "morning",
-        "evening",
-        "afternoon",
-        "hour",
-        "hours",
-        "minutes",
-        "minute",
-        "weekend",
-        "mondays",
-        "tuesdays",
-        "wednesdays",
-        "thursdays",
-        "fridays",
-        "saturdays",
-        "sundays",
-        "quarter",
-    ]
-)
-
-
 def _is_time(token: Token) -> bool:
     """Tell whether a word is a date or a time of day: a month, a day, "9:40", a year."""
     text = token.lower_
-    if text in TIME_WORDS or re.fullmatch(
+    if text in words("times") or re.fullmatch(
         r"\d{1,2}[:.]\d\d(am|pm)?|(19|20)\d\d|\d{1,2}(st|nd|rd|th)|\d{1,2}(am|pm)|\d{4}-\d\d-\d\d", text
     ):
         return True
     return any(
-        child.lower_ in TIME_WORDS
+        child.lower_ in words("times")
         for child in token.children
         if child.dep_ in ("compound", "nummod", "npadvmod", "nmod")
     )
