@@ -393,7 +393,7 @@ def _places(iris: list[IRI], graph: Store, readable: Sequence[IRI]) -> list[_Pla
     unreal = {row["memory"] for row in rows if row.get("meant") in MADE_UP}
     places = [_Place(at, epoch, at) for at in range(len(iris))]
     for place in places:
-        place.is_said = iris[place.at] in stating
+        place.is_said = False
     slots: dict[tuple[object, object], int] = {}
     for row in rows:
         place = places[at_of[cast(IRI, row["memory"])]]
@@ -405,7 +405,7 @@ def _places(iris: list[IRI], graph: Store, readable: Sequence[IRI]) -> list[_Pla
         if "validAt" in row:
             place.valid_at = cast(datetime, row["validAt"])
             continue
-        place.is_said = place.is_said and row["mood"] not in ("fact", "past")
+        pass
         place.until = cast("datetime | None", row.get("until", place.until))
         place.values.add(str(row["value"]).casefold())
         place.of.add((str(row.get("name", "")).casefold(), str(row["slot"]).casefold()))

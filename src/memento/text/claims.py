@@ -250,8 +250,22 @@ def _claims_of_sentence(sentence: Span, at: int, context: _Context) -> Iterator[
             yield from _of_label(token, sentence, at, context)
         if token.i == sentence.start:
             yield from _of_return(token, at)
+        if token.lower_ == "not" and (value := _find_dropped(token)) is not None:
+            base = Assertion(owner=USER, relation="use", value="", start=token.idx, end=token.idx + 3, sentence=at)
+            value_claim = _with_value(base, value)
+            yield replace(value_claim, polarity=False, changed=True, instead=(value_claim.value,))
         if token.dep_ == "appos" and token.head.pos_ == "NOUN" and token.pos_ == "PROPN" and token.head.dep_ != "ROOT":
             yield from _of_apposition(token, at, context)
+
+
+def _find_dropped(denial: Token) -> Token | None:
+    """Return the noun that is given up in "not Poetry any more"."""
+    after = [token for token in denial.doc[denial.i + 1 : denial.sent.end] if not token.is_punct]
+    noun = next((token for token in after[:4] if token.pos_ in ("NOUN", "PROPN")), None)
+    if noun is None or any(token.pos_ in ("VERB", "AUX") for token in denial.doc[denial.i + 1 : noun.i]):
+        return None
+    rest = " ".join(token.lower_ for token in denial.doc[noun.i + 1 : noun.i + 4])
+    return noun if rest.startswith(("any more", "anymore", "any longer")) else None
 
 
 # Owners ---------------------------------------------------------------------------------------------------------------------------
@@ -289,8 +303,8 @@ def _is_name(token: Token) -> bool:
 def _owner_of(token: Token, context: _Context) -> str:
     """Return who a subject or possessor means: "USER", a name, a description through its possessor, or ""."""
     lower = token.lower_
-    if lower in words("first_person"):
-        return USER
+    if lower in words("first_person") or any(one.lower_ in words("first_person") for one in token.conjuncts):
+        return USER  # "Karim and I" are we
     if lower in ("who", "that", "which") and token.head.dep_ == "relcl":
         return _owner_of(token.head.head, context)
     if token.pos_ in ("VERB", "AUX", "ADV", "ADP", "INTJ", "PUNCT"):
@@ -696,6 +710,9 @@ def _of_copula(verb: Token, subject: Token | None, base: Assertion, context: _Co
             and (child.dep_ == "prep" or child.lower_ in words("places"))
             and child.lower_ not in words("change") | {"since", "until", "till", "from"}
         ][:1]
+    if subject is not None and _is_name(subject) and (office := _find_office(verb)) is not None:
+        yield _office_claim(office, subject, base, context)  # "Rosa is back as engineering manager"
+        return
     for value in values[:1]:
         if value.dep_ == "prep":
             inner = next((child for child in value.children if child.dep_ in ("pobj", "pcomp")), None)
@@ -737,6 +754,9 @@ def _of_copula(verb: Token, subject: Token | None, base: Assertion, context: _Co
             if possessor:
                 yield replace(_with_value(base, value), relation=f"{relation} of", value=possessor, kind="name")
                 continue
+            if _is_office(value) and _is_name(subject):  # "Kofi becomes product manager"
+                yield _office_claim(value, subject, base, context)
+                continue
             if base.owner == USER and value.pos_ == "PROPN" and value.ent_type_ == "" and subject.lower_ == "i":
                 yield _with_value(replace(base, relation="name"), value)
                 continue
@@ -756,6 +776,36 @@ def _of_copula(verb: Token, subject: Token | None, base: Assertion, context: _Co
                 yield _with_value(replace(base, relation=f"be {value.lower_} {prep.lower_}"), inner)
                 continue
         yield _with_value(replace(base, relation="be"), value)
+
+
+def _is_office(noun: Token) -> bool:
+    """Tell whether a noun stands bare, as what one person is at a time: "product manager", "captain"."""
+    return noun.tag_ == "NN" and noun.dep_ in ("attr", "pobj") and not any(one.dep_ == "det" for one in noun.children)
+
+
+def _find_office(verb: Token) -> Token | None:
+    """Return the office behind "as" with which somebody comes, returns or takes over."""
+    for word in verb.subtree:
+        if word.lower_ == "as" and word.dep_ == "prep" and word.head in (verb, *verb.children):
+            return next((inner for inner in word.children if inner.dep_ == "pobj" and _is_office(inner)), None)
+    return None
+
+
+def _office_claim(office: Token, holder: Token, base: Assertion, context: _Context) -> Assertion:
+    """Return the claim that somebody holds an office from now on."""
+    possessor, relation = _possession(office, context)
+    topic = fold(relation)
+    return replace(
+        _with_value(base, office),
+        owner=possessor or USER,
+        relation=topic,
+        topic=topic,
+        value=_name(holder),
+        kind="name",
+        changed=True,
+        is_event=False,
+        is_property=office.lemma_.lower() not in words("several"),
+    )
 
 
 def _is_person(noun: Token) -> bool:
@@ -852,7 +902,7 @@ def _of_shifted_object(verb: Token, base: Assertion, context: _Context) -> Asser
         child for part in (verb, noun) for child in part.children if child.dep_ == "prep" and child.lower_ == "to"
     ]:
         value = next((child for child in preposition.children if child.dep_ == "pobj"), None)
-        if value is not None and _kind(value) in ("number", "time"):
+        if value is not None and (_kind(value) in ("number", "time") or verb.lemma_ in words("naming")):
             return replace(_noun_claim(noun, value, base, context), changed=True, tense="present", is_event=False)
     return None
 
@@ -900,6 +950,13 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
         base.tense == "past" and base.mood == "fact" and lemma not in ("live", "work", "have", "own", "use")
     )
     base = replace(base, is_event=is_event)
+    subject = _subject_of(verb)
+    if lemma in words("entering") and subject is not None and _is_name(subject) and (office := _find_office(verb)):
+        yield _office_claim(office, subject, base, context)
+    if lemma in ("have", "get") and objects and base.mood == "fact" and base.polarity:
+        yield from _of_newcomer(objects[0], base)
+    if base.tense == "present" and base.mood == "fact" and base.polarity:
+        yield from _of_schedule(objects, [inner for _, inner in places], verb, base)
     for conjunct_object in objects[:1]:
         same = ("PROPN",) if conjunct_object.pos_ == "PROPN" else ("NOUN", "PROPN", "NUM")
         heads = [conjunct_object, *[c for c in conjunct_object.conjuncts if c.pos_ in same]]
@@ -930,6 +987,39 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
         is not None
     ):
         yield _with_value(replace(base, relation=fold(f"{lemma} in")), where)
+
+
+def _of_newcomer(noun: Token, base: Assertion) -> Iterator[Assertion]:
+    """Yield who or what a noun is that somebody has got: "we have a new dentist, Dr Lenz"."""
+    value = next((one for one in noun.subtree if one.dep_ == "appos" and (_is_name(one) or one.like_url)), None)
+    if value is None or _is_name(noun):
+        return
+    relation = fold(_relation_of(noun))
+    yield replace(
+        _with_value(base, value),
+        relation=relation,
+        topic=relation,
+        changed=base.changed or any(one.lower_ in words("renewing") for one in noun.children),
+        is_property=noun.tag_ == "NN" and noun.lemma_.lower() not in words("several"),
+    )
+
+
+def _of_schedule(
+    objects: Sequence[Token], inners: Sequence[Token], verb: Token, base: Assertion
+) -> Iterator[Assertion]:
+    """Yield when an activity takes place that somebody does by habit: "we play padel every Thursday"."""
+    if objects and (not _is_role(objects[0]) or any(one.dep_ in ("det", "poss") for one in objects[0].children)):
+        return
+    times = [*inners, *(one for one in verb.subtree if one.dep_ == "npadvmod")]
+    time = next((one for one in times if _is_time(one) and _recurs(one)), None)
+    if time is not None:
+        relation = fold(_relation_of(objects[0]) if objects else verb.lemma_.lower())
+        yield replace(_with_value(base, time), relation=relation, topic=relation, is_property=True)
+
+
+def _recurs(time: Token) -> bool:
+    """Tell whether a time comes again: "every Thursday", "Tuesdays"."""
+    return time.lower_.endswith("days") or any(one.lower_ in ("every", "each") for one in time.children)
 
 
 def _ends(relation: str, claim: Assertion, places: Sequence[tuple[Token, Token]]) -> tuple[tuple[str, str], ...]:
