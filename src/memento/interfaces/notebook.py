@@ -35,6 +35,7 @@ from memento.iris import IRI, MEM, RDFS, SKOS, TYPE, XSD, shorten
 from memento.model import (
     Believed,
     Described,
+    Ended,
     Listed,
     Manifest,
     Noted,
@@ -173,13 +174,17 @@ def _recalled_row(one: Recalled) -> Row:
         _day(one.invalid_at),
         escape(", ".join(one.about)),
         _note_html(one.note),
-        f'<div style="{_PALE}">{"".join(map(_retired_html, one.invalidates))}</div>',
+        f'<div style="{_PALE}">{"".join([*map(_ended_html, one.ended), *map(_retired_html, one.invalidates)])}</div>',
     )
 
 
 def _believed_row(one: Believed) -> Row:
     content = _bold(one.content) if one.state == "holds" else f'<span style="{_PALE}">{escape(one.content)}</span>'
     return (content, _day(one.valid_at), _day(one.invalid_at), escape(one.state), escape(one.reason or ""))
+
+
+def _ended_html(over: Ended) -> str:
+    return f"<div><s>{escape(over.words)}</s> (until {_day(over.at)}; {escape(over.reason)})</div>"
 
 
 def _retired_html(old: Retired) -> str:

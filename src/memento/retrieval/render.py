@@ -16,7 +16,7 @@ from dataclasses import replace
 from datetime import date, datetime
 from xml.sax.saxutils import escape, quoteattr
 
-from memento.model import NoteRef, Recalled, RecalledEntity, Recollection, Retired
+from memento.model import Ended, NoteRef, Recalled, RecalledEntity, Recollection, Retired
 from memento.search.postings import tokens
 from memento.text.dates import dates
 from memento.text.sentences import is_readable
@@ -281,6 +281,7 @@ def as_list(recollection: Recollection) -> str:
     for one in recollection.memories:
         known = [f"{name} {_format_day(at)}" for name, at in (("since", one.valid_at), ("until", one.invalid_at)) if at]
         known += [f"{one.count} memories say so"] if one.count > 1 else []
+        known += [_say_ended(over) for over in one.ended]
         known += [f"replaced “{_join_lines(old.content)}” ({old.reason})" for old in one.invalidates]
         known += [f"contradicted by “{_join_lines(other.content)}”" for other in one.contradicts]
         content = date_days(one.content, one.note.at) if one.note else one.content
@@ -293,6 +294,10 @@ def as_list(recollection: Recollection) -> str:
     if recollection.left_out:
         lines.append(f"{recollection.left_out} more were left out: a larger budget shows them.")
     return "\n".join(lines)
+
+
+def _say_ended(over: Ended) -> str:
+    return f"“{_join_lines(over.words)}” ended {_format_day(over.at)}" + (f" ({over.reason})" if over.reason else "")
 
 
 def _name_note(note: NoteRef) -> str:
@@ -317,6 +322,8 @@ def _list_details(one: Recalled) -> Iterator[str]:
         yield f"Why: {', '.join(f'{name} {part:+.3f}' for name, part in one.why.items())}"
     if one.path:
         yield f"Led by: {', '.join(dict.fromkeys(' '.join(step.name.split()) for step in one.path))}"
+    for over in one.ended:
+        yield f"Ended: {_say_ended(over)}"
     for old in one.invalidates:
         yield from _list_replaced(old, "Invalidates")
     for other in one.contradicts:
@@ -352,6 +359,8 @@ def _render_entity(one: RecalledEntity, said: set[str]) -> list[str]:
 def _render_memory(one: Recalled, numbers: dict[str, str]) -> list[str]:
     inside = [_render_content(date_days(one.content, one.note.at) if one.note else one.content)]
     inside += _wrap("about", [f"<entity>{_escape(name)}</entity>" for name in one.about])
+    for over in one.ended:
+        inside += _render_element("ended", {"at": _format_day(over.at), "reason": over.reason}, [_escape(over.words)])
     inside += _render_replaced(one.invalidates)
     inside += [line for other in one.contradicts for line in _wrap("contradicted_by", [_render_content(other.content)])]
     if one.note:

@@ -316,6 +316,9 @@ def _memory(one: Json) -> Iterator[str]:
     until = f" until {day(one['invalid_at'])}" if one["invalid_at"] else ""
     yield f"    since {day(one['valid_at'])}{until}{about}"
     yield f"    {_dim(one['iri'])}"
+    for over in one["ended"]:
+        why = f" ({clean(over['reason'])})" if over["reason"] else ""
+        yield f"    ended {day(over['at'])}: {click.style(clean(over['words']), strikethrough=True)}{why}"
     for old in one["invalidates"]:
         yield from _show_replaced(old, "    ")
     for other in one["contradicts"]:

@@ -15,7 +15,7 @@ from msgspec import Meta
 from memento.errors import TooMuch
 from memento.interfaces.mcp.tools import Argument, Arguments, Ask, Reach, Told, Tool, tool_over
 from memento.iris import IRI, MEM
-from memento.model import Contradiction, Noted, NoteRef, Recalled, Retired
+from memento.model import Contradiction, Ended, Noted, NoteRef, Recalled, Retired
 from memento.operations import notes
 from memento.operations.base import FILTERS
 from memento.operations.care import Status
@@ -266,8 +266,8 @@ class SparqlArguments(Arguments, frozen=True, kw_only=True):
 class Found:
     """
     A memory that is relevant to the question. `score` is in 0..1; `count` is the number of memories that say the same; `note` has
-    the text around it in its note; `replaced` are the memories that it replaced, `contradicts` current ones that
-    cannot be true together with it.
+    the text around it in its note; `ended` are words of it that no longer hold, since when and why; `replaced` are the
+    memories that it replaced, `contradicts` current ones that cannot be true together with it.
     """
 
     iri: IRI
@@ -278,6 +278,7 @@ class Found:
     about: tuple[str, ...] = ()
     count: int = 1
     note: NoteRef | None = None
+    ended: tuple[Ended, ...] = ()
     replaced: tuple[Retired, ...] = ()
     contradicts: tuple[Contradiction, ...] = ()
 
@@ -414,6 +415,7 @@ def _find(one: Recalled) -> Found:
         about=one.about,
         count=one.count,
         note=one.note,
+        ended=one.ended,
         replaced=one.invalidates,
         contradicts=one.contradicts,
     )
