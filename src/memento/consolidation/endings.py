@@ -91,7 +91,8 @@ def _is_named(claim: Assertion, known: Held) -> bool:
     if not claim.polarity and claim.changed and claim.relation == known.relation:
         return same_value(claim.value, known.value) or not claim.value
     if any(
-        relation in (known.relation, "*") and (not value or same_value(value, known.value)) for relation, value in claim.ends
+        relation in (known.relation, "*") and (not value or same_value(value, known.value))
+        for relation, value in claim.ends
     ):
         return True
     if claim.is_over and (claim.topic == known.relation or same_value(claim.topic, known.value)):

@@ -28,7 +28,7 @@ from memento.retrieval.anchor import anchor
 from memento.retrieval.distill import distill, find_twins, merge_overlaps, merge_twins
 from memento.retrieval.engines.published import AS_ASKED, rank_as_published, rank_by_search
 from memento.retrieval.expand import WALKS, expand
-from memento.retrieval.question import Query, Question, correct_spelling, find_slots, name_kin, strip_names
+from memento.retrieval.question import Asking, Query, Question, correct_spelling, find_slots, name_kin, strip_names
 from memento.retrieval.signals import Evidence, is_needed, land, list_prominent, score_meaning
 from memento.retrieval.trace import describe_entities, trace
 from memento.search.indexes import View
@@ -37,6 +37,8 @@ from memento.search.nodes import EXPLICIT
 from memento.search.reranker import Reranker
 from memento.settings import MODES, Settings
 from memento.telemetry import Stopwatch
+from memento.text.claims import read_question as read_clauses
+from memento.text.sentences import is_readable
 
 logger = logging.getLogger(__name__)
 
@@ -351,6 +353,7 @@ def read_question(query: Query, stores: Backends, settings: Settings, watch: Sto
             logger.warning("recall.by-words", extra={"error": type(error).__name__})
             vectors = np.zeros((len(windows) + (rest != stripped), stores.embedder.dimensions), dtype=np.float32)
     kin = _infer_kin(query.scope, stores, settings)
+    asking = _read_asking(text, query, stores)
     with stores.indexes.lock:
         view = _view_at(query, stores)
         yield Question(
@@ -358,11 +361,21 @@ def read_question(query: Query, stores: Backends, settings: Settings, watch: Sto
             stripped=stripped,
             vectors=vectors[: len(windows)],
             topic=vectors[len(windows) :] if rest != stripped else None,
+            asking=asking,
             view=view,
             joined=Joined(view.links()),
             kin=kin,
             prominent=list_prominent(view) if _goes_by_profile(settings) else None,
         )
+
+
+def _read_asking(text: str, query: Query, stores: Backends) -> Asking | None:
+    """Read the clauses of a question, unless it is too long to be one."""
+    if not is_readable(text):
+        return None
+    now = stores.clock()
+    at = query.as_of or timely.asked_time(text, now) or now
+    return Asking(tuple(read_clauses(text)), at.timestamp(), timely.looks_back(text))
 
 
 def _bring(query: Query, stores: Backends) -> None:

@@ -30,6 +30,7 @@ from memento.search.labels import Labels
 from memento.search.links import Joined
 from memento.search.names import LONGEST, is_telling
 from memento.search.postings import tokens
+from memento.text.claims import Asked
 from memento.text.dates import is_date_word
 from memento.text.kin import PATTERN, derive_kin, kin_name
 from memento.text.sentences import is_readable
@@ -71,6 +72,15 @@ class Query:
     """Restricts which memories may be returned; None for all."""
 
 
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """The clauses of a question, the asked time, in seconds since 1970, and whether what has ended by then counts too."""
+
+    clauses: tuple[Asked, ...]
+    at: float
+    past: bool
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
     """A question as the phases use it, and the view it searches. Use it under `indexes.lock`."""
@@ -89,11 +99,13 @@ class Question:
     """The most common subjects and tags of the memories that may be returned, if recall uses the profile."""
     topic: Vectors | None = None
     """(1, d) the question without any name, if it has one."""
+    asking: Asking | None = None
+    """What the question asks for, and of which time."""
 
     def list_sources(self) -> dict[str, object]:
         """Return the inputs that a signal may request from a question, by name."""
         found = {"text": self.text, "stripped": self.stripped, "vectors": self.vectors, "view": self.view}
-        beside = {"kin": self.kin, "prominent": self.prominent}
+        beside = {"kin": self.kin, "prominent": self.prominent, "asking": self.asking}
         return {**found, "joined": self.joined, **{name: value for name, value in beside.items() if value is not None}}
 
 

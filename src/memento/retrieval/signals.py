@@ -27,8 +27,10 @@ from numpy.typing import NDArray
 from memento.iris import IRI, user_of
 from memento.model import Filter
 from memento.rank import rarity
+from memento.retrieval.chains import CLOSE, find_asked, score_paths, score_steps, walk_claims
 from memento.retrieval.question import (
     KIN_SLOTS,
+    Asking,
     Question,
     find_named,
     find_owners,
@@ -85,6 +87,7 @@ SOURCES = frozenset(
         "walking",
         "kin",
         "prominent",
+        "asking",
     )
 )
 """
@@ -101,6 +104,8 @@ _LEAST_OWN = 0.1
 """Minimum value of the signal for being about the user."""
 
 _PROMINENT = 10
+_STARTS = 3
+"""Number of the best memories' entities from which a walk starts if the question names none."""
 
 _REACH = 3
 """Above `land.whole`, vectors add this many times the pool's size, so that the windows around the candidates are complete."""
@@ -375,6 +380,47 @@ def find_own(text: str, view: View) -> Signal:
     node = view.indexes.nodes.find(user)
     if node is not None and (is_first_person(text) or find_named(text, [view.indexes.name(user)])):
         found[view.indexes.adjacency.memories(node)] = 1.0
+    return found
+
+
+@signal(
+    0.6,
+    "stating the claim that the question asks for, as it holds at the asked time",
+    phase="anchor",
+    channel=True,
+    bounded=True,
+    kinds=("claims",),
+)
+def score_claim(asking: Asking, view: View) -> Signal:
+    """Return how well each memory's claims fit what the question asks for, in 0..1."""
+    steps = find_asked(asking.clauses, view, asking.at, past=asking.past)
+    return place_scores(score_steps(steps, view), view)
+
+
+@signal(
+    0.3,
+    "standing on a path of claims from what the question names; the end of the best path most",
+    phase="expand",
+    channel=True,
+    bounded=True,
+    kinds=("claims",),
+)
+def score_path(asking: Asking, anchors: Sequence[Anchor], vectors: Vectors, view: View) -> Signal:
+    """Return the likeness of the question and the joined words of the best path on which each memory stands."""
+    user = user_of(view.graphs[0])
+    named = [one.iri for one in anchors if one.named and one.iri != user] or [
+        one.iri for one in anchors[:_STARTS] if one.iri != user
+    ]
+    steps = find_asked(asking.clauses, view, asking.at, past=asking.past)
+    first = [one.claim for one in steps if one.fit >= CLOSE and one.claim.owner == user]
+    paths = walk_claims(named, first, vectors, view, asking.at, past=asking.past)
+    return place_scores(score_paths(paths, view), view)
+
+
+def place_scores(scores: Mapping[int, float], view: View) -> Signal:
+    """Return (ids,) the scores of some memories, 0 for all others."""
+    found = np.zeros(len(view.visible), dtype=np.float32)
+    found[[*scores]] = [*scores.values()]
     return found
 
 

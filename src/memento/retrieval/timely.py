@@ -389,7 +389,6 @@ def _places(iris: list[IRI], graph: Store, readable: Sequence[IRI]) -> list[_Pla
     at_of = {iri: at for at, iri in enumerate(iris)}
     epoch = datetime(1, 1, 1, tzinfo=UTC)
     rows = [row for row in rows if str(row.get("slot")) not in _SEVERAL]
-    stating = {row["memory"] for row in rows if "slot" in row}
     unreal = {row["memory"] for row in rows if row.get("meant") in MADE_UP}
     places = [_Place(at, epoch, at) for at in range(len(iris))]
     for place in places:
@@ -405,7 +404,6 @@ def _places(iris: list[IRI], graph: Store, readable: Sequence[IRI]) -> list[_Pla
         if "validAt" in row:
             place.valid_at = cast(datetime, row["validAt"])
             continue
-        pass
         place.until = cast("datetime | None", row.get("until", place.until))
         place.values.add(str(row["value"]).casefold())
         place.of.add((str(row.get("name", "")).casefold(), str(row["slot"]).casefold()))

@@ -164,6 +164,42 @@ def read_claims(text: str, names: Sequence[str] = ()) -> list[Assertion]:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a clause of a question asks for: a relation of an owner, as in `Assertion`; `value` is what it already says of the value."""
+
+    owner: str
+    relation: str
+    value: str
+
+
+def read_question(text: str, names: Sequence[str] = ()) -> list[Asked]:
+    """
+    Read which relation of whom a question asks for, in the order of its words; a noun that belongs to somebody asks too.
+
+    >>> [(one.owner, one.relation) for one in read_question("Where do I work?")]
+    [('USER', 'work')]
+    >>> [(one.owner, one.relation) for one in read_question("How much is my rent?")]
+    [('USER', 'rent')]
+    """
+    context = _Context(names=frozenset(name.casefold() for name in names))
+    found: dict[Asked, None] = {}
+    doc = parse(text)
+    for at, sentence in enumerate(doc.sents):
+        for claim in _claims_of_sentence(sentence, at, context):
+            if claim.owner:
+                found[Asked(claim.owner, claim.relation, claim.value)] = None
+        for noun in sentence:
+            subject = _subject_of(noun) if noun.pos_ == "VERB" else None
+            if subject is not None and (owner := _owner_of(subject, context)):
+                found.setdefault(Asked(owner, noun.lemma_.lower(), ""), None)
+            if noun.pos_ in ("NOUN", "PROPN"):
+                possessor, relation = _possession(noun, context)
+                if possessor:
+                    found[Asked(possessor, fold(relation), "")] = None
+    return [*found]
+
+
 _BULLET = re.compile(r"\s*(?:(?:[-*•–>]|\d{1,2}[.)]|#{1,6})\s+)*")
 _LABEL = re.compile(r"(?P<label>[^\s:.!?;,][^:.!?;,\n]{0,40}):\s+(?=\S)")
 
@@ -731,7 +767,6 @@ def _of_copula(verb: Token, subject: Token | None, base: Assertion, context: _Co
             article = next((child.lower_ for child in value.children if child.dep_ == "det"), "")
             is_role = bool(possessor) and article not in ("a", "an")
             if is_role and subject.pos_ != "PRON":
-                left, right = subject.left_edge.i, subject.right_edge.i
                 yield replace(
                     _with_value(base, value),
                     owner=possessor,

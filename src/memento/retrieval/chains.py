@@ -1,0 +1,219 @@
+"""
+Walk the claims that a question asks for: from whom or what it names, over each claim that holds at the asked time, to the end.
+
+    "the city of my sister's employer"    USER ─ sister → Leila ─ work at → Sint-Lucas ─ be in → Ghent
+
+*Flow:* the clauses of the question (`text.claims.read_question`) → owners in the graph → paths of one to `DEPTH` claims. A beam of
+`BEAM` paths is kept by the cosine of the question and the sum of the vectors of their memories; the best of them are embedded once,
+as the joined words of their claims.
+
+*Guarantees:* a path walks over nothing that has ended at the asked time, unless the question looks back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from memento.iris import IRI, user_of
+from memento.ports import Vectors
+from memento.search.claims import Claims, Stated
+from memento.search.indexes import View
+from memento.text.claims import USER, Asked, words
+
+DEPTH, BEAM = 4, 12
+
+MOST_CLAIMS = 200
+"""The most claims of one owner that a walk looks at, the latest ones."""
+
+CLOSE = 0.7
+"""How well a claim must fit what is asked, in 0..1, to be a first step from the user, whose claims are many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """Claims in the order of the walk, and the cosine of the question and their joined words."""
+
+    claims: tuple[Stated, ...]
+    likeness: float
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A claim that is asked for, and how well it fits, in 0..1."""
+
+    claim: Stated
+    fit: float
+
+
+def find_asked(asked: Sequence[Asked], view: View, at: float, *, past: bool) -> list[Step]:
+    """
+    Find the claims that the clauses of a question ask for, each with its best fit.
+
+    Args:
+        at: the asked time, in seconds since 1970.
+        past: what has ended by then counts as well.
+    """
+    found: dict[IRI, Step] = {}
+    for one in asked:
+        for owner, prefix in _find_owners(one.owner, view, at):
+            for claim in _held(view.indexes[Claims].of_owner(owner), at, past):
+                fit = measure_fit(f"{prefix}{one.relation}", one.value, claim)
+                if fit and (claim.iri not in found or found[claim.iri].fit < fit):
+                    found[claim.iri] = Step(claim, fit)
+    return [*found.values()]
+
+
+def measure_fit(relation: str, value: str, claim: Stated) -> float:
+    """
+    Measure how well a claim answers what is asked, in 0..1: 1 for the same relation, less where one says more than the other.
+
+    The noun that a question asks with names a relation too: "how much rent do I pay".
+    """
+    if relation == claim.relation:
+        return 0.5 if relation in words("open") else 1.0
+    wanted, stated = relation.split(), claim.relation.split()
+    if wanted[:1] == stated[:1] and wanted[0] not in words("open") | words("copulas"):
+        return 0.8
+    if claim.relation in value.casefold():
+        return 0.8
+    return CLOSE if set(wanted) < set(stated) or set(stated) < set(wanted) else 0.0
+
+
+def _find_owners(name: str, view: View, at: float) -> Iterator[tuple[IRI, str]]:
+    """
+    Yield the nodes that an owner of a clause means, each with the words that stand before its relations.
+
+    "USER's sister" is the sister where the graph knows one by name, and otherwise what the user's claims call "sister …".
+    """
+    user = user_of(view.graphs[0])
+    if name == USER:
+        yield user, ""
+        return
+    known = view.indexes.labels.find_exact(name, view.graphs)
+    if known:
+        yield from ((iri, "") for iri in view.iris(known))
+        return
+    possessor, _, role = name.rpartition("'s ")
+    if not possessor:
+        yield user, f"{name.casefold()} "
+        return
+    for owner, prefix in _find_owners(possessor, view, at):
+        for claim in _held(view.indexes[Claims].of_owner(owner), at, past=False):
+            if claim.entity and measure_fit(f"{prefix}{role}", "", claim) >= CLOSE:
+                yield claim.entity, ""
+        yield owner, f"{prefix}{role} "
+
+
+def walk_claims(
+    anchors: Sequence[IRI], first: Sequence[Stated], question: Vectors, view: View, at: float, *, past: bool
+) -> list[Path]:
+    """
+    Walk from some anchors, and over some first claims; return the best paths, best first, at most `BEAM`.
+
+    Args:
+        anchors: whom or what the question names, without the user.
+        first: claims that are first steps whoever owns them.
+        question: (w, d) unit rows.
+    """
+    walk = _Walk(question, view, at, past)
+    front: list[tuple[tuple[Stated, ...], IRI]] = [((), anchor) for anchor in anchors]
+    begun = [((claim,), walk.find_end(claim, claim.owner)) for claim in first]
+    best: dict[tuple[IRI, ...], tuple[float, tuple[Stated, ...]]] = {}
+    for depth in range(DEPTH):
+        grown: dict[tuple[IRI, ...], tuple[tuple[Stated, ...], IRI]] = {}
+        for path, place in front:
+            for claim in walk.leave(place):
+                if claim not in path:
+                    longer = (*path, claim)
+                    grown.setdefault(tuple(one.iri for one in longer), (longer, walk.find_end(claim, place)))
+        if depth == 0:
+            grown |= {tuple(one.iri for one in path): (path, place) for path, place in begun}
+        if not grown:
+            break
+        scores = walk.score([path for path, _ in grown.values()])
+        kept = [[*grown.items()][place] for place in np.argsort(-scores, kind="stable")[:BEAM].tolist()]
+        for (key, (path, _)), score in zip(kept, np.sort(-scores)[:BEAM].tolist(), strict=True):
+            best[key] = (-score, path)
+        front = [(path, place) for _, (path, place) in kept if place]
+    chosen = sorted(best.values(), key=lambda one: -one[0])[:BEAM]
+    return walk.compare([path for _, path in chosen])
+
+
+class _Walk:
+    """What one walk needs: the vectors of the memories that it meets, and the time at which claims must hold."""
+
+    def __init__(self, question: Vectors, view: View, at: float, past: bool) -> None:
+        self._question, self._view, self._at, self._past = question, view, at, past
+        self._rows: dict[IRI, Vectors] = {}
+
+    def leave(self, place: IRI) -> list[Stated]:
+        """Return the claims that lead away from a node: its own, and those of others whose value it is."""
+        claims = self._view.indexes[Claims]
+        there = [*claims.of_owner(place)[-MOST_CLAIMS:], *claims.of_value(place)[-MOST_CLAIMS:]]
+        return [claim for claim in _held(there, self._at, self._past) if self._find_row(claim) is not None]
+
+    def find_end(self, claim: Stated, place: IRI) -> IRI:
+        """Return the node to which a claim leads from one of its ends; "" where that is no node."""
+        if claim.owner != place:
+            return claim.owner if claim.owner != user_of(self._view.graphs[0]) else IRI("")
+        if claim.entity:
+            return claim.entity
+        known = self._view.indexes.labels.find_exact(claim.value, self._view.graphs)
+        return self._view.iris(known[:1])[0] if known else IRI("")
+
+    def score(self, paths: Sequence[tuple[Stated, ...]]) -> Vectors:
+        """Return (n,) the cosines of the question and the summed vectors of the memories of each path."""
+        sums = np.array([np.sum([self._find_row(one) for one in path], axis=0) for path in paths])
+        sums /= np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
+        return (self._question @ sums.T).max(axis=0)
+
+    def compare(self, paths: Sequence[tuple[Stated, ...]]) -> list[Path]:
+        """Embed the joined words of some paths, and return these by their cosine with the question, best first."""
+        if not paths:
+            return []
+        rows = self._view.indexes.embedder.embed([" ".join(one.words for one in path) for path in paths])
+        found = [
+            Path(path, float(likeness))
+            for path, likeness in zip(paths, (self._question @ rows.T).max(axis=0), strict=True)
+        ]
+        return sorted(found, key=lambda one: -one.likeness)
+
+    def _find_row(self, claim: Stated) -> Vectors | None:
+        """Return the vector of the memory that states a claim; None where it may not be returned."""
+        if claim.memory not in self._rows:
+            node = self._view.indexes.nodes.find(claim.memory)
+            if node is None or node >= len(self._view.visible) or not self._view.visible[node]:
+                return None
+            self._rows[claim.memory] = self._view.indexes.vectors["memory"].vectors([node])[0]
+        return self._rows[claim.memory]
+
+
+def _held(claims: Sequence[Stated], at: float, past: bool) -> list[Stated]:
+    return [one for one in claims if past or one.holds(at)]
+
+
+def score_steps(steps: Sequence[Step], view: View) -> dict[int, float]:
+    """Return the best fit of each visible memory that states one of the asked claims, by its id."""
+    return _score_memories(((one.claim.memory, one.fit) for one in steps), view)
+
+
+def score_paths(paths: Sequence[Path], view: View) -> dict[int, float]:
+    """Return for each visible memory on a path how much it is an answer: its end by its likeness, the steps before it by half of it."""
+    parts = (
+        (claim.memory, path.likeness * (1.0 if claim is path.claims[-1] else 0.5))
+        for path in paths
+        for claim in path.claims
+    )
+    return _score_memories(parts, view)
+
+
+def _score_memories(parts: Iterator[tuple[IRI, float]], view: View) -> dict[int, float]:
+    found: dict[int, float] = {}
+    for memory, value in parts:
+        node = view.indexes.nodes.find(memory)
+        if node is not None and node < len(view.visible) and view.visible[node]:
+            found[node] = max(found.get(node, 0.0), value)
+    return found

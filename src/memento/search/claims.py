@@ -1,0 +1,172 @@
+"""
+The claims of all memories, by owner: the edges from an owner to a value over which chains of questions walk.
+
+A claim that nobody owns, that is denied, or that is believed no more is no edge.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memento.iris import IRI, MEM, TYPE
+from memento.search.arrays import Arrays, nest_arrays, pack_strings, select_part, unpack_strings
+from memento.search.index import Context, Index, Update, register
+from memento.search.nodes import Record
+
+_TEXTS = ("iris", "memories", "owners", "relations", "values", "words", "entities")
+_FACTS = ("fact", "past")
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """
+    A claim as an edge: the memory that states it in these words, its owner, its relation and its value, which is `entity` where the
+    graph knows one ("" where it does not). It holds from `since` until before `until`, in seconds since 1970.
+    """
+
+    iri: IRI
+    memory: IRI
+    owner: IRI
+    relation: str
+    value: str
+    words: str
+    entity: IRI
+    since: float
+    until: float
+    is_event: bool
+
+    def holds(self, at: float) -> bool:
+        """Tell whether it holds at a time; an event holds from when it happened on."""
+        return self.since <= at < self.until
+
+
+@register
+class Claims(Index):
+    """Every claim that is a fact, by its owner and by its memory."""
+
+    name = "claims"
+    reads = frozenset(
+        {
+            *(
+                MEM.statedBy,
+                MEM.owner,
+                MEM.relationName,
+                MEM.valueText,
+                MEM.value,
+                MEM.words,
+                MEM.polarity,
+                MEM.mood,
+                MEM.isEvent,
+            ),
+            *(MEM.validAt, MEM.invalidAt, MEM.expiredAt),
+        }
+    )
+    learns_from = frozenset({MEM.Claim})
+
+    def __init__(self, context: Context | None = None) -> None:
+        super().__init__(context)
+        self._claims: dict[IRI, Stated] = {}
+        self._of_owner: dict[IRI, dict[IRI, None]] = defaultdict(dict)
+        self._of_memory: dict[IRI, dict[IRI, None]] = defaultdict(dict)
+        self._of_value: dict[IRI, dict[IRI, None]] = defaultdict(dict)
+
+    def __len__(self) -> int:
+        return len(self._claims)
+
+    def of_owner(self, owner: IRI) -> list[Stated]:
+        """Return the claims of an owner, in the order in which they were learned."""
+        return [self._claims[iri] for iri in self._of_owner.get(owner, ())]
+
+    def of_value(self, entity: IRI) -> list[Stated]:
+        """Return the claims whose value is an entity."""
+        return [self._claims[iri] for iri in self._of_value.get(entity, ())]
+
+    def of_memory(self, memory: IRI) -> list[Stated]:
+        """Return the claims that a memory states."""
+        return [self._claims[iri] for iri in self._of_memory.get(memory, ())]
+
+    def apply(self, update: Update) -> None:
+        for record in update.others:
+            if MEM.Claim in record.statements.get(TYPE, ()):
+                self.forget(record.iri)
+                if (claim := _read_claim(record)) is not None:
+                    self._put(claim)
+
+    def drop(self, node: int) -> None:
+        """Do nothing: a claim is a record of its own, and is forgotten with it."""
+
+    def forget(self, iri: IRI) -> None:
+        claim = self._claims.pop(iri, None)
+        if claim is not None:
+            for table, key in self._list_tables(claim):
+                table[key].pop(iri, None)
+                if not table[key]:
+                    del table[key]
+
+    def find_dependents(self, iri: IRI) -> tuple[set[IRI], set[IRI]]:
+        return set(self._of_memory.get(iri, ())), set()
+
+    def arrays(self) -> Arrays:
+        claims = [*self._claims.values()]
+        columns: Sequence[Sequence[str]] = (
+            [one.iri for one in claims],
+            [one.memory for one in claims],
+            [one.owner for one in claims],
+            [one.relation for one in claims],
+            [one.value for one in claims],
+            [one.words for one in claims],
+            [one.entity for one in claims],
+        )
+        numbers = np.array([(one.since, one.until, one.is_event) for one in claims], dtype=np.float64).reshape(-1, 3)
+        packed = {name: pack_strings(column) for name, column in zip(_TEXTS, columns, strict=True)}
+        return nest_arrays({"": {"numbers": numbers}, **packed})
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        columns = [unpack_strings(select_part(arrays, name)) for name in _TEXTS]
+        rows = zip(*columns, arrays["numbers"].tolist(), strict=True)
+        for iri, memory, owner, relation, value, said, entity, (since, until, is_event) in rows:
+            self._put(
+                Stated(
+                    IRI(iri), IRI(memory), IRI(owner), relation, value, said, IRI(entity), since, until, bool(is_event)
+                )
+            )
+
+    def _put(self, claim: Stated) -> None:
+        self._claims[claim.iri] = claim
+        for table, key in self._list_tables(claim):
+            table[key][claim.iri] = None
+
+    def _list_tables(self, claim: Stated) -> list[tuple[dict[IRI, dict[IRI, None]], IRI]]:
+        tables = [(self._of_owner, claim.owner), (self._of_memory, claim.memory)]
+        return [*tables, (self._of_value, claim.entity)] if claim.entity else tables
+
+
+def _read_claim(record: Record) -> Stated | None:
+    """Read a claim that is an edge; None for any other."""
+    said = record.statements
+    is_denied = False in said.get(MEM.polarity, ())
+    if is_denied or record.first(MEM.mood) not in _FACTS or MEM.expiredAt in said or not record.first(MEM.owner):
+        return None
+    return Stated(
+        record.iri,
+        IRI(record.first(MEM.statedBy)),
+        IRI(record.first(MEM.owner)),
+        record.first(MEM.relationName),
+        record.first(MEM.valueText),
+        record.first(MEM.words),
+        IRI(record.first(MEM.value)),
+        _seconds(record.time_of(MEM.validAt), 0.0),
+        _seconds(record.time_of(MEM.invalidAt), float("inf")),
+        True in said.get(MEM.isEvent, ()),
+    )
+
+
+def _seconds(at: datetime | None, otherwise: float) -> float:
+    return otherwise if at is None else at.timestamp()
