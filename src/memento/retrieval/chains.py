@@ -35,7 +35,7 @@ CLOSE = 0.7
 """How well a claim must fit what is asked, in 0..1, to be a first step from the user, whose claims are many."""
 
 
-LEAST, SPREAD, LENGTH = 0.45, 0.2, 0.1
+LEAST, SPREAD, LENGTH = 0.3, 0.2, 0.1
 """The least cosine of a path that is an answer; how far below the best one a path still counts; what each step too many or too few
 takes from a cosine."""
 
@@ -251,7 +251,7 @@ def score_paths(paths: Sequence[Path], steps: int, view: View) -> dict[int, floa
     best = paths[scores.index(most)] if paths else None
     if (
         best is None
-        or abs(len(best.claims) - steps) > 1
+        or len(best.claims) < 2
         or best.likeness < LEAST
         or len({one.memory for one in best.claims}) < 2
     ):
