@@ -98,8 +98,8 @@ def measure_fit(relation: str, value: str, claim: Stated) -> float:
     if relation == claim.relation:
         return 0.5 if relation in words("open") else 1.0
     wanted, stated = relation.split(), claim.relation.split()
-    if wanted[:1] == stated[:1] and wanted[0] not in words("open") | words("copulas"):
-        return 0.8
+    if wanted[:1] == stated[:1] and wanted[0] not in words("copulas"):
+        return 0.5 if wanted[0] in words("open") else 0.8
     if set(stated) <= set(value.casefold().split()) and claim.relation not in words("open"):
         return 0.8
     return CLOSE if set(wanted) < set(stated) else 0.0
@@ -249,12 +249,7 @@ def score_paths(paths: Sequence[Path], steps: int, view: View) -> dict[int, floa
     scores = [path.likeness - LENGTH * abs(len(path.claims) - steps) for path in paths]
     most = max(scores, default=0.0)
     best = paths[scores.index(most)] if paths else None
-    if (
-        best is None
-        or len(best.claims) < 2
-        or best.likeness < LEAST
-        or len({one.memory for one in best.claims}) < 2
-    ):
+    if best is None or len(best.claims) < 2 or best.likeness < LEAST or len({one.memory for one in best.claims}) < 2:
         return {}  # what is known is no such chain
     parts = (
         (claim.memory, max(0.0, 1.0 - (most - score) / SPREAD) * (1.0 if claim is path.claims[-1] else 0.5))

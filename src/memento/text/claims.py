@@ -21,6 +21,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
+from itertools import product
 from typing import TYPE_CHECKING, Literal
 
 from memento.text.parse import parse
@@ -216,9 +217,12 @@ def read_question(text: str, names: Sequence[str] = ()) -> Reading:
                 possessor, relation = _possession(word, context)
                 if possessor:
                     found[Asked(possessor, fold(relation), "")] = None
-            elif word.pos_ == "VERB" and (subject := _subject_of(word)) is not None:
-                if owner := _owner_of(subject, context):
-                    found.setdefault(Asked(owner, word.lemma_.lower(), ""), None)
+        # The parse of a question often has the wrong subject; what nobody does matches no claim.
+        things = [word for word in sentence if word.pos_ in ("NOUN", "PROPN", "PRON")]
+        owners = dict.fromkeys(owner for word in things if (owner := _owner_of(word, context)))
+        verbs = [word.lemma_.lower() for word in sentence if word.pos_ == "VERB"]
+        for owner, verb in product(owners, verbs):
+            found.setdefault(Asked(owner, verb, ""), None)
     return Reading(tuple(found), steps)
 
 
@@ -426,7 +430,7 @@ def _possession(noun: Token, context: _Context) -> tuple[str, str]:
     if noun.lemma_.lower() == "name" and (inner := _object_of(noun, "of")) is not None and not _is_name(inner):
         return _possession(inner, context)  # "the name of the head of state"
     bare = _object_of(noun, "of")
-    if bare is not None and bare.tag_ == "NN" and not _is_name(bare) and not [*bare.lefts]:
+    if bare is not None and bare.tag_ == "NN" and bare.text.islower() and not [*bare.lefts]:
         owner, _ = _possession(bare, context)  # "head of state", "point of sale"
         named = owner or next((_owner_of(one, context) for one in _objects_in(noun) if one.pos_ == "PROPN"), "")
         return named, f"{relation} of {bare.lower_}"
@@ -812,6 +816,9 @@ def _of_copula(verb: Token, subject: Token | None, base: Assertion, context: _Co
             and (child.dep_ == "prep" or child.lower_ in words("places"))
             and child.lower_ not in words("change") | {"since", "until", "till", "from"}
         ][:1]
+    if subject is not None and values and (claim := _of_relative(subject, values[0], base, context)) is not None:
+        yield claim
+        return
     if subject is not None and _is_name(subject) and (office := _find_office(verb)) is not None:
         yield _office_claim(office, subject, base, context)  # "Rosa is back as engineering manager"
         return
@@ -877,6 +884,25 @@ def _of_copula(verb: Token, subject: Token | None, base: Assertion, context: _Co
                 yield _with_value(replace(base, relation=f"be {value.lower_} {prep.lower_}"), inner)
                 continue
         yield _with_value(replace(base, relation="be"), value)
+
+
+def _of_relative(subject: Token, value: Token, base: Assertion, context: _Context) -> Assertion | None:
+    """
+    Return the claim that a relative clause makes of its subject or object: "the school where Ana teaches is Lyceum", "the company
+    that built it is Aldo".
+    """
+    clause = next((child for child in subject.children if child.dep_ == "relcl"), None)
+    inner = clause and next((child for child in clause.children if child.dep_ in SUBJECTS), None)
+    if clause is None or inner is None or not _is_role(subject):
+        return None
+    lemma = clause.lemma_.lower()
+    if inner.tag_ in ("WP", "WDT"):
+        named, lemma = next((child for child in clause.children if child.dep_ == "dobj"), None), f"{lemma} by"
+    else:
+        named = inner
+    if named is None or not (owner := _owner_of(named, context)):
+        return None
+    return replace(_with_value(base, value), owner=owner, relation=fold(lemma), is_event=False)
 
 
 def _is_office(noun: Token) -> bool:
