@@ -23,7 +23,7 @@ from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
-from memento.text.parse import parse
+from memento.text.parse import parse, parse_all
 from memento.text.tables import LEXICON, load
 from memento.text.words import FIRST_NAMES
 
@@ -35,6 +35,9 @@ USER = "USER"
 Mood = Literal["fact", "plan", "possible", "condition", "report", "question", "command", "past"]
 
 Kind = Literal["name", "number", "time", "thing"]
+
+LONGEST = 120
+"""The most tokens of a sentence whose claims are read: people write none that is longer."""
 
 SUBJECTS = frozenset(("nsubj", "nsubjpass", "csubj"))
 FIRST_NAMES_LOWER = frozenset(name.lower() for name in FIRST_NAMES)
@@ -159,9 +162,9 @@ def read_claims(text: str, names: Sequence[str] = ()) -> list[Assertion]:
     context = _Context(names=frozenset(name.casefold() for name in names))
     found: list[Assertion] = []
     number = 0
-    for start, end in _find_lines(text):
-        line = text[start:end]
-        claims, number = _read_line(line, start, number, context)
+    lines = _find_lines(text)
+    for (start, end), doc in zip(lines, parse_all(text[start:end] for start, end in lines), strict=True):
+        claims, number = _read_line(text[start:end], doc, start, number, context)
         found += claims
     return found
 
@@ -187,7 +190,7 @@ def read_question(text: str, names: Sequence[str] = ()) -> list[Asked]:
     context = _Context(names=frozenset(name.casefold() for name in names))
     found: dict[Asked, None] = {}
     doc = parse(text)
-    for at, sentence in enumerate(doc.sents):
+    for at, sentence in enumerate(one for one in doc.sents if len(one) <= LONGEST):
         for claim in _claims_of_sentence(sentence, at, context):
             if claim.owner:
                 found[Asked(claim.owner, claim.relation, claim.value)] = None
@@ -218,9 +221,8 @@ def _find_lines(text: str) -> list[tuple[int, int]]:
     return found
 
 
-def _read_line(line: str, start: int, number: int, context: _Context) -> tuple[list[Assertion], int]:
+def _read_line(line: str, doc: Doc, start: int, number: int, context: _Context) -> tuple[list[Assertion], int]:
     """Return the claims of one line, and the number of the next sentence."""
-    doc = parse(line)
     label = _LABEL.match(line)
     if label and len(label["label"].split()) <= 4:
         rest = parse(line[label.end() :])
@@ -262,6 +264,8 @@ def _read_doc(doc: Doc, start: int, number: int, context: _Context) -> list[Asse
         for claim in _claims_of_sentence(sentence, at, context):
             if claim.owner and claim.mood not in ("question", "command") and _says_something(claim):
                 claim = replace(claim, is_added=adds, start=claim.start + start, end=claim.end + start)
+                if claim.kind == "name" and claim.relation in words("people"):
+                    context.people.append(claim.value)  # "My uncle is Piet. He …"
                 found += [claim, *_results_of(claim)]
     return found
 
@@ -280,6 +284,8 @@ def _results_of(claim: Assertion) -> Iterator[Assertion]:
 
 
 def _claims_of_sentence(sentence: Span, at: int, context: _Context) -> Iterator[Assertion]:
+    if len(sentence) > LONGEST:
+        return
     asks = sentence.text.rstrip().endswith("?")
     for token in sentence:
         if token.pos_ in ("VERB", "AUX") and token.dep_ not in ("aux", "auxpass", "compound", "amod"):
