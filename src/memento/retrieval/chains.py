@@ -143,7 +143,7 @@ def walk_claims(
     """
     walk = _Walk(question, view, at, past)
     front: list[tuple[tuple[Stated, ...], Place]] = [((), (anchor, "")) for anchor in anchors]
-    begun = [((claim,), walk.find_end(claim, (claim.owner, ""))) for claim in first]
+    begun = [((claim,), walk.find_end(claim, (claim.owner, ""))) for claim in walk.keep_visible(first)]
     best: dict[tuple[IRI, ...], tuple[float, tuple[Stated, ...]]] = {}
     for depth in range(DEPTH):
         grown: dict[tuple[IRI, ...], tuple[tuple[Stated, ...], Place | None]] = {}
@@ -187,7 +187,11 @@ class _Walk:
             elif claim.relation not in latest or latest[claim.relation].since <= claim.since:
                 latest[claim.relation] = claim
         others = _held(claims.of_value(node)[-MOST_CLAIMS:], self._at, self._past) if back and not thing else []
-        return [claim for claim in (*latest.values(), *several, *others) if self._find_row(claim) is not None]
+        return self.keep_visible([*latest.values(), *several, *others])
+
+    def keep_visible(self, claims: Sequence[Stated]) -> list[Stated]:
+        """Return the claims whose memories may be returned."""
+        return [claim for claim in claims if self._find_row(claim) is not None]
 
     def find_end(self, claim: Stated, place: Place) -> Place | None:
         """Return where a claim leads from one of its ends; None where nothing is known of it."""

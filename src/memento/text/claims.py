@@ -24,7 +24,7 @@ from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING, Literal
 
-from memento.text.parse import parse
+from memento.text.parse import parse, parse_all
 from memento.text.tables import LEXICON, load
 from memento.text.words import FIRST_NAMES
 
@@ -36,6 +36,9 @@ USER = "USER"
 Mood = Literal["fact", "plan", "possible", "condition", "report", "question", "command", "past"]
 
 Kind = Literal["name", "number", "time", "thing"]
+
+LONGEST = 120
+"""The most tokens of a sentence whose claims are read: people write none that is longer."""
 
 SUBJECTS = frozenset(("nsubj", "nsubjpass", "csubj"))
 FIRST_NAMES_LOWER = frozenset(name.lower() for name in FIRST_NAMES)
@@ -50,8 +53,9 @@ class Assertion:
     `end` are the offsets of its words in the passage. `since` and `until` are the words that say when it begins and ends. `ends` are
     the pairs (relation, value) of the same owner that it ends; a value "" is any. `instead` are values that it replaces by name.
     `topic` is the noun that the claim is about, where that is a property or a thing and no verb of the owner's ("rent", "production").
-    `is_over`: it says of its topic that it is over. `is_property`: a definite singular noun says what it is ("my boss is …"), which has one value at a time. `is_added`: it comes beside
-    what holds already ("also", "another").
+    `is_over`: it says of its topic that it is over. `is_property`: a definite singular noun says what it is ("my boss is …"), which
+    has one value at a time. `is_added`: it comes beside what holds already ("also", "another"). `is_result`: it holds after the event
+    that the claim before it states.
     """
 
     owner: str
@@ -76,6 +80,7 @@ class Assertion:
     is_over: bool = False
     is_property: bool = False
     is_added: bool = False
+    is_result: bool = False
     begins: datetime | None = None
     stops: datetime | None = None
 
@@ -168,9 +173,9 @@ def read_claims(text: str, names: Sequence[str] = ()) -> list[Assertion]:
     context = _Context(names=frozenset(name.casefold() for name in names))
     found: list[Assertion] = []
     number = 0
-    for start, end in _find_lines(text):
-        line = text[start:end]
-        claims, number = _read_line(line, start, number, context)
+    lines = _find_lines(text)
+    for (start, end), doc in zip(lines, parse_all(text[start:end] for start, end in lines), strict=True):
+        claims, number = _read_line(text[start:end], doc, start, number, context)
         found += claims
     return found
 
@@ -207,7 +212,7 @@ def read_question(text: str, names: Sequence[str] = ()) -> Reading:
     context = _Context(names=frozenset(name.casefold() for name in names))
     found: dict[Asked, None] = {}
     steps = 0
-    for at, sentence in enumerate(parse(text).sents):
+    for at, sentence in enumerate(one for one in parse(text).sents if len(one) <= LONGEST):
         steps = max(steps, _count_steps(sentence))
         for claim in _claims_of_sentence(sentence, at, context):
             if claim.owner:
@@ -259,9 +264,8 @@ def _find_lines(text: str) -> list[tuple[int, int]]:
     return found
 
 
-def _read_line(line: str, start: int, number: int, context: _Context) -> tuple[list[Assertion], int]:
+def _read_line(line: str, doc: Doc, start: int, number: int, context: _Context) -> tuple[list[Assertion], int]:
     """Return the claims of one line, and the number of the next sentence."""
-    doc = parse(line)
     label = _LABEL.match(line)
     if label and len(label["label"].split()) <= 4:
         rest = parse(line[label.end() :])
@@ -303,6 +307,8 @@ def _read_doc(doc: Doc, start: int, number: int, context: _Context) -> list[Asse
         for claim in _claims_of_sentence(sentence, at, context):
             if claim.owner and claim.mood not in ("question", "command") and _says_something(claim):
                 claim = replace(claim, is_added=adds, start=claim.start + start, end=claim.end + start)
+                if claim.kind == "name" and claim.relation in words("people"):
+                    context.people.append(claim.value)  # "My uncle is Piet. He …"
                 found += [claim, *_results_of(claim)]
     return found
 
@@ -316,10 +322,13 @@ def _says_something(claim: Assertion) -> bool:
 def _results_of(claim: Assertion) -> Iterator[Assertion]:
     """Yield the state that an event leaves behind."""
     if claim.relation in results() and claim.polarity and claim.value:
-        yield replace(claim, relation=results()[claim.relation], is_event=False, changed=True, tense="present")
+        relation = results()[claim.relation]
+        yield replace(claim, relation=relation, is_event=False, changed=True, tense="present", is_result=True)
 
 
 def _claims_of_sentence(sentence: Span, at: int, context: _Context) -> Iterator[Assertion]:
+    if len(sentence) > LONGEST:
+        return
     asks = sentence.text.rstrip().endswith("?")
     for token in sentence:
         if token.pos_ in ("VERB", "AUX") and token.dep_ not in ("aux", "auxpass", "compound", "amod"):
