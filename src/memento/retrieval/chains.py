@@ -7,7 +7,8 @@ Walk the claims that a question asks for: from whom or what it names, over each 
 `BEAM` paths is kept by the cosine of the question and the sum of the vectors of their memories; the best of them are embedded once,
 as the joined words of their claims.
 
-*Guarantees:* a path walks over nothing that has ended at the asked time, unless the question looks back.
+*Guarantees:* a path walks over nothing that has ended at the asked time, unless the question looks back, and over no memory that
+may not be returned.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def find_asked(asked: Sequence[Asked], view: View, at: float, *, past: bool) -> 
     found: dict[IRI, Step] = {}
     for one in asked:
         for owner, prefix in _find_owners(one.owner, view, at):
-            for claim in _held(view.indexes[Claims].of_owner(owner), at, past):
+            for claim in _keep_walkable(view.indexes[Claims].of_owner(owner), view, at, past=past):
                 fit = measure_fit(f"{prefix}{one.relation}", one.value, claim)
                 if fit and (claim.iri not in found or found[claim.iri].fit < fit):
                     found[claim.iri] = Step(claim, fit)
@@ -101,7 +102,7 @@ def _find_owners(name: str, view: View, at: float) -> Iterator[tuple[IRI, str]]:
         yield user, f"{name.casefold()} "
         return
     for owner, prefix in _find_owners(possessor, view, at):
-        for claim in _held(view.indexes[Claims].of_owner(owner), at, past=False):
+        for claim in _keep_walkable(view.indexes[Claims].of_owner(owner), view, at, past=False):
             if claim.entity and measure_fit(f"{prefix}{role}", "", claim) >= CLOSE:
                 yield claim.entity, ""
         yield owner, f"{prefix}{role} "
@@ -120,7 +121,7 @@ def walk_claims(
     """
     walk = _Walk(question, view, at, past)
     front: list[tuple[tuple[Stated, ...], IRI]] = [((), anchor) for anchor in anchors]
-    begun = [((claim,), walk.find_end(claim, claim.owner)) for claim in first]
+    begun = [((claim,), walk.find_end(claim, claim.owner)) for claim in _keep_walkable(first, view, at, past=past)]
     best: dict[tuple[IRI, ...], tuple[float, tuple[Stated, ...]]] = {}
     for depth in range(DEPTH):
         grown: dict[tuple[IRI, ...], tuple[tuple[Stated, ...], IRI]] = {}
@@ -152,8 +153,9 @@ class _Walk:
     def leave(self, place: IRI) -> list[Stated]:
         """Return the claims that lead away from a node: its own, and those of others whose value it is."""
         claims = self._view.indexes[Claims]
-        there = [*claims.of_owner(place)[-MOST_CLAIMS:], *claims.of_value(place)[-MOST_CLAIMS:]]
-        return [claim for claim in _held(there, self._at, self._past) if self._find_row(claim) is not None]
+        sides = (claims.of_owner(place), claims.of_value(place))
+        kept = (_keep_walkable(side, self._view, self._at, past=self._past) for side in sides)
+        return [claim for side in kept for claim in side[-MOST_CLAIMS:]]
 
     def find_end(self, claim: Stated, place: IRI) -> IRI:
         """Return the node to which a claim leads from one of its ends; "" where that is no node."""
@@ -181,18 +183,24 @@ class _Walk:
         ]
         return sorted(found, key=lambda one: -one.likeness)
 
-    def _find_row(self, claim: Stated) -> Vectors | None:
-        """Return the vector of the memory that states a claim; None where it may not be returned."""
+    def _find_row(self, claim: Stated) -> Vectors:
+        """Return the vector of the memory that states a claim."""
         if claim.memory not in self._rows:
             node = self._view.indexes.nodes.find(claim.memory)
-            if node is None or node >= len(self._view.visible) or not self._view.visible[node]:
-                return None
+            assert node is not None
             self._rows[claim.memory] = self._view.indexes.vectors["memory"].vectors([node])[0]
         return self._rows[claim.memory]
 
 
-def _held(claims: Sequence[Stated], at: float, past: bool) -> list[Stated]:
-    return [one for one in claims if past or one.holds(at)]
+def _keep_walkable(claims: Sequence[Stated], view: View, at: float, *, past: bool) -> list[Stated]:
+    """Return the claims that hold at a time, or at any with `past`, and whose memory may be returned."""
+    return [one for one in claims if (past or one.holds(at)) and _find_visible(one.memory, view) is not None]
+
+
+def _find_visible(memory: IRI, view: View) -> int | None:
+    """Return the id of a memory; None where it may not be returned."""
+    node = view.indexes.nodes.find(memory)
+    return node if node is not None and node < len(view.visible) and view.visible[node] else None
 
 
 def score_steps(steps: Sequence[Step], view: View) -> dict[int, float]:
@@ -201,7 +209,7 @@ def score_steps(steps: Sequence[Step], view: View) -> dict[int, float]:
 
 
 def score_paths(paths: Sequence[Path], view: View) -> dict[int, float]:
-    """Return for each visible memory on a path how much it is an answer: its end by its likeness, the steps before it by half of it."""
+    """Return how much each visible memory on a path is an answer: at its end by its likeness, before it by half of that."""
     parts = (
         (claim.memory, path.likeness * (1.0 if claim is path.claims[-1] else 0.5))
         for path in paths
@@ -213,7 +221,7 @@ def score_paths(paths: Sequence[Path], view: View) -> dict[int, float]:
 def _score_memories(parts: Iterator[tuple[IRI, float]], view: View) -> dict[int, float]:
     found: dict[int, float] = {}
     for memory, value in parts:
-        node = view.indexes.nodes.find(memory)
-        if node is not None and node < len(view.visible) and view.visible[node]:
+        node = _find_visible(memory, view)
+        if node is not None:
             found[node] = max(found.get(node, 0.0), value)
     return found

@@ -914,9 +914,9 @@ def _put_everything(pool: PooledIndexes, graph: Store, engine: Engine, progress:
 
 
 def _list_owners(record: Record) -> list[IRI]:
-    """Return the nodes that a record belongs to by its own statements; a link from a key belongs to its memory."""
+    """Return the nodes that a record belongs to by its own statements; a claim and a link from a key belong to their memory."""
     types = record.statements.get(TYPE, ())
-    names = [MEM.invalidated, MEM.to, MEM.denotes] + ([MEM["from"]] if MEM.Association in types else [])
+    names = [MEM.statedBy, MEM.invalidated, MEM.to, MEM.denotes] + ([MEM["from"]] if MEM.Association in types else [])
     return [value for name in names for value in record.statements.get(name, ()) if isinstance(value, IRI)]
 
 
