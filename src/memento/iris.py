@@ -274,6 +274,11 @@ def is_tag(iri: IRI) -> bool:
     return iri.startswith(TAGS)
 
 
+def is_claim(iri: str) -> bool:
+    """Tell whether an IRI is that of a claim."""
+    return iri.startswith("urn:memento:claim:")
+
+
 def tag_name(iri: IRI) -> str:
     """
     Return the name of a tag by its IRI.

@@ -1594,7 +1594,7 @@ class Settled:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undone:
     """
-    An undone invalidation: the memory that holds again, and the one that had retired it, which is unchanged.
+    An undone invalidation: the memory that holds again, or some claims of it, and the one that had ended it, which is unchanged.
 
     `contents` has the text of both.
     """
@@ -1607,11 +1607,15 @@ class Undone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unforgotten:
-    """The memories that are recalled again, in order, or the notes that wait again to be understood; `contents` has their texts."""
+    """
+    The memories that are recalled again, in order, the claims that are believed again, or the notes that wait again to be understood;
+    `contents` has their texts.
+    """
 
     memories: tuple[IRI, ...]
     contents: Mapping[IRI, str] = field(default_factory=dict)
     notes: tuple[IRI, ...] = ()
+    claims: tuple[IRI, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1657,7 +1661,8 @@ class Forgotten:
     The result of a forget: the memories it hid, or also deleted together with notes that nothing else derives from.
 
     `still_told` are notes that still contain what was erased, since other memories come from them. `cases` are those that were made
-    with what was erased: they are erased as well, since their plans and results may contain it. An erasure has a `receipt`.
+    with what was erased: they are erased as well, since their plans and results may contain it. An erasure has a `receipt`. `claims`
+    were forgotten alone.
     """
 
     memories: tuple[IRI, ...]
@@ -1666,6 +1671,7 @@ class Forgotten:
     receipt: Receipt | None = None
     still_told: tuple[IRI, ...] = ()
     cases: tuple[IRI, ...] = ()
+    claims: tuple[IRI, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

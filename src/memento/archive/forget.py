@@ -21,8 +21,8 @@ from memento.errors import InputError, NotFound
 from memento.graph.ranges import fits
 from memento.graph.store import Row
 from memento.graph.terms import to_own_quad
-from memento.iris import IRI, MEM, TYPE, branch_prefix, graph_iri, parse_iri
-from memento.model import Change, Forgotten, Quad, Scope, Unforgotten
+from memento.iris import IRI, MEM, TYPE, branch_prefix, graph_iri, is_claim, parse_iri
+from memento.model import Change, Forgotten, Quad, Scope, Unforgotten, Value
 from memento.search.postings import tokens
 
 UNREAD = "it was forgotten before it was understood"
@@ -37,10 +37,14 @@ def forget_iri(
     """
     Let a memory, or all memories of a note or an agent, end at `now`; with `erase`, delete their text too.
 
+    A claim alone is believed no more; its memory keeps every word.
+
     Raises:
-        NotFound: the namespace's own graph has no memory or note with that IRI, and nothing of such an agent.
-        InputError: it is an agent, and it was not confirmed that everything it made should go.
+        NotFound: the namespace's own graph has no memory, claim or note with that IRI, and nothing of such an agent.
+        InputError: it is an agent, and it was not confirmed that everything it made should go; or a claim is to be erased.
     """
+    if is_claim(iri):
+        return _forget_claim(iri, scope, erase, now, parts)
     rows = parts.graph.select("library/memories_of", [scope.graph, scope.provenance], node=parse_iri(iri))
     if not rows:
         return _forget_note(iri, scope, erase, parts)
@@ -76,14 +80,39 @@ def forget_iri(
     return Forgotten(memories=memories)
 
 
+def _forget_claim(iri: str, scope: Scope, erase: bool, now: datetime, parts: Backends) -> Forgotten:
+    said = _read_claim(iri, scope, parts)
+    if erase:
+        raise InputError(
+            f"the words of <{iri}> are those of its memory: forget the claim alone, or erase the memory <{said[MEM.statedBy]}>"
+        )
+    if MEM.expiredAt not in said:
+        parts.commit(Change(((IRI(iri), MEM.expiredAt, now, scope.graph),)), scope)
+    return Forgotten(memories=(), claims=(IRI(iri),))
+
+
+def _read_claim(iri: str, scope: Scope, parts: Backends) -> dict[Value, Value]:
+    """Read what is said of a claim of the namespace's own graph; raises `NotFound`."""
+    rows = parts.graph.select("search/statements", [scope.graph], node=parse_iri(iri))
+    if not any(row["predicate"] == MEM.statedBy for row in rows):
+        raise NotFound(f"there is no claim <{iri[:200]}> in the namespace {scope.namespace!r}")
+    return {row["predicate"]: row["value"] for row in rows}
+
+
 def unforget_iri(iri: str, scope: Scope, now: datetime, parts: Backends) -> Unforgotten:
     """
-    Restore what `forget_iri` has hidden of a memory or a note; a note that was forgotten before it was processed waits again.
+    Restore what `forget_iri` has hidden of a memory, a claim or a note; a note that was forgotten before it was processed waits again.
 
     Raises:
-        NotFound: the namespace's own graph has no such memory or note, or nothing of it was forgotten: archived memories, and those
+        NotFound: the namespace's own graph has no such memory, claim or note, or nothing of it was forgotten: archived memories, and those
             that are over because their time has passed, do not count.
     """
+    if is_claim(iri):
+        said = _read_claim(iri, scope, parts)
+        if MEM.expiredAt not in said:
+            raise NotFound(f"<{iri}> cannot be brought back: it is not forgotten")
+        parts.commit(Change(removes=((IRI(iri), MEM.expiredAt, said[MEM.expiredAt], scope.graph),)), scope)
+        return Unforgotten(memories=(), claims=(IRI(iri),), contents={IRI(iri): str(said[MEM.words])})
     rows = parts.graph.select("library/memories_of", [scope.graph, scope.provenance], node=parse_iri(iri))
     if not rows and (waiting := _await_note(iri, scope, parts)):
         return waiting

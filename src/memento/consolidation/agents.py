@@ -134,6 +134,10 @@ class Existing:
     claims: tuple[Held, ...] = ()
 
 
+BY_CLAIMS = "claims"
+"""The rule of an ending that a claim decided."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
     """
@@ -152,10 +156,15 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Successor:
-    """A known memory that follows a draft about the past: the draft ends where the memory begins."""
+    """
+    A known memory that follows a draft about the past: the draft ends where the memory begins. With a `claim` only the draft's claim
+    `of` ends, where that known claim begins.
+    """
 
     memory: IRI
     reason: str
+    claim: IRI | None = None
+    of: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,7 +179,7 @@ class Rival:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Add:
     """
-    Write the draft beside what is known; with a `successor`, insert it into history before that memory.
+    Write the draft beside what is known; with `successors`, insert it into history before these.
 
     `contradicts` are memories of the same instant that cannot be true together with it: all are kept, and flagged. `rivals` are
     memories that likely cannot be true together with it.
@@ -178,7 +187,7 @@ class Add:
 
     draft: Draft
     reason: str = ""
-    successor: Successor | None = None
+    successors: tuple[Successor, ...] = ()
     contradicts: tuple[IRI, ...] = ()
     rivals: tuple[Rival, ...] = ()
 
@@ -199,11 +208,11 @@ class Skip:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invalidate:
-    """Write the draft and retire every target; with a `successor`, insert it into history before that memory."""
+    """Write the draft and retire every target; with `successors`, insert it into history before these."""
 
     draft: Draft
     targets: tuple[Target, ...]
-    successor: Successor | None = None
+    successors: tuple[Successor, ...] = ()
     contradicts: tuple[IRI, ...] = ()
     rivals: tuple[Rival, ...] = ()
 

@@ -1,26 +1,36 @@
 """
-Apply what a person changes by hand: correct a memory, undo an invalidation, settle a dispute. A model is only asked which entities
+Apply what a person changes by hand: correct a memory or a claim, undo an invalidation, settle a dispute. A model is only asked which entities
 a corrected text names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import cast
 
 from memento.backends import Backends
-from memento.consolidation.agents import Account, Agents, Draft, Invalidate, NotUnderstood, Resolution, Target
-from memento.consolidation.context import find_candidates, load_contents, load_statements
+from memento.consolidation.agents import (
+    BY_CLAIMS,
+    Account,
+    Agents,
+    Draft,
+    Held,
+    Invalidate,
+    NotUnderstood,
+    Resolution,
+    Target,
+)
+from memento.consolidation.context import find_candidates, load_contents, load_existing, load_statements
 from memento.consolidation.settle import drop_user
 from memento.consolidation.task import Task, load_user
-from memento.consolidation.write import Understanding, build_change
+from memento.consolidation.write import Ending, Understanding, build_change, end_memory
 from memento.errors import InputError, NotFound
 from memento.graph.mapping import invalidates, mark_quads, node_or_none, quads
 from memento.graph.ranges import fits
 from memento.graph.store import Row
-from memento.iris import IRI, MEM, TYPE, agent_iri, is_tag, mint, parse_iri, tag_iri, tag_name
+from memento.iris import IRI, MEM, TYPE, agent_iri, is_claim, is_tag, mint, parse_iri, tag_iri, tag_name
 from memento.keys.remember import KeyChanges, WriteContext, inherit_keys
 from memento.model import (
     Agent,
@@ -63,17 +73,18 @@ class Correction:
 
 def correct(asked: Correction, desk: WriteContext, rules: Agents) -> Noted:
     """
-    Replace a memory by a corrected text, which is written as a note. It begins and ends as the memory did, unless told otherwise.
+    Replace a memory, or one claim of it, by a corrected text, which is written as a note. It begins and ends as that did, unless told
+    otherwise.
 
-    If the memory was corrected before, its latest correction is corrected.
+    If it was corrected before, its latest correction is corrected.
 
     Raises:
-        NotFound: the namespace has no such memory, or it is forgotten.
-        InputError: the text equals that of the memory, or its keys cannot be used.
+        NotFound: the namespace has no such memory or claim, or it is forgotten.
+        InputError: the text equals that of the memory, states nothing in place of the claim, or its keys cannot be used.
     """
-    iri, content, since = asked.iri, drop_controls(asked.content), asked.since
+    content, since = drop_controls(asked.content), asked.since
     scope, parts, now = desk.scope, desk.stores, desk.now
-    old = _follow_corrections(iri, scope, parts)
+    old, claim = _follow_corrections(asked.iri, scope, parts)
     _raise_if_same(content, old)
     user, user_is_new = load_user(scope, parts)
     beside = load_statements([old.iri], scope, parts).get(old.iri, {})
@@ -89,9 +100,21 @@ def correct(asked: Correction, desk: WriteContext, rules: Agents) -> Noted:
         draft, resolutions = _understand(note, user, scope, parts, rules)
     except NotUnderstood as error:
         draft, resolutions, unread = Draft(content=content.strip(), about=()), (), error.reason
-    _raise_if_same(draft.content, old)  # the memory says USER where the text says I
-    began = since or old.valid_at
-    target = Target(memory=old.iri, reason=f"Corrected to: {draft.content.rstrip('.!')}", mode="correction")
+    _raise_if_same(draft.content, old)
+    [existing] = load_existing([old.iri], {}, scope, parts)
+    began = since or (claim.since if claim else old.valid_at)
+    reason = f"Corrected to: {draft.content.rstrip('.!')}"
+    target = Target(memory=old.iri, reason=reason, mode="correction")
+    if claim:
+        by = _find_statement(claim, draft, old)
+        target = replace(target, claim=claim.iri, at=began, by=by)
+    # What is right was so for as long as what was wrong seemed to be.
+    draft = replace(
+        draft,
+        valid_at=began,
+        corrects=True,
+        claims=tuple(replace(one, begins=None if since else one.begins or began) for one in draft.claims),
+    )
     understood = Understanding(
         task=Task(note=note, scope=scope, received=now, keep=True),
         agent=Agent(iri=agent_iri(rules.name), name=rules.name, kind=rules.kind),
@@ -99,10 +122,11 @@ def correct(asked: Correction, desk: WriteContext, rules: Agents) -> Noted:
         began=now,
         ended=now,
         resolutions=resolutions,
-        decisions=[Invalidate(draft=replace(draft, valid_at=began, corrects=True), targets=(target,))],
+        decisions=[Invalidate(draft=draft, targets=(target,))],
         user=user,
         user_is_new=user_is_new,
         retirable={old.iri: old},
+        held={old.iri: existing.claims},
         unread=unread,
     )
     written, noted = build_change(understood)
@@ -112,11 +136,23 @@ def correct(asked: Correction, desk: WriteContext, rules: Agents) -> Noted:
     if known := beside.get(MEM.importance):
         kept = [quad for quad in written.adds if quad[:2] != (new, MEM.importance)]
         written = replace(written, adds=(*kept, (new, MEM.importance, known[0], scope.graph)))
-    parts.commit(written + _inherit(new, old, began, written, scope) + keyed, scope)
+    over = claim.until if claim else old.invalid_at
+    parts.commit(written + _inherit(new, old, over, began, written, scope) + keyed, scope)
     flagged = [one for _, predicate, one, _ in keyed.adds if predicate == MEM.contradicts and isinstance(one, IRI)]
     others = [one for one in flagged if one != new]
     contents = {**noted.contents, **load_contents(others, scope, parts)} if others else noted.contents
     return replace(noted, contradicts=(*noted.contradicts, *others), contents=contents)
+
+
+def _find_statement(claim: Held, draft: Draft, old: Memory) -> int:
+    """Return which claim of a corrected text takes the place of a claim: of the same relation, else the first; raises `InputError`."""
+    if not draft.claims:
+        raise InputError(
+            f"no statement is found in the text that could take the place of “{old.content[slice(*claim.span)]}”: "
+            f"give a whole sentence, or correct the memory <{old.iri}>"
+        )
+    same = (place for place, one in enumerate(draft.claims) if one.relation == claim.relation)
+    return next(same, 0)
 
 
 def mark_memories(iri: str, marks: Marks, untag: Sequence[str], scope: Scope, parts: Backends) -> tuple[Marked, ...]:
@@ -170,64 +206,108 @@ def _raise_if_same(content: str, old: Memory) -> None:
         raise InputError(f"<{old.iri}> says this already: give the text that is right")
 
 
-def _follow_corrections(iri: str, scope: Scope, parts: Backends) -> Memory:
-    """Load a memory, or its latest correction if it was corrected; raises `NotFound`."""
-    old, seen = _load_memory(iri, scope, parts), set[IRI]()
-    while old.iri not in seen:
-        seen.add(old.iri)
-        earlier = parts.graph.select("consolidation/invalidation", [scope.graph], node=old.iri)
-        corrected = (row for row in earlier if row["mode"] == "correction" and row["invalidated"] == old.iri)
-        if (by := next((row["invalidator"] for row in corrected), None)) is not None:
-            old = _load_memory(str(by), scope, parts)
-    return old
+def _follow_corrections(iri: str, scope: Scope, parts: Backends) -> tuple[Memory, Held | None]:
+    """Load a memory, or one with the claim that has the IRI; or its latest correction if it was corrected; raises `NotFound`."""
+    seen = set[str]()
+    while iri not in seen:
+        seen.add(iri)
+        rows = (
+            parts.graph.select("consolidation/invalidation", [scope.graph], node=parse_iri(iri)) if ":" in iri else []
+        )
+        corrected = (row for row in rows if row["mode"] == "correction" and row["invalidated"] == iri)
+        iri = next((str(row["invalidator"]) for row in corrected), iri)
+    if not is_claim(iri):
+        return _load_memory(iri, scope, parts), None
+    memory = _load_memory(_find_stating(iri, scope, parts), scope, parts)
+    [existing] = load_existing([memory.iri], {}, scope, parts)
+    claim = next((one for one in existing.claims if one.iri == iri), None)
+    if claim is None:
+        raise NotFound(f"<{iri}> is forgotten: correct the memory <{memory.iri}> instead")
+    return memory, claim
+
+
+def _find_stating(claim: str, scope: Scope, parts: Backends) -> str:
+    """Find the memory that states a claim; raises `NotFound`."""
+    said = load_statements([parse_iri(claim)], scope, parts).get(IRI(claim), {})
+    if not (memories := said.get(MEM.statedBy, ())):
+        raise NotFound(f"there is no claim <{claim[:200]}> in the namespace {scope.namespace!r}")
+    return str(memories[0])
 
 
 def undo(iri: str, scope: Scope, now: datetime, parts: Backends) -> Undone:
     """
-    Undo an invalidation. If others have retired the same memory too, it ends when the earliest of them says.
+    Undo an invalidation. If others have retired the same memory or claim too, it ends when the earliest of them says.
 
-    If the invalidation settled a contradiction, the contradiction is restored.
+    A memory comes back with all its claims that the same memory has ended; a claim comes back alone, and its memory with it if it
+    had ended with the last of its claims. If the invalidation settled a contradiction, the contradiction is restored.
 
     Raises:
-        NotFound: the namespace has no such invalidation, and no such memory that an invalidation has retired.
+        NotFound: the namespace has no such invalidation, and no such memory or claim that an invalidation has retired.
     """
     rows = parts.graph.select("consolidation/invalidation", [scope.graph], node=parse_iri(iri)) if ":" in iri else []
     if not rows:
         raise NotFound(f"nothing was retired by or as <{iri[:200]}> in the namespace {scope.namespace!r}")
-    gone = _to_invalidation(rows[0])
-    both = load_statements([gone.invalidated, gone.invalidator], scope, parts)
-    old = node_or_none(Memory, gone.invalidated, both.get(gone.invalidated, {}))
+    first = next((row for row in rows if row["invalidated"] == iri), rows[0])
+    is_alone = iri != first["of"] and first["invalidated"] != first["of"]
+    old_iri, new_iri = cast(IRI, first["of"]), cast(IRI, first["by"])
+    both = load_statements([old_iri, new_iri], scope, parts)
+    old = node_or_none(Memory, old_iri, both.get(old_iri, {}))
     if old is None:
-        raise _report_unreadable(gone.invalidated)
-    others = [
-        row
-        for row in parts.graph.select("consolidation/invalidation", [scope.graph], node=gone.invalidated)
-        if row["invalidation"] != gone.iri
-    ]
-    ends = [
-        max(cast(datetime, row["began"]), old.valid_at)
-        for row in others
-        if "began" in row and row["mode"] != "heuristic"
-    ]
-    reversal = Reversal(iri=mint("reversal"), at=now, restored=old.iri, reason=gone.reason)
-    removes = quads(gone, scope.graph)
-    if not any(row["invalidator"] == gone.invalidator for row in others):
-        removes.append(invalidates(gone.invalidator, old.iri, scope.graph))
-        removes.append((gone.invalidator, MEM.supersedes, old.iri, scope.graph))
-    adds = quads(reversal, scope.provenance)
-    if gone.rule == SETTLED_CONTRADICTION:
-        adds += contradict(gone.invalidator, gone.invalidated, scope.graph)
-    if old.invalid_at is not None:
-        removes.append((old.iri, MEM.invalidAt, old.invalid_at, scope.graph))
-    if ends:
-        adds.append((old.iri, MEM.invalidAt, min(ends), scope.graph))
-    parts.commit(Change(tuple(adds), tuple(removes)), scope)
+        raise _report_unreadable(old_iri)
+    ended = parts.graph.select("consolidation/invalidation", [scope.graph], node=old_iri)
+    gone = [row for row in ended if _goes_with(row, first, is_alone=is_alone)]
+    left = [row for row in ended if row not in gone]
+    acts = [_to_invalidation(row) for row in gone]
+    act = next(one for one in acts if one.iri == first["invalidation"])
+    reversal = Reversal(iri=mint("reversal"), at=now, restored=old_iri, reason=act.reason)
+    adds, removes = quads(reversal, scope.provenance), list[Quad]()
+    for one in acts:
+        removes += quads(one, scope.graph)
+        if not any((row["invalidator"], row["invalidated"]) == (one.invalidator, one.invalidated) for row in left):
+            removes.append(invalidates(one.invalidator, one.invalidated, scope.graph))
+            removes.append((one.invalidator, MEM.supersedes, one.invalidated, scope.graph))
+        if one.rule == SETTLED_CONTRADICTION:
+            adds += contradict(one.invalidator, one.invalidated, scope.graph)
+    reopened = _reopen(old, {one.invalidated for one in acts}, left, scope, parts)
+    parts.commit(Change(tuple(adds), tuple(removes)) + reopened, scope)
     return Undone(
-        invalidation=gone.iri,
-        restored=old.iri,
-        invalidator=gone.invalidator,
+        invalidation=act.iri,
+        restored=old_iri,
+        invalidator=new_iri,
         contents={iri: str(said[0]) for iri, statements in both.items() if (said := statements.get(MEM.content))},
     )
+
+
+def _goes_with(row: Row, first: Row, *, is_alone: bool) -> bool:
+    """Tell whether an invalidation is undone with another of the same memory."""
+    if row["invalidation"] == first["invalidation"]:
+        return True
+    if is_alone:  # the memory had ended with the last of its claims
+        return row["invalidated"] == row["of"] and row.get("rule") == BY_CLAIMS
+    return row["by"] == first["by"]
+
+
+def _reopen(old: Memory, restored: Set[IRI], left: Sequence[Row], scope: Scope, parts: Backends) -> Change:
+    """Return the change that lets a memory and its claims hold again, or until another invalidation ends them."""
+    adds: list[Quad] = []
+    removes: list[Quad] = []
+    [existing] = load_existing([old.iri], {}, scope, parts)
+    nodes = {old.iri: (old.valid_at, old.invalid_at)} | {one.iri: (one.since, one.until) for one in existing.claims}
+    ended = {cast(IRI, row["invalidated"]) for row in left}
+    for iri, (since, until) in nodes.items():
+        # With the whole memory its claims had ended too.
+        with_whole = old.iri in restored and iri not in ended and until == max(old.invalid_at or since, since)
+        if until is None or not (iri in restored or with_whole):
+            continue
+        removes.append((iri, MEM.invalidAt, until, scope.graph))
+        ends = [
+            max(cast(datetime, row["began"]), since)
+            for row in left
+            if row["invalidated"] == iri and "began" in row and row["mode"] != "heuristic"
+        ]
+        if ends:
+            adds.append((iri, MEM.invalidAt, min(ends), scope.graph))
+    return Change(tuple(adds), tuple(removes))
 
 
 def list_disputes(scope: Scope, parts: Backends, limit: int = 100) -> tuple[Dispute, ...]:
@@ -263,27 +343,35 @@ def settle_dispute(kept: str, ended: str, scope: Scope, parts: Backends, *, reas
     now = parts.clock()
     if wrong.invalid_at is not None and wrong.invalid_at <= now:
         raise InputError(f"the memory <{wrong.iri}> is over already: there is nothing to settle")
-    act = Invalidation(
-        iri=mint("invalidation"),
-        invalidator=right.iri,
-        invalidated=wrong.iri,
-        reason=reason or f"Settled by hand: {right.content.rstrip('.!')}",
-        at=now,
-        mode="state-change",
-        rule=SETTLED_CONTRADICTION if is_contradiction else "settled",
-    )
-    graph = scope.graph
-    adds: list[Quad] = [*quads(act, graph), invalidates(right.iri, wrong.iri, graph)]
-    adds.append((wrong.iri, MEM.invalidAt, max(wrong.valid_at, min(right.valid_at, now)), graph))
-    removes = flags
-    if wrong.invalid_at is not None:
-        removes.append((wrong.iri, MEM.invalidAt, wrong.invalid_at, graph))
-    parts.commit(Change(tuple(adds), tuple(removes)), scope)
+    right_claims, wrong_claims = (one.claims for one in load_existing([right.iri, wrong.iri], {}, scope, parts))
+    end = max(wrong.valid_at, min(right.valid_at, now))
+    rule = SETTLED_CONTRADICTION if is_contradiction else "settled"
+    because = reason or f"Settled by hand: {right.content.rstrip('.!')}"
+    ending = Ending(claim=None, memory=right.iri, by=None, at=end, reason=because, rule=rule)
+    rivals = [
+        replace(ending, claim=old.iri, by=new.iri)
+        for old in wrong_claims
+        if (new := next((one for one in right_claims if _are_rivals(one, old)), None))
+    ]
+    change, is_over = end_memory(wrong, wrong_claims, rivals or [ending], scope.graph, now)
+    parts.commit(change + Change(removes=tuple(flags)), scope)
+    acts = [one for one, predicate, _, _ in change.adds if predicate == MEM.invalidated]
     return Settled(
-        invalidation=act.iri,
+        invalidation=acts[-1] if is_over else acts[0],
         kept=right.iri,
         ended=wrong.iri,
         contents={one.iri: one.content for one in (right, wrong)},
+    )
+
+
+def _are_rivals(new: Held, old: Held) -> bool:
+    """Tell whether two claims give one relation of one owner two values."""
+    is_open = old.until is None and old.polarity and new.polarity and not old.is_event
+    return (
+        is_open
+        and bool(old.owner)
+        and (new.owner, new.relation) == (old.owner, old.relation)
+        and new.value != old.value
     )
 
 
@@ -323,13 +411,14 @@ def _report_unreadable(iri: IRI) -> NotFound:
     return NotFound(f"the memory <{iri}> cannot be read: `get` shows what is said of it, and `check` how it is mended")
 
 
-def _inherit(new: IRI, old: Memory, began: datetime, written: Change, scope: Scope) -> Change:
+def _inherit(new: IRI, old: Memory, over: datetime | None, began: datetime, written: Change, scope: Scope) -> Change:
     """Copy to the correction when the old memory ended and, if the correction names nothing, what the old memory was about."""
     adds: list[Quad] = []
     if not any(subject == new and predicate == MEM.about for subject, predicate, _, _ in written.adds):
         adds += [(new, MEM.about, anchor, scope.graph) for anchor in old.about]
-    if old.invalid_at is not None and old.invalid_at > began:
-        adds.append((new, MEM.invalidAt, old.invalid_at, scope.graph))
+    if over is not None and over > began:
+        claims = [one for one, predicate, of, _ in written.adds if predicate == MEM.statedBy and of == new]
+        adds += [(iri, MEM.invalidAt, over, scope.graph) for iri in (new, *claims)]
     return Change(tuple(adds))
 
 

@@ -48,7 +48,7 @@ def find_context(
     if not recalled:
         return []
     best = {one.iri: Scored(one.iri, one.score, "recall") for one in recalled}
-    guesses = agents.hypothesise(_load_existing([one.iri for one in recalled], {}, scope, parts))
+    guesses = agents.hypothesise(load_existing([one.iri for one in recalled], {}, scope, parts))
     for hit in _search_guesses((*guesses.semantic, *guesses.state_change), scope, received, parts, knobs):
         if hit.item not in best or hit.score > best[hit.item].score:
             best[hit.item] = hit
@@ -86,7 +86,7 @@ def find_existing(
         others |= _find_similar(told, scope, received, limit, parts)
     iris = dict.fromkeys([*(hit.item for hit in context), *sorted(others)])
     parts.indexes.bring(scope.memory_graphs, iris=[*iris])
-    return [one for one in _load_existing(list(iris), iris_by_name, scope, parts) if one.memory.expired_at is None]
+    return [one for one in load_existing(list(iris), iris_by_name, scope, parts) if one.memory.expired_at is None]
 
 
 def _find_rivals(drafts: Sequence[Draft], iris_by_name: Mapping[str, IRI], scope: Scope, parts: Backends) -> set[IRI]:
@@ -138,7 +138,7 @@ def _ended_values(claim: Assertion) -> Iterable[str]:
         yield claim.value
 
 
-def _load_existing(iris: Sequence[IRI], named: Mapping[str, IRI], scope: Scope, parts: Backends) -> list[Existing]:
+def load_existing(iris: Sequence[IRI], named: Mapping[str, IRI], scope: Scope, parts: Backends) -> list[Existing]:
     """Load memories with the names of what they are about, in the order of `iris`."""
     statements = load_statements(iris, scope, parts)
     memories = [memory for iri in iris if iri in statements and (memory := node_or_none(Memory, iri, statements[iri]))]
@@ -152,13 +152,14 @@ def _load_existing(iris: Sequence[IRI], named: Mapping[str, IRI], scope: Scope, 
         Existing(
             memory=memory,
             about=tuple(names.get(iri, iri) for iri in memory.about),
-            claims=tuple(_hold_claim(claim, names) for claim in claims.get(memory.iri, ())),
+            claims=tuple(hold_claim(claim, names) for claim in claims.get(memory.iri, ())),
         )
         for memory in memories
     ]
 
 
-def _hold_claim(claim: Claim, names: Mapping[IRI, str]) -> Held:
+def hold_claim(claim: Claim, names: Mapping[IRI, str]) -> Held:
+    """Return a claim as it is compared; `names` are those by which owners are called."""
     return Held(
         iri=claim.iri,
         memory=claim.memory,

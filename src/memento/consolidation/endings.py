@@ -13,7 +13,6 @@ nor by what is added ("also", "another", "a second").
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 
 from memento.consolidation.agents import Held
 from memento.text.claims import Assertion, is_once, single_relations, words
@@ -30,8 +29,8 @@ class Verdict:
     """Both may be true, but likely only one is: recall ranks them by time."""
 
 
-def judge(claim: Assertion, began: datetime, known: Held) -> Verdict:
-    """Judge whether a new claim ends a known one."""
+def judge(claim: Assertion, known: Held) -> Verdict:
+    """Judge whether a new claim ends a known one that began no later."""
     renames = claim.relation == "name" and claim.owner != known.owner and same_value(known.value, claim.owner)
     if not claim.owner or (claim.owner != known.owner and not renames):
         return Verdict(False, "")
@@ -45,8 +44,6 @@ def judge(claim: Assertion, began: datetime, known: Held) -> Verdict:
         return Verdict(False, f"a {claim.mood}")
     if not known.polarity or known.mood not in ("fact", "past"):
         return Verdict(False, f"a {known.mood}" if known.polarity else "a denial")
-    if began < known.since:
-        return Verdict(False, "it began later")
     if named:
         return Verdict(True, _describe(claim))
     if not claim.polarity:
@@ -70,6 +67,21 @@ def judge(claim: Assertion, began: datetime, known: Held) -> Verdict:
     ):
         return Verdict(True, f"{claim.relation}: {claim.value} instead of {known.value}")
     return Verdict(False, "may stand together", is_likely=claim.relation not in words("open"))
+
+
+def explain_succession(claim: Assertion, known: Held) -> str:
+    """Return why a claim that is told late is over since a known one began; "" if both may hold."""
+    if claim.is_event or claim.mood not in ("fact", "past") or not claim.polarity or claim.is_added:
+        return ""
+    if known.is_event or known.mood not in ("fact", "past") or not known.polarity:
+        return ""
+    if not claim.owner or claim.owner != known.owner or claim.kind != known.kind:
+        return ""
+    if not _are_of_one_relation(claim, known) or same_value(claim.value, known.value):
+        return ""
+    if claim.relation not in single_relations() and not claim.is_property:
+        return ""
+    return f"{known.relation}: {known.value} instead of {claim.value}"
 
 
 def _are_of_one_relation(claim: Assertion, known: Held) -> bool:

@@ -2,14 +2,14 @@
 Ask a language model the five questions of consolidation.
 
 *Flow:* `show_…` writes a question as JSON with short ids, after a prompt from `prompts/`. The model fills in a form, and `parse_…`
-checks the answer. Rules add the slots that they find in the facts.
+checks the answer. Rules read the claims of the facts.
 
 *Guarantees:* a note takes at most five questions, a sixth if its facts have to be asked for again, and no more tokens than the
 budget. A model's answer is never trusted: its ids must be among those that it was shown, and count and order are those of the
 question. No answer raises an error: an unknown id, a missing or a duplicate decision affects only that decision.
 
 *Because:* a model copies `m3` reliably, and a 50-character IRI with errors; and an id that was never shown can be ignored. Models
-word facts freely, but recall and later notes rely on slots; if the rules find none, nothing is added.
+word facts freely, but recall and later notes rely on claims; if the rules find none, nothing is added.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class ModelAgents:
         """
         Args:
             chats: the model for each of `QUESTIONS`.
-            rules: find the slot that a fact fills, so that rules and models understand each other's memories.
+            rules: read the claims of a fact, so that rules and models understand each other's memories.
             tokens: the most tokens that the note may cost; 0 means no limit.
         """
         self._chats = chats
@@ -113,7 +113,7 @@ class ModelAgents:
 
     def extract_memories(self, note: Note, mentions: Sequence[Mention], user: User) -> list[Draft]:
         """
-        Ask for the facts of the note, and add the slots that rules find in them; return none if the note states none.
+        Ask for the facts of the note, and add the claims that rules read in them; return none if the note states none.
 
         If a fact has a name or a number that is not in the note, the question is asked once more. If one still has, the note's own
         words replace it.
@@ -124,7 +124,7 @@ class ModelAgents:
             shown = show_objection(shown, [draft.content for draft in strange])
             drafts = parse_drafts(self._ask("extract_memories", shown, Facts), note, mentions)
             drafts = replace_ungrounded(drafts, note, mentions, user)
-        return [add_slots(one, note, mentions, user, self._rules) for one in drafts]
+        return [add_claims(one, note, mentions, user, self._rules) for one in drafts]
 
     def resolve_memories(self, drafts: Sequence[Draft], existing: Sequence[Existing], note: Note) -> list[Decision]:
         """Ask for one decision for each draft; ask nothing if no existing memory has to be compared."""
@@ -643,48 +643,45 @@ def _find_repetition(draft: Draft, existing: Sequence[Existing], note: Note) -> 
     )
 
 
-def add_slots(draft: Draft, note: Note, mentions: Sequence[Mention], user: User, rules: Agents) -> Draft:
-    """Add the slot that the draft fills, if rules read its words as exactly one fact."""
+def add_claims(draft: Draft, note: Note, mentions: Sequence[Mention], user: User, rules: Agents) -> Draft:
+    """Add the claims that rules read in the words of a fact, if they read it as one passage."""
     try:
         read = rules.extract_memories(replace(note, content=draft.content), mentions, user)
     except NotUnderstood:
         return draft
-    if len(read) != 1:
+    if len(read) != 1 or read[0].content != draft.content:
         return draft
-    [draft_by_rules] = read
-    known = draft_by_rules.subject is not None and draft_by_rules.subject in draft.about
+    owners = {*draft.about, USER, ""}
     return replace(
         draft,
-        subject=draft_by_rules.subject if known else None,
-        slot=draft_by_rules.slot if known else None,
-        slot_value=draft_by_rules.slot_value if known else None,
-        ends=draft_by_rules.ends,
-        user_name=draft.user_name or draft_by_rules.user_name,
+        claims=tuple(claim for claim in read[0].claims if claim.owner in owners),
+        sentences=read[0].sentences,
+        user_name=draft.user_name or read[0].user_name,
     )
 
 
 def place_in_history(
     decisions: Sequence[Decision], existing: Sequence[Existing], note: Note, rules: Agents
 ) -> list[Decision]:
-    """Add to a decision about the past the memory that follows it in its slot, if the model has not named one."""
+    """Add to a decision about the past what followed it, by its claims, if the model has not named anything."""
     return [_place_decision(decision, existing, note, rules) for decision in decisions]
 
 
 def _place_decision(decision: Decision, existing: Sequence[Existing], note: Note, rules: Agents) -> Decision:
-    if isinstance(decision, Skip) or not decision.draft.slot:
+    if isinstance(decision, Skip) or not decision.draft.claims:
         return decision
     try:
         [by_rules] = rules.resolve_memories([decision.draft], existing, note)
     except NotUnderstood:
         return decision
-    if isinstance(by_rules, Skip) or by_rules.successor is None:
+    if isinstance(by_rules, Skip) or not by_rules.successors:
         return decision
-    successor = decision.successor or by_rules.successor
+    successors = decision.successors or by_rules.successors
     # A fact that is told late also moves the end of the memory before it, from the beginning of the later memory to its own.
     over = {one.memory.iri for one in existing if one.memory.invalid_at is not None}
     earlier = by_rules.targets if isinstance(by_rules, Invalidate) else ()
     targets = decision.targets if isinstance(decision, Invalidate) else ()
     targets += tuple(one for one in earlier if one.memory in over and one.memory not in {t.memory for t in targets})
     if targets:
-        return Invalidate(draft=decision.draft, targets=targets, successor=successor)
-    return Add(draft=decision.draft, reason=by_rules.successor.reason, successor=successor)
+        return Invalidate(draft=decision.draft, targets=targets, successors=successors)
+    return Add(draft=decision.draft, reason=successors[0].reason, successors=successors)

@@ -417,7 +417,7 @@ def _compare_nearest(
     Either skip a draft that a near memory already covers, or return the memories to link with each text, and their cosines.
     """
     knobs, parts = means.knobs, means.parts
-    added = [one for one in decisions if isinstance(one, Add) and not one.successor]
+    added = [one for one in decisions if isinstance(one, Add) and not one.successors]
     if knobs.near == "keep" or not added:
         return decisions, {}
     speaker = name_other_speaker(task, user)

@@ -20,6 +20,7 @@ from datetime import datetime, timedelta, tzinfo
 from functools import cache
 
 from memento.consolidation.agents import (
+    BY_CLAIMS,
     NEW,
     USER,
     Account,
@@ -37,9 +38,10 @@ from memento.consolidation.agents import (
     Resolved,
     Rival,
     Skip,
+    Successor,
     Target,
 )
-from memento.consolidation.endings import judge
+from memento.consolidation.endings import explain_succession, judge
 from memento.consolidation.passages import Passage, cut_note
 from memento.iris import IRI
 from memento.model import AgentKind, Entity, Note, User
@@ -198,29 +200,34 @@ def _place_owner(
 
 def _date_claims(claims: Sequence[Assertion], text: str, at: datetime, zone: tzinfo) -> Iterator[Assertion]:
     """Yield the claims with the times from which and until which they hold, where their sentences say so."""
+    event: Assertion | None = None
     for claim in claims:
-        ahead = claim.tense != "past" and (
-            claim.tense == "future" or claim.mood == "plan" or claim.changed or bool(claim.until)
-        )
-        ahead = ahead or (claim.since.startswith("from") and claim.tense == "present")
-        since = _read_time(claim.since, at, zone, "future" if ahead else "past") if claim.since else None
-        until = _read_time(f"until {claim.until}", at, zone, "future") if claim.until else None
-        if (
-            since is None
-            and until is None
-            and (span := _read_span(sentence_around(text, claim), at, zone, claim.tense))
-        ):
-            since, until = span
-        if (
-            since is None
-            and claim.when
-            and (claim.mood == "plan" or (claim.tense == "present" and (claim.is_event or claim.changed)))
-        ):
+        if claim.is_result and event is not None and event.begins:
+            yield replace(claim, begins=event.begins, stops=event.stops, mood=event.mood)
+            continue
+        dated = _date_claim(claim, text, at, zone)
+        event = event if claim.is_result else dated
+        yield dated
+
+
+def _date_claim(claim: Assertion, text: str, at: datetime, zone: tzinfo) -> Assertion:
+    ahead = claim.tense != "past" and (
+        claim.tense == "future" or claim.mood == "plan" or claim.changed or bool(claim.until)
+    )
+    ahead = ahead or (claim.since.startswith("from") and claim.tense == "present")
+    since = _read_time(claim.since, at, zone, "future" if ahead else "past") if claim.since else None
+    until = _read_time(f"until {claim.until}", at, zone, "future") if claim.until else None
+    if since is None and until is None and (span := _read_span(sentence_around(text, claim), at, zone, claim.tense)):
+        since, until = span
+    if since is None and claim.when:
+        if claim.is_event and claim.tense == "past":
+            since = _read_time(claim.when, at, zone, "past")
+        elif claim.mood == "plan" or (claim.tense == "present" and (claim.is_event or claim.changed)):
             since = _read_time(claim.when, at, zone, "future")
             since = since if since and since > at else None
-        if claim.mood == "plan" and since is not None and claim.is_announced:
-            claim = replace(claim, mood="fact")  # it is settled, for that day
-        yield replace(claim, begins=since, stops=until)
+    if claim.mood == "plan" and since is not None and claim.is_announced:
+        claim = replace(claim, mood="fact")  # it is settled, for that day
+    return replace(claim, begins=since, stops=until)
 
 
 def sentence_around(text: str, claim: Assertion) -> str:
@@ -263,7 +270,7 @@ def _date_passage(
     """
     if len(passage.text) > 1000:
         return None, None, None
-    told = [claim for claim in claims if claim.mood in ("fact", "past")]
+    told = [claim for claim in claims if claim.mood in ("fact", "past") and not claim.is_result]
     past = bool(told) and all(claim.tense == "past" for claim in told)
     found: list[Dated] = dates(passage.text, note.at, str(zone), "past" if past else "future")
     at = next((one.value for one in found if one.role == "at"), None)
@@ -275,7 +282,8 @@ def _date_passage(
     until = next((claim.stops for claim in claims if claim.stops), None)
     until = until if until and until > note.at and len(claims) == 1 else None
     if since is not None:
-        return since, at if at != since else None, until
+        happened = any(claim.is_event and claim.begins == at for claim in claims)
+        return since, at if at != since or happened else None, until
     if at is not None and past and at <= note.at:
         return at, at, until
     return None, at, until
@@ -399,40 +407,55 @@ def decide(drafts: Sequence[Draft], existing: Sequence[Existing], note: Note) ->
         if first is not None:  # what corrects a value holds for every time for which it was told
             draft = replace(draft, valid_at=first, claims=tuple(replace(one, begins=first) for one in draft.claims))
         targets: list[Target] = []
+        successors: list[Successor] = []
         rivals: dict[IRI, Rival] = {}
-        for claim in draft.claims:
+        for by, claim in enumerate(draft.claims):
             began = claim.begins or draft.valid_at or note.at
+            holds_at = max(began, note.at) if claim.since or not claim.changed else began
+            later: list[tuple[Held, str]] = []
             for held in _others(existing, note):
-                if held.iri in ended or (held.until is not None and held.until <= began):
+                if held.iri in ended or (
+                    held.until is not None and (held.until <= began or began < held.since <= note.at)
+                ):
+                    continue  # what is over is ended again only where something came between
+                if held.since > holds_at:
+                    if why := explain_succession(claim, held):
+                        later.append((held, why))
                     continue
-                verdict = judge(claim, began, held)
+                verdict = judge(claim, held)
                 if verdict.is_likely and len(rivals) < _MOST_RIVALS:
                     reason = f"{claim.relation}: {claim.value}, and {held.value}"
                     rivals.setdefault(held.memory, Rival(memory=held.memory, confidence=_LIKELY, reason=reason))
                 if verdict.ends:
                     ended.add(held.iri)
-                    mode = "correction" if draft.corrects else "state-change"
-                    targets.append(
-                        Target(
-                            memory=held.memory,
-                            claim=held.iri,
-                            reason=verdict.why,
-                            mode=mode,
-                            at=began,
-                            by=draft.claims.index(claim),
-                            rule="claims",
-                        )
-                    )
+                    targets.append(_make_target(held, verdict.why, draft, by, began))
+            if later:
+                first, why = min(later, key=lambda one: (one[0].since, one[0].iri))
+                successors.append(Successor(memory=first.memory, reason=why, claim=first.iri, of=by))
         left = tuple(rival for rival in rivals.values() if rival.memory not in {one.memory for one in targets})
         decisions.append(
-            Invalidate(draft=draft, targets=tuple(targets), rivals=left) if targets else Add(draft=draft, rivals=left)
+            Invalidate(draft=draft, targets=tuple(targets), successors=tuple(successors), rivals=left)
+            if targets
+            else Add(draft=draft, successors=tuple(successors), rivals=left)
         )
     return decisions
 
 
+def _make_target(held: Held, why: str, draft: Draft, by: int, began: datetime) -> Target:
+    return Target(
+        memory=held.memory,
+        claim=held.iri,
+        reason=why,
+        mode="correction" if draft.corrects else "state-change",
+        at=began,
+        by=by,
+        rule=BY_CLAIMS,
+    )
+
+
 def _corrects(draft: Draft, held: Held) -> bool:
     """Tell whether a correction gives a known claim another value."""
-    return any(judge(one, held.since, held).ends for one in draft.claims)
+    return any(judge(one, held).ends for one in draft.claims)
 
 
 _LIKELY = 0.5

@@ -17,6 +17,7 @@ from memento.consolidation.agents import (
     Decision,
     Draft,
     Existing,
+    Held,
     Invalidate,
     Mention,
     Skip,
@@ -38,7 +39,8 @@ def settle_decisions(decisions: Sequence[Decision], known: Sequence[Existing], n
     - Two facts of the same instant that change the same state cannot follow each other: both are kept, and flagged.
     """
     memories = {one.memory.iri: one.memory for one in known}
-    return [_settle_decision(decision, memories, note) for decision in decisions]
+    claims = {held.iri: held for one in known for held in one.claims}
+    return [_settle_decision(decision, memories, claims, note) for decision in decisions]
 
 
 def drop_user(mentions: Sequence[Mention], user: User) -> tuple[Mention, ...]:
@@ -76,7 +78,9 @@ def _about_user(about: Sequence[str], called: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(USER if is_user(name, "Person", called) else name for name in about))
 
 
-def _settle_decision(decision: Decision, memories: Mapping[IRI, Memory], note: Note) -> Decision:
+def _settle_decision(
+    decision: Decision, memories: Mapping[IRI, Memory], claims: Mapping[IRI, Held], note: Note
+) -> Decision:
     match decision:
         case Skip(draft=draft, duplicate=IRI() as duplicate) if duplicate in memories:
             old = memories[duplicate]
@@ -84,12 +88,14 @@ def _settle_decision(decision: Decision, memories: Mapping[IRI, Memory], note: N
                 return Add(draft=draft, reason=f"again, as it was until {old.invalid_at.date()}")
             return decision
         case Invalidate():
-            return _settle_order(decision, memories, note)
+            return _settle_order(decision, memories, claims, note)
     return decision
 
 
-def _settle_order(decision: Invalidate, memories: Mapping[IRI, Memory], note: Note) -> Decision:
-    draft, began = decision.draft, _start_of(decision.draft, note)
+def _settle_order(
+    decision: Invalidate, memories: Mapping[IRI, Memory], claims: Mapping[IRI, Held], note: Note
+) -> Decision:
+    draft = decision.draft
     targets: list[Target] = []
     contradicted: list[IRI] = []
     later: list[tuple[datetime, Target]] = []
@@ -97,31 +103,38 @@ def _settle_order(decision: Invalidate, memories: Mapping[IRI, Memory], note: No
         old = memories.get(target.memory)
         if old is None:
             continue
+        held, began = claims.get(target.claim) if target.claim else None, target.at or _start_of(draft, note)
+        since, until = (held.since, held.until) if held else (old.valid_at, old.invalid_at)
         if target.mode == "correction":
             targets.append(target)
-        elif old.invalid_at is not None and old.invalid_at <= began:
+        elif until is not None and until <= began:
             continue
-        elif old.valid_at > began and note.at < old.valid_at:
-            later.append((old.valid_at, target))
-        elif old.valid_at == began and _is_change_of_state(target, draft):
+        elif since > began and note.at < since:
+            later.append((since, target))
+        elif since == began and _is_change_of_state(target, draft):
             contradicted.append(old.iri)
         else:
             targets.append(target)
-    successor = decision.successor
-    if later and successor is None:
+    successors = decision.successors
+    if later and not successors:
         first = min(later, key=lambda one: (one[0], one[1].memory))[1]
-        successor = Successor(memory=first.memory, reason=first.reason)
+        successors = (Successor(memory=first.memory, reason=first.reason),)
     if targets:
-        return replace(decision, targets=tuple(targets), successor=successor, contradicts=tuple(contradicted))
+        return replace(decision, targets=tuple(targets), successors=successors, contradicts=tuple(contradicted))
     reason = decision.targets[0].reason if decision.targets else ""
-    return Add(draft=draft, reason=reason, successor=successor, contradicts=tuple(contradicted))
+    return Add(
+        draft=draft,
+        reason=reason,
+        successors=successors,
+        contradicts=tuple(contradicted),
+        rivals=decision.rivals,
+    )
 
 
 def _is_change_of_state(target: Target, draft: Draft) -> bool:
     """Tell whether one value replaces another, as opposed to a draft that says of itself that something is over."""
-    return not draft.corrects and (
-        target.claim is None or not any(one.ends or one.instead or not one.polarity for one in draft.claims)
-    )
+    claims = draft.claims if target.claim is None else draft.claims[target.by : target.by + 1]
+    return not draft.corrects and not any(one.ends or one.instead or one.is_over or not one.polarity for one in claims)
 
 
 def _start_of(draft: Draft, note: Note) -> datetime:

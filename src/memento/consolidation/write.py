@@ -25,9 +25,10 @@ from memento.consolidation.agents import (
     NotUnderstood,
     Resolution,
     Skip,
+    Successor,
     Target,
 )
-from memento.consolidation.context import load_statements
+from memento.consolidation.context import hold_claim, load_statements
 from memento.consolidation.task import Task, link_turns, name_other_speaker
 from memento.errors import ShapeViolation
 from memento.graph import mapping, shapes
@@ -42,6 +43,7 @@ from memento.model import (
     Invalidation,
     Marks,
     Memory,
+    Mode,
     Note,
     Noted,
     Quad,
@@ -350,70 +352,135 @@ def _make_rivalries(memories: Sequence[tuple[Add | Invalidate, Memory]], underst
     ]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """
+    What ends a claim, or with `claim` None a whole memory: the newer memory, its claim `by` if it has one, and the time.
+    """
+
+    claim: IRI | None
+    memory: IRI
+    by: IRI | None
+    at: datetime
+    reason: str
+    mode: Mode = "state-change"
+    rule: str | None = None
+
+
 def _end_memories(
     memories: Sequence[tuple[Add | Invalidate, Memory]],
     claims: Mapping[IRI, Sequence[Claim]],
     understood: Understanding,
 ) -> tuple[list[IRI], Change]:
     """
-    List the memories that end, each once, and the quads that end them and their claims; targets that the agents were not shown are
-    ignored. A memory ends with the last of what it claims.
+    List the memories that end, each once, and the change that ends them and their claims; targets that the agents were not shown are
+    ignored.
+    """
+    written = Change()
+    ended: dict[IRI, None] = {}
+    graph, now = understood.scope.graph, understood.ended
+    for decision, memory in memories:
+        endings: dict[IRI, list[Ending]] = {}
+        for target in decision.targets if isinstance(decision, Invalidate) else ():
+            if target.memory in understood.retirable and target.memory not in ended:
+                endings.setdefault(target.memory, []).append(_make_ending(target, memory, claims[memory.iri]))
+        for old, of_memory in endings.items():
+            held = understood.held.get(old, ())
+            change, is_over = end_memory(understood.retirable[old], held, of_memory, graph, now)
+            written += change
+            ended |= {old: None} if is_over else {}
+        if followed := [_follow(one, claims[memory.iri], understood) for one in decision.successors]:
+            held = [hold_claim(one, {}) for one in claims[memory.iri]]
+            written += end_memory(memory, held, [one for one in followed if one], graph, now)[0]
+    return list(ended), written
+
+
+def _make_ending(target: Target, memory: Memory, claims: Sequence[Claim]) -> Ending:
+    return Ending(
+        claim=target.claim,
+        memory=memory.iri,
+        by=claims[target.by].iri if target.by < len(claims) else None,
+        at=target.at or memory.valid_at,
+        reason=target.reason,
+        mode=target.mode,
+        rule=target.rule or None,
+    )
+
+
+def _follow(follows: Successor, claims: Sequence[Claim], understood: Understanding) -> Ending | None:
+    """Return how something that is told late ends when what is known to have followed it began."""
+    later = understood.retirable.get(follows.memory)
+    if later is None:
+        return None
+    after = next((one for one in understood.held.get(later.iri, ()) if one.iri == follows.claim), None)
+    return Ending(
+        claim=claims[follows.of].iri if after else None,
+        memory=later.iri,
+        by=follows.claim,
+        at=after.since if after else later.valid_at,
+        reason=follows.reason,
+        rule="history",
+    )
+
+
+def end_memory(
+    old: Memory, held: Sequence[Held], endings: Sequence[Ending], graph: IRI, now: datetime
+) -> tuple[Change, bool]:
+    """
+    Return the change that ends some claims of a memory, or all of it, and whether all of it is past.
+
+    A memory ends with the last of what it claims. A correction may begin before what it corrects; an interval never ends before it
+    begins.
+
+    Args:
+        held: the claims of the memory.
     """
     adds: list[Quad] = []
     removes: list[Quad] = []
-    ended: dict[IRI, None] = {}
-    over: dict[IRI, datetime] = {}  # claims that end now
-    graph = understood.scope.graph
-    for decision, memory in memories:
-        follows = decision.successor
-        if follows and (later := understood.retirable.get(follows.memory)):
-            adds += _close_memory(memory, later, follows.reason, understood)
-        for target in decision.targets if isinstance(decision, Invalidate) else ():
-            old = understood.retirable.get(target.memory)
-            if old is None or old.iri in ended:
-                continue
-            # A correction may begin before what it corrects; an interval never ends before it begins.
-            held = understood.held.get(old.iri, ())
-            end = max(target.at or memory.valid_at, old.valid_at)
-            for known in [one for one in held if target.claim in (None, one.iri) and one.iri not in over]:
-                if known.until is not None and known.until <= end:
-                    continue
-                over[known.iri] = max(end, known.since)
-                if target.claim is not None and target.by < len(claims[memory.iri]):
-                    adds += _end(claims[memory.iri][target.by].iri, known.iri, target, graph, understood.ended)
-                adds.append((known.iri, MEM.invalidAt, over[known.iri], graph))
-                if known.until is not None:
-                    removes.append((known.iri, MEM.invalidAt, known.until, graph))
-            if target.claim is not None and not _is_past(old, held, over):
-                continue
-            ended[old.iri] = None
-            adds += _end(memory.iri, old.iri, target, graph, understood.ended)
-            if target.mode == "correction":
-                adds.append((memory.iri, MEM.supersedes, old.iri, graph))
-            adds.append((old.iri, MEM.invalidAt, end, graph))
-            if old.invalid_at:
-                removes.append((old.iri, MEM.invalidAt, old.invalid_at, graph))
-    return list(ended), Change(tuple(adds), tuple(removes))
+    over = {one.iri: one.until for one in held if one.until is not None}
+    whole = next((one for one in endings if one.claim is None), None)
+    for known in held:
+        ending = next((one for one in endings if one.claim == known.iri), whole)
+        end = max(ending.at, old.valid_at, known.since) if ending else None
+        if ending is None or end is None or (known.until is not None and known.until <= end):
+            continue
+        if ending.claim is not None and ending.by is not None:
+            adds += _invalidate(ending.by, known.iri, ending, graph, now)
+        adds.append((known.iri, MEM.invalidAt, end, graph))
+        if known.until is not None:
+            removes.append((known.iri, MEM.invalidAt, known.until, graph))
+        over[known.iri] = end
+    if not endings or (whole is None and not _is_past(old, held, over)):
+        return Change(tuple(adds), tuple(removes)), False
+    ending = whole or endings[-1]
+    end = max(whole.at if whole else max(over.values()), old.valid_at)
+    adds += _invalidate(ending.memory, old.iri, ending, graph, now)
+    if ending.mode == "correction":
+        adds.append((ending.memory, MEM.supersedes, old.iri, graph))
+    adds.append((old.iri, MEM.invalidAt, end, graph))
+    if old.invalid_at is not None:
+        removes.append((old.iri, MEM.invalidAt, old.invalid_at, graph))
+    return Change(tuple(adds), tuple(one for one in removes if one not in adds)), True
 
 
-def _end(newer: IRI, older: IRI, target: Target, graph: IRI, at: datetime) -> list[Quad]:
+def _invalidate(newer: IRI, older: IRI, ending: Ending, graph: IRI, at: datetime) -> list[Quad]:
     """Return the quads of an invalidation, and of its shortcut."""
     invalidation = Invalidation(
         iri=mint("invalidation"),
         invalidator=newer,
         invalidated=older,
-        reason=target.reason,
+        reason=ending.reason,
         at=at,
-        mode=target.mode,
-        rule=target.rule or None,
+        mode=ending.mode,
+        rule=ending.rule,
     )
     return [*mapping.quads(invalidation, graph), mapping.invalidates(newer, older, graph)]
 
 
 def _is_past(memory: Memory, held: Sequence[Held], over: Mapping[IRI, datetime]) -> bool:
     """Tell whether all that a memory claims is past: no claim is left that holds, and no words but those of ended claims matter."""
-    left = [one for one in held if one.iri not in over and one.until is None]
-    gone = [one.span for one in held if one.iri in over or one.until is not None]
+    left = [one for one in held if one.iri not in over]
+    gone = [one.span for one in held if one.iri in over]
     inside = [any(start <= one.span[0] and one.span[1] <= end for start, end in gone) for one in left]
     if not all(inside):
         return False
@@ -433,25 +500,6 @@ def _merge_spans(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         else:
             merged.append((start, end))
     return merged
-
-
-def _close_memory(memory: Memory, later: Memory, reason: str, understood: Understanding) -> list[Quad]:
-    """End a memory about the past when the known memory that follows it begins."""
-    graph = understood.scope.graph
-    invalidation = Invalidation(
-        iri=mint("invalidation"),
-        invalidator=later.iri,
-        invalidated=memory.iri,
-        reason=reason,
-        at=understood.ended,
-        mode="state-change",
-        rule="history",
-    )
-    return [
-        *mapping.quads(invalidation, graph),
-        mapping.invalidates(later.iri, memory.iri, graph),
-        (memory.iri, MEM.invalidAt, max(memory.valid_at, later.valid_at), graph),
-    ]
 
 
 def _flag_contradictions(memories: Sequence[tuple[Add | Invalidate, Memory]], understood: Understanding) -> list[Quad]:
@@ -549,7 +597,7 @@ def refresh_retirable(understood: Understanding, parts: Backends) -> Understandi
         for iri in (
             *(target.memory for target in (decision.targets if isinstance(decision, Invalidate) else ())),
             *decision.contradicts,
-            *([decision.successor.memory] if decision.successor else []),
+            *(one.memory for one in decision.successors),
             *(rival.memory for rival in decision.rivals),
         )
         if iri in understood.retirable
@@ -622,13 +670,14 @@ def raise_if_invalid(change: Change, understood: Understanding) -> None:
     """
     Raise unless everything that the change writes conforms to the shapes.
 
-    Nodes that it refers to are included with their type, so that references can be checked; they are not checked themselves. A
-    memory that the change closes is checked in its new form.
+    Nodes that it refers to, and claims that it closes, are included with their type, so that references can be checked; they are not
+    checked themselves. A memory that the change closes is checked in its new form.
 
     Raises:
         ShapeViolation: something does not conform; the report has one line for each violation.
     """
-    written = {subject for subject, _, _, _ in change.adds}
+    known = {one.iri for held in understood.held.values() for one in held}
+    written = {subject for subject, _, _, _ in change.adds} - known
     violations = [one for one in shapes.violations(_collect_data(change, understood)) if one.focus in written]
     if violations:
         lines = [one.line for one in violations]
@@ -648,6 +697,7 @@ def _collect_data(change: Change, understood: Understanding) -> list[Quad]:
         **{r.entity: MEM.Entity for r in understood.resolutions if r.entity},
         **{anchor: MEM.Entity for memory in closed for anchor in memory.about},
         **{memory.extracted_from: MEM.Note for memory in closed},
+        **{one.iri: MEM.Claim for held in understood.held.values() for one in held},
     }
     types = [(iri, TYPE, MEM.User if iri == scope.user else kind, scope.graph) for iri, kind in kinds.items()]
     return [*(quad for quad in data if quad not in gone), *(quad for quad in types if quad[0] not in typed)]

@@ -185,14 +185,14 @@ class Mark(Operation["tuple[model.Marked, ...]"], frozen=True):
 
 class Correct(Operation["model.Noted"], frozen=True):
     """
-    Replace a memory by a better text; the old one is retired as never having been true.
+    Replace a memory, or one claim of it, by a better text; the old one is retired as never having been true.
 
     The old memory loses most of its depth; a deep one keeps most of it. The new memory takes over the links, tags, container,
     importance and time to live of the old one, and those of its keys that fit.
 
     Raises:
-        NotFound: no such memory in this namespace, or it is forgotten.
-        InputError: the content is empty or the same.
+        NotFound: no such memory or claim in this namespace, or it is forgotten.
+        InputError: the content is empty or the same, or states nothing in place of the claim.
         TooLong: content over the limit.
     """
 
@@ -202,7 +202,7 @@ class Correct(Operation["model.Noted"], frozen=True):
     fails: ClassVar[tuple[int, ...]] = (404, *BODY)
     absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "an expression changes memories by its own verbs"}
 
-    iri: Annotated[Iri, Meta(description="the memory")]
+    iri: Annotated[Iri, Meta(description="the memory, or a claim of it")]
     content: Annotated[Text, Meta(description="what is right, in the first or the third person")]
     at: Annotated[Instant, Meta(description="since when that is true; default since the old memory was")] | None = None
     keys: (
@@ -222,12 +222,12 @@ class Correct(Operation["model.Noted"], frozen=True):
 
 class Undo(Operation["model.Undone"], frozen=True):
     """
-    Undo an invalidation: the memory that it retired is current again.
+    Undo an invalidation: the memory or the claim that it retired is current again.
 
     The memory that had replaced it stays; `forget` it if it is wrong.
 
     Raises:
-        NotFound: this namespace has no such invalidation, and no retired memory with that IRI.
+        NotFound: this namespace has no such invalidation, and no retired memory or claim with that IRI.
     """
 
     route: ClassVar[str] = "POST /memory/{iri}/undo"
@@ -238,7 +238,7 @@ class Undo(Operation["model.Undone"], frozen=True):
         "sexpr": "an expression changes memories by its own verbs",
     }
 
-    iri: Annotated[Iri, Meta(description="the invalidation, or the retired memory: its latest one is undone")]
+    iri: Annotated[Iri, Meta(description="the invalidation, or the retired memory or claim: its latest one is undone")]
 
 
 class Disputes(Operation["tuple[model.Dispute, ...]"], frozen=True):
@@ -282,11 +282,12 @@ class Forget(Operation["model.Forgotten"], frozen=True):
     """
     Hide a memory, all memories of a note, or all that a model made, from every recall from now on; history keeps them.
 
-    A note that is still pending will not be understood. `unforget` brings back what was hidden.
+    A claim alone is believed no more, and its memory keeps every word. A note that is still pending will not be understood.
+    `unforget` brings back what was hidden.
 
     Raises:
-        NotFound: no memory, note or agent with that IRI in this namespace.
-        InputError: an agent without `confirm`.
+        NotFound: no memory, claim, note or agent with that IRI in this namespace.
+        InputError: an agent without `confirm`, or a claim to be erased: erase its memory.
     """
 
     route: ClassVar[str] = "DELETE /memory/{iri}"
@@ -296,7 +297,7 @@ class Forget(Operation["model.Forgotten"], frozen=True):
     fails: ClassVar[tuple[int, ...]] = (404,)
     absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "an expression changes memories by its own verbs"}
 
-    iri: Annotated[Iri, Meta(description="a memory, a note, or an agent as `sources` names it")]
+    iri: Annotated[Iri, Meta(description="a memory, a claim, a note, or an agent as `sources` names it")]
     erase: Annotated[
         bool, Meta(description="also delete its content, and the note when nothing else derives from it")
     ] = False
@@ -328,12 +329,12 @@ class ForgetTagged(Operation["model.Forgotten"], frozen=True):
 
 class Unforget(Operation["model.Unforgotten"], frozen=True):
     """
-    Bring a forgotten memory back, or all forgotten memories of a note; what was erased cannot be brought back.
+    Bring a forgotten memory or claim back, or all forgotten memories of a note; what was erased cannot be brought back.
 
     A note that was forgotten before it was understood waits to be understood again.
 
     Raises:
-        NotFound: no memory or note with that IRI in this namespace, or nothing of it is forgotten.
+        NotFound: no memory, claim or note with that IRI in this namespace, or nothing of it is forgotten.
     """
 
     route: ClassVar[str] = "POST /memory/{iri}/unforget"
@@ -344,7 +345,7 @@ class Unforget(Operation["model.Unforgotten"], frozen=True):
         "sexpr": "an expression changes memories by its own verbs",
     }
 
-    iri: Annotated[Iri, Meta(description="a memory or a note")]
+    iri: Annotated[Iri, Meta(description="a memory, a claim or a note")]
 
 
 class Sources(Operation["tuple[model.Source, ...]"], frozen=True):

@@ -49,8 +49,9 @@ class Assertion:
     `end` are the offsets of its words in the passage. `since` and `until` are the words that say when it begins and ends. `ends` are
     the pairs (relation, value) of the same owner that it ends; a value "" is any. `instead` are values that it replaces by name.
     `topic` is the noun that the claim is about, where that is a property or a thing and no verb of the owner's ("rent", "production").
-    `is_over`: it says of its topic that it is over. `is_property`: a definite singular noun says what it is ("my boss is …"), which has one value at a time. `is_added`: it comes beside
-    what holds already ("also", "another").
+    `is_over`: it says of its topic that it is over. `is_property`: a definite singular noun says what it is ("my boss is …"), which
+    has one value at a time. `is_added`: it comes beside what holds already ("also", "another"). `is_result`: it holds after the event
+    that the claim before it states.
     """
 
     owner: str
@@ -75,6 +76,7 @@ class Assertion:
     is_over: bool = False
     is_property: bool = False
     is_added: bool = False
+    is_result: bool = False
     begins: datetime | None = None
     stops: datetime | None = None
 
@@ -273,7 +275,8 @@ def _says_something(claim: Assertion) -> bool:
 def _results_of(claim: Assertion) -> Iterator[Assertion]:
     """Yield the state that an event leaves behind."""
     if claim.relation in results() and claim.polarity and claim.value:
-        yield replace(claim, relation=results()[claim.relation], is_event=False, changed=True, tense="present")
+        relation = results()[claim.relation]
+        yield replace(claim, relation=relation, is_event=False, changed=True, tense="present", is_result=True)
 
 
 def _claims_of_sentence(sentence: Span, at: int, context: _Context) -> Iterator[Assertion]:

@@ -37,6 +37,8 @@ def show_forgotten(answer: Json) -> str:
     """Show how many memories were forgotten, and which notes still contain what was erased."""
     count = len(answer["memories"])
     said = f"{'Erased' if answer['erased'] else 'Hid'} {count} {'memory' if count == 1 else 'memories'}."
+    if answer["claims"]:
+        return "The claim is believed no more; its memory stays. `memento unforget IRI` brings it back."
     notes = [
         f"Note {iri} still contains it, because other memories come from it: erase it with `memento forget --erase {iri}`."
         for iri in answer["still_told"]
@@ -80,7 +82,7 @@ def show_reply(answer: Json) -> str:
 
 def show_unforgotten(answer: Json) -> str:
     """Show which memories can be recalled again, and which notes are pending again."""
-    back = (("Again  ", answer["memories"]), ("Pending", answer["notes"]))
+    back = (("Again  ", (*answer["memories"], *answer["claims"])), ("Pending", answer["notes"]))
     return "\n".join(
         f"{click.style(word, fg='green')}  {clean(answer['contents'][iri])}" for word, iris in back for iri in iris
     )
