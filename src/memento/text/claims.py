@@ -294,7 +294,9 @@ def _claims_of_sentence(sentence: Span, at: int, context: _Context) -> Iterator[
             value_claim = _with_value(base, value)
             yield replace(value_claim, polarity=False, changed=True, instead=(value_claim.value,))
         if token.dep_ == "appos" and token.head.pos_ == "NOUN" and token.pos_ == "PROPN" and token.head.dep_ != "ROOT":
-            yield from _of_apposition(token, at, context)
+            yield from _of_apposition(token, token.head, at, context)
+        elif token.dep_ == "appos" and token.pos_ == "NOUN" and token.head.text[:1].isupper():
+            yield from _of_apposition(token.head, token, at, context)
 
 
 def _find_dropped(denial: Token) -> Token | None:
@@ -628,7 +630,7 @@ def _how(verb: Token) -> tuple[Mood, bool, Literal["past", "present", "future"],
             ):
                 if head.lemma_ in words("reporting"):
                     mood = "report"
-                elif head.lemma_ in words("supposing"):
+                elif head.lemma_ in words("supposing") | {"wish", "hope"}:
                     mood = "possible"
         elif verb.dep_ == "advcl":
             break
@@ -738,6 +740,14 @@ def _with_value(base: Assertion, value: Token) -> Assertion:
     return replace(base, value=_text_of(core), start=start, end=max(base.end, end), kind=_kind(core))
 
 
+def _find_left(subject: Token) -> Token | None:
+    """Return what is left on "my last day at Acme"."""
+    if subject.lemma_ != "day" or not any(child.lower_ in ("last", "final") for child in subject.children):
+        return None
+    at = (child for child in subject.children if child.dep_ == "prep" and child.lower_ in ("at", "with"))
+    return next((inner for child in at for inner in child.children if inner.dep_ == "pobj"), None)
+
+
 def _of_copula(verb: Token, subject: Token | None, base: Assertion, context: _Context) -> Iterator[Assertion]:
     values = [child for child in verb.children if child.dep_ in ("attr", "acomp", "oprd")]
     if not values:
@@ -751,6 +761,12 @@ def _of_copula(verb: Token, subject: Token | None, base: Assertion, context: _Co
         ][:1]
     if subject is not None and _is_name(subject) and (office := _find_office(verb)) is not None:
         yield _office_claim(office, subject, base, context)  # "Rosa is back as engineering manager"
+        return
+    if subject is not None and values and (place := _find_left(subject)) is not None and _is_time(values[0]):
+        day = verb.doc[values[0].left_edge.i : values[0].right_edge.i + 1]
+        base = replace(base, owner=_possession(subject, context)[0], end=max(base.end, day.end_char))
+        left = replace(_with_value(base, place), relation="leave", is_event=True, since=f"on {day.text.rstrip(' .')}")
+        yield replace(left, ends=_ends("leave", left, ()))
         return
     for value in values[:1]:
         if value.dep_ == "prep":
@@ -990,7 +1006,10 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
     base = replace(base, is_event=is_event)
     subject = _subject_of(verb)
     if lemma in words("entering") and subject is not None and _is_name(subject) and (office := _find_office(verb)):
-        yield _office_claim(office, subject, base, context)
+        now = (
+            base if base.tense != "past" or verb.lemma_ == "serve" else replace(base, tense="present")
+        )  # "took over as"
+        yield _office_claim(office, subject, now, context)
     if lemma in ("have", "get") and objects and base.mood == "fact" and base.polarity:
         yield from _of_newcomer(objects[0], base)
     if base.tense == "present" and base.mood == "fact" and base.polarity:
@@ -1062,7 +1081,8 @@ def _recurs(time: Token) -> bool:
 
 def _ends(relation: str, claim: Assertion, places: Sequence[tuple[Token, Token]]) -> tuple[tuple[str, str], ...]:
     """Return what an event ends by the table of endings."""
-    if relation not in endings() or not claim.polarity or claim.mood != "fact":
+    # A plan ends nothing, unless it is settled for a day: then it becomes a fact.
+    if relation not in endings() or not claim.polarity or claim.mood not in ("fact", "plan"):
         return ()
     ended, where = endings()[relation]
     if where == "any" or not claim.value:
@@ -1114,17 +1134,16 @@ def _of_return(token: Token, at: int) -> Iterator[Assertion]:
             yield replace(_with_value(base, place), changed=True)
 
 
-def _of_apposition(token: Token, at: int, context: _Context) -> Iterator[Assertion]:
-    """Yield the claim of a role beside its name: "my sister Maria"."""
-    possessor, relation = _possession(token.head, context)
-    if possessor and token.head.lemma_.lower() in words("people"):
-        start = token.head.left_edge.idx
+def _of_apposition(name: Token, role: Token, at: int, context: _Context) -> Iterator[Assertion]:
+    """Yield the claim of a role beside its name: "my sister Maria", "Anders (Milo's brother)"."""
+    possessor, relation = _possession(role, context)
+    if possessor and role.lemma_.lower() in words("people"):
         yield Assertion(
             owner=possessor,
             relation=fold(relation),
-            value=_name(token),
-            start=start,
-            end=token.idx + len(token),
+            value=_name(name),
+            start=min(name.idx, role.left_edge.idx),
+            end=max(name.idx + len(name), role.idx + len(role)),
             sentence=at,
             kind="name",
         )
