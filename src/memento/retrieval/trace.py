@@ -41,6 +41,7 @@ class _Parts:
     note: Row | None = None
     merged: list[Row] = field(default_factory=list)
     replaced: list[Row] = field(default_factory=list)
+    ended: list[Row] = field(default_factory=list)
     against: list[Row] = field(default_factory=list)
 
 
@@ -59,9 +60,8 @@ def trace(
     parts: dict[IRI, _Parts] = defaultdict(_Parts)
     for row in graph.select("retrieval/trace", scope.readable, memory=[one.item for one in chosen]):
         _sort_in(parts[cast(IRI, row["memory"])], row, believed_at)
-    ended = _load_ended([one.item for one in chosen], graph, scope)
     memories = tuple(
-        _build_memory(rank, one, parts[one.item], scope.user, believed_at, ended.get(one.item, ()))
+        _build_memory(rank, one, parts[one.item], scope.user, believed_at)
         for rank, one in enumerate(chosen, start=1)
         if parts[one.item].own
     )
@@ -181,29 +181,14 @@ def _sort_in(parts: _Parts, row: Row, believed_at: datetime | None) -> None:
         case "against":
             if believed_at is None:  # it is what contradicts the memory now
                 parts.against.append(row)
+        case "ended":
+            if believed_at is None or cast(datetime, row.get("at", believed_at)) <= believed_at:
+                parts.ended.append(row)
         case _ if believed_at is None or cast(datetime, row["at"]) <= believed_at:
             parts.replaced.append(row)
 
 
-def _load_ended(memories: Sequence[IRI], graph: Store, scope: Scope) -> dict[IRI, tuple[Ended, ...]]:
-    """Load the claims of some memories that have ended."""
-    found: dict[IRI, tuple[Ended, ...]] = {}
-    for row in graph.select("retrieval/ended", scope.readable, memory=list(memories)):
-        one = Ended(
-            words=str(row["words"]),
-            at=cast(datetime, row["at"]),
-            by=cast("IRI | None", row.get("by")),
-            reason=str(row.get("reason", "")),
-            iri=cast(IRI, row["claim"]),
-        )
-        memory = cast(IRI, row["memory"])
-        found[memory] = (*found.get(memory, ()), one)
-    return found
-
-
-def _build_memory(
-    rank: int, one: Scored[IRI], parts: _Parts, user: IRI, believed_at: datetime | None, ended: tuple[Ended, ...]
-) -> Recalled:
+def _build_memory(rank: int, one: Scored[IRI], parts: _Parts, user: IRI, believed_at: datetime | None) -> Recalled:
     note = parts.note
     merged = dict.fromkeys(cast(IRI, row["merged"]) for row in parts.merged)
     return Recalled(
@@ -221,7 +206,16 @@ def _build_memory(
         count=1 + len(merged),
         notes=tuple(map(_to_note, [*([note] if note else []), *parts.merged])) if merged else (),
         merged=tuple(merged),
-        ended=ended,
+        ended=tuple(
+            Ended(
+                words=str(row["content"]),
+                at=cast(datetime, row["invalidAt"]),
+                by=cast("IRI | None", row.get("invalidator")),
+                reason=str(row.get("reason", "")),
+                iri=cast(IRI, row["node"]),
+            )
+            for row in sorted(parts.ended, key=lambda row: (cast(datetime, row["invalidAt"]), str(row["node"])))
+        ),
         contradicts=tuple(
             Contradiction(
                 iri=cast(IRI, row["node"]),

@@ -359,9 +359,6 @@ class Indexes(Context):
 
     def place(self, records: Sequence[Record], ids: Mapping[IRI, int], vectors: Mapping[IRI, Vectors]) -> None:
         """Index records that were learned; those with `ids` and `vectors` have a new text. The caller holds `lock`."""
-        for record in records:
-            if MEM.invalidAt not in record.statements:
-                self.retired_at.pop(record.iri, None)  # the invalidation may have been taken back
         # Anchors before memories: a memory's edges need the ids of what it is about.
         held = sorted(
             (record for record in records if record.kind is not None), key=lambda record: record.kind == "memory"
@@ -381,6 +378,8 @@ class Indexes(Context):
         if known is not None and not self._is_placed(record):
             for index in self:
                 index.drop(known)
+        if MEM.invalidAt not in record.statements:
+            self.retired_at.pop(record.iri, None)  # the invalidation may have been taken back
         node = known if fresh is None else fresh
         assert node is not None
         lifetime = record.lifetime(self.retired_at.get(record.iri))
