@@ -90,7 +90,7 @@ def _find_owners(name: str, view: View, at: float) -> Iterator[tuple[IRI, str]]:
     "USER's sister" is the sister where the graph knows one by name, and otherwise what the user's claims call "sister …".
     """
     user = user_of(view.graphs[0])
-    if name == USER:
+    if name == USER or name.casefold() == view.indexes.name(user).casefold():
         yield user, ""
         return
     known = view.indexes.labels.find_exact(name, view.graphs)

@@ -740,12 +740,23 @@ def _with_value(base: Assertion, value: Token) -> Assertion:
     return replace(base, value=_text_of(core), start=start, end=max(base.end, end), kind=_kind(core))
 
 
-def _find_left(subject: Token) -> Token | None:
-    """Return what is left on "my last day at Acme"."""
-    if subject.lemma_ != "day" or not any(child.lower_ in ("last", "final") for child in subject.children):
+def _day_claim(subject: Token, value: Token, base: Assertion, context: _Context) -> Assertion | None:
+    """Return that somebody leaves or joins: "my last day at Acme is 30 June", "today was my first day at Acme"."""
+    day, date = (subject, value) if subject.lemma_ == "day" else (value, subject)
+    ranks = {child.lower_ for child in day.children} & {"first", "last", "final"}
+    at = (child for child in day.children if child.dep_ == "prep" and child.lower_ in ("at", "with"))
+    place = next((inner for child in at for inner in child.children if inner.dep_ == "pobj"), None)
+    if day.lemma_ != "day" or not ranks or place is None or not _is_time(date):
         return None
-    at = (child for child in subject.children if child.dep_ == "prep" and child.lower_ in ("at", "with"))
-    return next((inner for child in at for inner in child.children if inner.dep_ == "pobj"), None)
+    told = date.doc[date.left_edge.i : date.right_edge.i + 1]
+    base = replace(
+        base, owner=_possession(day, context)[0], since=f"on {told.text.rstrip(' .')}", end=max(base.end, told.end_char)
+    )
+    if "first" in ranks:
+        since = "" if base.tense == "past" else base.since
+        return replace(_with_value(base, place), relation="work at", changed=True, tense="present", since=since)
+    left = replace(_with_value(base, place), relation="leave", is_event=True)
+    return replace(left, ends=_ends("leave", left, ()))
 
 
 def _of_copula(verb: Token, subject: Token | None, base: Assertion, context: _Context) -> Iterator[Assertion]:
@@ -762,11 +773,8 @@ def _of_copula(verb: Token, subject: Token | None, base: Assertion, context: _Co
     if subject is not None and _is_name(subject) and (office := _find_office(verb)) is not None:
         yield _office_claim(office, subject, base, context)  # "Rosa is back as engineering manager"
         return
-    if subject is not None and values and (place := _find_left(subject)) is not None and _is_time(values[0]):
-        day = verb.doc[values[0].left_edge.i : values[0].right_edge.i + 1]
-        base = replace(base, owner=_possession(subject, context)[0], end=max(base.end, day.end_char))
-        left = replace(_with_value(base, place), relation="leave", is_event=True, since=f"on {day.text.rstrip(' .')}")
-        yield replace(left, ends=_ends("leave", left, ()))
+    if subject is not None and values and (claim := _day_claim(subject, values[0], base, context)) is not None:
+        yield claim
         return
     for value in values[:1]:
         if value.dep_ == "prep":
