@@ -37,6 +37,7 @@ from numpy.typing import NDArray
 
 from memento.assets import lexicon
 from memento.model import Scored
+from memento.retrieval.chains import CLOSE
 from memento.retrieval.question import (
     Question,
     is_first_person,
@@ -237,13 +238,14 @@ def _find_missing(
 def leads_to_answer(
     question: Question, chosen: Sequence[Scored[int]], signals: Mapping[str, NDArray[np.float32]]
 ) -> bool:
-    """Tell whether a memory fills the property of the user that the question asks for, or is what the question leads to."""
+    """Tell whether a memory states what the question asks of the user, or is what the question leads to."""
     visible = question.view.visible
-    own, filled = (
-        bool(((signals[name] > 0) & visible).any()) if name in signals else False for name in ("own", "slot")
-    )
+    own, slot, claim = (signals.get(name, np.zeros(len(visible))) for name in ("own", "slot", "claim"))
+    filled = ((slot > 0) | (claim >= CLOSE)) & visible
     best = [one.item for one in chosen[:5]]
-    return (own and filled) or ("inferred" in signals and bool((signals["inferred"][best] > 0).any()))
+    return (bool(((own > 0) & visible).any()) and bool(filled.any())) or (
+        "inferred" in signals and bool((signals["inferred"][best] > 0).any())
+    )
 
 
 def find_asked_kind(

@@ -740,23 +740,33 @@ def _with_value(base: Assertion, value: Token) -> Assertion:
     return replace(base, value=_text_of(core), start=start, end=max(base.end, end), kind=_kind(core))
 
 
-def _day_claim(subject: Token, value: Token, base: Assertion, context: _Context) -> Assertion | None:
-    """Return that somebody leaves or joins: "my last day at Acme is 30 June", "today was my first day at Acme"."""
+def _day_claims(subject: Token, value: Token, base: Assertion, context: _Context) -> list[Assertion]:
+    """Return the claims that somebody leaves or joins: "my last day at Acme is 30 June", "today was my first day at Acme"."""
     day, date = (subject, value) if subject.lemma_ == "day" else (value, subject)
     ranks = {child.lower_ for child in day.children} & {"first", "last", "final"}
     at = (child for child in day.children if child.dep_ == "prep" and child.lower_ in ("at", "with"))
     place = next((inner for child in at for inner in child.children if inner.dep_ == "pobj"), None)
     if day.lemma_ != "day" or not ranks or place is None or not _is_time(date):
-        return None
+        return []
     told = date.doc[date.left_edge.i : date.right_edge.i + 1]
     base = replace(
         base, owner=_possession(day, context)[0], since=f"on {told.text.rstrip(' .')}", end=max(base.end, told.end_char)
     )
     if "first" in ranks:
         since = "" if base.tense == "past" else base.since
-        return replace(_with_value(base, place), relation="work at", changed=True, tense="present", since=since)
+        begun = replace(base, changed=True, tense="present", since=since)
+        jobs = [
+            job
+            for child in (*day.children, *place.children, *day.head.children)
+            if child.lower_ == "as"
+            for job in child.children
+        ]
+        return [
+            replace(_with_value(begun, place), relation="work at"),
+            *(replace(_with_value(begun, job), relation="job") for job in jobs),
+        ]
     left = replace(_with_value(base, place), relation="leave", is_event=True)
-    return replace(left, ends=_ends("leave", left, ()))
+    return [replace(left, ends=_ends("leave", left, ()))]
 
 
 def _of_copula(verb: Token, subject: Token | None, base: Assertion, context: _Context) -> Iterator[Assertion]:
@@ -773,8 +783,8 @@ def _of_copula(verb: Token, subject: Token | None, base: Assertion, context: _Co
     if subject is not None and _is_name(subject) and (office := _find_office(verb)) is not None:
         yield _office_claim(office, subject, base, context)  # "Rosa is back as engineering manager"
         return
-    if subject is not None and values and (claim := _day_claim(subject, values[0], base, context)) is not None:
-        yield claim
+    if subject is not None and values and (told := _day_claims(subject, values[0], base, context)):
+        yield from told
         return
     for value in values[:1]:
         if value.dep_ == "prep":
