@@ -221,4 +221,4 @@ def test_a_rare_word_finds_its_memory_alone(memento: Memento) -> None:
     memento.note("I collect marimbas.")
     memento.note("I prefer tea.")
 
-    assert [one.content for one in memento.recall("marimbas", mode="keyword").memories] == ["USER collects marimbas."]
+    assert [one.content for one in memento.recall("marimbas", mode="keyword").memories] == ["I collect marimbas."]

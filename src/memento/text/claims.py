@@ -36,6 +36,9 @@ Mood = Literal["fact", "plan", "possible", "condition", "report", "question", "c
 
 Kind = Literal["name", "number", "time", "thing"]
 
+MOST_WORDS = 200
+"""The longest sentence that is read, in words and marks: what is done with one grows with the square of its length."""
+
 SUBJECTS = frozenset(("nsubj", "nsubjpass", "csubj"))
 FIRST_NAMES_LOWER = frozenset(name.lower() for name in FIRST_NAMES)
 
@@ -188,6 +191,8 @@ def read_question(text: str, names: Sequence[str] = ()) -> list[Asked]:
     found: dict[Asked, None] = {}
     doc = parse(text)
     for at, sentence in enumerate(doc.sents):
+        if len(sentence) > MOST_WORDS:
+            continue
         for claim in _claims_of_sentence(sentence, at, context):
             if claim.owner:
                 found[Asked(claim.owner, claim.relation, claim.value)] = None
@@ -256,8 +261,8 @@ def _read_doc(doc: Doc, start: int, number: int, context: _Context) -> list[Asse
     """Read the claims of a parsed line that begins at `start` in the passage."""
     found: list[Assertion] = []
     for at, sentence in enumerate(doc.sents, start=number):
-        if sentence.text.startswith("["):
-            continue  # a caption or a placeholder, nobody's words
+        if sentence.text.startswith("[") or len(sentence) > MOST_WORDS:
+            continue  # a caption or a placeholder, nobody's words; or no sentence
         adds = any(token.lower_ in words("adding") for token in sentence)
         for claim in _claims_of_sentence(sentence, at, context):
             if claim.owner and claim.mood not in ("question", "command") and _says_something(claim):
