@@ -50,7 +50,7 @@ from memento.consolidation.passages import Passage, cut_note
 from memento.errors import MementoError
 from memento.iris import IRI
 from memento.model import AgentKind, Entity, Note, User
-from memento.text.claims import Assertion, read_claims
+from memento.text.claims import Assertion, find_person, read_claims
 from memento.text.dates import Dated, dates, zone_of
 from memento.text.kinds import is_short_form
 from memento.text.names import mentions as find_mentions
@@ -202,7 +202,10 @@ def attach_claims(text: str, mentions: Sequence[Mention], at: datetime, zone: tz
         is_property = claim.is_property or (
             relation == topic != "" and claim.relation.startswith("be") and claim.kind in ("time", "number")
         )
-        claims.append(replace(claim, owner=owner, relation=relation, topic=topic, is_property=is_property))
+        through = find_person(relation.removesuffix(claim.relation))
+        ends = tuple((f"{through} {ended}".strip(), value) for ended, value in claim.ends)
+        placed = replace(claim, owner=owner, relation=relation, topic=topic, is_property=is_property, ends=ends)
+        claims.append(replace(placed, through=through))
         if claim.kind == "name":
             known[owner, relation] = claim.value
     return tuple(_date_claims(claims, text, at, zone))

@@ -120,7 +120,7 @@ def walk_claims(
     """
     walk = _Walk(question, view, at, past)
     front: list[tuple[tuple[Stated, ...], IRI]] = [((), anchor) for anchor in anchors]
-    begun = [((claim,), walk.find_end(claim, claim.owner)) for claim in first]
+    begun = [((claim,), walk.find_end(claim, claim.owner)) for claim in walk.select_seen(first)]
     best: dict[tuple[IRI, ...], tuple[float, tuple[Stated, ...]]] = {}
     for depth in range(DEPTH):
         grown: dict[tuple[IRI, ...], tuple[tuple[Stated, ...], IRI]] = {}
@@ -153,7 +153,11 @@ class _Walk:
         """Return the claims that lead away from a node: its own, and those of others whose value it is."""
         claims = self._view.indexes[Claims]
         there = [*claims.of_owner(place)[-MOST_CLAIMS:], *claims.of_value(place)[-MOST_CLAIMS:]]
-        return [claim for claim in _held(there, self._at, self._past) if self._find_row(claim) is not None]
+        return self.select_seen(_held(there, self._at, self._past))
+
+    def select_seen(self, claims: Sequence[Stated]) -> list[Stated]:
+        """Return the claims of memories that may be returned."""
+        return [claim for claim in claims if self._find_row(claim) is not None]
 
     def find_end(self, claim: Stated, place: IRI) -> IRI:
         """Return the node to which a claim leads from one of its ends; "" where that is no node."""
