@@ -53,7 +53,8 @@ def test_what_the_reader_may_not_see_is_no_neighbour(told: Memento) -> None:
 
 def test_a_retired_memory_is_shown_as_past(told: Memento) -> None:
     told.note("I work at Microsoft.")
-    past = {one.label: one.is_past for one in told.neighbours(["Google", "Microsoft"]).nodes}
+    near = told.neighbours(["Google", "Microsoft"]).nodes
+    past = {one.label: one.is_past for one in near if one.kind == "Memory"}  # a note may have the same words
     assert past["I work at Google."] and not past["I work at Microsoft."]
 
 

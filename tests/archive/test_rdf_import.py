@@ -153,7 +153,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder with a history, in two namespaces."""
     made = tmp_path_factory.mktemp("told") / "home"
     with open_memento(made, configured=OFFLINE) as opened:
-        opened.note("My name is Danny. I work at Google.", at="2024-01-08")
+        opened.note("My name is Danny. I work at Google.", at="2024-01-08")  # of which one claim is over
+        opened.note("I like tea.", at="2024-02-08")
         opened.note("I work at Microsoft.", at="2025-03-03")
         turn = NoteRow(content="I paint.", speaker="Mel", session="talk", position=0, title="Tuesday")
         opened.import_notes([turn], consolidate=False)

@@ -100,6 +100,7 @@ def _find_rivals(drafts: Sequence[Draft], iris_by_name: Mapping[str, IRI], scope
         hash=[content_hash(draft.content) for draft in drafts],
         owner=sorted({iris_by_name[claim.owner] for claim in claims}) or [scope.user],
         relation=sorted(relations) or [""],
+        value=sorted({value for claim in claims for value in _ended_values(claim)}) or [""],
     )
     return {cast(IRI, row["memory"]) for row in rows}
 

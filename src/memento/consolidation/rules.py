@@ -158,7 +158,8 @@ def _draft_passage(passage: Passage, mentions: Sequence[Mention], note: Note, us
     claims = attach_claims(passage.text, mentions, note.at, zone)
     named = [mention.name for mention in mentions if _occurs(mention, passage.text)]
     mine = any(claim.owner == USER for claim in claims) or not named or _FIRST_PERSON.search(passage.text)
-    corrects = introduced(passage.text)[1] or any(phrase in passage.text.lower() for phrase in correction_phrases())
+    corrects = introduced(passage.text)[1] or _TAKES_BACK.match(passage.text) is not None
+    corrects = corrects or any(phrase in passage.text.lower() for phrase in correction_phrases())
     valid_at, event_at, until = _date_passage(passage, claims, note, zone)
     name = next((claim.value for claim in claims if claim.owner == USER and claim.relation == "name"), None)
     return Draft(
@@ -174,6 +175,12 @@ def _draft_passage(passage: Passage, mentions: Sequence[Mention], note: Note, us
         mood=claims[0].mood if len({claim.mood for claim in claims}) == 1 and len(passage.sentences) == 1 else "fact",
     )
 
+
+_TAKES_BACK = re.compile(
+    r"(?:no[,.]? )?not\s+(?:(?:the|a|an|on|at|in|my|our|her|his|their)\s+\S+|(?-i:[A-Z\d])\S*)(?:\s+\S+){0,2}?[:;,–—]\s",
+    re.IGNORECASE,
+)
+"""A passage that begins by taking back a value: "Not the 13th: …"."""
 
 _FIRST_PERSON = re.compile(r"\b(?:I|I['’]m|I['’]ve|me|my|mine|we|our|us|USER)\b")
 

@@ -753,7 +753,7 @@ def _is_time(token: Token) -> bool:
 
 def _kind(token: Token) -> Kind:
     money = any(child.text in "€$£¥" for child in token.children if child.dep_ in ("nmod", "quantmod", "compound"))
-    if money or (token.pos_ == "NUM" and not _is_time(token)):
+    if money or (token.pos_ == "NUM" and not token.like_url and not _is_time(token)):
         return "number"
     if _is_time(token):
         return "time"
