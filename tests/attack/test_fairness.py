@@ -34,8 +34,7 @@ def long_note(number: int) -> str:
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[tuple[Memento, str]]:
-    patient = replace(OFFLINE, consolidation=replace(OFFLINE.consolidation, rules_s=60.0))
-    opened = open_memento(tmp_path / "home", configured=patient)
+    opened = open_memento(tmp_path / "home", configured=OFFLINE)
     assert isinstance(opened, Memento)
     with opened, serving(opened) as address:
         opened.warm_up()

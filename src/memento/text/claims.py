@@ -36,6 +36,9 @@ Mood = Literal["fact", "plan", "possible", "condition", "report", "question", "c
 
 Kind = Literal["name", "number", "time", "thing"]
 
+MOST_WORDS = 200
+"""The longest sentence that is read, in words and marks: what is done with one grows with the square of its length."""
+
 SUBJECTS = frozenset(("nsubj", "nsubjpass", "csubj"))
 FIRST_NAMES_LOWER = frozenset(name.lower() for name in FIRST_NAMES)
 
@@ -51,7 +54,7 @@ class Assertion:
     `topic` is the noun that the claim is about, where that is a property or a thing and no verb of the owner's ("rent", "production").
     `is_over`: it says of its topic that it is over. `is_property`: a definite singular noun says what it is ("my boss is …"), which
     has one value at a time. `is_added`: it comes beside what holds already ("also", "another"). `is_result`: it holds after the event
-    that the claim before it states.
+    that the claim before it states. `through` is the role of somebody of the owner's of whom it is said ("sister" of "my sister rows").
     """
 
     owner: str
@@ -77,6 +80,7 @@ class Assertion:
     is_property: bool = False
     is_added: bool = False
     is_result: bool = False
+    through: str = ""
     begins: datetime | None = None
     stops: datetime | None = None
 
@@ -121,6 +125,18 @@ def endings() -> dict[str, tuple[str, str]]:
 def single_relations() -> frozenset[str]:
     """Return the relations that have one value at a time."""
     return frozenset(load(LEXICON / "claims.toml")["single"].split("|"))
+
+
+def find_person(relation: str) -> str:
+    """
+    Return the words of a relation up to the last role of a person: of whom of the owner's people it speaks; "" if of none.
+
+    >>> find_person("sister husband work at"), find_person("production use")
+    ('sister husband', '')
+    """
+    said = relation.split()
+    last = max((place for place, word in enumerate(said, start=1) if word in words("people")), default=0)
+    return " ".join(said[:last])
 
 
 def is_once(relation: str) -> bool:
@@ -188,6 +204,8 @@ def read_question(text: str, names: Sequence[str] = ()) -> list[Asked]:
     found: dict[Asked, None] = {}
     doc = parse(text)
     for at, sentence in enumerate(doc.sents):
+        if len(sentence) > MOST_WORDS:
+            continue
         for claim in _claims_of_sentence(sentence, at, context):
             if claim.owner:
                 found[Asked(claim.owner, claim.relation, claim.value)] = None
@@ -256,8 +274,8 @@ def _read_doc(doc: Doc, start: int, number: int, context: _Context) -> list[Asse
     """Read the claims of a parsed line that begins at `start` in the passage."""
     found: list[Assertion] = []
     for at, sentence in enumerate(doc.sents, start=number):
-        if sentence.text.startswith("["):
-            continue  # a caption or a placeholder, nobody's words
+        if sentence.text.startswith("[") or len(sentence) > MOST_WORDS:
+            continue  # a caption or a placeholder, nobody's words; or no sentence
         adds = any(token.lower_ in words("adding") for token in sentence)
         for claim in _claims_of_sentence(sentence, at, context):
             if claim.owner and claim.mood not in ("question", "command") and _says_something(claim):
@@ -282,7 +300,9 @@ def _results_of(claim: Assertion) -> Iterator[Assertion]:
 def _claims_of_sentence(sentence: Span, at: int, context: _Context) -> Iterator[Assertion]:
     asks = sentence.text.rstrip().endswith("?")
     for token in sentence:
-        if token.pos_ in ("VERB", "AUX") and token.dep_ not in ("aux", "auxpass", "compound", "amod"):
+        if token.dep_ == "ROOT" and (amount := _find_amount(token)) is not None:
+            yield _amount_claim(token, amount, at, context)
+        elif token.pos_ in ("VERB", "AUX") and token.dep_ not in ("aux", "auxpass", "compound", "amod"):
             for claim in _of_predicate(token, sentence, at, context):
                 yield replace(claim, mood="question") if asks else claim
         elif token.dep_ == "ROOT":
@@ -297,6 +317,34 @@ def _claims_of_sentence(sentence: Span, at: int, context: _Context) -> Iterator[
             yield from _of_apposition(token, token.head, at, context)
         elif token.dep_ == "appos" and token.pos_ == "NOUN" and token.head.text[:1].isupper():
             yield from _of_apposition(token.head, token, at, context)
+
+
+def _find_amount(noun: Token) -> Token | None:
+    """Return the number behind a noun that stands without a verb: "Rent 1,300 from May"; the tagger takes some for a verb."""
+    after = noun.nbor() if noun.i + 1 < noun.sent.end else None
+    is_bare = not any(child.dep_ in SUBJECTS or child.dep_ in ("det", "aux") for child in noun.children)
+    is_property = fold(noun.lemma_.lower()) in words("possessions") | single_relations()
+    return (
+        after if after is not None and after.pos_ == "NUM" and after.head == noun and is_bare and is_property else None
+    )
+
+
+def _amount_claim(noun: Token, amount: Token, at: int, context: _Context) -> Assertion:
+    possessor, relation = _possession(noun, context)
+    since, until = _dates_of(noun)
+    base = Assertion(
+        owner=possessor or _default_owner(noun, "number", context),
+        relation=fold(relation),
+        topic=fold(relation),
+        value="",
+        start=noun.left_edge.idx,
+        end=max(noun.idx + len(noun), _end_of_times(noun)),
+        sentence=at,
+        since=since,
+        until=until,
+        is_property=True,
+    )
+    return _with_value(base, amount)
 
 
 def _find_dropped(denial: Token) -> Token | None:
@@ -518,7 +566,9 @@ def _of_predicate(verb: Token, sentence: Span, at: int, context: _Context) -> It
         found = [claim]
     elif verb.dep_ != "xcomp" or mood != "fact" or verb.head.lemma_ in words("stopping") | words("starting") | {"use"}:
         found = list(_of_frame(verb, base, context))
-    yield from found
+    stop = _end_of_times(verb)
+    for claim in found:
+        yield replace(claim, end=max(claim.end, stop))
     context.thing = next(
         (claim.value for claim in found if claim.kind == "name" and claim.relation != "name"), context.thing
     )
@@ -662,6 +712,17 @@ def _dates_of(verb: Token) -> tuple[str, str]:
     return since, until
 
 
+def _end_of_times(verb: Token) -> int:
+    """Return where the last phrase ends that says since when or until when a clause holds; 0 if there is none."""
+    ends = [
+        child.doc[child.right_edge.i].idx + len(child.doc[child.right_edge.i])
+        for child in verb.subtree
+        if child.lower_ in ("since", "from", "until", "till", "til") and child.dep_ == "prep"
+        if (child.head == verb or child.head.head == verb) and _time_text(child)
+    ]
+    return max(ends, default=0)
+
+
 def _time_text(preposition: Token, whole: bool = False) -> str:
     if preposition.dep_ == "npadvmod":
         return (
@@ -694,7 +755,7 @@ def _is_time(token: Token) -> bool:
 
 def _kind(token: Token) -> Kind:
     money = any(child.text in "€$£¥" for child in token.children if child.dep_ in ("nmod", "quantmod", "compound"))
-    if money or (token.pos_ == "NUM" and not _is_time(token)):
+    if money or (token.pos_ == "NUM" and not token.like_url and not _is_time(token)):
         return "number"
     if _is_time(token):
         return "time"
