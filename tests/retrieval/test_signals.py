@@ -184,7 +184,7 @@ def user_view(memento: Memento) -> View:
 
 def asking(question: str) -> Asking:
     """What a question asks for, of now."""
-    return Asking(tuple(read_question(question)), now().timestamp(), past=False)
+    return Asking(read_question(question), now().timestamp(), past=False)
 
 
 @pytest.mark.parametrize("question", ["Where do I work?", "Where does Danny work?"])

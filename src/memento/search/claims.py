@@ -77,6 +77,7 @@ class Claims(Index):
         self._of_owner: dict[IRI, list[IRI]] = {}
         self._of_memory: dict[IRI, list[IRI]] = {}
         self._of_value: dict[IRI, list[IRI]] = {}
+        self._of_word: dict[tuple[IRI, str], list[IRI]] = {}
 
     def __len__(self) -> int:
         return len(self._claims)
@@ -84,6 +85,14 @@ class Claims(Index):
     def of_owner(self, owner: IRI) -> list[Stated]:
         """Return the claims of an owner, the oldest first."""
         return [self._claims[iri] for iri in self._of_owner.get(owner, ())]
+
+    def of_thing(self, owner: IRI, thing: str) -> list[Stated]:
+        """
+        Return the claims of an owner that are about a thing which is no node: "the bakery supplies Luna" is a claim of the writer,
+        with the relation "bakery supply".
+        """
+        found = (self._claims[iri] for iri in self._of_word.get((owner, thing.partition(" ")[0]), ()))
+        return [one for one in found if one.relation == thing or one.relation.startswith(f"{thing} ")]
 
     def of_value(self, entity: IRI) -> list[Stated]:
         """Return the claims whose value is an entity, the oldest first."""
@@ -145,8 +154,11 @@ class Claims(Index):
         for table, key in self._list_tables(claim):
             insort(table.setdefault(key, []), claim.iri)
 
-    def _list_tables(self, claim: Stated) -> list[tuple[dict[IRI, list[IRI]], IRI]]:
-        tables = [(self._of_owner, claim.owner), (self._of_memory, claim.memory)]
+    def _list_tables(self, claim: Stated) -> list[tuple[dict[Any, list[IRI]], object]]:
+        word = claim.relation.partition(" ")[0]
+        tables: list[tuple[dict[Any, list[IRI]], object]] = [
+            *((self._of_owner, claim.owner), (self._of_memory, claim.memory), (self._of_word, (claim.owner, word)))
+        ]
         return [*tables, (self._of_value, claim.entity)] if claim.entity else tables
 
 
