@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from memento.consolidation.agents import Held
-from memento.text.claims import Assertion, is_once, single_relations, words
+from memento.text.claims import Assertion, find_person, is_once, single_relations, words
 from memento.text.words import stems
 
 
@@ -99,11 +99,13 @@ def _are_of_one_relation(claim: Assertion, known: Held) -> bool:
 
 
 def _is_named(claim: Assertion, known: Held) -> bool:
-    """Tell whether a claim says of a known one that it is over."""
+    """Tell whether a claim says of a known one that it is over; what somebody of the owner's does ends nothing of the owner's own."""
+    if known.relation != claim.topic and find_person(known.relation.rpartition(" ")[0]) != claim.through:
+        return False
     if not claim.polarity and claim.changed and claim.relation == known.relation:
         return same_value(claim.value, known.value) or not claim.value
     if any(
-        relation in (known.relation, "*") and (not value or same_value(value, known.value))
+        relation in (known.relation, f"{claim.through} *".strip()) and (not value or same_value(value, known.value))
         for relation, value in claim.ends
     ):
         return True

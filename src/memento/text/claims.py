@@ -55,7 +55,7 @@ class Assertion:
     `topic` is the noun that the claim is about, where that is a property or a thing and no verb of the owner's ("rent", "production").
     `is_over`: it says of its topic that it is over. `is_property`: a definite singular noun says what it is ("my boss is …"), which
     has one value at a time. `is_added`: it comes beside what holds already ("also", "another"). `is_result`: it holds after the event
-    that the claim before it states.
+    that the claim before it states. `through` is the role of somebody of the owner's of whom it is said ("sister" of "my sister rows").
     """
 
     owner: str
@@ -81,6 +81,7 @@ class Assertion:
     is_property: bool = False
     is_added: bool = False
     is_result: bool = False
+    through: str = ""
     begins: datetime | None = None
     stops: datetime | None = None
 
@@ -125,6 +126,18 @@ def endings() -> dict[str, tuple[str, str]]:
 def single_relations() -> frozenset[str]:
     """Return the relations that have one value at a time."""
     return frozenset(load(LEXICON / "claims.toml")["single"].split("|"))
+
+
+def find_person(relation: str) -> str:
+    """
+    Return the words of a relation up to the last role of a person: of whom of the owner's people it speaks; "" if of none.
+
+    >>> find_person("sister husband work at"), find_person("production use")
+    ('sister husband', '')
+    """
+    said = relation.split()
+    last = max((place for place, word in enumerate(said, start=1) if word in words("people")), default=0)
+    return " ".join(said[:last])
 
 
 def may_stand_together(relation: str) -> bool:
@@ -301,8 +314,8 @@ def _read_doc(doc: Doc, start: int, number: int, context: _Context) -> list[Asse
     """Read the claims of a parsed line that begins at `start` in the passage."""
     found: list[Assertion] = []
     for at, sentence in enumerate(doc.sents, start=number):
-        if sentence.text.startswith("["):
-            continue  # a caption or a placeholder, nobody's words
+        if sentence.text.startswith("[") or len(sentence) > LONGEST:
+            continue  # a caption or a placeholder, nobody's words; or no sentence
         adds = any(token.lower_ in words("adding") for token in sentence)
         for claim in _claims_of_sentence(sentence, at, context):
             if claim.owner and claim.mood not in ("question", "command") and _says_something(claim):
@@ -327,11 +340,11 @@ def _results_of(claim: Assertion) -> Iterator[Assertion]:
 
 
 def _claims_of_sentence(sentence: Span, at: int, context: _Context) -> Iterator[Assertion]:
-    if len(sentence) > LONGEST:
-        return
     asks = sentence.text.rstrip().endswith("?")
     for token in sentence:
-        if token.pos_ in ("VERB", "AUX") and token.dep_ not in ("aux", "auxpass", "compound", "amod"):
+        if token.dep_ == "ROOT" and (amount := _find_amount(token)) is not None:
+            yield _amount_claim(token, amount, at, context)
+        elif token.pos_ in ("VERB", "AUX") and token.dep_ not in ("aux", "auxpass", "compound", "amod"):
             for claim in _of_predicate(token, sentence, at, context):
                 yield replace(claim, mood="question") if asks else claim
         elif token.dep_ == "ROOT":
@@ -343,7 +356,37 @@ def _claims_of_sentence(sentence: Span, at: int, context: _Context) -> Iterator[
             value_claim = _with_value(base, value)
             yield replace(value_claim, polarity=False, changed=True, instead=(value_claim.value,))
         if token.dep_ == "appos" and token.head.pos_ == "NOUN" and token.pos_ == "PROPN" and token.head.dep_ != "ROOT":
-            yield from _of_apposition(token, at, context)
+            yield from _of_apposition(token, token.head, at, context)
+        elif token.dep_ == "appos" and token.pos_ == "NOUN" and token.head.text[:1].isupper():
+            yield from _of_apposition(token.head, token, at, context)
+
+
+def _find_amount(noun: Token) -> Token | None:
+    """Return the number behind a noun that stands without a verb: "Rent 1,300 from May"; the tagger takes some for a verb."""
+    after = noun.nbor() if noun.i + 1 < noun.sent.end else None
+    is_bare = not any(child.dep_ in SUBJECTS or child.dep_ in ("det", "aux") for child in noun.children)
+    is_property = fold(noun.lemma_.lower()) in words("possessions") | single_relations()
+    return (
+        after if after is not None and after.pos_ == "NUM" and after.head == noun and is_bare and is_property else None
+    )
+
+
+def _amount_claim(noun: Token, amount: Token, at: int, context: _Context) -> Assertion:
+    possessor, relation = _possession(noun, context)
+    since, until = _dates_of(noun)
+    base = Assertion(
+        owner=possessor or _default_owner(noun, "number", context),
+        relation=fold(relation),
+        topic=fold(relation),
+        value="",
+        start=noun.left_edge.idx,
+        end=max(noun.idx + len(noun), _end_of_times(noun)),
+        sentence=at,
+        since=since,
+        until=until,
+        is_property=True,
+    )
+    return _with_value(base, amount)
 
 
 def _find_dropped(denial: Token) -> Token | None:
@@ -592,7 +635,9 @@ def _of_predicate(verb: Token, sentence: Span, at: int, context: _Context) -> It
         found = [claim]
     elif verb.dep_ != "xcomp" or mood != "fact" or verb.head.lemma_ in words("stopping") | words("starting") | {"use"}:
         found = list(_of_frame(verb, base, context))
-    yield from found
+    stop = _end_of_times(verb)
+    for claim in found:
+        yield replace(claim, end=max(claim.end, stop))
     context.thing = next(
         (claim.value for claim in found if claim.kind == "name" and claim.relation != "name"), context.thing
     )
@@ -704,7 +749,7 @@ def _how(verb: Token) -> tuple[Mood, bool, Literal["past", "present", "future"],
             ):
                 if head.lemma_ in words("reporting"):
                     mood = "report"
-                elif head.lemma_ in words("supposing"):
+                elif head.lemma_ in words("supposing") | {"wish", "hope"}:
                     mood = "possible"
         elif verb.dep_ == "advcl":
             break
@@ -734,6 +779,17 @@ def _dates_of(verb: Token) -> tuple[str, str]:
         if child.lower_ in ("until", "till", "til") and child.dep_ in ("prep", "mark"):
             until = until or _time_text(child)
     return since, until
+
+
+def _end_of_times(verb: Token) -> int:
+    """Return where the last phrase ends that says since when or until when a clause holds; 0 if there is none."""
+    ends = [
+        child.doc[child.right_edge.i].idx + len(child.doc[child.right_edge.i])
+        for child in verb.subtree
+        if child.lower_ in ("since", "from", "until", "till", "til") and child.dep_ == "prep"
+        if (child.head == verb or child.head.head == verb) and _time_text(child)
+    ]
+    return max(ends, default=0)
 
 
 def _time_text(preposition: Token, whole: bool = False) -> str:
@@ -768,7 +824,7 @@ def _is_time(token: Token) -> bool:
 
 def _kind(token: Token) -> Kind:
     money = any(child.text in "€$£¥" for child in token.children if child.dep_ in ("nmod", "quantmod", "compound"))
-    if money or (token.pos_ == "NUM" and not _is_time(token)):
+    if money or (token.pos_ == "NUM" and not token.like_url and not _is_time(token)):
         return "number"
     if _is_time(token):
         return "time"
@@ -814,6 +870,35 @@ def _with_value(base: Assertion, value: Token) -> Assertion:
     return replace(base, value=_text_of(core), start=start, end=max(base.end, end), kind=_kind(core))
 
 
+def _day_claims(subject: Token, value: Token, base: Assertion, context: _Context) -> list[Assertion]:
+    """Return the claims that somebody leaves or joins: "my last day at Acme is 30 June", "today was my first day at Acme"."""
+    day, date = (subject, value) if subject.lemma_ == "day" else (value, subject)
+    ranks = {child.lower_ for child in day.children} & {"first", "last", "final"}
+    at = (child for child in day.children if child.dep_ == "prep" and child.lower_ in ("at", "with"))
+    place = next((inner for child in at for inner in child.children if inner.dep_ == "pobj"), None)
+    if day.lemma_ != "day" or not ranks or place is None or not _is_time(date):
+        return []
+    told = date.doc[date.left_edge.i : date.right_edge.i + 1]
+    base = replace(
+        base, owner=_possession(day, context)[0], since=f"on {told.text.rstrip(' .')}", end=max(base.end, told.end_char)
+    )
+    if "first" in ranks:
+        since = "" if base.tense == "past" else base.since
+        begun = replace(base, changed=True, tense="present", since=since)
+        jobs = [
+            job
+            for child in (*day.children, *place.children, *day.head.children)
+            if child.lower_ == "as"
+            for job in child.children
+        ]
+        return [
+            replace(_with_value(begun, place), relation="work at"),
+            *(replace(_with_value(begun, job), relation="job") for job in jobs),
+        ]
+    left = replace(_with_value(base, place), relation="leave", is_event=True)
+    return [replace(left, ends=_ends("leave", left, ()))]
+
+
 def _of_copula(verb: Token, subject: Token | None, base: Assertion, context: _Context) -> Iterator[Assertion]:
     values = [child for child in verb.children if child.dep_ in ("attr", "acomp", "oprd")]
     if not values:
@@ -830,6 +915,9 @@ def _of_copula(verb: Token, subject: Token | None, base: Assertion, context: _Co
         return
     if subject is not None and _is_name(subject) and (office := _find_office(verb)) is not None:
         yield _office_claim(office, subject, base, context)  # "Rosa is back as engineering manager"
+        return
+    if subject is not None and values and (told := _day_claims(subject, values[0], base, context)):
+        yield from told
         return
     for value in values[:1]:
         if value.dep_ == "prep":
@@ -1088,7 +1176,10 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
     base = replace(base, is_event=is_event)
     subject = _subject_of(verb)
     if lemma in words("entering") and subject is not None and _is_name(subject) and (office := _find_office(verb)):
-        yield _office_claim(office, subject, base, context)
+        now = (
+            base if base.tense != "past" or verb.lemma_ == "serve" else replace(base, tense="present")
+        )  # "took over as"
+        yield _office_claim(office, subject, now, context)
     if lemma in ("have", "get") and objects and base.mood == "fact" and base.polarity:
         yield from _of_newcomer(objects[0], base)
     if base.tense == "present" and base.mood == "fact" and base.polarity:
@@ -1160,7 +1251,8 @@ def _recurs(time: Token) -> bool:
 
 def _ends(relation: str, claim: Assertion, places: Sequence[tuple[Token, Token]]) -> tuple[tuple[str, str], ...]:
     """Return what an event ends by the table of endings."""
-    if relation not in endings() or not claim.polarity or claim.mood != "fact":
+    # A plan ends nothing, unless it is settled for a day: then it becomes a fact.
+    if relation not in endings() or not claim.polarity or claim.mood not in ("fact", "plan"):
         return ()
     ended, where = endings()[relation]
     if where == "any" or not claim.value:
@@ -1212,17 +1304,16 @@ def _of_return(token: Token, at: int) -> Iterator[Assertion]:
             yield replace(_with_value(base, place), changed=True)
 
 
-def _of_apposition(token: Token, at: int, context: _Context) -> Iterator[Assertion]:
-    """Yield the claim of a role beside its name: "my sister Maria"."""
-    possessor, relation = _possession(token.head, context)
-    if possessor and token.head.lemma_.lower() in words("people"):
-        start = token.head.left_edge.idx
+def _of_apposition(name: Token, role: Token, at: int, context: _Context) -> Iterator[Assertion]:
+    """Yield the claim of a role beside its name: "my sister Maria", "Anders (Milo's brother)"."""
+    possessor, relation = _possession(role, context)
+    if possessor and role.lemma_.lower() in words("people"):
         yield Assertion(
             owner=possessor,
             relation=fold(relation),
-            value=_name(token),
-            start=start,
-            end=token.idx + len(token),
+            value=_name(name),
+            start=min(name.idx, role.left_edge.idx),
+            end=max(name.idx + len(name), role.idx + len(role)),
             sentence=at,
             kind="name",
         )
