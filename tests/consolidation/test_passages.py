@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -19,15 +20,16 @@ BOATS = (
     "It arrived at two. The tug pulled the ferry to the northern pier, where its engine was repaired by the harbour's own people."
 )
 TAXES = (
-    "Invoices for March go to the accountant by Friday, with every receipt that the kitchen kept. The accountant wants the receipts "
-    "sorted by day. She will not sort them herself. Last year the accountant sent half of the receipts back to the kitchen unsorted."
+    "Invoices for March go to the accountant by Friday, with every receipt that the kitchen kept. The accountant wants the "
+    "receipts sorted by day. She will not sort them herself. Last year the accountant sent half of the receipts back unsorted."
 )
 NOTES = (
     "I moved to Oslo. It rains there.",
     "  Desk: 2.05\nHrs: Tue-Fri 10-19  ",
     f"{BOATS} {TAXES}",
     f"{BOATS}\n\n{TAXES}",
-    "Shopping for the boat:\n\n- rope\n- paint, two tins\n- a new bilge pump from Aldo\n- sandpaper\n" + "- screws\n" * 60,
+    "Shopping for the boat:\n\n- rope\n- paint, two tins\n- a new bilge pump from Aldo\n- sandpaper\n"
+    + "- screws\n" * 60,
     "See this:\n\n```python\ndef moor(boat):\n\n    return boat.rope\n```\n\n" + TAXES,
     "| crew | berth |\n|---|---|\n" + "| Ana | 4 |\n" * 40,
     "Ich wohne in Köln. Mein Chef heißt Bo.",
@@ -50,7 +52,7 @@ def check(text: str, passages: list[Passage]) -> None:
         assert one.text == one.text.strip()
         assert all(0 <= start < end <= len(one.text) for start, end in one.sentences)
         assert [*one.sentences] == sorted(one.sentences)
-    assert all(one.end <= other.start for one, other in zip(passages, passages[1:], strict=False))
+    assert all(one.end <= other.start for one, other in pairwise(passages))
     assert [word for one in passages for word in one.text.split()] == text.split()
 
 
@@ -60,7 +62,27 @@ def test_passages_are_spans_of_the_note_and_hold_every_word_of_it(text: str) -> 
 
 
 WORDS = st.sampled_from(
-    ["I", "she", "Ana", "moved", "to", "Oslo", ".", "!", "\n", "\n\n", "- ", "1.", "```", "café", "so", ":", "the", "boat", "|", "2.05"]
+    [
+        "I",
+        "she",
+        "Ana",
+        "moved",
+        "to",
+        "Oslo",
+        ".",
+        "!",
+        "\n",
+        "\n\n",
+        "- ",
+        "1.",
+        "```",
+        "café",
+        "so",
+        ":",
+        "boat",
+        "|",
+        "2.05",
+    ]
 )
 
 
@@ -127,7 +149,9 @@ def test_an_introduction_keeps_its_words(memento: Memento) -> None:
     noted = memento.note("Hi! My name is Priya Raman, and I'm a nurse.")
 
     assert [noted.contents[iri] for iri in noted.memories] == ["Hi! My name is Priya Raman, and I'm a nurse."]
-    assert dict(memento.get(IRI("urn:memento:user:local")).properties).get("http://purl.org/memento/name") == "Priya Raman"
+    assert (
+        dict(memento.get(IRI("urn:memento:user:local")).properties).get("http://purl.org/memento/name") == "Priya Raman"
+    )
 
 
 @pytest.mark.parametrize(
