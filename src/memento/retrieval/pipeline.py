@@ -25,6 +25,7 @@ from memento.model import Cut, Filter, Recalled, RecalledEntity, Recollection, S
 from memento.rank import rerank_factor, usual_priority
 from memento.retrieval import explain, relevance, timely
 from memento.retrieval.anchor import anchor
+from memento.retrieval.chains import END
 from memento.retrieval.distill import distill, find_twins, merge_overlaps, merge_twins
 from memento.retrieval.engines.published import AS_ASKED, rank_as_published, rank_by_search
 from memento.retrieval.expand import WALKS, expand
@@ -246,6 +247,8 @@ def pick_in_time(ranking: Ranking, query: Query, question: Question, stores: Bac
     ordered = ranking.chosen
     if settings.land.engine not in AS_ASKED:
         ordered = order_in_time(ranking.chosen, query, question, stores)
+    if "path" in (signals := ranking.evidence.signals):  # the end of a chain is its answer
+        ordered.sort(key=lambda one: -max(float(signals["path"][one.item]), END))
     judged = ranking.judgement
     if judged is None:
         return Picked(chosen=ordered[: query.k])
@@ -375,7 +378,7 @@ def _read_asking(text: str, query: Query, stores: Backends) -> Asking | None:
         return None
     now = stores.clock()
     at = query.as_of or timely.asked_time(text, now) or now
-    return Asking(tuple(read_clauses(text)), at.timestamp(), timely.looks_back(text))
+    return Asking(read_clauses(text), at.timestamp(), timely.looks_back(text))
 
 
 def _bring(query: Query, stores: Backends) -> None:

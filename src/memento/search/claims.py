@@ -76,6 +76,7 @@ class Claims(Index):
         self._of_owner: dict[IRI, dict[IRI, None]] = defaultdict(dict)
         self._of_memory: dict[IRI, dict[IRI, None]] = defaultdict(dict)
         self._of_value: dict[IRI, dict[IRI, None]] = defaultdict(dict)
+        self._of_word: dict[tuple[IRI, str], dict[IRI, None]] = defaultdict(dict)
 
     def __len__(self) -> int:
         return len(self._claims)
@@ -83,6 +84,14 @@ class Claims(Index):
     def of_owner(self, owner: IRI) -> list[Stated]:
         """Return the claims of an owner, in the order in which they were learned."""
         return [self._claims[iri] for iri in self._of_owner.get(owner, ())]
+
+    def of_thing(self, owner: IRI, thing: str) -> list[Stated]:
+        """
+        Return the claims of an owner that are about a thing which is no node: "the bakery supplies Luna" is a claim of the writer,
+        with the relation "bakery supply".
+        """
+        found = (self._claims[iri] for iri in self._of_word.get((owner, thing.partition(" ")[0]), ()))
+        return [one for one in found if one.relation == thing or one.relation.startswith(f"{thing} ")]
 
     def of_value(self, entity: IRI) -> list[Stated]:
         """Return the claims whose value is an entity."""
@@ -143,8 +152,9 @@ class Claims(Index):
         for table, key in self._list_tables(claim):
             table[key][claim.iri] = None
 
-    def _list_tables(self, claim: Stated) -> list[tuple[dict[IRI, dict[IRI, None]], IRI]]:
-        tables = [(self._of_owner, claim.owner), (self._of_memory, claim.memory)]
+    def _list_tables(self, claim: Stated) -> list[tuple[dict[Any, dict[IRI, None]], object]]:
+        word = claim.relation.partition(" ")[0]
+        tables = [(self._of_owner, claim.owner), (self._of_memory, claim.memory), (self._of_word, (claim.owner, word))]
         return [*tables, (self._of_value, claim.entity)] if claim.entity else tables
 
 

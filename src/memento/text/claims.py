@@ -141,6 +141,16 @@ def find_person(relation: str) -> str:
     return " ".join(said[:last])
 
 
+def may_stand_together(relation: str) -> bool:
+    """
+    Tell whether somebody has several values of a relation at a time as a matter of course.
+
+    >>> may_stand_together("friend"), may_stand_together("have"), may_stand_together("boss")
+    (True, True, False)
+    """
+    return relation in words("open") or not words("several").isdisjoint(relation.split())
+
+
 def is_once(relation: str) -> bool:
     """
     Tell whether something happens once to its owner, so that another value contradicts: being founded, born, made by somebody.
@@ -193,33 +203,62 @@ class Asked:
     value: str
 
 
-def read_question(text: str, names: Sequence[str] = ()) -> list[Asked]:
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """
+    What a question asks for, clause by clause, and how many claims lead from what it names to its answer.
+
+    `steps` is 1 for "Where does Ana work?" and 2 for "Where does Ana's sister work?".
+    """
+
+    clauses: tuple[Asked, ...]
+    steps: int
+
+
+def read_question(text: str, names: Sequence[str] = ()) -> Reading:
     """
     Read which relation of whom a question asks for, in the order of its words; a noun that belongs to somebody asks too.
 
-    >>> [(one.owner, one.relation) for one in read_question("Where do I work?")]
-    [('USER', 'work')]
-    >>> [(one.owner, one.relation) for one in read_question("How much is my rent?")]
-    [('USER', 'rent')]
+    >>> reading = read_question("Where does my sister work?")
+    >>> [(one.owner, one.relation) for one in reading.clauses], reading.steps
+    ([('USER', 'sister'), ("USER's sister", 'work')], 2)
     """
     context = _Context(names=frozenset(name.casefold() for name in names))
     found: dict[Asked, None] = {}
-    doc = parse(text)
-    for at, sentence in enumerate(doc.sents):
+    steps = 0
+    for at, sentence in enumerate(parse(text).sents):
         if len(sentence) > MOST_WORDS:
             continue
+        steps = max(steps, _count_steps(sentence))
         for claim in _claims_of_sentence(sentence, at, context):
             if claim.owner:
                 found[Asked(claim.owner, claim.relation, claim.value)] = None
-        for noun in sentence:
-            subject = _subject_of(noun) if noun.pos_ == "VERB" else None
-            if subject is not None and (owner := _owner_of(subject, context)):
-                found.setdefault(Asked(owner, noun.lemma_.lower(), ""), None)
-            if noun.pos_ in ("NOUN", "PROPN"):
-                possessor, relation = _possession(noun, context)
+        for word in sentence:
+            if word.pos_ in ("NOUN", "PROPN"):
+                possessor, relation = _possession(word, context)
                 if possessor:
                     found[Asked(possessor, fold(relation), "")] = None
-    return [*found]
+            elif word.pos_ == "VERB" and (subject := _subject_of(word)) is not None:
+                if owner := _owner_of(subject, context):
+                    found.setdefault(Asked(owner, word.lemma_.lower(), ""), None)
+    return Reading(tuple(found), steps)
+
+
+def _count_steps(question: Span) -> int:
+    """
+    Count the claims between what a question names and its answer.
+
+    Each noun that belongs to somebody is one, each relative clause, and the main clause, unless it merely asks who or what one is.
+    """
+    owned = sum(
+        word.dep_ == "poss" or (word.dep_ == "pobj" and word.head.lower_ == "of" and word.head.head.pos_ == "NOUN")
+        for word in question
+    )
+    relative = sum(word.dep_ == "relcl" or (word.dep_ == "acl" and word.tag_ == "VBN") for word in question)
+    root = question.root
+    in_it = any(child.dep_ == "prep" for child in root.children)  # "which city is she in"
+    merely_named = root.lemma_ == "be" and not in_it
+    return owned + relative + (0 if merely_named and owned + relative else 1)
 
 
 _BULLET = re.compile(r"\s*(?:(?:[-*•–>]|\d{1,2}[.)]|#{1,6})\s+)*")
@@ -437,11 +476,18 @@ def _possession(noun: Token, context: _Context) -> tuple[str, str]:
     The possessor is "" where the words name none.
     """
     relation = _relation_of(noun)
+    if noun.lemma_.lower() == "name" and (inner := _object_of(noun, "of")) is not None and not _is_name(inner):
+        return _possession(inner, context)  # "the name of the head of state"
+    bare = _object_of(noun, "of")
+    if bare is not None and bare.tag_ == "NN" and not _is_name(bare) and not [*bare.lefts]:
+        owner, _ = _possession(bare, context)  # "head of state", "point of sale"
+        named = owner or next((_owner_of(one, context) for one in _objects_in(noun) if one.pos_ == "PROPN"), "")
+        return named, f"{relation} of {bare.lower_}"
     for child in noun.children:
         if child.dep_ == "poss":
             return _owner_of(child, context), relation
     for child in noun.children:
-        if child.dep_ == "prep" and child.lower_ in ("of", "at", "for", "in", "to"):
+        if child.dep_ == "prep" and child.lower_ in _OWNING:
             for inner in child.children:
                 if inner.dep_ != "pobj":
                     continue
@@ -450,6 +496,26 @@ def _possession(noun: Token, context: _Context) -> tuple[str, str]:
                 if inner.lower_ in words("first_person"):
                     return USER, relation
     return "", relation
+
+
+_OWNING = ("of", "at", "for", "in", "to")
+
+
+def _object_of(noun: Token, preposition: str) -> Token | None:
+    return next(
+        (
+            inner
+            for child in noun.children
+            if child.dep_ == "prep" and child.lower_ == preposition
+            for inner in child.children
+            if inner.dep_ == "pobj"
+        ),
+        None,
+    )
+
+
+def _objects_in(noun: Token) -> Iterator[Token]:
+    yield from (found for name in _OWNING[1:] if (found := _object_of(noun, name)) is not None)
 
 
 def _relation_of(noun: Token) -> str:
