@@ -6,7 +6,8 @@ Read the claims of a passage off its parse: whose it is (owner), what is said of
     "Petra sold her Polo and drives an ID.3" Petra · sell · her Polo (an event; ends Petra · have · Polo), Petra · drive · an ID.3
     "New rep at Lusobike: Helder Matos"      Lusobike · rep · Helder Matos
 
-*Flow:* parse → predicates (verbs with their subjects, labels) → one claim for each → folded relation → results and endings of events.
+*Flow:* parse → predicates (verbs with their subjects, labels) → one claim for each → folded relation → results and endings of
+events.
 
 *Guarantees:* a claim's words are a span of the passage. An owner that the words leave open is "", which is nobody: such a claim
 ends nothing.
@@ -49,13 +50,14 @@ class Assertion:
     """
     A statement read off a clause.
 
-    `owner` is "USER", a name as the passage has it, a description ("USER's sister"), or "" where the words leave it open. `start` and
-    `end` are the offsets of its words in the passage. `since` and `until` are the words that say when it begins and ends. `ends` are
-    the pairs (relation, value) of the same owner that it ends; a value "" is any. `instead` are values that it replaces by name.
-    `topic` is the noun that the claim is about, where that is a property or a thing and no verb of the owner's ("rent", "production").
-    `is_over`: it says of its topic that it is over. `is_property`: a definite singular noun says what it is ("my boss is …"), which
-    has one value at a time. `is_added`: it comes beside what holds already ("also", "another"). `is_result`: it holds after the event
-    that the claim before it states. `through` is the role of somebody of the owner's of whom it is said ("sister" of "my sister rows").
+    `owner` is "USER", a name as the passage has it, a description ("USER's sister"), or "" where the words leave it open.
+    `start` and `end` are the offsets of its words in the passage. `since` and `until` are the words that say when it begins and
+    ends. `ends` are the pairs (relation, value) of the same owner that it ends; a value "" is any. `instead` are values that it
+    replaces by name. `topic` is the noun that the claim is about, where that is a property or a thing and no verb of the
+    owner's ("rent", "production"). `is_over`: it says of its topic that it is over. `is_property`: a definite singular noun
+    says what it is ("my boss is …"), which has one value at a time. `is_added`: it comes beside what holds already ("also",
+    "another"). `is_result`: it holds after the event that the claim before it states. `through` is the role of
+    somebody of the owner's of whom it is said ("sister" of "my sister rows").
     """
 
     owner: str
@@ -195,7 +197,7 @@ def read_claims(text: str, names: Sequence[str] = ()) -> list[Assertion]:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a clause of a question asks for: a relation of an owner, as in `Assertion`; `value` is what it already says of the value."""
+    """What a clause of a question asks for: a relation of an owner, as in `Assertion`; `value` is what it says of the value."""
 
     owner: str
     relation: str
@@ -773,9 +775,8 @@ def _dates_of(verb: Token) -> tuple[str, str]:
         if child.dep_ == "mark" and child.head == verb:
             continue  # it says when something else holds
         if child.dep_ in ("prep", "mark") and child.lower_ in ("since", "from", "as"):
-            if child.head == verb or child.head.head == verb:
-                text = _time_text(child)
-                since = since or (f"{child.lower_} {text}" if text else "")
+            text = _time_text(child) if verb in (child.head, child.head.head) else ""
+            since = since or (f"{child.lower_} {text}" if text else "")
         if child.lower_ in ("until", "till", "til") and child.dep_ in ("prep", "mark"):
             until = until or _time_text(child)
     return since, until
@@ -1067,7 +1068,7 @@ def _noun_claim(subject: Token, value: Token, base: Assertion, context: _Context
 
 
 def _of_shift(verb: Token, subject: Token, base: Assertion, context: _Context) -> Assertion | None:
-    """Return the claim that a noun got another value ("the rent went up to 1,500"), or that it is over ("Jenkins was cancelled")."""
+    """Return the claim that a noun got another value ("the rent went up to 1,500"), or is over ("Jenkins was cancelled")."""
     passive = subject.dep_ == "nsubjpass"
     if (
         verb.lemma_ in words("over_verbs")
