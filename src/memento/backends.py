@@ -13,6 +13,7 @@ from hashlib import sha256
 from shutil import rmtree
 from socket import gethostname
 from threading import Lock
+from time import monotonic
 from typing import cast
 from uuid import uuid4
 
@@ -48,7 +49,7 @@ from memento.search.embedders import Cached, embedder_of
 from memento.search.indexes import Indexes
 from memento.search.mentions import find_mentions
 from memento.search.nearest import KindVectors
-from memento.search.nodes import is_indexed
+from memento.search.nodes import Record, is_indexed
 from memento.search.pool import Pools
 from memento.search.vectors import (
     UPGRADED,
@@ -68,6 +69,8 @@ logger = logging.getLogger(__name__)
 _PATIENCE_S = 30.0  # to wait for readers of a store that is to be closed
 _AT_MOST_S = 600.0
 _REFILL_S = 10.0  # between two checks whether a replica needs a refill
+_QUIET_S = 0.5  # after the last write, before grains are computed in the background: an import goes first
+_GRAINED_AT_ONCE = 32  # memories whose grains are computed together; few, so that questions are answered in between
 _PORTION = 5_000  # nodes that the indexes reload at once
 
 
@@ -133,6 +136,9 @@ class Backends:
     """The clock: the record time of writes, and the default time of a question."""
     _sealing: Lock = field(default_factory=Lock)
     _sealer: Worker | None = None
+    _grainer: Worker | None = None
+    _written_at: float = 0.0
+    """When memories without grains were last written, by `time.monotonic`."""
     _has_erased_text: bool = False
     _followers: list[Worker] = field(default_factory=list)
     _owner: str = ""
@@ -178,8 +184,40 @@ class Backends:
         self.indexes.refresh(
             list(dict.fromkeys([*(quad[0] for quad in touched), *ends])), scope.readable, made, vectors
         )
+        self._follow_grains(made)
         self._note_indexed()
         self.aside.look_at(dict.fromkeys(quad[0] for quad in (*change.removes, *change.adds)))
+
+    def _follow_grains(self, made: Sequence[Record]) -> None:
+        """Store the grains of new memories whose texts were embedded with their note; wake the worker for the others."""
+        if self.indexes.is_pooled or not self.indexes.grains.pending:
+            return
+        for record in made:
+            if record.kind == "memory":
+                one = self.indexes.list_grain_texts(record)
+                vectors = self.embedder.find_known([text for text in one.texts if text])
+                if vectors is not None:
+                    self.indexes.put_grains([one], vectors)
+        if self.indexes.grains.pending:
+            self.wake_grains()
+
+    def wake_grains(self) -> None:
+        """Compute the grains that memories lack in the background."""
+        self._written_at = monotonic()
+        if not (self.indexes.is_pooled or self._is_closed):
+            self._grainer = self._grainer or Worker(self._make_grains, "grains")
+            self._grainer.wake()
+
+    def _make_grains(self) -> float | None:
+        """Compute the grains of the next memories, when nothing is being imported; return when to go on, or None if all have some."""
+        if not self.indexes.grains.pending:
+            return None
+        if (wait_s := self._written_at + _QUIET_S - monotonic()) > 0:
+            return wait_s
+        some = self.indexes.read_pending(_GRAINED_AT_ONCE)
+        texts = [text for one in some for text in one.texts if text]
+        self.indexes.put_grains(some, self.embedder.embed_aside(texts))
+        return 0.0
 
     def reinforce(self, change: Change, memories: Sequence[IRI], done: Callable[[], None]) -> None:
         """
@@ -237,6 +275,7 @@ class Backends:
         for begin in range(0, len(touched), _PORTION):
             with self.indexes.pool():
                 self.indexes.revise(touched[begin : begin + _PORTION], graphs)
+        self._follow_grains(())
         self._note_indexed()
         self.aside.look_at(touched)
         if texts:
@@ -667,6 +706,8 @@ class Backends:
         self._is_closed = True
         if self._sealer is not None:
             self._sealer.stop(_AT_MOST_S)
+        if self._grainer is not None:
+            self._grainer.stop(_AT_MOST_S)
         for worker in self._followers:
             worker.stop(_PATIENCE_S)
         for copies in self.caches:

@@ -27,7 +27,7 @@ from memento.iris import IRI
 from memento.model import Filter, Scope
 from memento.search.indexes import Indexes
 from memento.search.labels import Labels
-from memento.search.links import Joined
+from memento.search.links import Asked, Joined
 from memento.search.names import LONGEST, is_telling
 from memento.search.postings import tokens
 from memento.text.dates import is_date_word
@@ -89,6 +89,10 @@ class Question:
     """The most common subjects and tags of the memories that may be returned, if recall uses the profile."""
     topic: Vectors | None = None
     """(1, d) the question without any name, if it has one."""
+    asked: Sequence[Asked] = ()
+    """The names in the question that memories mention."""
+    masked: Vectors | None = None
+    """(1, d) the question with these names masked, if there are any."""
 
     def list_sources(self) -> dict[str, object]:
         """Return the inputs that a signal may request from a question, by name."""

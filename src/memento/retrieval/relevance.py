@@ -45,10 +45,11 @@ from memento.retrieval.question import (
     wants_number,
     wants_time,
 )
+from memento.search.grains import MASK, mask_names
 from memento.search.postings import Postings, tokens
 from memento.settings import GateSettings
 from memento.text.tables import LEXICON, Row, alternatives, compile_pattern, entries, fill
-from memento.text.words import ONE_OF_A_KIND, RELATIVES
+from memento.text.words import ONE_OF_A_KIND, RELATIVES, STOP_WORDS
 
 LOOKED_AT = 25
 """Minimum number of best memories that are judged, however few are requested."""
@@ -169,6 +170,8 @@ def judge(
         limit = max(settings.floor, settings.base + settings.slope * log(max(question.view.population, 1) / _SIZE))
     of_kind = find_asked_kind(question, chosen, signals, fits)
     is_open = openness >= limit or leads_to_answer(question, chosen, signals) or bool(of_kind.any())
+    if "named" in signals:
+        is_open = is_known(question, signals["named"], is_open, has_property=not asked["unfilled"])
     is_alone = bool(of_kind.any()) and _WHETHER.match(question.text) is not None
     return Judgement(
         openness=openness,
@@ -244,6 +247,49 @@ def leads_to_answer(
     )
     best = [one.item for one in chosen[:5]]
     return (own and filled) or ("inferred" in signals and bool((signals["inferred"][best] > 0).any()))
+
+
+KNOWN, HARDLY_KNOWN = 0.25, 0.18
+"""
+Cosines of question and memory, both with the names masked: from the first on, a memory about somebody known answers by itself; below the
+second, none does.
+"""
+_GENERAL = re.compile(
+    r"\b(?:know|knew|remember|recall|tell|remind|give|show|list|find|hear|heard|everything|anything|something|all|about|who|what|do|you)\b",
+    re.IGNORECASE,
+)
+"""Words of a question that asks for whatever is known."""
+_REQUEST = re.compile(r"^\W*(?:please\s+)?(?:can|could|would|will)\s+you\b", re.IGNORECASE)
+
+
+def is_known(question: Question, named: NDArray[np.float32], is_open: bool, *, has_property: bool) -> bool:
+    """
+    Tell whether what is known of those whom a question names answers it: always if it asks for nothing in particular, such as "Tell me
+    about Ana" or "I'm meeting Ana"; else if a memory about them is near.
+
+    Args:
+        is_open: whether the question is open by its other features; then a memory that is less near suffices.
+        has_property: whether a memory has the property that is asked for, if it is one of the table.
+    """
+    if not asks_in_particular(question.text, [one.label for one in question.asked]):
+        return True
+    near = float(named[question.view.visible].max(initial=0.0))
+    return near >= HARDLY_KNOWN if is_open else near >= KNOWN and has_property
+
+
+def asks_in_particular(text: str, labels: Sequence[str]) -> bool:
+    """
+    Tell whether a text asks for something particular about what it names, rather than for all, or for something to be done.
+
+    >>> asks_in_particular("Where does Ana Ray work?", ["ana ray"]), asks_in_particular("What do you know about Ana?", ["ana"])
+    (True, False)
+    >>> asks_in_particular("I'm meeting Ana tomorrow", ["ana"]), asks_in_particular("Can you write to Ana?", ["ana"])
+    (False, False)
+    """
+    if not _ASKED.match(text) or _REQUEST.match(text):
+        return False
+    rest = _GENERAL.sub(" ", mask_names(text, labels))
+    return any(word not in STOP_WORDS and word != MASK for word in map(str.casefold, _WORD.findall(rest)))
 
 
 def find_asked_kind(

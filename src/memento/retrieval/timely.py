@@ -176,10 +176,18 @@ class Likeness:
 
 
 def compare(question: Question, nodes: Sequence[int]) -> Likeness:
-    """Compare some memories with each other and with the question, by their vectors and by its words."""
+    """
+    Compare some memories with each other and with the question, by their vectors and by its words; with the names masked if it names
+    somebody known, because a shared name makes texts alike.
+    """
     view = question.view
     vectors = view.indexes.vectors["memory"].vectors(nodes)
     near = (question.vectors @ vectors.T).max(axis=0, initial=0.0)
+    if question.masked is not None:
+        masked = view.indexes.grains.masked.vectors(nodes)
+        there = masked.any(axis=1)
+        vectors = np.where(there[:, None], masked, vectors)
+        near = np.where(there, (question.masked @ vectors.T).max(axis=0, initial=0.0), near)
     postings = [passages.context for passages in view.passages()]
     count = sum(map(len, postings))
     known = {term: sum(words.frequency(term) for words in postings) for term in set(tokens(question.stripped))}
@@ -224,6 +232,7 @@ def order_by_time(
     readable: Sequence[IRI],
     question: str = "",
     likeness: Likeness | None = None,
+    asked_for: NDArray[np.bool_] | None = None,
 ) -> list[Scored[IRI]]:
     """
     Return the memories in the order of time: among rivals, first those that hold at `asked`, then those that ended last; among
@@ -233,10 +242,18 @@ def order_by_time(
 
     Args:
         likeness: of the memories; None if it does not matter which is later.
+        asked_for: (n,) which memories have a name of the question; the others are no rivals of these. None if it names nobody.
     """
     if len(chosen) < 2:
         return list(chosen)
     places = _places([one.item for one in chosen], graph, readable)
+    sides = np.zeros(len(chosen), dtype=np.bool_) if asked_for is None else asked_for
+    comparable = sides[None, :] == sides[:, None]
+    if likeness is not None and asked_for is not None:  # one and the same person's job is no rival of the person's pet
+        shares = _shares(np.maximum(likeness.near, 0.0))
+        comparable &= np.minimum(shares, shares.T) >= CLOSE
+    for place in places:
+        place.rivals = {at for at in place.rivals if comparable[place.at, at]}
     if asks_of_the_unreal(question):
         for place in places:
             place.is_said = False
@@ -256,7 +273,7 @@ def order_by_time(
     if likeness or point:  # why something happened does not depend on which memory is later
         order = _past_rivals(order, places, chosen, asked)
     if likeness:
-        order = _by_newness(order, places, chosen, likeness, asked)
+        order = _by_newness(order, places, chosen, likeness, asked, sides)
     if looks_back(question):
         wanted = {_root(places, place.at) for place in _asked_for(question, places)}
         order.sort(key=lambda at: _root(places, at) not in wanted)
@@ -264,7 +281,12 @@ def order_by_time(
 
 
 def _by_newness(
-    order: Sequence[int], places: Sequence[_Place], chosen: Sequence[Scored[IRI]], likeness: Likeness, asked: datetime
+    order: Sequence[int],
+    places: Sequence[_Place],
+    chosen: Sequence[Scored[IRI]],
+    likeness: Likeness,
+    asked: datetime,
+    sides: NDArray[np.bool_],
 ) -> list[int]:
     """
     Return the order after each memory has moved down for a later one that matches the question as well.
@@ -287,6 +309,7 @@ def _by_newness(
         least[at, sorted(place.rivals)] = NEAR_RIVAL
     later &= scores[None, :] > least * scores[:, None]
     later &= likeness.noted[None, :] & likeness.noted[:, None]
+    later &= sides[None, :] == sides[:, None]
     for at, place in enumerate(places):
         unlike = [
             one.at for one in places if place.of and one.of and not place.of & one.of and one.at not in place.rivals
