@@ -67,6 +67,9 @@ NEAR = 0.4
 NEAR_RIVAL = 0.25
 """The same for a rival."""
 
+RELATED = 0.4
+"""Cosine from which two memories about what the question names can be rivals, with the names masked."""
+
 STEP = 0.7
 """The share of its score that a memory loses to a later one that is fully similar."""
 
@@ -250,8 +253,7 @@ def order_by_time(
     sides = np.zeros(len(chosen), dtype=np.bool_) if asked_for is None else asked_for
     comparable = sides[None, :] == sides[:, None]
     if likeness is not None and asked_for is not None:  # one and the same person's job is no rival of the person's pet
-        shares = _shares(np.maximum(likeness.near, 0.0))
-        comparable &= np.minimum(shares, shares.T) >= CLOSE
+        comparable &= likeness.among >= RELATED
     for place in places:
         place.rivals = {at for at in place.rivals if comparable[place.at, at]}
     if asks_of_the_unreal(question):
@@ -315,7 +317,9 @@ def _by_newness(
             one.at for one in places if place.of and one.of and not place.of & one.of and one.at not in place.rivals
         ]
         later[at, unlike] = False
-    alike = 0.3 + 0.7 * np.maximum(likeness.among, 0.0)
+    # Where names are masked, nothing but what is said makes two memories alike.
+    base = np.where(sides[None, :] & sides[:, None], 0.0, 0.3)
+    alike = base + (1.0 - base) * np.maximum(likeness.among, 0.0)
     alike *= _shares(np.maximum(likeness.near, 0.0)) * np.sqrt(_shares(likeness.covered)) * _shares(likeness.named)
     for at, place in enumerate(places):
         alike[at, sorted(place.rivals)] = ALIKE[1]
