@@ -24,6 +24,7 @@ from memento.rank import rarity
 from memento.retrieval.question import Question, find_named, is_first_person
 from memento.retrieval.signals import SIGNALS, Evidence, Seeds, Signal, measure_signals, order_largest
 from memento.search.arrays import distinct
+from memento.search.grains import find_people
 from memento.search.indexes import View
 from memento.search.nodes import Ids
 from memento.settings import AnchorSettings
@@ -77,6 +78,22 @@ def find_mentioning(named: Sequence[IRI], question: Question) -> tuple[Ids, Ids]
     )
     others = question.joined.find_confusable(question.asked)
     return mentioned, np.setdiff1d(question.joined.mentioning(others), mentioned) if others else nothing
+
+
+def take_sides(nodes: Sequence[int], evidence: Evidence, question: Question) -> NDArray[np.int8] | None:
+    """
+    Return (n,) 1 for memories about or mentioning the people whom the question names, −1 for those that mention other people only, else
+    0; None if it names nobody known.
+    """
+    if evidence.mentioned is None or not (evidence.mentioned.size and question.names_people):
+        return None
+    is_full = any(" " in label for one in question.asked for label in one.meant)
+    sides = np.isin(nodes, evidence.mentioned).astype(np.int8)
+    for place in np.flatnonzero(sides == 0).tolist():
+        mentions = question.joined.mentions(nodes[place])
+        if find_people(mentions) or (is_full and any(" " in label for label in mentions)):
+            sides[place] = -1
+    return sides
 
 
 def find_anchors(

@@ -24,7 +24,7 @@ from memento.iris import IRI, MEM, tag_name
 from memento.model import Cut, Filter, Recalled, RecalledEntity, Recollection, Scope, Scored
 from memento.rank import rerank_factor, usual_priority
 from memento.retrieval import explain, relevance, timely
-from memento.retrieval.anchor import anchor
+from memento.retrieval.anchor import anchor, take_sides
 from memento.retrieval.distill import distill, find_twins, merge_overlaps, merge_twins
 from memento.retrieval.engines.published import AS_ASKED, rank_as_published, rank_by_search
 from memento.retrieval.expand import WALKS, expand
@@ -280,27 +280,27 @@ def order_in_time(
     chosen: list[Scored[int]], evidence: Evidence, query: Query, question: Question, stores: Backends
 ) -> list[Scored[int]]:
     """Return the best memories, rivals among them in the order of time; who has a part of an asked name stays behind who has all."""
-    now, nodes = question.view.now, question.view.indexes.nodes
+    now, iri_of, find = question.view.now, question.view.indexes.nodes.iri, question.view.indexes.nodes.find
     then = query.as_of or timely.asked_time(query.question, now)
     when = then or now
     likeness = None
     readable = query.scope.readable
     if timely.looks_back(query.question):
-        iris = [nodes.iri(one.item) for one in chosen]
-        found = map(nodes.find, timely.find_successions(iris, stores.graph, readable, query.question))
+        iris = [iri_of(one.item) for one in chosen]
+        found = map(find, timely.find_successions(iris, stores.graph, readable, query.question))
         seen = question.view.visible
         chosen = [*chosen, *(Scored(node, 0.0, "succession") for node in found if node is not None and seen[node])]
     if len(chosen) > 1 and (then or timely.asks_of_a_state(query.question)):
         likeness = timely.compare(question, [one.item for one in chosen])
     if timely.asked_span(query.question, now):
         return list(chosen)
-    ids = {nodes.iri(one.item): one.item for one in chosen}
+    ids = {iri_of(one.item): one.item for one in chosen}
     named = [Scored(iri, one.score, one.source) for iri, one in zip(ids, chosen, strict=True)]
-    is_asked = evidence.mentioned is not None and evidence.mentioned.size
-    asked_for = np.isin([one.item for one in chosen], evidence.mentioned) if is_asked else None
-    in_time = timely.order_by_time(named, when, stores.graph, readable, query.question, likeness, asked_for)
+    nodes = [one.item for one in chosen]
+    sides = take_sides(nodes, evidence, question)
+    in_time = timely.order_by_time(named, when, stores.graph, readable, query.question, likeness, sides)
     ordered = [Scored(ids[one.item], one.score, one.source) for one in in_time]
-    if evidence.mentioned is None or evidence.confused is None:
+    if evidence.mentioned is None or evidence.confused is None or not evidence.confused.size:
         return ordered
     asked = np.flatnonzero(np.isin([one.item for one in ordered], evidence.mentioned))
     last = int(asked[-1]) if asked.size else -1

@@ -25,6 +25,7 @@ from memento.graph import store
 from memento.graph.store import Store
 from memento.iris import IRI
 from memento.model import Filter, Scope
+from memento.search.grains import find_people
 from memento.search.indexes import Indexes
 from memento.search.labels import Labels
 from memento.search.links import Asked, Joined
@@ -93,6 +94,12 @@ class Question:
     """The names in the question that memories mention."""
     masked: Vectors | None = None
     """(1, d) the question with these names masked, if there are any."""
+
+    @property
+    def names_people(self) -> bool:
+        """Whether a name in the question is a full name or begins with a first name."""
+        meant = [label for one in self.asked for label in one.meant]
+        return any(" " in label for label in meant) or bool(find_people(meant))
 
     def list_sources(self) -> dict[str, object]:
         """Return the inputs that a signal may request from a question, by name."""

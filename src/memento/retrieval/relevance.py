@@ -249,7 +249,7 @@ def leads_to_answer(
     return (own and filled) or ("inferred" in signals and bool((signals["inferred"][best] > 0).any()))
 
 
-SURELY_KNOWN, KNOWN, HARDLY_KNOWN = 0.35, 0.25, 0.18
+SURELY_KNOWN, KNOWN, HARDLY_KNOWN = 0.35, 0.25, 0.12
 """
 Cosines of question and memory, both with the names masked, from which a memory about somebody known answers: whatever else speaks
 against it; if it does not lack a property of the table; if the other features of the question are for an answer.
@@ -273,6 +273,8 @@ def is_known(question: Question, named: NDArray[np.float32], is_open: bool, *, h
     """
     if not asks_in_particular(question.text, [one.label for one in question.asked]):
         return True
+    if not question.names_people:
+        return is_open
     near = float(named[question.view.visible].max(initial=0.0))
     return near >= (HARDLY_KNOWN if is_open else KNOWN if has_property else SURELY_KNOWN)
 

@@ -67,7 +67,7 @@ NEAR = 0.4
 NEAR_RIVAL = 0.25
 """The same for a rival."""
 
-RELATED = 0.4
+RELATED = 0.3
 """Cosine from which two memories about what the question names can be rivals, with the names masked."""
 
 STEP = 0.7
@@ -181,12 +181,12 @@ class Likeness:
 def compare(question: Question, nodes: Sequence[int]) -> Likeness:
     """
     Compare some memories with each other and with the question, by their vectors and by its words; with the names masked if it names
-    somebody known, because a shared name makes texts alike.
+    people whom memories know, because a shared name makes texts alike.
     """
     view = question.view
     vectors = view.indexes.vectors["memory"].vectors(nodes)
     near = (question.vectors @ vectors.T).max(axis=0, initial=0.0)
-    if question.masked is not None:
+    if question.masked is not None and question.names_people:
         masked = view.indexes.grains.masked.vectors(nodes)
         there = masked.any(axis=1)
         vectors = np.where(there[:, None], masked, vectors)
@@ -235,7 +235,7 @@ def order_by_time(
     readable: Sequence[IRI],
     question: str = "",
     likeness: Likeness | None = None,
-    asked_for: NDArray[np.bool_] | None = None,
+    sides: NDArray[np.int8] | None = None,
 ) -> list[Scored[IRI]]:
     """
     Return the memories in the order of time: among rivals, first those that hold at `asked`, then those that ended last; among
@@ -245,15 +245,18 @@ def order_by_time(
 
     Args:
         likeness: of the memories; None if it does not matter which is later.
-        asked_for: (n,) which memories have a name of the question; the others are no rivals of these. None if it names nobody.
+        sides: (n,) 1 for memories about somebody whom the question names, −1 for those about other people, who are no rivals of them,
+            0 for the others; None if it names nobody.
     """
     if len(chosen) < 2:
         return list(chosen)
     places = _places([one.item for one in chosen], graph, readable)
-    sides = np.zeros(len(chosen), dtype=np.bool_) if asked_for is None else asked_for
-    comparable = sides[None, :] == sides[:, None]
-    if likeness is not None and asked_for is not None:  # one and the same person's job is no rival of the person's pet
-        comparable &= likeness.among >= RELATED
+    is_named = np.zeros(len(chosen), dtype=np.bool_) if sides is None else sides > 0
+    comparable = np.ones((len(chosen), len(chosen)), dtype=np.bool_)
+    if sides is not None:
+        comparable = sides[None, :] * sides[:, None] >= 0
+        if likeness is not None:  # the job of somebody is no rival of the same person's pet
+            comparable &= (likeness.among >= RELATED) | ~(is_named[None, :] & is_named[:, None])
     for place in places:
         place.rivals = {at for at in place.rivals if comparable[place.at, at]}
     if asks_of_the_unreal(question):
@@ -275,7 +278,7 @@ def order_by_time(
     if likeness or point:  # why something happened does not depend on which memory is later
         order = _past_rivals(order, places, chosen, asked)
     if likeness:
-        order = _by_newness(order, places, chosen, likeness, asked, sides)
+        order = _by_newness(order, places, chosen, likeness, asked, is_named, comparable)
     if looks_back(question):
         wanted = {_root(places, place.at) for place in _asked_for(question, places)}
         order.sort(key=lambda at: _root(places, at) not in wanted)
@@ -288,7 +291,8 @@ def _by_newness(
     chosen: Sequence[Scored[IRI]],
     likeness: Likeness,
     asked: datetime,
-    sides: NDArray[np.bool_],
+    is_named: NDArray[np.bool_],
+    comparable: NDArray[np.bool_],
 ) -> list[int]:
     """
     Return the order after each memory has moved down for a later one that matches the question as well.
@@ -311,14 +315,15 @@ def _by_newness(
         least[at, sorted(place.rivals)] = NEAR_RIVAL
     later &= scores[None, :] > least * scores[:, None]
     later &= likeness.noted[None, :] & likeness.noted[:, None]
-    later &= sides[None, :] == sides[:, None]
+    if not comparable.all():
+        later &= comparable
     for at, place in enumerate(places):
         unlike = [
             one.at for one in places if place.of and one.of and not place.of & one.of and one.at not in place.rivals
         ]
         later[at, unlike] = False
     # Where names are masked, nothing but what is said makes two memories alike.
-    base = np.where(sides[None, :] & sides[:, None], 0.0, 0.3)
+    base = np.where(is_named[None, :] & is_named[:, None], 0.0, 0.3)
     alike = base + (1.0 - base) * np.maximum(likeness.among, 0.0)
     alike *= _shares(np.maximum(likeness.near, 0.0)) * np.sqrt(_shares(likeness.covered)) * _shares(likeness.named)
     for at, place in enumerate(places):

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from memento.ports import Vectors
 from memento.search.arrays import Arrays, nest_arrays, select_part
 from memento.search.index import Context, Index, Update, register
-from memento.search.names import read_names
+from memento.search.names import is_everyday, read_names
 from memento.search.nearest import VectorIndex
 from memento.search.vectors import VectorFile
 from memento.text.sentences import sentences
@@ -61,14 +61,24 @@ def mask_subject(text: str) -> str:
     >>> mask_subject("Ana Costa moved from Lisbon to Porto."), mask_subject("Lantern is written in Rust."), mask_subject("It rains.")
     ('Someone moved from Lisbon to Porto.', 'Someone is written in Rust.', '')
     """
-    labels = [label for label in read_names(text).spans if label not in _USER]
+    labels = [label for label in read_names(text).spans if label not in _USER and not is_everyday(label)]
     masked = mask_names(text, choose_masked(labels))
     return "" if masked == text else masked
 
 
 def choose_masked(labels: Sequence[str]) -> list[str]:
     """Return the names of people among some labels, or else the first one; a question and a memory are masked alike."""
-    return [label for label in labels if label.split()[0] in FIRST_NAMES] or [*labels[:1]]
+    return find_people(labels) or [*labels[:1]]
+
+
+def find_people(labels: Iterable[str]) -> list[str]:
+    """
+    Return the labels that begin with a first name.
+
+    >>> find_people(["ana costa", "porto"])
+    ['ana costa']
+    """
+    return [label for label in labels if label.split()[0] in FIRST_NAMES]
 
 
 def mask_names(text: str, labels: Collection[str]) -> str:
