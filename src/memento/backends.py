@@ -46,6 +46,7 @@ from memento.ports import Progress
 from memento.search import cache
 from memento.search.databases import open_engine
 from memento.search.embedders import Cached, embedder_of
+from memento.search.grains import list_grains
 from memento.search.indexes import Indexes
 from memento.search.mentions import find_mentions
 from memento.search.nearest import KindVectors
@@ -70,7 +71,7 @@ _PATIENCE_S = 30.0  # to wait for readers of a store that is to be closed
 _AT_MOST_S = 600.0
 _REFILL_S = 10.0  # between two checks whether a replica needs a refill
 _QUIET_S = 0.5  # after the last write, before grains are computed in the background: an import goes first
-_GRAINED_AT_ONCE = 32  # memories whose grains are computed together; few, so that questions are answered in between
+_GRAINED_AT_ONCE = 8  # memories whose grains are computed together; few, so that questions are answered in between
 _PORTION = 5_000  # nodes that the indexes reload at once
 
 
@@ -209,15 +210,17 @@ class Backends:
             self._grainer.wake()
 
     def _make_grains(self) -> float | None:
-        """Compute the grains of the next memories, when nothing is being imported; return when to go on, or None if all have some."""
+        """Compute the grains of the next memories, unless something is being written; return when to go on, if at all."""
         if not self.indexes.grains.pending:
             return None
         if (wait_s := self._written_at + _QUIET_S - monotonic()) > 0:
             return wait_s
+        begun = monotonic()
         some = self.indexes.read_pending(_GRAINED_AT_ONCE)
         texts = [text for one in some for text in one.texts if text]
         self.indexes.put_grains(some, self.embedder.embed_aside(texts))
-        return 0.0
+        logger.info("grains.made", extra={"memories": len(some), "left": len(self.indexes.grains.pending)})
+        return monotonic() - begun  # half of the time is for others
 
     def reinforce(self, change: Change, memories: Sequence[IRI], done: Callable[[], None]) -> None:
         """
@@ -281,7 +284,7 @@ class Backends:
         if texts:
             self.indexes.purge()
             self.snapshots.drop()
-            self.embedder.discard(texts)
+            self._discard_texts(texts)
         self.tell_writing(None)
 
     def tell_writing(self, graphs: Collection[IRI] | None) -> None:
@@ -323,6 +326,7 @@ class Backends:
                 raise GraphError(f"{path} could not be replaced: restart, which replaces it") from error
             indexes.switch_embedder(embedder, VectorFile(path, embedder.fingerprint), vectors)
             self.embedder = embedder
+        self.wake_grains()
         for listener in self.change_listeners:
             listener(None)
         self.tell_writing(None)
@@ -503,7 +507,9 @@ class Backends:
         """
         pools, graph = self.indexes, self.graph
         if not (isinstance(pools, Pools) and isinstance(graph, RemoteStore)):
-            return pools.rebuild(progress)
+            done = pools.rebuild(progress)
+            self.wake_grains()
+            return done
         graph.note_step()  # if this node dies, the others see that the engine is incomplete
         self._indexed = -1
         done = pools.rebuild(progress)
@@ -628,7 +634,12 @@ class Backends:
         self.indexes.purge()
         self.inferences.forget_tenant(scope.tenant)
         self.snapshots.drop()
-        self.embedder.discard(texts)
+        self._discard_texts(texts)
+
+    def _discard_texts(self, texts: Sequence[str]) -> None:
+        """Delete the vectors of some texts and of their grains from the cache."""
+        grains = [grain for text in texts for grain in list_grains(text, text, is_turn=False)]
+        self.embedder.discard([*texts, *grains])
 
     def erasing(self) -> None:
         """Prepare the erasure of text: the next start rewrites the store's own files, and the current indexes are not saved."""

@@ -3,8 +3,8 @@ Does a question about one person bring that person's facts first, in an address 
 
 Thirty people (every first name with every last name), five facts each, one note a fact, told in random order. Each fact is asked
 with the full name. The names and frames are invented here.
-Run: `.venv/bin/python tests/bench/address_book.py [--raw] [--misses] [FRAMES.json]`, half a minute. A file has the lists `first` and `last`, and in
-`facts` for each kind `notes` and `questions` with {n} for the name and {v} for the value, and `values`.
+Run: `.venv/bin/python tests/bench/address_book.py [--raw] [--misses] [FRAMES.json]`, half a minute. A file has the lists `first`
+and `last`, and in `facts` for each kind `notes` and `questions` with {n} for the name and {v} for the value, and `values`.
 
     right@k   one of the first k memories has the full name and the value
     wrong@1   the first memory does not have the full name
@@ -27,7 +27,7 @@ from memento.model import NoteRow
 
 MOST_PEOPLE, MOST_QUESTIONS = 120, 150
 BEGIN = datetime(2025, 2, 1, 9, tzinfo=UTC)
-BOOK = {
+BOOK: dict[str, object] = {
     "first": ["Ayse", "Bartek", "Chiara", "Dimitri", "Eleni", "Farouk"],
     "last": ["Hartmann", "Kowalczyk", "Nakamura", "Okonkwo", "Silva"],
     "facts": {

@@ -55,6 +55,7 @@ from memento.iris import IRI, agent_iri
 from memento.model import Agent, Entity, Memory, RecalledEntity, Scope, Scored, User
 from memento.retrieval.distill import says_no_more
 from memento.retrieval.trace import describe_entities
+from memento.search.grains import list_grains
 from memento.search.mentions import is_fragment
 from memento.search.names import read_names
 from memento.search.nodes import text_of_anchor, text_of_memory
@@ -318,6 +319,9 @@ def _collect_texts(drafts: Sequence[Draft], mentions: Sequence[Mention], task: T
     compared = [] if task.keep else [draft.content for draft in drafts]
     if not (task.keep or task.session):
         compared += [text for draft in drafts for text in list_masked(draft)]
+    if not task.keep:  # the grains of a plain import follow in the background
+        for text, draft in zip(memories, (draft for draft in drafts if not draft.noise), strict=True):
+            compared += filter(None, list_grains(text, draft.content, is_turn=task.session is not None))
     return [*memories, *compared, *(text_of_anchor(mention.name, mention.description) for mention in mentions)]
 
 

@@ -43,7 +43,7 @@ def anchor(
     mentioned, confused = find_mentioning([*named], question)
     sources = question.list_sources()
     if question.masked is not None and mentioned.size:
-        sources |= {"mentioned": mentioned, "masked": question.masked}
+        sources |= {"mentioned": mentioned, "masked": question.masked, "surety": question.surety}
     evidence = evidence.with_signals(measure_signals("anchor", sources), question.view)
     best = best_seeds(evidence, question.view, seeds)
     anchors = find_anchors(question, named, best, graph, scope, settings)
@@ -82,16 +82,15 @@ def find_mentioning(named: Sequence[IRI], question: Question) -> tuple[Ids, Ids]
 
 def take_sides(nodes: Sequence[int], evidence: Evidence, question: Question) -> NDArray[np.int8] | None:
     """
-    Return (n,) 1 for memories about or mentioning the people whom the question names, −1 for those that mention other people only, else
-    0; None if it names nobody known.
+    Return (n,) 1 for memories about or mentioning what the question names in full, −1 for those that have another name only, 0 for
+    the rest; None if it has no full name.
     """
-    if evidence.mentioned is None or not (evidence.mentioned.size and question.names_people):
+    if evidence.mentioned is None or not (evidence.mentioned.size and question.has_full_name):
         return None
-    is_full = any(" " in label for one in question.asked for label in one.meant)
     sides = np.isin(nodes, evidence.mentioned).astype(np.int8)
     for place in np.flatnonzero(sides == 0).tolist():
         mentions = question.joined.mentions(nodes[place])
-        if find_people(mentions) or (is_full and any(" " in label for label in mentions)):
+        if find_people(mentions) or any(" " in label for label in mentions):
             sides[place] = -1
     return sides
 

@@ -279,7 +279,7 @@ def pick_in_time(ranking: Ranking, query: Query, question: Question, stores: Bac
 def order_in_time(
     chosen: list[Scored[int]], evidence: Evidence, query: Query, question: Question, stores: Backends
 ) -> list[Scored[int]]:
-    """Return the best memories, rivals among them in the order of time; who has a part of an asked name stays behind who has all."""
+    """Return the best memories, rivals among them in the order of time; who has a part of an asked name comes after who has all."""
     now, iri_of, find = question.view.now, question.view.indexes.nodes.iri, question.view.indexes.nodes.find
     then = query.as_of or timely.asked_time(query.question, now)
     when = then or now
@@ -400,14 +400,14 @@ _GRAINS = 64
 
 
 def _find_asked(text: str, query: Query, stores: Backends, settings: Settings) -> tuple[list[Asked], list[int]]:
-    """Return the names in a question, without participants of conversations, and the memories that mention them and have no grains."""
+    """Return the names in a question, without participants of conversations, and the memories with these names and no grains."""
     if settings.land.engine in AS_ASKED:
         return [], []
     view = _view_at(query, stores)
     joined = Joined(view.links())
     people = {label_of(form) for form in list_short_forms(view.participants())}
     asked = [one for one in joined.find_asked(text) if one.label not in people]
-    nodes = joined.mentioning(label for one in asked for label in one.meant) if asked else []
+    nodes = joined.mentioning(label for one in asked for label in one.meant).tolist()
     return asked, [node for node in nodes if view.visible[node] and node in stores.indexes.grains.pending]
 
 

@@ -25,7 +25,6 @@ from memento.graph import store
 from memento.graph.store import Store
 from memento.iris import IRI
 from memento.model import Filter, Scope
-from memento.search.grains import find_people
 from memento.search.indexes import Indexes
 from memento.search.labels import Labels
 from memento.search.links import Asked, Joined
@@ -51,6 +50,7 @@ if TYPE_CHECKING:
 SHORTEST, LONGEST_WORD = 4, 24
 """Length in letters of a word that is corrected: shorter words have too many neighbours, longer ones too many possible forms."""
 
+_HALF_NAMED = 0.35
 _WORD = re.compile(r"[^\W\d_]+")
 _WHEN = re.compile(
     r"\b(when|how long|what (?:date|day|month|year|time)|which (?:date|day|month|year|week))\b", re.IGNORECASE
@@ -96,10 +96,14 @@ class Question:
     """(1, d) the question with these names masked, if there are any."""
 
     @property
-    def names_people(self) -> bool:
-        """Whether a name in the question is a full name or begins with a first name."""
-        meant = [label for one in self.asked for label in one.meant]
-        return any(" " in label for label in meant) or bool(find_people(meant))
+    def has_full_name(self) -> bool:
+        """Whether the question has the full name of something that memories know."""
+        return any(" " in one.label for one in self.asked)
+
+    @property
+    def surety(self) -> float:
+        """How surely the names mean what memories mention: a first name, or a word such as a product's, may mean something else."""
+        return 1.0 if self.has_full_name else _HALF_NAMED
 
     def list_sources(self) -> dict[str, object]:
         """Return the inputs that a signal may request from a question, by name."""

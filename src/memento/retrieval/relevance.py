@@ -45,7 +45,7 @@ from memento.retrieval.question import (
     wants_number,
     wants_time,
 )
-from memento.search.grains import MASK, mask_names
+from memento.search.grains import MASK, find_people, mask_names
 from memento.search.postings import Postings, tokens
 from memento.settings import GateSettings
 from memento.text.tables import LEXICON, Row, alternatives, compile_pattern, entries, fill
@@ -249,7 +249,7 @@ def leads_to_answer(
     return (own and filled) or ("inferred" in signals and bool((signals["inferred"][best] > 0).any()))
 
 
-SURELY_KNOWN, KNOWN, HARDLY_KNOWN = 0.35, 0.25, 0.12
+SURELY_KNOWN, KNOWN, HARDLY_KNOWN = 0.35, 0.25, 0.1
 """
 Cosines of question and memory, both with the names masked, from which a memory about somebody known answers: whatever else speaks
 against it; if it does not lack a property of the table; if the other features of the question are for an answer.
@@ -264,8 +264,8 @@ _REQUEST = re.compile(r"^\W*(?:please\s+)?(?:can|could|would|will)\s+you\b", re.
 
 def is_known(question: Question, named: NDArray[np.float32], is_open: bool, *, has_property: bool) -> bool:
     """
-    Tell whether what is known of those whom a question names answers it: always if it asks for nothing in particular, such as "Tell me
-    about Ana" or "I'm meeting Ana"; else if a memory about them is near.
+    Tell whether what is known of those whom a question names answers it: always if it asks for nothing in particular, such as "Tell
+    me about Ana" or "I'm meeting Ana"; for people, if a memory about them is near; for others, if the question `is_open`.
 
     Args:
         is_open: whether the question is open by its other features; then a memory that is less near suffices.
@@ -273,10 +273,14 @@ def is_known(question: Question, named: NDArray[np.float32], is_open: bool, *, h
     """
     if not asks_in_particular(question.text, [one.label for one in question.asked]):
         return True
-    if not question.names_people:
+    meant = [label for one in question.asked for label in one.meant]
+    if not (find_people(meant) or question.has_full_name):
         return is_open
-    near = float(named[question.view.visible].max(initial=0.0))
-    return near >= (HARDLY_KNOWN if is_open else KNOWN if has_property else SURELY_KNOWN)
+    nodes = np.flatnonzero(question.view.visible & (named > 0)).tolist()
+    near = float(named[nodes].max(initial=0.0)) / question.surety
+    if is_open:  # the mask of a long text says little
+        return near >= HARDLY_KNOWN or any(node in question.view.indexes.grains.sentences for node in nodes)
+    return near >= (KNOWN if has_property else SURELY_KNOWN)
 
 
 def asks_in_particular(text: str, labels: Sequence[str]) -> bool:
@@ -643,9 +647,7 @@ CALIBRATED: Mapping[str, Calibration] = {
             "behind": 2.00,
             "score": 3.42,
             "covered": 1.01,
-            "speaker": -0.24,
             "subject": 0.98,
-            "link": -0.24,
             "no time": -0.32,
             "no number": -0.82,
             "unfilled": -0.45,
@@ -676,7 +678,6 @@ CALIBRATED: Mapping[str, Calibration] = {
             "behind": 0.12,
             "score": 4.57,
             "covered": 2.01,
-            "speaker": -0.19,
             "subject": 3.81,
             "link": 0.41,
             "no time": -0.76,
@@ -706,9 +707,7 @@ CALIBRATED: Mapping[str, Calibration] = {
             "bias": -5.13,
             "score": 4.47,
             "covered": 1.36,
-            "speaker": -0.43,
             "subject": 0.96,
-            "link": -0.39,
             "no time": -0.28,
             "no number": -0.79,
             "unfilled": -0.50,

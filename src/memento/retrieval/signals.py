@@ -87,6 +87,7 @@ SOURCES = frozenset(
         "prominent",
         "mentioned",
         "masked",
+        "surety",
     )
 )
 """
@@ -517,16 +518,16 @@ def score_form(text: str, view: View, nodes: Ids | None = None) -> Signal:
     bounded=True,
     seed=True,
 )
-def score_named(mentioned: Ids, masked: Vectors, view: View) -> Signal:
+def score_named(mentioned: Ids, masked: Vectors, surety: float, view: View) -> Signal:
     """
-    Return for each memory about or mentioning what the question names its cosine with the question, both with the names masked; its
-    own vector counts where it is not masked.
+    Return for each memory about or mentioning what the question names its cosine with the question, both with the names masked, and
+    about a third of it if there is no full name; its own vector counts where it is not masked.
     """
     nodes = mentioned[view.visible[mentioned]]
     grains, own = view.indexes.grains.masked, view.indexes.vectors["memory"]
     bare = np.array([node not in grains for node in nodes.tolist()], dtype=np.bool_)
     cosines = np.where(bare, own.cosines(nodes, masked), grains.cosines(nodes, masked))
-    return spread(nodes, np.maximum(cosines, _LEAST_NAMED).astype(np.float32), view)
+    return spread(nodes, surety * np.maximum(cosines, _LEAST_NAMED).astype(np.float32), view)
 
 
 @signal(

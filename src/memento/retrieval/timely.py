@@ -180,16 +180,16 @@ class Likeness:
 
 def compare(question: Question, nodes: Sequence[int]) -> Likeness:
     """
-    Compare some memories with each other and with the question, by their vectors and by its words; with the names masked if it names
-    people whom memories know, because a shared name makes texts alike.
+    Compare some memories with each other and with the question, by their vectors and by its words. If it has a full
+    name, the names are masked, because a shared name makes texts alike.
     """
     view = question.view
     vectors = view.indexes.vectors["memory"].vectors(nodes)
     near = (question.vectors @ vectors.T).max(axis=0, initial=0.0)
-    if question.masked is not None and question.names_people:
+    if question.masked is not None and question.has_full_name:
         masked = view.indexes.grains.masked.vectors(nodes)
-        there = masked.any(axis=1)
-        vectors = np.where(there[:, None], masked, vectors)
+        there = np.asarray(masked.any(axis=1), dtype=np.bool_)
+        vectors = np.where(there[:, np.newaxis], masked, vectors)
         near = np.where(there, (question.masked @ vectors.T).max(axis=0, initial=0.0), near)
     postings = [passages.context for passages in view.passages()]
     count = sum(map(len, postings))
@@ -245,8 +245,8 @@ def order_by_time(
 
     Args:
         likeness: of the memories; None if it does not matter which is later.
-        sides: (n,) 1 for memories about somebody whom the question names, −1 for those about other people, who are no rivals of them,
-            0 for the others; None if it names nobody.
+        sides: (n,) 1 for memories about people whom the question names, −1 for those about other people, which are no rivals of the
+            former, 0 for the others; None if it names nobody.
     """
     if len(chosen) < 2:
         return list(chosen)

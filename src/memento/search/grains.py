@@ -4,11 +4,11 @@ The finer vectors of a memory, its grains: one of its text with the names masked
 A question about somebody is compared with what is said, whoever it is said of: "Where does someone work?" is nearer to "someone is
 a nurse in Porto" than two texts with the same name are. A sentence is nearer to its question than the whole passage is.
 
-*Flow:* a memory is written → `Grains.apply` notes that it has none → the vectors in the cache of the embedder are stored at once, the
-others in the background (`Backends.make_grains`), and those that a question needs before it is answered.
+*Flow:* a memory is written → `Grains.apply` notes that it has none → those that were embedded with the note are stored at once, the
+others in the background (`Backends.wake_grains`), and those that a question needs before it is answered.
 
-*But:* names are recognised by their capitals. A turn of a conversation is not masked: who speaks is known otherwise. A memory without
-grains is ranked by its own vector.
+*But:* names are recognised by their capitals. A turn of a conversation is not masked: who speaks is known otherwise. A memory
+without grains is ranked by its own vector.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ MOST_SENTENCES = 12
 """Sentences of a memory with a vector each; the last one has the rest of the text too."""
 MASK = "someone"
 """
-The word in place of a name. Of nine, this one and "this person" find the asked fact first most often (`tests/bench/address_book.py`);
-a name such as "Alex" is worst.
+The word in place of a name. In `tests/bench/address_book.py`, the cosine with this word finds the asked fact first for .95 of the
+questions; with "it" for .91, with a name such as "Alex" for .83.
 """
 _USER = frozenset(("user", "the user"))
 _PARTS = ("masked", "sentences")
@@ -58,8 +58,8 @@ def mask_subject(text: str) -> str:
     """
     Return a text with the people that it names masked, or else with the first other name masked; empty if it names nobody.
 
-    >>> mask_subject("Ana Costa moved from Lisbon to Porto."), mask_subject("Lantern is written in Rust."), mask_subject("It rains.")
-    ('Someone moved from Lisbon to Porto.', 'Someone is written in Rust.', '')
+    >>> mask_subject("Ana Costa moved from Lisbon to Porto."), mask_subject("Lantern uses Rust."), mask_subject("It rains.")
+    ('Someone moved from Lisbon to Porto.', 'Someone uses Rust.', '')
     """
     labels = [label for label in read_names(text).spans if label not in _USER and not is_everyday(label)]
     masked = mask_names(text, choose_masked(labels))

@@ -475,8 +475,8 @@ class Joined:
 
     def find_asked(self, question: str) -> list[Asked]:
         """
-        Return the names in a question, from left to right, as long as possible, with what each may mean: a full name means whoever has
-        it, a first or last name alone everybody who has it.
+        Return the names in a question, from left to right, as long as possible, with what each may mean: a full name means whoever
+        has it, a first or last name alone everybody who has it.
 
         >>> anchors = Anchors(); links = Links(anchors)
         >>> for number, name in enumerate(("ana costa", "ana lopes", "porto")):
