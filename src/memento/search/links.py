@@ -52,6 +52,7 @@ from memento.search.names import (
 from memento.search.nodes import Mask, Record
 from memento.search.postings import Postings, Segment, Vocabulary, tokens
 from memento.search.subjects import OPENERS
+from memento.text.words import FIRST_NAMES
 
 UNIT = 10_000
 """The stored value of weight 1: whole numbers, so that sums do not depend on their order."""
@@ -476,7 +477,7 @@ class Joined:
     def find_asked(self, question: str) -> list[Asked]:
         """
         Return the names in a question, from left to right, as long as possible, with what each may mean: a full name means whoever
-        has it, a first or last name alone everybody who has it.
+        has it, a first name alone everybody who has it, and so does another part of a name that is no name by itself.
 
         >>> anchors = Anchors(); links = Links(anchors)
         >>> for number, name in enumerate(("ana costa", "ana lopes", "porto")):
@@ -500,7 +501,7 @@ class Joined:
             label = " ".join(words[place : place + max(length, 1)])
             is_large = place in large and not (place == 0 and length < 2 and is_everyday(label))
             meant = {label} if length else set()
-            if is_large and length < 2:
+            if is_large and (not length or (length == 1 and label in FIRST_NAMES)):
                 # Beside another capitalised word it is a part of a full name that nobody has.
                 is_part = any(f" {pair} " in f" {span} " for pair in _pair_up(words, place) for span in read.spans)
                 meant |= set() if is_part else {one for one in self._find_longer(label) if self._is_name(one.split())}
