@@ -13,6 +13,7 @@ from hashlib import sha256
 from shutil import rmtree
 from socket import gethostname
 from threading import Lock
+from time import monotonic
 from typing import cast
 from uuid import uuid4
 
@@ -45,10 +46,11 @@ from memento.ports import Progress
 from memento.search import cache
 from memento.search.databases import open_engine
 from memento.search.embedders import Cached, embedder_of
+from memento.search.grains import list_grains
 from memento.search.indexes import Indexes
 from memento.search.mentions import find_mentions
 from memento.search.nearest import KindVectors
-from memento.search.nodes import is_indexed
+from memento.search.nodes import Record, is_indexed
 from memento.search.pool import Pools
 from memento.search.vectors import (
     UPGRADED,
@@ -68,6 +70,8 @@ logger = logging.getLogger(__name__)
 _PATIENCE_S = 30.0  # to wait for readers of a store that is to be closed
 _AT_MOST_S = 600.0
 _REFILL_S = 10.0  # between two checks whether a replica needs a refill
+_QUIET_S = 0.5  # after the last write, before grains are computed in the background: an import goes first
+_GRAINED_AT_ONCE = 8  # memories whose grains are computed together; few, so that questions are answered in between
 _PORTION = 5_000  # nodes that the indexes reload at once
 
 
@@ -133,6 +137,9 @@ class Backends:
     """The clock: the record time of writes, and the default time of a question."""
     _sealing: Lock = field(default_factory=Lock)
     _sealer: Worker | None = None
+    _grainer: Worker | None = None
+    _written_at: float = 0.0
+    """When memories without grains were last written, by `time.monotonic`."""
     _has_erased_text: bool = False
     _followers: list[Worker] = field(default_factory=list)
     _owner: str = ""
@@ -178,8 +185,42 @@ class Backends:
         self.indexes.refresh(
             list(dict.fromkeys([*(quad[0] for quad in touched), *ends])), scope.readable, made, vectors
         )
+        self._follow_grains(made)
         self._note_indexed()
         self.aside.look_at(dict.fromkeys(quad[0] for quad in (*change.removes, *change.adds)))
+
+    def _follow_grains(self, made: Sequence[Record]) -> None:
+        """Store the grains of new memories whose texts were embedded with their note; wake the worker for the others."""
+        if self.indexes.is_pooled or not self.indexes.grains.pending:
+            return
+        for record in made:
+            if record.kind == "memory":
+                one = self.indexes.list_grain_texts(record)
+                vectors = self.embedder.find_known([text for text in one.texts if text])
+                if vectors is not None:
+                    self.indexes.put_grains([one], vectors)
+        if self.indexes.grains.pending:
+            self.wake_grains()
+
+    def wake_grains(self) -> None:
+        """Compute the grains that memories lack in the background."""
+        self._written_at = monotonic()
+        if not (self.indexes.is_pooled or self._is_closed):
+            self._grainer = self._grainer or Worker(self._make_grains, "grains")
+            self._grainer.wake()
+
+    def _make_grains(self) -> float | None:
+        """Compute the grains of the next memories, unless something is being written; return when to go on, if at all."""
+        if not self.indexes.grains.pending:
+            return None
+        if (wait_s := self._written_at + _QUIET_S - monotonic()) > 0:
+            return wait_s
+        begun = monotonic()
+        some = self.indexes.read_pending(_GRAINED_AT_ONCE)
+        texts = [text for one in some for text in one.texts if text]
+        self.indexes.put_grains(some, self.embedder.embed_aside(texts))
+        logger.info("grains.made", extra={"memories": len(some), "left": len(self.indexes.grains.pending)})
+        return monotonic() - begun  # half of the time is for others
 
     def reinforce(self, change: Change, memories: Sequence[IRI], done: Callable[[], None]) -> None:
         """
@@ -237,12 +278,13 @@ class Backends:
         for begin in range(0, len(touched), _PORTION):
             with self.indexes.pool():
                 self.indexes.revise(touched[begin : begin + _PORTION], graphs)
+        self._follow_grains(())
         self._note_indexed()
         self.aside.look_at(touched)
         if texts:
             self.indexes.purge()
             self.snapshots.drop()
-            self.embedder.discard(texts)
+            self._discard_texts(texts)
         self.tell_writing(None)
 
     def tell_writing(self, graphs: Collection[IRI] | None) -> None:
@@ -284,6 +326,7 @@ class Backends:
                 raise GraphError(f"{path} could not be replaced: restart, which replaces it") from error
             indexes.switch_embedder(embedder, VectorFile(path, embedder.fingerprint), vectors)
             self.embedder = embedder
+        self.wake_grains()
         for listener in self.change_listeners:
             listener(None)
         self.tell_writing(None)
@@ -464,7 +507,9 @@ class Backends:
         """
         pools, graph = self.indexes, self.graph
         if not (isinstance(pools, Pools) and isinstance(graph, RemoteStore)):
-            return pools.rebuild(progress)
+            done = pools.rebuild(progress)
+            self.wake_grains()
+            return done
         graph.note_step()  # if this node dies, the others see that the engine is incomplete
         self._indexed = -1
         done = pools.rebuild(progress)
@@ -589,7 +634,12 @@ class Backends:
         self.indexes.purge()
         self.inferences.forget_tenant(scope.tenant)
         self.snapshots.drop()
-        self.embedder.discard(texts)
+        self._discard_texts(texts)
+
+    def _discard_texts(self, texts: Sequence[str]) -> None:
+        """Delete the vectors of some texts and of their grains from the cache."""
+        grains = [grain for text in texts for grain in list_grains(text, text, is_turn=False)]
+        self.embedder.discard([*texts, *grains])
 
     def erasing(self) -> None:
         """Prepare the erasure of text: the next start rewrites the store's own files, and the current indexes are not saved."""
@@ -667,6 +717,8 @@ class Backends:
         self._is_closed = True
         if self._sealer is not None:
             self._sealer.stop(_AT_MOST_S)
+        if self._grainer is not None:
+            self._grainer.stop(_AT_MOST_S)
         for worker in self._followers:
             worker.stop(_PATIENCE_S)
         for copies in self.caches:

@@ -121,7 +121,10 @@ def measured(folder: Path, chosen: Namespace) -> tuple[Round, dict[str, Round]]:
 
 def ask_without_edges(trial: Trial, plain: Settings) -> dict[str, Round]:
     """What is reached without the rows of ANCHOR, and without some edges of the walk."""
-    with patch("memento.retrieval.anchor.find_anchors", lambda *_: ()):
+    with (
+        patch("memento.retrieval.anchor.find_anchors", lambda *_: ()),
+        patch("memento.retrieval.anchor.find_named_anchors", lambda *_: {}),
+    ):
         rounds = {"rows of ANCHOR": values_of(trial.ask_all(configured=plain))}
     for name, expand in WITHOUT.items():
         rounds[name] = values_of(trial.ask_all(configured=replace(plain, expand=expand)))

@@ -82,7 +82,8 @@ class Known:
             return {"memory": rows, **ways, **when, "begunBy": LATER, "writtenBy": LATER}
 
         return {
-            "ANCHOR": ("retrieval/entities", lambda: {"named": [*self.some(entities, 2), hub], "memory": mixed()[:5]}),
+            "ANCHOR, names": ("retrieval/named", lambda: {"named": [*self.some(entities, 2), hub]}),
+            "ANCHOR": ("retrieval/entities", lambda: {"memory": mixed()[:5]}),
             "ANCHOR as published": ("retrieval/anchor", lambda: {"memory": self.some(memories, 100)}),
             "TRACE": ("retrieval/trace", lambda: {"memory": mixed()}),
             "explained": ("retrieval/explained", told),

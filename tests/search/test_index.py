@@ -59,7 +59,7 @@ def use(memento: Memento) -> None:
 
 
 def test_the_indexes_are_those_that_are_registered() -> None:
-    expected = "adjacency associations claims fadings keys labels links numbers passages slots sorting successions vectors words"
+    expected = "adjacency associations claims fadings grains keys labels links numbers passages slots sorting successions vectors words"
 
     assert " ".join(NAMES) == expected
 

@@ -206,10 +206,21 @@ def load_claims(memories: Sequence[IRI], scope: Scope, parts: Backends) -> dict[
 
 
 _COLUMNS = {
-    **{"memory": MEM.statedBy, "owner": MEM.owner, "relation": MEM.relationName, "value": MEM.valueText},
-    **{"entity": MEM.value, "words": MEM.words, "start": MEM.wordsStart, "end": MEM.wordsEnd, "polarity": MEM.polarity},
-    **{"mood": MEM.mood, "isEvent": MEM.isEvent, "kind": MEM.valueKind, "validAt": MEM.validAt},
-    **{"createdAt": MEM.createdAt, "invalidAt": MEM.invalidAt},
+    "memory": MEM.statedBy,
+    "owner": MEM.owner,
+    "relation": MEM.relationName,
+    "value": MEM.valueText,
+    "entity": MEM.value,
+    "words": MEM.words,
+    "start": MEM.wordsStart,
+    "end": MEM.wordsEnd,
+    "polarity": MEM.polarity,
+    "mood": MEM.mood,
+    "isEvent": MEM.isEvent,
+    "kind": MEM.valueKind,
+    "validAt": MEM.validAt,
+    "createdAt": MEM.createdAt,
+    "invalidAt": MEM.invalidAt,
 }
 """The properties that `consolidation/claims` reads, by its columns."""
 

@@ -54,6 +54,7 @@ from memento.iris import IRI, agent_iri
 from memento.model import Agent, Entity, Memory, RecalledEntity, Scope, Scored, User
 from memento.retrieval.distill import says_no_more
 from memento.retrieval.trace import describe_entities
+from memento.search.grains import list_grains
 from memento.search.indexes import split_memory
 from memento.search.mentions import is_fragment
 from memento.search.names import read_names
@@ -318,6 +319,9 @@ def _collect_texts(drafts: Sequence[Draft], mentions: Sequence[Mention], task: T
     memories = [text_of_memory(draft.content, speaker, task.title) for draft in told]
     memories += [sentence for draft in told for sentence in split_memory(draft.content)]
     compared = [] if task.keep else [draft.content for draft in drafts]
+    if not task.keep:  # the grains of a plain import follow in the background
+        for text, draft in zip(memories, told, strict=False):
+            compared += filter(None, list_grains(text, draft.content, is_turn=task.session is not None))
     return [*memories, *compared, *(text_of_anchor(mention.name, mention.description) for mention in mentions)]
 
 

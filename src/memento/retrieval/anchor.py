@@ -10,6 +10,7 @@ are about the user.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -20,13 +21,13 @@ from memento.graph.store import Store
 from memento.iris import IRI
 from memento.model import Anchor, Scope
 from memento.rank import rarity
-from memento.retrieval.question import Question, find_named, is_first_person, named_entities
+from memento.retrieval.question import Question, find_named, is_first_person
 from memento.retrieval.signals import SIGNALS, Evidence, Seeds, Signal, measure_signals, order_largest
+from memento.search.arrays import distinct
+from memento.search.grains import find_people
 from memento.search.indexes import View
+from memento.search.nodes import Ids
 from memento.settings import AnchorSettings
-
-NOTHING = IRI("urn:memento:nothing")
-"""The value of a query parameter that has none: it occurs in no graph."""
 
 
 def anchor(
@@ -38,13 +39,69 @@ def anchor(
     Args:
         seeds: number of best memories that EXPAND follows; only the entities of the first few are added.
     """
-    evidence = evidence.with_signals(measure_signals("anchor", question.list_sources()), question.view)
+    named = find_named_anchors(question, graph, scope)
+    mentioned, confused = find_mentioning([*named], question)
+    sources = question.list_sources()
+    if question.masked is not None and mentioned.size:
+        sources |= {"mentioned": mentioned, "masked": question.masked, "surety": question.surety}
+    evidence = evidence.with_signals(measure_signals("anchor", sources), question.view)
     best = best_seeds(evidence, question.view, seeds)
-    return replace(evidence, seeds=best, anchors=find_anchors(question, best, graph, scope, settings))
+    anchors = find_anchors(question, named, best, graph, scope, settings)
+    return replace(evidence, seeds=best, anchors=anchors, mentioned=mentioned, confused=confused)
+
+
+def find_named_anchors(question: Question, graph: Store, scope: Scope) -> dict[IRI, str]:
+    """Return the entities that the question names, and the user if it says "I", with their names."""
+    known, links = question.view.indexes.links.anchors, question.view.links()
+    numbers = [
+        number
+        for one in question.asked
+        for label in sorted(one.meant)
+        for number in known.find_anchors(label)[0].tolist()
+        if any(graph.frequency(number) for graph in links)
+    ]
+    named = list(dict.fromkeys(known.iri(number) for number in numbers))
+    if is_first_person(question.text) or find_named(question.text, [question.view.indexes.name(scope.user)]):
+        named.append(scope.user)
+    rows = graph.select("retrieval/named", scope.readable, named=named) if named else []
+    found = {cast(IRI, row["anchor"]): str(row["name"]) if "name" in row else "" for row in rows}
+    return {iri: name or ("USER" if iri == scope.user else iri) for iri, name in found.items()}
+
+
+def find_mentioning(named: Sequence[IRI], question: Question) -> tuple[Ids, Ids]:
+    """Return the memories about or mentioning some entities, without the user; and those about others with a similar name only."""
+    known, links = question.view.indexes.links.anchors, question.view.links()
+    numbers = [known.number(iri) for iri in named if iri in known]
+    nothing = np.zeros(0, dtype=np.int32)
+    mentioned = distinct(
+        np.concatenate([nothing, *(graph.mentioning(number) for number in numbers for graph in links)])
+    )
+    others = question.joined.find_confusable(question.asked)
+    return mentioned, np.setdiff1d(question.joined.mentioning(others), mentioned) if others else nothing
+
+
+def take_sides(nodes: Sequence[int], evidence: Evidence, question: Question) -> NDArray[np.int8] | None:
+    """
+    Return (n,) 1 for memories about or mentioning what the question names in full, −1 for those that have another name only, 0 for
+    the rest; None if it has no full name.
+    """
+    if evidence.mentioned is None or not (evidence.mentioned.size and question.has_full_name):
+        return None
+    sides = np.isin(nodes, evidence.mentioned).astype(np.int8)
+    for place in np.flatnonzero(sides == 0).tolist():
+        mentions = question.joined.mentions(nodes[place])
+        if find_people(mentions) or any(" " in label for label in mentions):
+            sides[place] = -1
+    return sides
 
 
 def find_anchors(
-    question: Question, seeds: Seeds, graph: Store, scope: Scope, settings: AnchorSettings
+    question: Question,
+    named: Mapping[IRI, str],
+    seeds: Seeds,
+    graph: Store,
+    scope: Scope,
+    settings: AnchorSettings,
 ) -> tuple[Anchor, ...]:
     """
     Return the entities to start from, heaviest first. The weight of an entity that the question names is its rarity; that of a
@@ -52,25 +109,17 @@ def find_anchors(
     """
     view = question.view
     nodes, goods = seeds[0][: settings.seeds].tolist(), seeds[1][: settings.seeds].tolist()
-    named = list(
-        dict.fromkeys(
-            [*view.iris(named_entities(question.text, view.indexes.labels, view.graphs)), *_find_names(question)]
-        )
-    )
-    if is_first_person(question.text) or find_named(question.text, [view.indexes.name(scope.user)]):
-        named.append(scope.user)
     if not nodes and not named:
         return ()
     good = dict(zip(view.iris(nodes), goods, strict=True))
-    rows = graph.select("retrieval/entities", scope.readable, named=named or [NOTHING], memory=[*good] or [NOTHING])
-    shares: dict[IRI, float] = {}
-    names: dict[IRI, str] = {}
+    rows = graph.select("retrieval/entities", scope.readable, memory=[*good]) if good else []
+    shares: dict[IRI, float] = dict.fromkeys(named, 1.0)
+    names: dict[IRI, str] = dict(named)
     for row in rows:
         iri = cast(IRI, row["anchor"])
-        if iri != scope.user or row["part"] == "named" or settings.user:
-            share = 1.0 if row["part"] == "named" else settings.seed_share * good[cast(IRI, row["memory"])]
-            shares[iri] = max(shares.get(iri, 0.0), share)
-            names[iri] = str(row.get("name", "USER" if iri == scope.user else iri))
+        if iri != scope.user or settings.user:
+            shares[iri] = max(shares.get(iri, 0.0), settings.seed_share * good[cast(IRI, row["memory"])])
+            names.setdefault(iri, str(row.get("name", "USER" if iri == scope.user else iri)))
     known, links = view.indexes.links.anchors, view.links()
     degrees = [sum(graph.frequency(known.number(iri)) for graph in links) for iri in shares]
     if scope.user in shares and (me := view.indexes.nodes.find(scope.user)) is not None:
@@ -81,16 +130,6 @@ def find_anchors(
         for iri, how_rare in zip(shares, rare, strict=True)
     ]
     return tuple(sorted(anchors, key=lambda one: (-one.weight, one.iri)))
-
-
-def _find_names(question: Question) -> list[IRI]:
-    """Return the anchors named in the question that the reader's memories mention."""
-    links = question.view.links()
-    known = question.view.indexes.links.anchors
-    numbers = [
-        number for name in question.joined.find_names(question.text) for number in known.find_anchors(name)[0].tolist()
-    ]
-    return [known.iri(number) for number in numbers if any(graph.frequency(number) for graph in links)]
 
 
 def best_seeds(evidence: Evidence, view: View, count: int) -> Seeds:

@@ -46,6 +46,10 @@ def distill(
     nodes = candidates(evidence, view, pool)
     shares = weigh_signals(evidence, nodes, settings)
     total = np.sum([*shares.values()], axis=0) if nodes.size else np.zeros(0)
+    if evidence.mentioned is not None and evidence.confused is not None:
+        # Who has a part of the asked name cannot come before whoever has all of it.
+        is_asked, is_other = np.isin(nodes, evidence.mentioned), np.isin(nodes, evidence.confused)
+        total[is_other] = np.minimum(total[is_other], total[is_asked].min(initial=np.inf))
     order = order_largest(total, k)
     most = sum(asdict(settings).values()) or 1.0
     best = [

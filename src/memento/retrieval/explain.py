@@ -20,7 +20,6 @@ from memento.graph.binding import bind_query
 from memento.graph.store import Store
 from memento.iris import IRI, user_of
 from memento.model import Anchor, Cut, Recalled, Scope, Scored, Step
-from memento.retrieval.anchor import NOTHING
 from memento.retrieval.distill import candidates, weigh_signals
 from memento.retrieval.question import Query, Question
 from memento.retrieval.relevance import Judgement
@@ -31,6 +30,8 @@ from memento.settings import SignalsSettings
 from memento.text.sentences import shorten_line
 from memento.time import NEVER
 
+NOTHING = IRI("urn:memento:nothing")
+"""The value of a query parameter that has none: it occurs in no graph."""
 MOST = 300
 """Maximum number of memories that are explained: the query that returns them must stay short enough for the endpoint."""
 

@@ -24,16 +24,27 @@ from memento.iris import IRI, MEM, tag_name
 from memento.model import Cut, Filter, Recalled, RecalledEntity, Recollection, Scope, Scored
 from memento.rank import rerank_factor, usual_priority
 from memento.retrieval import explain, relevance, timely
-from memento.retrieval.anchor import anchor
+from memento.retrieval.anchor import anchor, take_sides
 from memento.retrieval.chains import END
 from memento.retrieval.distill import distill, find_twins, merge_overlaps, merge_twins
 from memento.retrieval.engines.published import AS_ASKED, rank_as_published, rank_by_search
 from memento.retrieval.expand import WALKS, expand
-from memento.retrieval.question import Asking, Query, Question, correct_spelling, find_slots, name_kin, strip_names
+from memento.retrieval.question import (
+    Asking,
+    Query,
+    Question,
+    correct_spelling,
+    find_slots,
+    list_short_forms,
+    name_kin,
+    strip_names,
+)
 from memento.retrieval.signals import Evidence, is_needed, land, list_prominent, score_meaning
 from memento.retrieval.trace import describe_entities, trace
+from memento.search.grains import choose_masked, mask_names
 from memento.search.indexes import View
-from memento.search.links import Joined
+from memento.search.links import Asked, Joined
+from memento.search.names import label_of
 from memento.search.nodes import EXPLICIT
 from memento.search.reranker import Reranker
 from memento.settings import MODES, Settings
@@ -246,7 +257,7 @@ def pick_in_time(ranking: Ranking, query: Query, question: Question, stores: Bac
     """
     ordered = ranking.chosen
     if settings.land.engine not in AS_ASKED:
-        ordered = order_in_time(ranking.chosen, query, question, stores)
+        ordered = order_in_time(ranking.chosen, ranking.evidence, query, question, stores)
     if "path" in (signals := ranking.evidence.signals):  # the end of a chain is its answer
         ordered.sort(key=lambda one: -max(float(signals["path"][one.item]), END))
     judged = ranking.judgement
@@ -271,26 +282,37 @@ def pick_in_time(ranking: Ranking, query: Query, question: Question, stores: Bac
     return picked
 
 
-def order_in_time(chosen: list[Scored[int]], query: Query, question: Question, stores: Backends) -> list[Scored[int]]:
-    """Return the best memories, rivals among them in the order of time."""
-    now, nodes = question.view.now, question.view.indexes.nodes
+def order_in_time(
+    chosen: list[Scored[int]], evidence: Evidence, query: Query, question: Question, stores: Backends
+) -> list[Scored[int]]:
+    """Return the best memories, rivals among them in the order of time; who has a part of an asked name comes after who has all."""
+    now, iri_of, find = question.view.now, question.view.indexes.nodes.iri, question.view.indexes.nodes.find
     then = query.as_of or timely.asked_time(query.question, now)
     when = then or now
     likeness = None
     readable = query.scope.readable
     if timely.looks_back(query.question):
-        iris = [nodes.iri(one.item) for one in chosen]
-        found = map(nodes.find, timely.find_successions(iris, stores.graph, readable, query.question))
+        iris = [iri_of(one.item) for one in chosen]
+        found = map(find, timely.find_successions(iris, stores.graph, readable, query.question))
         seen = question.view.visible
         chosen = [*chosen, *(Scored(node, 0.0, "succession") for node in found if node is not None and seen[node])]
     if len(chosen) > 1 and (then or timely.asks_of_a_state(query.question)):
         likeness = timely.compare(question, [one.item for one in chosen])
     if timely.asked_span(query.question, now):
         return list(chosen)
-    ids = {nodes.iri(one.item): one.item for one in chosen}
+    ids = {iri_of(one.item): one.item for one in chosen}
     named = [Scored(iri, one.score, one.source) for iri, one in zip(ids, chosen, strict=True)]
-    ordered = timely.order_by_time(named, when, stores.graph, readable, query.question, likeness)
-    return [Scored(ids[one.item], one.score, one.source) for one in ordered]
+    nodes = [one.item for one in chosen]
+    sides = take_sides(nodes, evidence, question)
+    in_time = timely.order_by_time(named, when, stores.graph, readable, query.question, likeness, sides)
+    ordered = [Scored(ids[one.item], one.score, one.source) for one in in_time]
+    if evidence.mentioned is None or evidence.confused is None or not evidence.confused.size:
+        return ordered
+    asked = np.flatnonzero(np.isin([one.item for one in ordered], evidence.mentioned))
+    last = int(asked[-1]) if asked.size else -1
+    is_late = [place < last and one.item in evidence.confused for place, one in enumerate(ordered)]
+    before = [one for place, one in enumerate(ordered[: last + 1]) if not is_late[place]]
+    return [*before, *(one for place, one in enumerate(ordered) if is_late[place]), *ordered[last + 1 :]]
 
 
 def _list_what_happened(chosen: list[Scored[int]], k: int, question: Question) -> list[Scored[int]]:
@@ -348,13 +370,20 @@ def read_question(query: Query, stores: Backends, settings: Settings, watch: Sto
         _bring(query, stores)
     with stores.indexes.lock:
         text, stripped = _correct_and_strip(query, stores, settings)
+        asked, lacking = _find_asked(text, query, stores, settings)
     windows, rest = stores.embedder.windows(stripped), relevance.find_topic(stripped)
+    masked = [mask_names(stripped, choose_masked([one.label for one in asked]))] if asked else []
+    texts = [*windows, *([rest] if rest != stripped else []), *masked]
+    pending = stores.indexes.read_pending(_GRAINS, lacking) if lacking else []
     with watch.phase("embed"):
         try:
-            vectors = stores.embedder.embed_questions([*windows, rest] if rest != stripped else windows)
+            vectors = stores.embedder.embed_questions(texts)
+            if pending:
+                grains = stores.embedder.embed_aside([text for one in pending for text in one.texts if text])
+                stores.indexes.put_grains(pending, grains)
         except EmbeddingError as error:  # the service is unreachable: words still find memories
             logger.warning("recall.by-words", extra={"error": type(error).__name__})
-            vectors = np.zeros((len(windows) + (rest != stripped), stores.embedder.dimensions), dtype=np.float32)
+            vectors = np.zeros((len(texts), stores.embedder.dimensions), dtype=np.float32)
     kin = _infer_kin(query.scope, stores, settings)
     asking = _read_asking(text, query, stores)
     with stores.indexes.lock:
@@ -363,7 +392,9 @@ def read_question(query: Query, stores: Backends, settings: Settings, watch: Sto
             text=text,
             stripped=stripped,
             vectors=vectors[: len(windows)],
-            topic=vectors[len(windows) :] if rest != stripped else None,
+            topic=vectors[len(windows) :][:1] if rest != stripped else None,
+            asked=asked,
+            masked=vectors[-1:] if asked else None,
             asking=asking,
             view=view,
             joined=Joined(view.links()),
@@ -379,6 +410,22 @@ def _read_asking(text: str, query: Query, stores: Backends) -> Asking | None:
     now = stores.clock()
     at = query.as_of or timely.asked_time(text, now) or now
     return Asking(read_clauses(text), at.timestamp(), timely.looks_back(text))
+
+
+_GRAINS = 64
+"""Memories about what a question names whose grains are computed before it is answered, if they have none yet."""
+
+
+def _find_asked(text: str, query: Query, stores: Backends, settings: Settings) -> tuple[list[Asked], list[int]]:
+    """Return the names in a question, without participants of conversations, and the memories with these names and no grains."""
+    if settings.land.engine in AS_ASKED:
+        return [], []
+    view = _view_at(query, stores)
+    joined = Joined(view.links())
+    people = {label_of(form) for form in list_short_forms(view.participants())}
+    asked = [one for one in joined.find_asked(text) if one.label not in people]
+    nodes = joined.mentioning(label for one in asked for label in one.meant).tolist()
+    return asked, [node for node in nodes if view.visible[node] and node in stores.indexes.grains.pending]
 
 
 def _bring(query: Query, stores: Backends) -> None:

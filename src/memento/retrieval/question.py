@@ -27,7 +27,7 @@ from memento.iris import IRI
 from memento.model import Filter, Scope
 from memento.search.indexes import Indexes
 from memento.search.labels import Labels
-from memento.search.links import Joined
+from memento.search.links import Asked, Joined
 from memento.search.names import LONGEST, is_telling
 from memento.search.postings import tokens
 from memento.text.claims import Reading
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 SHORTEST, LONGEST_WORD = 4, 24
 """Length in letters of a word that is corrected: shorter words have too many neighbours, longer ones too many possible forms."""
 
+_HALF_NAMED = 0.35
 _WORD = re.compile(r"[^\W\d_]+")
 _WHEN = re.compile(
     r"\b(when|how long|what (?:date|day|month|year|time)|which (?:date|day|month|year|week))\b", re.IGNORECASE
@@ -101,6 +102,20 @@ class Question:
     """(1, d) the question without any name, if it has one."""
     asking: Asking | None = None
     """What the question asks for, and of which time."""
+    asked: Sequence[Asked] = ()
+    """The names in the question that memories mention."""
+    masked: Vectors | None = None
+    """(1, d) the question with these names masked, if there are any."""
+
+    @property
+    def has_full_name(self) -> bool:
+        """Whether the question has the full name of something that memories know."""
+        return any(" " in one.label for one in self.asked)
+
+    @property
+    def surety(self) -> float:
+        """How surely the names mean what memories mention: a first name, or a word such as a product's, may mean something else."""
+        return 1.0 if self.has_full_name else _HALF_NAMED
 
     def list_sources(self) -> dict[str, object]:
         """Return the inputs that a signal may request from a question, by name."""

@@ -46,10 +46,11 @@ from memento.retrieval.question import (
     wants_number,
     wants_time,
 )
+from memento.search.grains import MASK, find_people, mask_names
 from memento.search.postings import Postings, tokens
 from memento.settings import GateSettings
 from memento.text.tables import LEXICON, Row, alternatives, compile_pattern, entries, fill
-from memento.text.words import ONE_OF_A_KIND, RELATIVES
+from memento.text.words import ONE_OF_A_KIND, RELATIVES, STOP_WORDS
 
 LOOKED_AT = 25
 """Minimum number of best memories that are judged, however few are requested."""
@@ -173,6 +174,8 @@ def judge(
     fitness = _squash(total)
     answering = find_answering(chosen, signals)
     fitness = np.where(answering, np.maximum(fitness, fitness.max(initial=0.0)), fitness)
+    if "named" in signals:
+        is_open = is_known(question, signals["named"], is_open, has_property=not asked["unfilled"])
     is_alone = bool(of_kind.any()) and _WHETHER.match(question.text) is not None
     return Judgement(
         openness=openness,
@@ -255,6 +258,55 @@ def find_answering(chosen: Sequence[Scored[int]], signals: Mapping[str, NDArray[
         if name in signals:
             found |= signals[name][nodes] > least
     return found
+
+
+SURELY_KNOWN, KNOWN, HARDLY_KNOWN = 0.35, 0.25, 0.1
+"""
+Cosines of question and memory, both with the names masked, from which a memory about somebody known answers: whatever else speaks
+against it; if it does not lack a property of the table; if the other features of the question are for an answer.
+"""
+_GENERAL = re.compile(
+    r"\b(?:know|knew|remember|recall|tell|remind|give|show|list|find|hear|heard|everything|anything|something|all|about|who|what|do|you)\b",
+    re.IGNORECASE,
+)
+"""Words of a question that asks for whatever is known."""
+_REQUEST = re.compile(r"^\W*(?:please\s+)?(?:can|could|would|will)\s+you\b", re.IGNORECASE)
+
+
+def is_known(question: Question, named: NDArray[np.float32], is_open: bool, *, has_property: bool) -> bool:
+    """
+    Tell whether what is known of those whom a question names answers it: always if it asks for nothing in particular, such as "Tell
+    me about Ana" or "I'm meeting Ana"; for people, if a memory about them is near; for others, if the question `is_open`.
+
+    Args:
+        is_open: whether the question is open by its other features; then a memory that is less near suffices.
+        has_property: whether a memory has the property that is asked for, if it is one of the table.
+    """
+    if not asks_in_particular(question.text, [one.label for one in question.asked]):
+        return True
+    meant = [label for one in question.asked for label in one.meant]
+    if not (find_people(meant) or question.has_full_name):
+        return is_open
+    nodes = np.flatnonzero(question.view.visible & (named > 0)).tolist()
+    near = float(named[nodes].max(initial=0.0)) / question.surety
+    if is_open:  # the mask of a long text says little
+        return near >= HARDLY_KNOWN or any(node in question.view.indexes.grains.sentences for node in nodes)
+    return near >= (KNOWN if has_property else SURELY_KNOWN)
+
+
+def asks_in_particular(text: str, labels: Sequence[str]) -> bool:
+    """
+    Tell whether a text asks for something particular about what it names, rather than for all, or for something to be done.
+
+    >>> asks_in_particular("Where does Ana Ray work?", ["ana ray"]), asks_in_particular("What do you know about Ana?", ["ana"])
+    (True, False)
+    >>> asks_in_particular("I'm meeting Ana tomorrow", ["ana"]), asks_in_particular("Can you write to Ana?", ["ana"])
+    (False, False)
+    """
+    if not _ASKED.match(text) or _REQUEST.match(text):
+        return False
+    rest = _GENERAL.sub(" ", mask_names(text, labels))
+    return any(word not in STOP_WORDS and word != MASK for word in map(str.casefold, _WORD.findall(rest)))
 
 
 def find_asked_kind(
@@ -606,9 +658,7 @@ CALIBRATED: Mapping[str, Calibration] = {
             "behind": 2.00,
             "score": 3.42,
             "covered": 1.01,
-            "speaker": -0.24,
             "subject": 0.98,
-            "link": -0.24,
             "no time": -0.32,
             "no number": -0.82,
             "unfilled": -0.45,
@@ -639,7 +689,6 @@ CALIBRATED: Mapping[str, Calibration] = {
             "behind": 0.12,
             "score": 4.57,
             "covered": 2.01,
-            "speaker": -0.19,
             "subject": 3.81,
             "link": 0.41,
             "no time": -0.76,
@@ -669,9 +718,7 @@ CALIBRATED: Mapping[str, Calibration] = {
             "bias": -5.13,
             "score": 4.47,
             "covered": 1.36,
-            "speaker": -0.43,
             "subject": 0.96,
-            "link": -0.39,
             "no time": -0.28,
             "no number": -0.79,
             "unfilled": -0.50,

@@ -88,6 +88,9 @@ SOURCES = frozenset(
         "kin",
         "prominent",
         "asking",
+        "mentioned",
+        "masked",
+        "surety",
     )
 )
 """
@@ -102,6 +105,9 @@ _INFERRED = IRI("urn:memento:inferred")
 
 _LEAST_OWN = 0.1
 """Minimum value of the signal for being about the user."""
+
+_LEAST_NAMED = 0.05
+"""Minimum value of the signal for mentioning what the question names."""
 
 _PROMINENT = 10
 _STARTS = 3
@@ -246,6 +252,10 @@ class Evidence:
     pool: Pool | None = None
     seeds: Seeds | None = None
     anchors: tuple[Anchor, ...] = ()
+    mentioned: Ids | None = None
+    """The memories about or mentioning what the question names; None if it names nothing known."""
+    confused: Ids | None = None
+    """The memories about others with a similar name."""
 
     def with_signals(self, more: Mapping[str, Signal], view: View) -> Evidence:
         """Return the evidence with more signals; with a pool, the best memories by the new signals join it."""
@@ -549,6 +559,26 @@ def score_form(text: str, view: View, nodes: Ids | None = None) -> Signal:
             some = passages.among(nodes)
             found[some] = np.where(view.visible[some], 0.3 * (passages.shapes(some) @ weights), 0.0)
     return found
+
+
+@signal(
+    1.5,
+    "for memories about or mentioning what the question names: the cosine of question and memory with the names masked",
+    phase="anchor",
+    channel=True,
+    bounded=True,
+    seed=True,
+)
+def score_named(mentioned: Ids, masked: Vectors, surety: float, view: View) -> Signal:
+    """
+    Return for each memory about or mentioning what the question names its cosine with the question, both with the names masked, and
+    about a third of it if there is no full name; its own vector counts where it is not masked.
+    """
+    nodes = mentioned[view.visible[mentioned]]
+    grains, own = view.indexes.grains.masked, view.indexes.vectors["memory"]
+    bare = np.array([node not in grains for node in nodes.tolist()], dtype=np.bool_)
+    cosines = np.where(bare, own.cosines(nodes, masked), grains.cosines(nodes, masked))
+    return spread(nodes, surety * np.maximum(cosines, _LEAST_NAMED).astype(np.float32), view)
 
 
 @signal(

@@ -68,6 +68,9 @@ NEAR = 0.4
 NEAR_RIVAL = 0.25
 """The same for a rival."""
 
+RELATED = 0.3
+"""Cosine from which two memories about what the question names can be rivals, with the names masked."""
+
 STEP = 0.7
 """The share of its score that a memory loses to a later one that is fully similar."""
 
@@ -177,10 +180,18 @@ class Likeness:
 
 
 def compare(question: Question, nodes: Sequence[int]) -> Likeness:
-    """Compare some memories with each other and with the question, by their vectors and by its words."""
+    """
+    Compare some memories with each other and with the question, by their vectors and by its words. If it has a full
+    name, the names are masked, because a shared name makes texts alike.
+    """
     view = question.view
     vectors = view.indexes.vectors["memory"].vectors(nodes)
     near = (question.vectors @ vectors.T).max(axis=0, initial=0.0)
+    if question.masked is not None and question.has_full_name:
+        masked = view.indexes.grains.masked.vectors(nodes)
+        there = np.asarray(masked.any(axis=1), dtype=np.bool_)
+        vectors = np.where(there[:, np.newaxis], masked, vectors)
+        near = np.where(there, (question.masked @ vectors.T).max(axis=0, initial=0.0), near)
     postings = [passages.context for passages in view.passages()]
     count = sum(map(len, postings))
     known = {term: sum(words.frequency(term) for words in postings) for term in set(tokens(question.stripped))}
@@ -225,6 +236,7 @@ def order_by_time(
     readable: Sequence[IRI],
     question: str = "",
     likeness: Likeness | None = None,
+    sides: NDArray[np.int8] | None = None,
 ) -> list[Scored[IRI]]:
     """
     Return the memories in the order of time: among rivals, first those that hold at `asked`, then those that ended last; among
@@ -234,10 +246,20 @@ def order_by_time(
 
     Args:
         likeness: of the memories; None if it does not matter which is later.
+        sides: (n,) 1 for memories about people whom the question names, −1 for those about other people, which are no rivals of the
+            former, 0 for the others; None if it names nobody.
     """
     if len(chosen) < 2:
         return list(chosen)
     places = _places([one.item for one in chosen], graph, readable)
+    is_named = np.zeros(len(chosen), dtype=np.bool_) if sides is None else sides > 0
+    comparable = np.ones((len(chosen), len(chosen)), dtype=np.bool_)
+    if sides is not None:
+        comparable = sides[None, :] * sides[:, None] >= 0
+        if likeness is not None:  # the job of somebody is no rival of the same person's pet
+            comparable &= (likeness.among >= RELATED) | ~(is_named[None, :] & is_named[:, None])
+    for place in places:
+        place.rivals = {at for at in place.rivals if comparable[place.at, at]}
     if asks_of_the_unreal(question):
         for place in places:
             place.is_said = False
@@ -257,7 +279,7 @@ def order_by_time(
     if likeness or point:  # why something happened does not depend on which memory is later
         order = _past_rivals(order, places, chosen, asked)
     if likeness:
-        order = _by_newness(order, places, chosen, likeness, asked)
+        order = _by_newness(order, places, chosen, likeness, asked, is_named, comparable)
     if looks_back(question):
         wanted = {_root(places, place.at) for place in _asked_for(question, places)}
         order.sort(key=lambda at: _root(places, at) not in wanted)
@@ -265,7 +287,13 @@ def order_by_time(
 
 
 def _by_newness(
-    order: Sequence[int], places: Sequence[_Place], chosen: Sequence[Scored[IRI]], likeness: Likeness, asked: datetime
+    order: Sequence[int],
+    places: Sequence[_Place],
+    chosen: Sequence[Scored[IRI]],
+    likeness: Likeness,
+    asked: datetime,
+    is_named: NDArray[np.bool_],
+    comparable: NDArray[np.bool_],
 ) -> list[int]:
     """
     Return the order after each memory has moved down for a later one that matches the question as well.
@@ -288,7 +316,11 @@ def _by_newness(
         least[at, sorted(place.rivals)] = NEAR_RIVAL
     later &= scores[None, :] > least * scores[:, None]
     later &= likeness.noted[None, :] & likeness.noted[:, None]
-    alike = 0.3 + 0.7 * np.maximum(likeness.among, 0.0)
+    if not comparable.all():
+        later &= comparable
+    # Where names are masked, nothing but what is said makes two memories alike.
+    base = np.where(is_named[None, :] & is_named[:, None], 0.0, 0.3)
+    alike = base + (1.0 - base) * np.maximum(likeness.among, 0.0)
     alike *= _shares(np.maximum(likeness.near, 0.0)) * np.sqrt(_shares(likeness.covered)) * _shares(likeness.named)
     for at, place in enumerate(places):
         alike[at, sorted(place.rivals)] = ALIKE[1]

@@ -421,6 +421,19 @@ class Cached:
         """Return what the embedder returns; a text that was seen before, or comes twice, is not embedded again."""
         return self._embed([self._passage + text for text in texts] if self._passage else texts)
 
+    def find_known(self, texts: Sequence[str]) -> Vectors | None:
+        """Return what `embed` returns if every text is in the cache, else None."""
+        digests = [_digest(self._passage + text) for text in texts]
+        known = self._look_up(dict.fromkeys(digests))
+        if len(known) < len(set(digests)):
+            return None
+        return np.array([known[digest] for digest in digests]).reshape(-1, self.dimensions)
+
+    def embed_aside(self, texts: Sequence[str]) -> Vectors:
+        """Do the same as `embed`, but leave the cache alone: for vectors that are stored at once, and asked for once."""
+        pieces = [self._passage + text for text in texts]
+        return self.embedder.embed(pieces) if pieces else np.zeros((0, self.dimensions), dtype=np.float32)
+
     def embed_afresh(self, texts: Sequence[str]) -> Vectors:
         """Do the same as `embed`, but ignore and replace cached vectors: another model may now have the same name."""
         pieces = [self._passage + text for text in texts]

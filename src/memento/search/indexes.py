@@ -32,6 +32,7 @@ from memento.ports import Embedder, Progress, Vectors
 from memento.rank import Csr, decay_associations
 from memento.search.adjacency import Adjacency, Associations, Successions
 from memento.search.attributes import Fadings, Numbers, Slots, Sorting
+from memento.search.grains import Grains, list_grains
 from memento.search.index import FLAT, Context, Everything, I, Placed, Update, find_predicates, find_types
 from memento.search.keygraph import KeyGraph
 from memento.search.labels import Labels
@@ -50,6 +51,15 @@ _BATCH = 256
 _ENDS = (MEM.expiredAt, MEM.expiresAt)
 _SHOWN = 10_000
 """Nodes that are read between two calls of `progress`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A memory without grains: the digest of its text, and the texts of its grains as `list_grains` returns them."""
+
+    iri: IRI
+    mark: bytes
+    texts: Sequence[str]
 
 
 class _Shortcut(Generic[I]):
@@ -71,6 +81,7 @@ class Indexes(Context):
     adjacency = _Shortcut(Adjacency)
     associations = _Shortcut(Associations)
     fadings = _Shortcut(Fadings)
+    grains = _Shortcut(Grains)
     keys = _Shortcut(KeyGraph)
     labels = _Shortcut(Labels)
     links = _Shortcut(GraphLinks)
@@ -227,11 +238,55 @@ class Indexes(Context):
     def _embed_texts(self, records: Sequence[Record]) -> list[Vectors]:
         return embed_records(records, [self.text(one) for one in records], self.embedder)
 
+    def list_grain_texts(self, record: Record) -> Pending:
+        """Return the texts of a memory's grains; `learn` it first."""
+        text, is_turn = self.text(record), self.turn_place(record) is not None
+        return Pending(record.iri, digest(text), list_grains(text, record.first(MEM.content), is_turn=is_turn))
+
+    def read_pending(self, most: int, nodes: Sequence[int] | None = None) -> list[Pending]:
+        """
+        Return memories that have no grains yet, with the texts of these.
+
+        Args:
+            nodes: the only memories to look at; None for all, the latest first.
+        """
+        with self.lock:
+            pending = self.grains.pending
+            some = [*reversed(pending)] if nodes is None else [node for node in nodes if node in pending]
+            places = {self.nodes.iri(node): self.nodes.graph(node) for node in some[:most]}
+        graphs = list(dict.fromkeys(places.values()))
+        records = self._with_notes(self.read([*places], graphs), graphs) if places else []
+        return [self.list_grain_texts(one) for one in records]
+
+    def put_grains(self, pending: Sequence[Pending], vectors: Vectors) -> None:
+        """
+        Store the grains of some memories; those that have been changed or removed meanwhile are left out.
+
+        Args:
+            vectors: (texts, d) the vectors of their texts that are not empty, in order.
+        """
+        counts = [sum(map(bool, one.texts)) for one in pending]
+        with self.lock:
+            entries: list[tuple[int, Vectors]] = []
+            for one, rows in zip(pending, np.split(vectors, np.cumsum(counts)[:-1]), strict=True):
+                node = self.nodes.find(one.iri)
+                if node in self.grains.pending and self.file.find_digest(one.iri) in (one.mark, None):
+                    blank = np.zeros((0 if one.texts[0] else 1, self.dimensions), dtype=np.float32)
+                    entries.append((node, np.concatenate([blank, round_vectors(rows)])))
+            self._keep_grains(entries)
+            self.grains.put([node for node, _ in entries], [rows for _, rows in entries])
+
+    def _keep_grains(self, entries: Sequence[tuple[int, Vectors]]) -> None:
+        self.file.write_grains(entries)
+
     def switch_embedder(self, embedder: Embedder, file: VectorFile, vectors: KindVectors) -> None:
         """Switch to the vectors of another embedder, in a file that gives every node the same id as before."""
         with self.lock:
             self.embedder, self.file, self.dimensions = embedder, file, embedder.dimensions
             self.replace_index(vectors)
+            grains = Grains(self)
+            grains.fill_vectors(file)
+            self.replace_index(grains)
             self.passages.forget_lengths()
 
     def _is_placed(self, record: Record) -> bool:

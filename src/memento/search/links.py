@@ -39,10 +39,20 @@ from numpy.typing import NDArray
 from memento.iris import IRI, MEM, TYPE
 from memento.search.arrays import Arrays, distinct, nest_arrays, pack_strings, select_part, unpack_strings
 from memento.search.index import Context, Everything, GraphTables, Update, register
-from memento.search.names import LONGEST, NameWords, find_longest, is_telling, label_of, read_names, strip_remark
+from memento.search.names import (
+    LONGEST,
+    NameWords,
+    find_longest,
+    is_everyday,
+    is_telling,
+    label_of,
+    read_names,
+    strip_remark,
+)
 from memento.search.nodes import Mask, Record
 from memento.search.postings import Postings, Segment, Vocabulary, tokens
 from memento.search.subjects import OPENERS
+from memento.text.words import FIRST_NAMES
 
 UNIT = 10_000
 """The stored value of weight 1: whole numbers, so that sums do not depend on their order."""
@@ -72,6 +82,8 @@ class Anchors:
         self._labels = Vocabulary()
         self._names = Postings(self._labels)  # labels of each anchor, by its number; the count is the weight
         self._limits: dict[str, int] | None = None
+        self._ends: dict[str, list[int]] = {}  # labels of several words by their first and by their last word
+        self._ends_read = 0
 
     def __contains__(self, iri: IRI) -> bool:
         """Return whether an anchor has any name."""
@@ -103,6 +115,16 @@ class Anchors:
             for label in labels:
                 first, *rest = label.split()
                 self._limits[first] = max(self._limits.get(first, 0), 1 + len(rest))
+
+    def find_longer(self, word: str) -> list[str]:
+        """Return the labels of several words that begin or end with a word; labels that no longer exist may be among them."""
+        labels = self._labels.word_list()
+        for key in range(self._ends_read, len(labels)):
+            first, *_, last = labels[key].split() * 2
+            for end in {first, last} if first != labels[key] else ():
+                self._ends.setdefault(end, []).append(key)
+        self._ends_read = len(labels)
+        return [labels[key] for key in self._ends.get(word, ())]
 
     def put(self, iri: IRI, labels: Mapping[str, float]) -> None:
         """Set the names of an anchor, replacing earlier ones: each label with how surely it means this anchor."""
@@ -452,12 +474,88 @@ class Joined:
             place += len(span)
         return list(named or small)
 
+    def find_asked(self, question: str) -> list[Asked]:
+        """
+        Return the names in a question, from left to right, as long as possible, with what each may mean: a full name means whoever
+        has it, a first name alone everybody who has it, and so does another part of a name that is no name by itself.
+
+        >>> anchors = Anchors(); links = Links(anchors)
+        >>> for number, name in enumerate(("ana costa", "ana lopes", "porto")):
+        ...     anchors.put(IRI(f"urn:{name}"), {name: 1.0}); links.put(number, {IRI(f"urn:{name}"): 1.0}, [])
+        >>> joined = Joined([links])
+        >>> [(one.label, sorted(one.meant)) for one in joined.find_asked("Did Ana Costa meet Ana in Porto?")]
+        [('ana costa', ['ana costa']), ('ana', ['ana costa', 'ana lopes']), ('porto', ['porto'])]
+        >>> joined.find_asked("Where does Ana Prado live?")
+        []
+        """
+        read = read_names(question)
+        words, large = read.words, set(read.starts)
+        asked: list[Asked] = []
+        small: list[Asked] = []
+        place = 0
+        while place < len(words):
+            length = next(
+                (n for n in range(min(LONGEST, len(words) - place), 0, -1) if self._is_name(words[place : place + n])),
+                0,
+            )
+            label = " ".join(words[place : place + max(length, 1)])
+            is_large = place in large and not (place == 0 and length < 2 and is_everyday(label))
+            meant = {label} if length else set()
+            if is_large and (not length or (length == 1 and label in FIRST_NAMES)):
+                # Beside another capitalised word it is a part of a full name that nobody has.
+                is_part = any(f" {pair} " in f" {span} " for pair in _pair_up(words, place) for span in read.spans)
+                meant |= set() if is_part else {one for one in self._find_longer(label) if self._is_name(one.split())}
+            if is_large and length == 1 and len(label) <= ABBREVIATION and label.upper() in question:
+                meant = set()  # "the API" is a kind of thing, and written in small letters elsewhere
+            if meant and (is_large or length > 1):
+                asked.append(Asked(label, frozenset(meant)))
+            elif meant and not is_everyday(label):
+                small.append(Asked(label, frozenset(meant)))
+            place += max(length, 1)
+        return asked or small
+
+    def find_confusable(self, asked: Sequence[Asked]) -> set[str]:
+        """Return the full names that share their first or last word with an asked full name and do not mean it."""
+        meant = {label for one in asked for label in one.meant}
+        found: set[str] = set()
+        for label in {one.label for one in asked if " " in one.label}:
+            words = set(label.split())
+            longer = (other for end in words - OPENERS for other in self._find_longer(end))
+            found |= {other for other in longer if not (words <= set(other.split()) or words >= set(other.split()))}
+        return found - meant
+
+    def mentioning(self, labels: Iterable[str]) -> Nodes:
+        """Return the memories that mention one of some names, or are about it, ascending."""
+        parts = [entity.mentions() for label in labels for entity in self.name(label).entities]
+        return distinct(np.concatenate([np.zeros(0, dtype=np.int32), *parts]))
+
+    def _is_name(self, words: Sequence[str]) -> bool:
+        label = " ".join(words)
+        return not OPENERS.issuperset(words) and is_telling(label) and self.name(label).df > 0
+
+    def _find_longer(self, word: str) -> set[str]:
+        return {label for links in self._links[:1] for label in links.anchors.find_longer(word)}
+
     def _longest(self, words: Sequence[str], place: int) -> int:
         """Return the word count of the longest name that begins at a position, 0 if none does."""
         lengths = range(min(LONGEST, len(words) - place), 0, -1)
         return next((n for n in lengths if self.name(" ".join(words[place : place + n])).idf > 0), 0)
 
 
+def _pair_up(words: Sequence[str], place: int) -> list[str]:
+    """Return a word with the one before, unless that opens the text, and with the one after."""
+    return [" ".join(words[n : n + 2]) for n in (place - 1, place) if n + 1 < len(words) and (n > 0 or n == place)]
+
+
+class Asked(NamedTuple):
+    """A name in a question: its label there, and the labels of what it may mean."""
+
+    label: str
+    meant: frozenset[str]
+
+
+ABBREVIATION = 4
+"""Maximum number of letters of an abbreviation."""
 CROWD = 1000
 """A name that is the subject of more memories than this says nothing about any single one."""
 RARE = 12

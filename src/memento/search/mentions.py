@@ -23,11 +23,10 @@ from memento.iris import IRI, MEM, TYPE, name_iri
 from memento.model import Change, Quad, Value
 from memento.search.indexes import Indexes
 from memento.search.links import read_labels
-from memento.search.names import NameWords, is_telling, label_of, read_names
+from memento.search.names import NameWords, is_everyday, is_telling, label_of, read_names
 from memento.search.nodes import Record
 from memento.search.subjects import aliases
 from memento.text.sentences import prose, sentences
-from memento.text.words import COMMON, FIRST_NAMES, FUNCTION_WORDS, base_of
 
 MOST = 100
 """Maximum number of names that a memory mentions by its text, the first ones; a long list links nothing."""
@@ -143,20 +142,6 @@ def find_mentions(change: Change, indexes: Indexes) -> Change:
         if isinstance(note, IRI) and not (MEM.session in described.get(note, ()) or indexes.turn_places.get(note)):
             adds += writer.link_mentions(memory, graph, said)
     return Change(tuple(adds))
-
-
-def is_everyday(label: str) -> bool:
-    """
-    Return whether a label is a single everyday word, which a capital at the beginning of a sentence does not make a name.
-
-    >>> is_everyday("moved"), is_everyday("although"), is_everyday("lisbon"), is_everyday("ed wood")
-    (True, True, False, False)
-    """
-    return (
-        " " not in label
-        and label not in FIRST_NAMES
-        and (label in FUNCTION_WORDS or label in COMMON or base_of(label) is not None)
-    )
 
 
 def is_fragment(name: str, read: NameWords) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memento.search.subjects import JOINTS, OPENERS
+from memento.text.words import COMMON, FIRST_NAMES, FUNCTION_WORDS, base_of
 
 LONGEST = 8
 """Maximum number of words in a label; longer ones are headlines."""
@@ -49,6 +50,20 @@ def is_telling(label: str) -> bool:
     """
     words = label.split()
     return 1 < len(words) <= LONGEST or (len(words) == 1 and label not in OPENERS)
+
+
+def is_everyday(label: str) -> bool:
+    """
+    Return whether a label is a single everyday word, which a capital at the beginning of a sentence does not make a name.
+
+    >>> is_everyday("moved"), is_everyday("although"), is_everyday("lisbon"), is_everyday("ed wood")
+    (True, True, False, False)
+    """
+    return (
+        " " not in label
+        and label not in FIRST_NAMES
+        and (label in FUNCTION_WORDS or label in COMMON or base_of(label) is not None)
+    )
 
 
 def read_names(text: str) -> NameWords:

@@ -435,6 +435,9 @@ class PooledIndexes(Indexes):
                 [(node, iri, digest(self.text(record)), one.vectors) for iri, (node, one, record) in unkept.items()]
             )
 
+    def _keep_grains(self, entries: Sequence[tuple[int, Vectors]]) -> None:
+        """Do nothing: an engine has no grains, and the pool computes those that a question needs."""
+
     def absorb(self, records: Sequence[Record], gone: Sequence[IRI], vectors: Mapping[IRI, Vectors]) -> None:
         self._keep()
         super().absorb(records, gone, vectors)

@@ -34,6 +34,10 @@ CREATE TABLE IF NOT EXISTS vector (
   node INTEGER NOT NULL REFERENCES node (id) ON DELETE CASCADE, part INTEGER NOT NULL, data BLOB NOT NULL,
   PRIMARY KEY (node, part)
 );
+CREATE TABLE IF NOT EXISTS grain (
+  node INTEGER NOT NULL REFERENCES node (id) ON DELETE CASCADE, part INTEGER NOT NULL, data BLOB NOT NULL,
+  PRIMARY KEY (node, part)
+);
 CREATE TABLE IF NOT EXISTS state (iri TEXT PRIMARY KEY, digest BLOB NOT NULL, data BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS touched (number INTEGER PRIMARY KEY AUTOINCREMENT, iri TEXT NOT NULL);
 """
@@ -241,7 +245,8 @@ class VectorFile:
                     (json.dumps([iri for iri, _, _ in entries]),),
                 )
             ]
-            self._db.executemany("DELETE FROM vector WHERE node = ?", [(node,) for node in ids])
+            for table in ("vector", "grain"):  # new texts have no grains yet
+                self._db.executemany(f"DELETE FROM {table} WHERE node = ?", [(node,) for node in ids])
             self._insert_vectors((node, vectors) for node, (_, _, vectors) in zip(ids, entries, strict=True))
         return ids
 
@@ -262,6 +267,39 @@ class VectorFile:
                 for part, row in enumerate(vectors)
             ),
         )
+
+    def count_grains(self) -> int:
+        """Return the number of vectors of grains."""
+        with self._lock:
+            return int(self._db.execute("SELECT count(*) FROM grain WHERE data != x''").fetchone()[0])
+
+    def read_grains(self) -> Iterator[tuple[int, int, NDArray[np.float32]]]:
+        """Yield (id, part, vector) of every grain that has a vector, by id and part; part 0 is the masked text."""
+        with self._lock:
+            rows = self._db.execute("SELECT node, part, data FROM grain WHERE data != x'' ORDER BY node, part")
+            for node, part, data in rows:
+                yield node, part, _unpack(data)
+
+    def list_without_grains(self) -> list[int]:
+        """Return the nodes that have a vector and no grain, ascending."""
+        with self._lock:
+            rows = self._db.execute(
+                "SELECT DISTINCT node FROM vector WHERE node NOT IN (SELECT node FROM grain) ORDER BY node"
+            ).fetchall()
+        return [int(node) for (node,) in rows]
+
+    def write_grains(self, entries: Sequence[tuple[int, Vectors]]) -> None:
+        """Store the grains of some nodes, replacing earlier ones, all or nothing; a row of zeros stands for none."""
+        with self._transaction():
+            self._db.executemany("DELETE FROM grain WHERE node = ?", [(node,) for node, _ in entries])
+            self._db.executemany(
+                "INSERT INTO grain VALUES (?, ?, ?)",
+                (
+                    (node, part, row.astype(np.float16).tobytes() + _HALF if row.any() else b"")
+                    for node, rows in entries
+                    for part, row in enumerate(rows)
+                ),
+            )
 
     def compare(self, path: Path) -> Lag:
         """Compare with another file, which may be written to meanwhile: return what this file lacks, and what only it has."""
@@ -337,6 +375,7 @@ class VectorFile:
         with self._transaction():
             self._db.execute("DELETE FROM state")
             self._db.execute("DELETE FROM vector")
+            self._db.execute("DELETE FROM grain")
             self._db.execute("DELETE FROM node")
             self._db.execute("DELETE FROM meta WHERE key = 'archive'")
             self._db.execute("UPDATE meta SET value = ? WHERE key = 'fingerprint'", (fingerprint,))

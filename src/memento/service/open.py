@@ -108,6 +108,7 @@ def open_service(
             service.domains.embed_again()
         if mends:
             _upgrade(service, progress)
+            service.stores.wake_grains()
         if shards:
             service.shards = Shards(service, tuple(shards), partial(_open_shard, service, shards))
     except BaseException:

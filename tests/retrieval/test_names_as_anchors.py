@@ -1,0 +1,62 @@
+"""A question about somebody brings what is known of that person, never of somebody else with a part of the name."""
+
+from __future__ import annotations
+
+import pytest
+
+from conftest import at
+from memento.model import NoteRow
+from memento.python import Memento
+from memento.retrieval.relevance import asks_in_particular
+
+BOOK = (
+    "Ana Costa works at the harbour clinic.",
+    "Ana Costa plays the harp.",
+    "Ana Lopes works at the town hall.",
+    "Ben Costa works at the harbour.",
+    "Ben Lopes plays the oud.",
+    "Ana Lopes plays the banjo.",
+)
+
+
+@pytest.fixture(params=[True, False], ids=["rules", "plain"])
+def book(memento: Memento, request: pytest.FixtureRequest) -> Memento:
+    rows = [NoteRow(content=text, at=at(f"2025-01-0{day}T09:00:00")) for day, text in enumerate(BOOK, start=1)]
+    memento.import_notes(rows, consolidate=request.param)
+    return memento
+
+
+@pytest.mark.parametrize("name", ["Ana Costa", "Ana Lopes", "Ben Costa"])
+def test_a_full_name_brings_nobody_else_first(book: Memento, name: str) -> None:
+    found = book.recall(f"Where does {name} work?", gate=False).memories
+    assert name in found[0].content
+
+
+def test_a_full_name_is_not_its_parts(book: Memento) -> None:
+    found = [one.content for one in book.recall("What does Ana Costa play?", gate=False).memories]
+    own = [place for place, text in enumerate(found) if "Ana Costa" in text]
+    similar = [place for place, text in enumerate(found) if "Ana Lopes" in text or "Ben Costa" in text]
+    assert len(own) == 2 and max(own) < min(similar)
+
+
+def test_a_first_name_alone_means_everybody_who_has_it(book: Memento) -> None:
+    anchors = book.recall("Where does Ana work?", gate=False, explain=True).anchors
+    assert {"Ana Costa", "Ana Lopes"} <= {one.name for one in anchors if one.named}
+
+
+def test_a_full_name_that_nobody_has_means_nobody(book: Memento) -> None:
+    anchors = book.recall("Where does Ana Prado work?", gate=False, explain=True).anchors
+    assert not [one for one in anchors if one.named]
+
+
+@pytest.mark.parametrize(
+    "request_", ["What do you know about Ana Costa?", "I'm meeting Ana Costa tomorrow", "Write a card for Ana Costa"]
+)
+def test_who_is_known_by_name_is_never_refused(book: Memento, request_: str) -> None:
+    found = book.recall(request_).memories
+    assert found and "Ana Costa" in found[0].content
+
+
+def test_a_question_for_a_particular_thing_is_told_from_one_for_all() -> None:
+    assert asks_in_particular("What is Ana Costa's surname?", ["ana costa"])
+    assert not asks_in_particular("Tell me everything about Ana Costa", ["ana costa"])
