@@ -1,4 +1,4 @@
-"""A memory has the vectors of its sentences and of its text with the names masked, which follow it wherever its own vector goes."""
+"""A memory has a vector of its text with the names masked, which follows it wherever its own vector goes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from conftest import OFFLINE
 from memento.backends import Backends
 from memento.model import NoteRow
 from memento.python import Memento, open_memento
-from memento.search.grains import MOST_SENTENCES, Grains, list_grains
+from memento.search.grains import Grains, list_grains
 
 WORKS = "Ana Costa works at the harbour clinic."
 TWO = "Ana Costa moved to Porto. She keeps three hens."
@@ -35,16 +35,8 @@ def count_grains(memento: Memento) -> int:
     return memento.service.stores.indexes.file.count_grains()
 
 
-def test_a_long_memory_has_a_bounded_number_of_sentences() -> None:
-    text = " ".join(f"Item {number} is here." for number in range(40))
-    _, *parts = list_grains(text, text, is_turn=False)
-    assert len(parts) == MOST_SENTENCES
-    assert parts[-1].endswith("Item 39 is here.")
-    assert " ".join(parts) == text
-
-
 def test_a_turn_of_a_conversation_is_not_masked() -> None:
-    assert list_grains("Ana: I met Ben Ray.", "I met Ben Ray.", is_turn=True) == [""]
+    assert list_grains("Ana: I met Ben Ray.", is_turn=True) == [""]
 
 
 def test_a_note_has_its_grains_at_once(memento: Memento) -> None:
@@ -56,8 +48,7 @@ def test_a_note_has_its_grains_at_once(memento: Memento) -> None:
 def test_a_plain_import_gets_its_grains_in_the_background(memento: Memento) -> None:
     memento.import_notes([NoteRow(content=WORKS), NoteRow(content=TWO)], consolidate=False)
     wait_until(lambda: not grains_of(memento).pending)
-    assert (len(grains_of(memento).masked), len(grains_of(memento).sentences)) == (2, 1)
-    assert count_grains(memento) == 4  # two masked ones, two sentences
+    assert (len(grains_of(memento).masked), count_grains(memento)) == (2, 2)
 
 
 def test_a_question_about_somebody_does_not_wait_for_the_background(

@@ -320,8 +320,8 @@ def _collect_texts(drafts: Sequence[Draft], mentions: Sequence[Mention], task: T
     memories += [sentence for draft in told for sentence in split_memory(draft.content)]
     compared = [] if task.keep else [draft.content for draft in drafts]
     if not task.keep:  # the grains of a plain import follow in the background
-        for text, draft in zip(memories, told, strict=False):
-            compared += filter(None, list_grains(text, draft.content, is_turn=task.session is not None))
+        for text in memories[: len(told)]:
+            compared += filter(None, list_grains(text, is_turn=task.session is not None))
     return [*memories, *compared, *(text_of_anchor(mention.name, mention.description) for mention in mentions)]
 
 

@@ -1,14 +1,14 @@
 """
-The finer vectors of a memory, its grains: one of its text with the names masked, and one of each of its sentences.
+The masked vectors of the memories, their grains: one of the text with the names of people replaced by a neutral word.
 
 A question about somebody is compared with what is said, whoever it is said of: "Where does someone work?" is nearer to "someone is
-a nurse in Porto" than two texts with the same name are. A sentence is nearer to its question than the whole passage is.
+a nurse in Porto" than two texts with the same name are.
 
 *Flow:* a memory is written → `Grains.apply` notes that it has none → those that were embedded with the note are stored at once, the
 others in the background (`Backends.wake_grains`), and those that a question needs before it is answered.
 
 *But:* names are recognised by their capitals. A turn of a conversation is not masked: who speaks is known otherwise. A memory
-without grains is ranked by its own vector.
+without a grain is ranked by its own vector.
 """
 
 from __future__ import annotations
@@ -21,37 +21,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memento.ports import Vectors
-from memento.search.arrays import Arrays, nest_arrays, select_part
+from memento.search.arrays import Arrays
 from memento.search.index import Context, Index, Update, register
 from memento.search.names import is_everyday, read_names
 from memento.search.nearest import VectorIndex
 from memento.search.vectors import VectorFile
-from memento.text.sentences import sentences
 from memento.text.words import FIRST_NAMES
 
-MOST_SENTENCES = 12
-"""Sentences of a memory with a vector each; the last one has the rest of the text too."""
 MASK = "someone"
 """
 The word in place of a name. In `tests/bench/address_book.py`, the cosine with this word finds the asked fact first for .95 of the
 questions; with "it" for .91, with a name such as "Alex" for .83.
 """
 _USER = frozenset(("user", "the user"))
-_PARTS = ("masked", "sentences")
 
 
-def list_grains(text: str, content: str, *, is_turn: bool) -> list[str]:
+def list_grains(text: str, *, is_turn: bool) -> list[str]:
     """
-    Return the texts to embed for a memory: the masked one, empty if it names nobody, then its sentences, if it has several.
+    Return the text to embed for a memory besides its own: the masked one, empty if it names nobody or is a turn of a conversation.
 
-    >>> list_grains("Ana Costa is a nurse. She likes tea.", "Ana Costa is a nurse. She likes tea.", is_turn=False)
-    ['Someone is a nurse. She likes tea.', 'Ana Costa is a nurse.', 'She likes tea.']
-    >>> list_grains("It rains.", "It rains.", is_turn=False)
-    ['']
+    >>> list_grains("Ana Costa is a nurse. She likes tea.", is_turn=False), list_grains("It rains.", is_turn=False)
+    (['Someone is a nurse. She likes tea.'], [''])
     """
-    parts = sentences(content)
-    parts = [*parts[: MOST_SENTENCES - 1], " ".join(parts[MOST_SENTENCES - 1 :])] if len(parts) > 1 else []
-    return ["" if is_turn else mask_subject(text), *filter(None, parts)]
+    return ["" if is_turn else mask_subject(text)]
 
 
 def mask_subject(text: str) -> str:
@@ -98,7 +90,7 @@ def mask_names(text: str, labels: Collection[str]) -> str:
 
 @register
 class Grains(Index):
-    """The masked vector and the sentences' vectors of the memories."""
+    """The masked vector of each memory that names somebody."""
 
     name = "grains"
 
@@ -109,27 +101,15 @@ class Grains(Index):
         """
         super().__init__(context)
         self._shape = (dimensions or self.context.dimensions, self.context.flat, self.context.above)
-        self._of = {name: VectorIndex(*self._shape) for name in _PARTS}
-        self._unread: tuple[str, ...] = _PARTS  # those whose vectors are only in the vector file
+        self.masked = VectorIndex(*self._shape)
+        self._is_read = False  # whether the vectors are not only in the vector file
         self.pending: dict[int, None] = {}
         """The memories without grains, in the order in which they came."""
 
-    @property
-    def masked(self) -> VectorIndex:
-        """The masked vector of each memory that names somebody."""
-        return self._of["masked"]
-
-    @property
-    def sentences(self) -> VectorIndex:
-        """The vectors of the sentences of each memory that has several."""
-        return self._of["sentences"]
-
     def put(self, nodes: Sequence[int], grains: Sequence[Vectors]) -> None:
-        """Add the (1 + sentences, d) grains of some memories, the masked one first, zero where there is none."""
-        masked = [(node, rows[:1]) for node, rows in zip(nodes, grains, strict=True) if rows[:1].any()]
-        parts = [(node, rows[1:]) for node, rows in zip(nodes, grains, strict=True) if len(rows) > 1]
-        for index, some in ((self.masked, masked), (self.sentences, parts)):
-            index.put([node for node, _ in some], [rows for _, rows in some])
+        """Add the (1, d) grains of some memories, zero where there is none."""
+        some = [(node, rows) for node, rows in zip(nodes, grains, strict=True) if rows.any()]
+        self.masked.put([node for node, _ in some], [rows for _, rows in some])
         for node in nodes:
             self.pending.pop(node, None)
 
@@ -149,34 +129,29 @@ class Grains(Index):
     def fill_vectors(self, file: VectorFile) -> None:
         nodes = self.context.nodes
         within = nodes.within(nodes.graphs(), "memory")
-        if self._unread:
+        if not self._is_read:
             rows = np.empty((file.count_grains(), self._shape[0]), dtype=np.float32)
-            owners, parts = np.empty((2, len(rows)), dtype=np.int32)
-            for place, (node, part, vector) in enumerate(file.read_grains()):
-                rows[place], owners[place], parts[place] = vector, node, part
+            owners = np.empty(len(rows), dtype=np.int32)
+            for place, (node, _, vector) in enumerate(file.read_grains()):
+                rows[place], owners[place] = vector, node
             known = owners < len(within)
             known[known] = within[owners[known]]
-            for name in self._unread:
-                placed = known & ((parts == 0) == (name == "masked"))
-                some, counts = np.unique(owners[placed], return_counts=True)  # the file returns them by id
-                if len(some):
-                    self._of[name].fill(some, counts, rows[placed])
-            self._unread = ()
+            some, counts = np.unique(owners[known], return_counts=True)  # the file returns them by id
+            if len(some):
+                self.masked.fill(some, counts, rows[known])
+            self._is_read = True
         lacking = (node for node in file.list_without_grains() if node < len(within) and within[node])
         self.pending = dict.fromkeys(lacking)
 
     def drop(self, node: int) -> None:
         self.masked.drop(node)
-        self.sentences.drop(node)
         self.pending.pop(node, None)
 
     def arrays(self) -> Arrays:
-        return nest_arrays({name: index.arrays() for name, index in self._of.items()})
+        return self.masked.arrays()
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Restore from what `arrays` returned; `fill_vectors` does the rest."""
-        parts = {name: select_part(arrays, name) for name in _PARTS}
-        self._unread = tuple(name for name, some in parts.items() if "rows" not in some and len(some["nodes"]))
-        for name, some in parts.items():
-            if "rows" in some:
-                self._of[name] = VectorIndex.from_arrays(some, *self._shape)
+        self._is_read = "rows" in arrays or not len(arrays["nodes"])
+        if "rows" in arrays:
+            self.masked = VectorIndex.from_arrays(arrays, *self._shape)

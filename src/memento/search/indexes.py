@@ -241,7 +241,7 @@ class Indexes(Context):
     def list_grain_texts(self, record: Record) -> Pending:
         """Return the texts of a memory's grains; `learn` it first."""
         text, is_turn = self.text(record), self.turn_place(record) is not None
-        return Pending(record.iri, digest(text), list_grains(text, record.first(MEM.content), is_turn=is_turn))
+        return Pending(record.iri, digest(text), list_grains(text, is_turn=is_turn))
 
     def read_pending(self, most: int, nodes: Sequence[int] | None = None) -> list[Pending]:
         """
