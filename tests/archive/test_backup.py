@@ -39,8 +39,8 @@ def test_a_backup_put_back_is_the_memory_as_it_was_and_what_was_there_stays_asid
     memento.note("I like tea.")
     done = memento.restore(tmp_path / "backups")
 
-    assert contents(memento) == {"USER lives in Lisbon."}
-    assert memento.recall("Where do I live?").memories[0].content == "USER lives in Lisbon."
+    assert contents(memento) == {"I live in Lisbon."}
+    assert memento.recall("Where do I live?").memories[0].content == "I live in Lisbon."
     assert memento.check() == ()
     assert (done.folder, done.statements, done.vectors) == (made.folder, made.statements, made.vectors)
     memento.note("I like coffee.")
@@ -49,7 +49,7 @@ def test_a_backup_put_back_is_the_memory_as_it_was_and_what_was_there_stays_asid
     (tmp_path / "before").mkdir()
     (Path(str(done.aside)) / "store").rename(tmp_path / "before" / "store")
     with opened(tmp_path / "before") as before:
-        assert contents(before) == {"USER lives in Oslo.", "USER likes tea."}
+        assert contents(before) == {"I live in Oslo.", "I like tea."}
 
 
 def test_a_backup_opens_as_a_folder_of_its_own(memento: Memento, tmp_path: Path) -> None:
@@ -59,9 +59,9 @@ def test_a_backup_opens_as_a_folder_of_its_own(memento: Memento, tmp_path: Path)
     aside = restored(tmp_path / "other", memento.datadir.backups)
 
     with opened(tmp_path / "other") as other:
-        assert contents(other) == {"USER lives in Lisbon."}
+        assert contents(other) == {"I live in Lisbon."}
         assert other.check() == ()
-    assert contents(memento) == {"USER lives in Oslo."}
+    assert contents(memento) == {"I live in Oslo."}
     assert aside.statements > 0
 
 
@@ -102,11 +102,11 @@ def test_a_running_service_is_backed_up_and_restored(memento: Memento, tmp_path:
             restored(memento.datadir.path, tmp_path / "backups")
         done = reached.restore(tmp_path / "backups")
 
-        assert contents(reached) == {"USER lives in Lisbon."}
+        assert contents(reached) == {"I live in Lisbon."}
         assert done.folder == made.folder
         assert b"Lisbon" in reached.query("SELECT ?o { ?s ?p ?o }", accept="text/csv")[0]
         reached.note("I like tea.")
-        assert "USER likes tea." in contents(reached)
+        assert "I like tea." in contents(reached)
         assert reached.check() == ()
 
 
@@ -129,8 +129,8 @@ def test_questions_go_on_while_a_backup_is_put_back(memento: Memento, tmp_path: 
     stop.set()
     asker.join()
 
-    assert "USER lives in Lisbon." in answers
-    assert answers <= {"USER lives in Lisbon.", "GraphError"}
+    assert "I live in Lisbon." in answers
+    assert answers <= {"I live in Lisbon.", "GraphError"}
     assert memento.recall("Where do I live?").memories
 
 
@@ -143,7 +143,7 @@ def test_an_export_that_is_being_read_goes_on_when_a_backup_is_put_back(memento:
     memento.restore()
 
     assert b"Oslo" in b"".join([first, *pieces])
-    assert contents(memento) == {"USER lives in Lisbon."}
+    assert contents(memento) == {"I live in Lisbon."}
 
 
 def flipped(backup: Path) -> None:
@@ -172,7 +172,7 @@ def test_a_damaged_backup_is_refused_and_everything_stays(damage: str, memento: 
     with pytest.raises(InputError, match="damaged"):
         memento.restore(made.folder)
 
-    assert contents(memento) == {"USER lives in Oslo."}
+    assert contents(memento) == {"I live in Oslo."}
     assert not list(memento.datadir.path.glob("*restore*"))
 
 

@@ -156,7 +156,7 @@ def test_a_plain_folder_is_not_opened_with_a_key_and_the_error_names_the_command
 
     with pytest.raises(SettingsError, match="memento encrypt"), opened(tmp_path):
         pass
-    assert texts(tmp_path, PLAIN) == {"USER likes tea."}
+    assert texts(tmp_path, PLAIN) == {"I like tea."}
 
 
 def test_a_folder_must_be_encrypted_where_that_is_asked_for(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ def test_a_memory_says_who_told_it_and_what_understood_it(memento: Memento) -> N
 
     assert (source.said_by, source.agent, source.kind) == ("Danny", "rules", "rules")
     assert source.note.content == "I work at Microsoft."
-    assert source.rules == ("slot:employer",)
+    assert source.rules == ("claims",)
     assert source.prompts is None
     assert [one.memory for one in by_note] == list(first.memories)
     assert memento.check() == ()
@@ -70,7 +70,7 @@ def test_all_that_came_of_one_model_is_forgotten_together(tmp_path: Path, erase:
         forgotten = memento.forget(str(iri), erase=erase, confirm=True)
 
         assert len(forgotten.memories) == 1
-        assert contents(memento) == {"USER works at Google."}
+        assert contents(memento) == {"I work at Google."}
         assert memento.note_status(str(kept.note)).agent == "rules"
         assert len(memento.list(namespace="work")) == 2
         assert memento.check() == ()
@@ -79,11 +79,11 @@ def test_all_that_came_of_one_model_is_forgotten_together(tmp_path: Path, erase:
 def test_what_was_forgotten_comes_back_and_what_was_erased_does_not(memento: Memento) -> None:
     tea, work = memento.note("I like tea."), memento.note("I work at Google.")
     memento.forget(tea.memories[0])
-    assert contents(memento) == {"USER works at Google."}
+    assert contents(memento) == {"I work at Google."}
 
     back = memento.unforget(str(tea.note))
-    assert back.memories == tea.memories and back.contents == {tea.memories[0]: "USER likes tea."}
-    assert contents(memento) == {"USER likes tea.", "USER works at Google."}
+    assert back.memories == tea.memories and back.contents == {tea.memories[0]: "I like tea."}
+    assert contents(memento) == {"I like tea.", "I work at Google."}
     assert memento.recall("What do I like?", gate=False).memories[0].iri == tea.memories[0]
     with pytest.raises(NotFound, match="nothing of it is forgotten"):
         memento.unforget(tea.memories[0])
@@ -146,10 +146,10 @@ def description(memento: Memento) -> str:
 def test_the_user_is_no_longer_described_by_what_went_and_still_by_what_stays(memento: Memento, erase: bool) -> None:
     memento.note("I work at Acme.")
     home = memento.note("I live in Lisbon.")
-    assert description(memento) == "USER works at Acme. USER lives in Lisbon."
+    assert description(memento) == "I work at Acme. I live in Lisbon."
     memento.forget(home.memories[0], erase=erase)
 
-    assert description(memento) == "USER works at Acme."
+    assert description(memento) == "I work at Acme."
     memento.forget(memento.list()[0].iri, erase=erase)
     assert description(memento) == ""
     assert memento.check() == ()
@@ -161,7 +161,7 @@ def test_what_another_memory_tells_too_stays_in_the_description(memento: Memento
     pet = memento.note("I have a dog in Lisbon.", namespace="work")
     memento.forget(pet.memories[0], erase=True, namespace="work")
 
-    assert description(memento) == "USER lives in Lisbon."
+    assert description(memento) == "I live in Lisbon."
 
 
 def test_a_description_in_the_words_of_a_model_loses_the_sentence_too(tmp_path: Path) -> None:

@@ -41,20 +41,21 @@ def test_neighbours_come_with_the_links_among_them_and_say_what_is_left_out(told
     found = told.neighbours(["Google"])
     shown = {one.iri for one in found.nodes}
     assert all(one.source in shown and one.target in shown for one in found.links)
-    assert "USER works at Google." in [one.label for one in found.nodes]
+    assert "I work at Google." in [one.label for one in found.nodes]
     few = told.neighbours(["Google"], limit=1)
     assert len(few.nodes) == 2 and few.left_out == len(found.nodes) - 2
 
 
 def test_what_the_reader_may_not_see_is_no_neighbour(told: Memento) -> None:
     labels = [one.label for one in told.neighbours(["me"], limit=100).nodes]
-    assert "USER lives in Lisbon." in labels and not any("Atlantis" in label for label in labels)
+    assert "I live in Lisbon." in labels and not any("Atlantis" in label for label in labels)
 
 
 def test_a_retired_memory_is_shown_as_past(told: Memento) -> None:
     told.note("I work at Microsoft.")
-    past = {one.label: one.is_past for one in told.neighbours(["Google", "Microsoft"]).nodes}
-    assert past["USER works at Google."] and not past["USER works at Microsoft."]
+    near = told.neighbours(["Google", "Microsoft"]).nodes
+    past = {one.label: one.is_past for one in near if one.kind == "Memory"}  # a note may have the same words
+    assert past["I work at Google."] and not past["I work at Microsoft."]
 
 
 def test_an_unknown_name_and_no_node_are_refused(told: Memento) -> None:

@@ -28,7 +28,7 @@ def contents(found: Timeline) -> list[str]:
 def test_the_history_of_the_user_is_told_in_the_order_it_became_true(worker: Memento) -> None:
     found = worker.timeline("me")
 
-    assert contents(found) == ["USER works at Siemens.", "USER works at Google.", "USER works at Microsoft."]
+    assert contents(found) == ["I work at Siemens.", "I work at Google.", "I work at Microsoft."]
     assert [one.state for one in found.memories] == ["ended", "ended", "holds"]
     assert found.memories[0].successor == found.memories[1].iri
     assert "Google" in str(found.memories[0].reason)
@@ -38,7 +38,7 @@ def test_the_history_of_the_user_is_told_in_the_order_it_became_true(worker: Mem
 def test_an_entity_is_found_by_its_name_and_by_its_iri(worker: Memento) -> None:
     by_name = worker.timeline("google")
 
-    assert contents(by_name) == ["USER works at Google."]
+    assert contents(by_name) == ["I work at Google."]
     assert worker.timeline(by_name.iris[0]).memories == by_name.memories
 
 
@@ -46,13 +46,13 @@ def test_a_memory_tells_what_it_replaced_and_what_replaced_it(worker: Memento) -
     middle = worker.timeline("me").memories[1]
 
     assert contents(worker.timeline(middle.iri)) == contents(worker.timeline("me"))
-    assert contents(worker.timeline(middle.note)) == ["USER works at Google."]
+    assert contents(worker.timeline(middle.note)) == ["I work at Google."]
 
 
 def test_only_what_was_true_then_is_told_as_of_a_day(worker: Memento) -> None:
     found = worker.timeline("me", as_of="2023-01-01")
 
-    assert contents(found) == ["USER works at Google."]
+    assert contents(found) == ["I work at Google."]
     assert found.memories[0].state == "holds"
 
 
@@ -60,7 +60,7 @@ def test_what_was_learned_later_is_not_told_of_an_earlier_belief(worker: Memento
     before = now()
     worker.note("I work at Apple.", at=before + timedelta(seconds=1))
 
-    assert contents(worker.timeline("me"))[-1] == "USER works at Apple."
+    assert contents(worker.timeline("me"))[-1] == "I work at Apple."
     assert contents(worker.timeline("me", believed_at=before - timedelta(hours=1))) == []
 
 
@@ -69,14 +69,14 @@ def test_what_was_forgotten_is_no_longer_told(worker: Memento) -> None:
     before = max(one.created_at for one in known)
     worker.forget(known[1].iri)
 
-    assert "USER works at Google." not in contents(worker.timeline("me"))
-    assert "USER works at Google." in contents(worker.timeline("me", believed_at=before))
+    assert "I work at Google." not in contents(worker.timeline("me"))
+    assert "I work at Google." in contents(worker.timeline("me", believed_at=before))
 
 
 def test_the_latest_are_kept_when_there_are_more_than_asked_for(worker: Memento) -> None:
     found = worker.timeline("me", limit=2)
 
-    assert contents(found) == ["USER works at Google.", "USER works at Microsoft."]
+    assert contents(found) == ["I work at Google.", "I work at Microsoft."]
     assert found.earlier == 1
 
 
@@ -87,7 +87,7 @@ def test_an_empty_memory_has_a_user_without_history(memento: Memento) -> None:
 def test_another_namespace_is_not_told_of(worker: Memento) -> None:
     worker.note("I work at Apple.", namespace="secret")
 
-    assert "USER works at Apple." not in contents(worker.timeline("me"))
+    assert "I work at Apple." not in contents(worker.timeline("me"))
     with pytest.raises(NotFound, match="Apple"):
         worker.timeline("Apple")
 

@@ -88,7 +88,7 @@ def test_two_folders_that_were_edited_apart_become_alike_in_either_order(machine
 
     assert digest(a) == digest(b)
     assert contents(a) == contents(b) >= {"Tom plays chess.", "Ana works at Microsoft."}
-    assert "USER collects stamps." not in contents(a)
+    assert "I collect stamps." not in contents(a)
     for machine in (a, b):
         assert machine.check() == ()
         assert "Microsoft" in machine.recall("Where does Ana work?", k=1).memories[0].content
@@ -106,7 +106,7 @@ def test_what_was_said_on_both_stays_and_is_in_dispute(machines: Machines) -> No
     assert digest(a) == digest(b)
     for machine in (a, b):
         (dispute,) = machine.disputes()
-        assert set(dispute.contents) == {"USER lives in Rome.", "USER lives in Berlin."}
+        assert set(dispute.contents) == {"I live in Rome.", "I live in Berlin."}
         assert "did not know of each other" in dispute.reason
     a.settle(dispute.one, dispute.other)
     sync_all([a, b], machines.shared, 1)
@@ -236,7 +236,7 @@ def test_after_a_backup_was_put_back_the_machine_joins_again_and_loses_nothing(m
     assert again.joined
     sync_all([b, a], machines.shared, 1)
     assert digest(a) == digest(b)
-    assert contents(a) >= {"USER lives in Rome.", "USER likes tea.", "Ana works at Google."}
+    assert contents(a) >= {"I live in Rome.", "I like tea.", "Ana works at Google."}
     assert a.check() == ()
 
 

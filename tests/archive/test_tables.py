@@ -48,8 +48,8 @@ def test_an_export_as_rows_makes_the_same_memories_elsewhere(suffix: str, lived:
         first = copy.import_rdf(tmp_path / f"all.{suffix}")
         again = copy.import_rdf(tmp_path / f"all.{suffix}")
         assert rows_of(copy, tmp_path) == before
-        assert [one.content for one in copy.recall("Where do I live?").memories][:1] == ["USER moved to Rome."]
-        assert copy.recall("Where do I live?").memories[0].invalidates[0].content == "USER lives in Berlin."
+        assert [one.content for one in copy.recall("Where do I live?").memories][:1] == ["I moved to Rome."]
+        assert copy.recall("Where do I live?").memories[0].invalidates[0].content == "I live in Berlin."
         assert copy.check() == ()
         assert copy.note("Ana works at Google.", speaker="Bo", idempotency_key="k-1").note is not None
 
@@ -74,10 +74,10 @@ def test_what_is_over_or_forgotten_goes_out_on_demand_alone(lived: Memento, tmp_
     )
 
     assert {row["content"] for row in every} - {row["content"] for row in now} == {
-        "USER lives in Berlin.",
-        "USER collects stamps.",
+        "I live in Berlin.",
+        "I collect stamps.",
     }
-    assert [row["content"] for row in work] == ["USER likes tea."]
+    assert [row["content"] for row in work] == ["I like tea."]
     assert b"\r" not in (tmp_path / "all.csv").read_bytes()
 
 
@@ -98,7 +98,7 @@ def test_secrets_are_taken_out_of_rows_that_come_in(memento: Memento, tmp_path: 
     text = (tmp_path / "all.jsonl").read_text("utf-8").replace("tea", "AKIAIOSFODNN7EXAMPLE")
     (tmp_path / "all.jsonl").write_text(text, encoding="utf-8")
     with open_memento(tmp_path / "copy", configured=OFFLINE) as copy:
-        assert copy.import_rdf(tmp_path / "all.jsonl").redacted == {"AWS_KEY": 2}
+        assert copy.import_rdf(tmp_path / "all.jsonl").redacted == {"AWS_KEY": 3}  # memory, value, note
         assert "AKIA" not in "".join(rows_of(copy, tmp_path))
 
 
@@ -113,7 +113,7 @@ def test_rows_have_neither_vectors_nor_an_audit(memento: Memento, tmp_path: Path
 
 ROW = {
     "id": "urn:memento:memory:1",
-    "content": "USER likes tea.",
+    "content": "I like tea.",
     "valid_at": "2025-01-01T00:00:00Z",
     "created": "2025-01-01T00:00:00Z",
     "note": "I like tea.",

@@ -8,7 +8,6 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, closing
-from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -34,8 +33,7 @@ def long_note(number: int) -> str:
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[tuple[Memento, str]]:
-    patient = replace(OFFLINE, consolidation=replace(OFFLINE.consolidation, rules_s=60.0))
-    opened = open_memento(tmp_path / "home", configured=patient)
+    opened = open_memento(tmp_path / "home", configured=OFFLINE)
     assert isinstance(opened, Memento)
     with opened, serving(opened) as address:
         opened.warm_up()

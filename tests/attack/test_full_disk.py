@@ -27,7 +27,7 @@ def test_a_store_that_could_not_write_says_so_and_writes_again_without_a_restart
     assert set(told["full"]) <= {"written", "GraphError 503"}, told
     assert told["full"]["GraphError 503"] > 10
     assert told["health"][:2] == ["degraded", "failing"] and "Make room" in told["health"][2]
-    assert told["recalled"] == ["USER lives in Lisbon."]
+    assert told["recalled"] == ["I live in Lisbon."]
     assert told["healed"] == ["ok", "ok"]
     assert told["after"] == {"written": 2}
     assert told["checked"] == []

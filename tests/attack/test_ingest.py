@@ -76,7 +76,7 @@ def test_a_document_without_bounds_is_refused_by_name_and_others_are_answered(
     status, answer = sent.result()
     assert status == 400
     assert why in answer and name in answer
-    assert [one.content for one in memento.list()] == ["USER lives in Lisbon."]
+    assert [one.content for one in memento.list()] == ["I live in Lisbon."]
     assert ask(address, "POST", "/memory/ingest", {"file": str(tmp_path / name)})[0] == 400
 
 

@@ -125,7 +125,7 @@ def test_an_entity_of_no_kind_leaves_notes_that_may_mean_it_understood(copied: C
         aside = memento.status().set_aside
         assert aside is not None and aside.statements
         memento.note("I work at Apple now.")
-        assert memento.recall("Where do I work?").memories[0].content == "USER works at Apple now."
+        assert memento.recall("Where do I work?").memories[0].content == "I work at Apple now."
 
 
 @pytest.mark.parametrize(
@@ -162,9 +162,9 @@ def test_indexes_take_in_a_node_with_an_odd_value_as_if_it_had_none(
         said: dict[IRI, Value] = {TYPE: kind, **dict(usual), **dict(ends), predicate: odd}
         parts.graph.apply(Change(tuple((node, name, value, graph) for name, value in said.items())))
         parts.indexes.refresh([node], [graph])
-        assert memento.recall("Where do I live?").memories[0].content == "USER lives in Lisbon."
+        assert memento.recall("Where do I live?").memories[0].content == "I live in Lisbon."
     with opened(tmp_path / "home") as memento:
-        assert memento.recall("Where do I live?").memories[0].content == "USER lives in Lisbon."
+        assert memento.recall("Where do I live?").memories[0].content == "I live in Lisbon."
 
 
 def test_a_row_without_what_is_out_of_range_is_a_row_where_it_makes_sense() -> None:

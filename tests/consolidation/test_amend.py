@@ -16,9 +16,9 @@ def test_a_correction_takes_the_place_of_what_never_was_true(memento: Memento) -
     done = memento.correct(noted.memories[0], "I work at Google.")
 
     assert done.invalidated == noted.memories
-    assert contents(memento) == {"USER works at Google."}
+    assert contents(memento) == {"I work at Google."}
     [found] = memento.recall("Where do I work?", as_of="2024-06-01", gate=False).memories
-    assert found.content == "USER works at Google."
+    assert found.content == "I work at Google."
     assert found.valid_at == at("2024-03-01")
     assert (str(MEM.supersedes), noted.memories[0]) in memento.get(done.memories[0]).properties
     assert memento.check() == ()
@@ -26,7 +26,7 @@ def test_a_correction_takes_the_place_of_what_never_was_true(memento: Memento) -
 
 def test_a_correction_may_say_since_when(memento: Memento) -> None:
     noted = memento.note("I live in Paris.", at="2024-03-01")
-    done = memento.correct(noted.memories[0], "USER lives in Rome.", at="2024-01-01")
+    done = memento.correct(noted.memories[0], "I live in Rome.", at="2024-01-01")
 
     assert dict(memento.get(done.memories[0]).properties)[MEM.validAt] == "2024-01-01T00:00:00Z"
     assert memento.check() == ()
@@ -37,9 +37,9 @@ def test_what_is_over_is_corrected_as_what_is_over(memento: Memento) -> None:
     memento.note("I work at Microsoft.", at="2024-03-01")
     memento.correct(old, "I work at Google.")
 
-    assert contents(memento) == {"USER works at Microsoft."}
+    assert contents(memento) == {"I work at Microsoft."}
     [then] = [one.content for one in memento.recall("Where do I work?", as_of="2020-01-01", gate=False).memories]
-    assert then == "USER works at Google."
+    assert then == "I work at Google."
     assert memento.check() == ()
 
 
@@ -56,10 +56,10 @@ def test_what_cannot_be_corrected_is_refused_with_what_to_do(memento: Memento) -
     old = memento.note("I like tea.").memories[0]
 
     with pytest.raises(InputError, match="already"):
-        memento.correct(old, "USER likes tea.")
+        memento.correct(old, "I like tea.")
     new = memento.correct(old, "I like coffee.").memories[0]
     with pytest.raises(InputError, match=f"<{new}> says this already"):
-        memento.correct(old, "USER likes coffee.")  # an old name leads to what took its place
+        memento.correct(old, "I like coffee.")  # an old name leads to what took its place
     with pytest.raises(InputError, match=f"<{new}> says this already"):
         memento.correct(new, "I like coffee.")
     memento.forget(new)
@@ -76,7 +76,7 @@ def test_an_invalidation_is_taken_back(memento: Memento, by: str) -> None:
     done = memento.undo(old if by == "memory" else invalidation)
 
     assert (done.restored, done.invalidator, done.invalidation) == (old, new.memories[0], invalidation)
-    assert contents(memento) == {"USER works at Google.", "USER works at Microsoft."}
+    assert contents(memento) == {"I work at Google.", "I work at Microsoft."}
     assert memento.check() == ()
     with pytest.raises(NotFound):
         memento.undo(old)

@@ -27,25 +27,25 @@ def memento() -> Iterator[Memento]:
 
 
 def test_likely_rivals_both_stay_and_are_listed(memento: Memento) -> None:
-    memento.note("Backups are kept in the Oslo vault.", at="2026-01-05")
-    memento.note("Backups moved to the Bergen vault.", at="2026-02-05")
+    memento.note("The team hosts on Heroku.", at="2026-01-05")
+    memento.note("The team hosts on Hetzner.", at="2026-02-05")
 
     [dispute] = memento.disputes()
 
-    assert set(dispute.contents) == {"Backups are kept in the Oslo vault.", "Backups moved to the Bergen vault."}
+    assert set(dispute.contents) == {"The team hosts on Heroku.", "The team hosts on Hetzner."}
     assert 0.5 <= dispute.confidence < 1
     assert len(memento.list()) == 2
 
 
 def test_a_dispute_is_settled_by_hand_and_says_so(memento: Memento) -> None:
-    old = memento.note("Backups are kept in the Oslo vault.", at="2026-01-05").memories[0]
-    new = memento.note("Backups moved to the Bergen vault.", at="2026-02-05").memories[0]
+    old = memento.note("The team hosts on Heroku.", at="2026-01-05").memories[0]
+    new = memento.note("The team hosts on Hetzner.", at="2026-02-05").memories[0]
 
-    settled = memento.settle(new, old, reason="The Oslo vault was given up")
+    settled = memento.settle(new, old, reason="Heroku was given up")
 
     assert memento.disputes() == ()
-    assert [one.content for one in memento.list()] == ["Backups moved to the Bergen vault."]
-    assert (str(MEM.reason), "The Oslo vault was given up") in memento.get(settled.invalidation).properties
+    assert [one.content for one in memento.list()] == ["The team hosts on Hetzner."]
+    assert (str(MEM.reason), "Heroku was given up") in memento.get(settled.invalidation).properties
     assert memento.check() == ()
     with pytest.raises(InputError, match="over already"):
         memento.settle(new, old)
@@ -58,8 +58,8 @@ def test_a_dispute_is_settled_by_hand_and_says_so(memento: Memento) -> None:
 @pytest.mark.parametrize("flag", ["contradiction", "rivals", "none"])
 def test_what_was_settled_is_in_dispute_again_once_that_is_undone(memento: Memento, flag: str) -> None:
     if flag == "rivals":
-        one = memento.note("Backups are kept in the Oslo vault.", at="2026-01-05").memories[0]
-        other = memento.note("Backups moved to the Bergen vault.", at="2026-02-05").memories[0]
+        one = memento.note("The team hosts on Heroku.", at="2026-01-05").memories[0]
+        other = memento.note("The team hosts on Hetzner.", at="2026-02-05").memories[0]
     else:
         one = memento.remember("The launch is on Monday.", ["launch"]).saved
         other = memento.remember("The budget is small.", ["budget"]).saved
@@ -77,7 +77,7 @@ def test_what_was_settled_is_in_dispute_again_once_that_is_undone(memento: Memen
 
 
 def test_nothing_is_in_dispute_with_itself_or_with_what_is_not_there(memento: Memento) -> None:
-    one = memento.note("Backups are kept in the Oslo vault.").memories[0]
+    one = memento.note("The team hosts on Heroku.").memories[0]
 
     with pytest.raises(InputError):
         memento.settle(one, one)
@@ -88,17 +88,17 @@ def test_nothing_is_in_dispute_with_itself_or_with_what_is_not_there(memento: Me
 def test_sparql_says_what_is_held_of_a_relation_and_when(memento: Memento) -> None:
     memento.note("Ana works at Tidewater Logistics.", at="2026-01-05")
     memento.note("Ana joined Fernhill Labs.", at="2026-02-05")
-    memento.note("They say Ana might move to Orbital United.", at="2026-03-05")
+    memento.note("They say Ana works at Orbital United.", at="2026-03-05")
 
-    rows = memento.service.stores.graph.select("library/statements", [Scope().graph], name="Ana", relation="employer")
+    rows = memento.service.stores.graph.select("library/statements", [Scope().graph], name="Ana", relation="work at")
 
     held = [(row["value"], row["mood"], str(row["since"])[:10], str(row.get("ended", ""))[:10]) for row in rows]
     assert held[:2] == [
         ("Tidewater Logistics", "fact", "2026-01-05", "2026-02-05"),
         ("Fernhill Labs", "fact", "2026-02-05", ""),
     ]
-    assert {mood for _, mood, _, _ in held[2:]} <= {"rumour", "possible"}
-    assert "mem:statementRelation" in load_query("library/statements").text
+    assert {mood for _, mood, _, _ in held[2:]} == {"report"}
+    assert "mem:relationName" in load_query("library/statements").text
 
 
 def test_erasing_a_memory_takes_what_it_states_with_it(memento: Memento) -> None:
@@ -106,8 +106,8 @@ def test_erasing_a_memory_takes_what_it_states_with_it(memento: Memento) -> None
 
     memento.forget(noted.memories[0], erase=True)
 
-    answer = memento.query("SELECT * { GRAPH ?g { ?s a <http://purl.org/memento/Statement> } }", accept="text/csv")[0]
-    assert b"statement" not in answer
+    answer = memento.query("SELECT * { GRAPH ?g { ?s a <http://purl.org/memento/Claim> } }", accept="text/csv")[0]
+    assert b"claim" not in answer
 
 
 def test_a_clock_says_when_a_thing_was_believed(tmp_path: Path) -> None:
@@ -119,6 +119,6 @@ def test_a_clock_says_when_a_thing_was_believed(tmp_path: Path) -> None:
 
         assert dict(memento.get(noted.memories[0]).properties)[MEM.createdAt][:10] == "2020-01-01"
         believed = memento.recall("Where did I live in May 2021?", believed_at="2021-06-01", gate=False).memories
-        assert [one.content for one in believed] == ["USER lives in Rome."]
+        assert [one.content for one in believed] == ["I live in Rome."]
         known = memento.recall("Where did I live in May 2021?", gate=False).memories
-        assert known[0].content == "USER moved to Oslo in March 2021."
+        assert known[0].content == "I moved to Oslo in March 2021."

@@ -184,7 +184,8 @@ def test_what_is_known_comes_to_the_model_once_the_best_first_and_never_all_of_i
 
 
 def test_the_block_has_date_question_entities_notes_and_memories_in_this_order(memento: Memento) -> None:
-    memento.note("My name is Danny. I work at Siemens with Ana Silva. I like Ana Silva.", at=at("2020-01-01"))
+    memento.note("My name is Danny. I like Ana Silva.", at=at("2020-01-01"))
+    memento.note("I work at Siemens.", at=at("2020-01-01"))
     memento.note("I left Siemens and joined Acme Tools with Ana Silva.", at=at("2024-01-01"))
     found = memento.recall("Where do I work with Ana Silva?", gate=False)
     block = as_xml(found, today=at("2025-01-01").date())
@@ -221,4 +222,4 @@ def test_a_rare_word_finds_its_memory_alone(memento: Memento) -> None:
     memento.note("I collect marimbas.")
     memento.note("I prefer tea.")
 
-    assert [one.content for one in memento.recall("marimbas", mode="keyword").memories] == ["USER collects marimbas."]
+    assert [one.content for one in memento.recall("marimbas", mode="keyword").memories] == ["I collect marimbas."]

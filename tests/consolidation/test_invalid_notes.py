@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from conftest import OFFLINE
-from memento.consolidation.agents import USER, Draft, Mention
+from memento.consolidation.agents import Draft, Mention
 from memento.consolidation.rules import RuleAgents
 from memento.errors import ShapeViolation
 from memento.model import AgentKind, Note, User
@@ -19,7 +19,7 @@ from understanding import contents
 
 
 class Careless(RuleAgents):
-    """Understands as rules do, but may propose a memory that fills a slot without a name."""
+    """Understands as rules do, but may propose a claim of a relation without a name."""
 
     name = "careless:1"
 
@@ -30,7 +30,11 @@ class Careless(RuleAgents):
 
     def extract_memories(self, note: Note, mentions: Sequence[Mention], user: User) -> list[Draft]:
         found = super().extract_memories(note, mentions, user)
-        return [replace(draft, subject=USER, slot="\n ") for draft in found] if self.blank else found
+        return [_blank(draft) for draft in found] if self.blank else found
+
+
+def _blank(draft: Draft) -> Draft:
+    return replace(draft, claims=tuple(replace(claim, relation="\n ") for claim in draft.claims))
 
 
 @pytest.fixture

@@ -155,7 +155,7 @@ def test_facts_are_about_names_that_exist_at_times_that_can_be() -> None:
     first, second, third = chosen.extract_memories(dated, [ANNA], ME)
 
     assert (first.content, first.about, first.valid_at) == ("USER works at Google.", ("Anna", USER), at("2019-01-01"))
-    assert (first.subject, first.slot, first.slot_value) == (USER, "employer", "Google")
+    assert [(one.owner, one.relation, one.value) for one in first.claims] == [(USER, "work at", "Google")]
     assert (second.about, second.valid_at, second.event_at) == (("Anna",), None, at("2024-12-24"))
     assert third.user_name == "Danny-Lee"
     assert "(Monday)" in says.asked[0].user

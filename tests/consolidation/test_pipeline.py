@@ -276,7 +276,7 @@ def test_the_first_note_of_a_memory_is_embedded_in_one_call(memento: Memento) ->
 def test_answers_carry_the_texts_of_the_memories_they_name(memento: Memento) -> None:
     first = memento.note("I work at Google.", idempotency_key="a")
     second = memento.note("I work at Microsoft.", idempotency_key="b")
-    old, new = "USER works at Google.", "USER works at Microsoft."
+    old, new = "I work at Google.", "I work at Microsoft."
     texts = {second.memories[0]: new, first.memories[0]: old}
 
     assert first.contents == {first.memories[0]: old}

@@ -65,7 +65,7 @@ def test_rules_too_can_be_left_to_work_by_themselves(memento: Memento) -> None:
     assert noted.note
 
     assert settled(memento, noted.note).agent == "rules"
-    assert contents(memento) == {"USER works at Google."}
+    assert contents(memento) == {"I work at Google."}
 
 
 def test_a_note_in_which_nothing_is_new_says_so_when_asked(memento: Memento) -> None:
@@ -141,7 +141,7 @@ def test_after_the_last_retry_the_rules_have_their_turn_and_the_graph_says_why(t
 
         assert (state.state, state.agent, state.attempts, state.error) == ("consolidated", "rules", 2, "ModelError")
         assert (source.agent, source.kind) == ("rules", "rules")
-        assert contents(memento) == {"USER works at Google."}
+        assert contents(memento) == {"I work at Google."}
         assert memento.check() == ()
 
 

@@ -125,7 +125,7 @@ def test_what_is_captured_becomes_notes_once_and_after_a_restart_too(opened: Cal
         assert memento.capture("s", turns, client="claude-code").kept == 2
         wait_until(lambda: not memento.write_ahead_log())
         told = {one.content.partition("\n")[0] for one in memento.list()}
-        assert told == {"USER moved to Lisbon in March 2025.", "Bash: make test"}
+        assert told == {"I moved to Lisbon in March 2025.", "Bash: make test"}
         memento.service.journal.append([entry("left-by-a-hook", "I like tea.")])
     with opened("on") as memento:
         assert [one.kind for one in memento.write_ahead_log()] == ["captured"]

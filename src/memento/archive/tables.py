@@ -7,7 +7,7 @@ by item. Missing values are left out, in CSV as empty cells; lists are JSON in C
 *Guarantees:* rows that are read back say the same, to the letter; the quads of a row are among those that its memory had, so
 importing a file into the memory that it comes from changes nothing.
 
-*But:* notes without memories, keys, links, cases, statements and runs have no rows: an export as RDF has them.
+*But:* notes without memories, keys, links, cases, claims and runs have no rows: an export as RDF has them.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from memento.search.indexes import View
 from memento.search.nodes import content_hash, text_of_anchor
 from memento.search.words import bm25
 from memento.settings import ConsolidationSettings, WordsSettings
-from memento.text.claims import Assertion, Kind
+from memento.text.claims import Assertion, Kind, words
 
 Recall = Callable[[str, Scope], Recollection]
 """Recalls the memories of a scope for a text, best first."""
@@ -93,12 +93,14 @@ def _find_rivals(drafts: Sequence[Draft], iris_by_name: Mapping[str, IRI], scope
     """Find memories that state a relation of an owner which a draft states or ends, and memories with the same text."""
     claims = [claim for draft in drafts for claim in draft.claims if claim.owner in iris_by_name]
     relations = {name for claim in claims for name in (claim.relation, *(relation for relation, _ in claim.ends))}
+    relations -= words("open")  # nothing of these ends but what is named, which is found by its words
     rows = parts.graph.select(
         "consolidation/rivals",
         scope.readable,
         hash=[content_hash(draft.content) for draft in drafts],
         owner=sorted({iris_by_name[claim.owner] for claim in claims}) or [scope.user],
         relation=sorted(relations) or [""],
+        value=sorted({value for claim in claims for value in _ended_values(claim)}) or [""],
     )
     return {cast(IRI, row["memory"]) for row in rows}
 

@@ -54,6 +54,7 @@ from memento.iris import IRI, agent_iri
 from memento.model import Agent, Entity, Memory, RecalledEntity, Scope, Scored, User
 from memento.retrieval.distill import says_no_more
 from memento.retrieval.trace import describe_entities
+from memento.search.indexes import split_memory
 from memento.search.mentions import is_fragment
 from memento.search.names import read_names
 from memento.search.nodes import text_of_anchor, text_of_memory
@@ -313,7 +314,9 @@ def _extract_drafts(
 def _collect_texts(drafts: Sequence[Draft], mentions: Sequence[Mention], task: Task, user: User) -> list[str]:
     """List the texts of a note that are embedded: its memories as stored and as compared, and what it names."""
     speaker = name_other_speaker(task, user)
-    memories = [text_of_memory(draft.content, speaker, task.title) for draft in drafts if not draft.noise]
+    told = [draft for draft in drafts if not draft.noise]
+    memories = [text_of_memory(draft.content, speaker, task.title) for draft in told]
+    memories += [sentence for draft in told for sentence in split_memory(draft.content)]
     compared = [] if task.keep else [draft.content for draft in drafts]
     return [*memories, *compared, *(text_of_anchor(mention.name, mention.description) for mention in mentions)]
 

@@ -8,13 +8,16 @@ Answer the five questions of consolidation without a model: passages in the note
     extract_memories   passages → text.claims → drafts
     resolve_memories   endings
 
-*Guarantees:* the text of a draft is a span of the note, unchanged.
+*Guarantees:* the text of a draft is a span of the note, unchanged. Where the reader fails on a note, `NotUnderstood` is raised,
+and the note is kept in its own words.
 """
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta, tzinfo
 from functools import cache
@@ -34,6 +37,7 @@ from memento.consolidation.agents import (
     Hypotheses,
     Invalidate,
     Mention,
+    NotUnderstood,
     Resolution,
     Resolved,
     Rival,
@@ -43,9 +47,10 @@ from memento.consolidation.agents import (
 )
 from memento.consolidation.endings import explain_succession, judge
 from memento.consolidation.passages import Passage, cut_note
+from memento.errors import MementoError
 from memento.iris import IRI
 from memento.model import AgentKind, Entity, Note, User
-from memento.text.claims import Assertion, read_claims
+from memento.text.claims import Assertion, find_person, read_claims
 from memento.text.dates import Dated, dates, zone_of
 from memento.text.kinds import is_short_form
 from memento.text.names import mentions as find_mentions
@@ -53,6 +58,8 @@ from memento.text.noise import explain_noise
 from memento.text.sentences import introduced, split_read
 from memento.text.tables import LEXICON, load, word_set
 from memento.text.words import MONTHS, normal
+
+logger = logging.getLogger(__name__)
 
 _SMALL = word_set("of the and for de di von van der")
 _DAY = timedelta(days=1)
@@ -62,6 +69,24 @@ _DAY = timedelta(days=1)
 def correction_phrases() -> tuple[str, ...]:
     """Return the phrases that say that something told before was never true."""
     return tuple(load(LEXICON / "claims.toml")["correcting"].split("|"))
+
+
+@contextmanager
+def _keep_if_failing() -> Iterator[None]:
+    """Raise `NotUnderstood` where reading fails on what nobody thought of; the log says what and where, without a word of it."""
+    try:
+        yield
+    except (MementoError, NotUnderstood):
+        raise
+    except Exception as error:
+        at = error.__traceback__
+        while at and at.tb_next:
+            at = at.tb_next
+        failure = (
+            f"{type(error).__name__} at {at.tb_frame.f_code.co_name}:{at.tb_lineno}" if at else type(error).__name__
+        )
+        logger.warning("rules.failed", extra={"failure": failure})
+        raise NotUnderstood(f"the rules failed on it ({failure}), so it is kept in its own words") from None
 
 
 class RuleAgents:
@@ -81,13 +106,17 @@ class RuleAgents:
 
     def extract_entities(self, note: Note, user: User, *, biography: bool = True) -> Extraction:
         """Extract what the note names: by spelling, and by what owns a claim or is its value."""
-        return Extraction(mentions=find_mentions(note.content, user))
+        with _keep_if_failing():
+            return Extraction(mentions=find_mentions(note.content, user))
 
     def resolve_entities(
         self, mentions: Sequence[tuple[Mention, Sequence[Candidate]]], biography: str | None, user: User
     ) -> Resolved:
         """Match mentions to entities by name; a mention without a certain match is a new entity."""
-        return Resolved(resolutions=tuple(_resolve_mention(mention, candidates) for mention, candidates in mentions))
+        with _keep_if_failing():
+            return Resolved(
+                resolutions=tuple(_resolve_mention(mention, candidates) for mention, candidates in mentions)
+            )
 
     def hypothesise(self, memories: Sequence[Existing]) -> Hypotheses:
         """Return no guesses: rules find what a note ends by its claims."""
@@ -100,7 +129,8 @@ class RuleAgents:
         It is called twice, the first time to learn which texts to embed: the last answer is kept.
         """
         if self._read != (note, tuple(mentions)):
-            self._drafts = self._read_note(note, mentions, user)
+            with _keep_if_failing():
+                self._drafts = self._read_note(note, mentions, user)
             self._read = note, tuple(mentions)
         return list(self._drafts)
 
@@ -115,7 +145,8 @@ class RuleAgents:
 
     def resolve_memories(self, drafts: Sequence[Draft], existing: Sequence[Existing], note: Note) -> list[Decision]:
         """Decide to add or skip each draft, and which known claims it ends; in doubt it ends none."""
-        return decide(drafts, existing, note)
+        with _keep_if_failing():
+            return decide(drafts, existing, note)
 
 
 # Drafts ---------------------------------------------------------------------------------------------------------------------------
@@ -127,7 +158,8 @@ def _draft_passage(passage: Passage, mentions: Sequence[Mention], note: Note, us
     claims = attach_claims(passage.text, mentions, note.at, zone)
     named = [mention.name for mention in mentions if _occurs(mention, passage.text)]
     mine = any(claim.owner == USER for claim in claims) or not named or _FIRST_PERSON.search(passage.text)
-    corrects = introduced(passage.text)[1] or any(phrase in passage.text.lower() for phrase in correction_phrases())
+    corrects = introduced(passage.text)[1] or _TAKES_BACK.match(passage.text) is not None
+    corrects = corrects or any(phrase in passage.text.lower() for phrase in correction_phrases())
     valid_at, event_at, until = _date_passage(passage, claims, note, zone)
     name = next((claim.value for claim in claims if claim.owner == USER and claim.relation == "name"), None)
     return Draft(
@@ -144,6 +176,12 @@ def _draft_passage(passage: Passage, mentions: Sequence[Mention], note: Note, us
     )
 
 
+_TAKES_BACK = re.compile(
+    r"(?:no[,.]? )?not\s+(?:(?:the|a|an|on|at|in|my|our|her|his|their)\s+\S+|(?-i:[A-Z\d])\S*)(?:\s+\S+){0,2}?[:;,–—]\s",
+    re.IGNORECASE,
+)
+"""A passage that begins by taking back a value: "Not the 13th: …"."""
+
 _FIRST_PERSON = re.compile(r"\b(?:I|I['’]m|I['’]ve|me|my|mine|we|our|us|USER)\b")
 
 
@@ -158,8 +196,8 @@ def attach_claims(text: str, mentions: Sequence[Mention], at: datetime, zone: tz
     """
     Read the claims of a text, with owners that the graph can hold: the user, a name that the note mentions, or "".
 
-    A description through its possessor becomes a longer relation of the possessor: "USER's sister" · live in → USER · sister live in.
-    A noun that is no name belongs to the writer: "the bakery supplies Cafe Luna" → USER · bakery supply.
+    A description through its possessor becomes a longer relation of the possessor: "USER's sister" · live in → USER · sister
+    live in. A noun that is no name belongs to the writer: "the bakery supplies Cafe Luna" → USER · bakery supply.
     """
     spellings = {spelling.casefold(): one.name for one in mentions for spelling in (one.name, *one.aliases)}
     known: dict[tuple[str, str], str] = {}
@@ -171,7 +209,10 @@ def attach_claims(text: str, mentions: Sequence[Mention], at: datetime, zone: tz
         is_property = claim.is_property or (
             relation == topic != "" and claim.relation.startswith("be") and claim.kind in ("time", "number")
         )
-        claims.append(replace(claim, owner=owner, relation=relation, topic=topic, is_property=is_property))
+        through = find_person(relation.removesuffix(claim.relation))
+        ends = tuple((f"{through} {ended}".strip(), value) for ended, value in claim.ends)
+        placed = replace(claim, owner=owner, relation=relation, topic=topic, is_property=is_property, ends=ends)
+        claims.append(replace(placed, through=through))
         if claim.kind == "name":
             known[owner, relation] = claim.value
     return tuple(_date_claims(claims, text, at, zone))
@@ -430,8 +471,8 @@ def decide(drafts: Sequence[Draft], existing: Sequence[Existing], note: Note) ->
                     ended.add(held.iri)
                     targets.append(_make_target(held, verdict.why, draft, by, began))
             if later:
-                first, why = min(later, key=lambda one: (one[0].since, one[0].iri))
-                successors.append(Successor(memory=first.memory, reason=why, claim=first.iri, of=by))
+                after, why = min(later, key=lambda one: (one[0].since, one[0].iri))
+                successors.append(Successor(memory=after.memory, reason=why, claim=after.iri, of=by))
         left = tuple(rival for rival in rivals.values() if rival.memory not in {one.memory for one in targets})
         decisions.append(
             Invalidate(draft=draft, targets=tuple(targets), successors=tuple(successors), rivals=left)
@@ -483,7 +524,7 @@ def _skip(draft: Draft, earlier: Sequence[Draft], existing: Sequence[Existing], 
 
 
 def _says_the_same(draft: Draft, old: Existing, note: Note) -> bool:
-    """Tell whether a known memory that holds has the same words: a state that still holds is one state, an event on another day another."""
+    """Tell whether a memory that holds has the same words: a state that still holds is one, an event of another day another."""
     memory, began = old.memory, draft.valid_at or note.at
     if memory.expired_at is not None or (memory.invalid_at is not None and memory.invalid_at <= began):
         return False

@@ -9,6 +9,7 @@ state: no note is understood twice. A retired memory ends when its successor beg
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -58,6 +59,8 @@ from memento.search.nodes import EXPLICIT, content_hash
 from memento.strength import relate_alike
 from memento.text.code_names import list_named_code
 from memento.text.tags import sort_by_rules
+
+WORDS = re.compile(r"[\w-]+")
 
 _EXCERPT = 60
 """The length, in characters, of the excerpt of a note that a remark shows."""
@@ -308,6 +311,15 @@ def _sort_memory(draft: Draft, note: Note, understood: Understanding) -> Marks:
     )
 
 
+def _find_value(value: str, names: Mapping[str, IRI]) -> IRI | None:
+    """Return the node that a value names: all of it, or else the longest name in it ("the Sint-Lucas hospital")."""
+    if value in names:
+        return names[value]
+    padded = f" {' '.join(re.findall(WORDS, value))} "
+    inside = [name for name in names if name != USER and f" {' '.join(re.findall(WORDS, name))} " in padded]
+    return names[max(inside, key=len)] if inside else None
+
+
 def _make_claims(draft: Draft, memory: Memory, names: Mapping[str, IRI], understood: Understanding) -> list[Claim]:
     """Return the claims of a memory. A claim whose owner is no known node is nobody's."""
     return [
@@ -317,7 +329,7 @@ def _make_claims(draft: Draft, memory: Memory, names: Mapping[str, IRI], underst
             owner=names.get(one.owner) if one.owner else None,
             relation=one.relation,
             value=one.value,
-            value_entity=names.get(one.value),
+            value_entity=_find_value(one.value, names),
             words=draft.content[one.start : one.end],
             start=one.start,
             end=one.end,
@@ -373,8 +385,8 @@ def _end_memories(
     understood: Understanding,
 ) -> tuple[list[IRI], Change]:
     """
-    List the memories that end, each once, and the change that ends them and their claims; targets that the agents were not shown are
-    ignored.
+    List the memories that end, each once, and the change that ends them and their claims; targets that the agents were not
+    shown are ignored.
     """
     written = Change()
     ended: dict[IRI, None] = {}
@@ -670,8 +682,8 @@ def raise_if_invalid(change: Change, understood: Understanding) -> None:
     """
     Raise unless everything that the change writes conforms to the shapes.
 
-    Nodes that it refers to, and claims that it closes, are included with their type, so that references can be checked; they are not
-    checked themselves. A memory that the change closes is checked in its new form.
+    Nodes that it refers to, and claims that it closes, are included with their type, so that references can be checked; they
+    are not checked themselves. A memory that the change closes is checked in its new form.
 
     Raises:
         ShapeViolation: something does not conform; the report has one line for each violation.

@@ -7,13 +7,14 @@ Walk the claims that a question asks for: from whom or what it names, over each 
 `BEAM` paths is kept by the cosine of the question and the sum of the vectors of their memories; the best of them are embedded once,
 as the joined words of their claims.
 
-*Guarantees:* a path walks over nothing that has ended at the asked time, unless the question looks back.
+*Guarantees:* a path walks over nothing that has ended at the asked time, unless the question looks back, and over no memory that
+may not be returned.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,15 +22,29 @@ from memento.iris import IRI, user_of
 from memento.ports import Vectors
 from memento.search.claims import Claims, Stated
 from memento.search.indexes import View
-from memento.text.claims import USER, Asked, words
+from memento.text.claims import USER, Asked, may_stand_together, words
 
 DEPTH, BEAM = 4, 12
+
+Place = tuple[IRI, str]
+"""A node, or a thing that is no node and of which claims of that node tell ("" for the node itself)."""
 
 MOST_CLAIMS = 200
 """The most claims of one owner that a walk looks at, the latest ones."""
 
 CLOSE = 0.7
 """How well a claim must fit what is asked, in 0..1, to be a first step from the user, whose claims are many."""
+
+
+LEAST, SPREAD, LENGTH = 0.3, 0.2, 0.1
+"""The least cosine of a path that is an answer; how far below the best one a path still counts; what each step too many or too few
+takes from a cosine."""
+
+END = 0.9
+"""From which on the score of a memory on a path says that it is the end of the best one."""
+
+EARLIER = 0.7
+"""The share of its fit that a claim keeps where a later one states the same relation of the same owner."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +74,20 @@ def find_asked(asked: Sequence[Asked], view: View, at: float, *, past: bool) -> 
     found: dict[IRI, Step] = {}
     for one in asked:
         for owner, prefix in _find_owners(one.owner, view, at):
-            for claim in _held(view.indexes[Claims].of_owner(owner), at, past):
+            for claim in _keep_walkable(view.indexes[Claims].of_owner(owner), view, at, past=past):
                 fit = measure_fit(f"{prefix}{one.relation}", one.value, claim)
                 if fit and (claim.iri not in found or found[claim.iri].fit < fit):
                     found[claim.iri] = Step(claim, fit)
-    return [*found.values()]
+    latest: dict[tuple[IRI, str], float] = {}
+    for step in found.values():
+        key = (step.claim.owner, step.claim.relation)
+        latest[key] = max(latest.get(key, 0.0), step.claim.since)
+    return [
+        step
+        if step.claim.since == latest[step.claim.owner, step.claim.relation]
+        else replace(step, fit=EARLIER * step.fit)
+        for step in found.values()
+    ]
 
 
 def measure_fit(relation: str, value: str, claim: Stated) -> float:
@@ -75,11 +99,11 @@ def measure_fit(relation: str, value: str, claim: Stated) -> float:
     if relation == claim.relation:
         return 0.5 if relation in words("open") else 1.0
     wanted, stated = relation.split(), claim.relation.split()
-    if wanted[:1] == stated[:1] and wanted[0] not in words("open") | words("copulas"):
+    if wanted[:1] == stated[:1] and wanted[0] not in words("copulas"):
+        return 0.5 if wanted[0] in words("open") else 0.8
+    if set(stated) <= set(value.casefold().split()) and claim.relation not in words("open"):
         return 0.8
-    if claim.relation in value.casefold():
-        return 0.8
-    return CLOSE if set(wanted) < set(stated) or set(stated) < set(wanted) else 0.0
+    return CLOSE if set(wanted) < set(stated) else 0.0
 
 
 def _find_owners(name: str, view: View, at: float) -> Iterator[tuple[IRI, str]]:
@@ -89,7 +113,7 @@ def _find_owners(name: str, view: View, at: float) -> Iterator[tuple[IRI, str]]:
     "USER's sister" is the sister where the graph knows one by name, and otherwise what the user's claims call "sister …".
     """
     user = user_of(view.graphs[0])
-    if name == USER:
+    if name == USER or name.casefold() == view.indexes.name(user).casefold():
         yield user, ""
         return
     known = view.indexes.labels.find_exact(name, view.graphs)
@@ -101,7 +125,7 @@ def _find_owners(name: str, view: View, at: float) -> Iterator[tuple[IRI, str]]:
         yield user, f"{name.casefold()} "
         return
     for owner, prefix in _find_owners(possessor, view, at):
-        for claim in _held(view.indexes[Claims].of_owner(owner), at, past=False):
+        for claim in _keep_walkable(view.indexes[Claims].of_owner(owner), view, at, past=False):
             if claim.entity and measure_fit(f"{prefix}{role}", "", claim) >= CLOSE:
                 yield claim.entity, ""
         yield owner, f"{prefix}{role} "
@@ -119,13 +143,13 @@ def walk_claims(
         question: (w, d) unit rows.
     """
     walk = _Walk(question, view, at, past)
-    front: list[tuple[tuple[Stated, ...], IRI]] = [((), anchor) for anchor in anchors]
-    begun = [((claim,), walk.find_end(claim, claim.owner)) for claim in walk.keep_visible(first)]
+    front: list[tuple[tuple[Stated, ...], Place]] = [((), (anchor, "")) for anchor in anchors]
+    begun = [((claim,), walk.find_end(claim, (claim.owner, ""))) for claim in walk.keep_walkable(first)]
     best: dict[tuple[IRI, ...], tuple[float, tuple[Stated, ...]]] = {}
     for depth in range(DEPTH):
-        grown: dict[tuple[IRI, ...], tuple[tuple[Stated, ...], IRI]] = {}
+        grown: dict[tuple[IRI, ...], tuple[tuple[Stated, ...], Place | None]] = {}
         for path, place in front:
-            for claim in walk.leave(place):
+            for claim in walk.leave(place, back=depth == 0):
                 if claim not in path:
                     longer = (*path, claim)
                     grown.setdefault(tuple(one.iri for one in longer), (longer, walk.find_end(claim, place)))
@@ -147,26 +171,40 @@ class _Walk:
 
     def __init__(self, question: Vectors, view: View, at: float, past: bool) -> None:
         self._question, self._view, self._at, self._past = question, view, at, past
+        self._user = user_of(view.graphs[0])
         self._rows: dict[IRI, Vectors] = {}
 
-    def leave(self, place: IRI) -> list[Stated]:
-        """Return the claims that lead away from a node: its own, and those of others whose value it is."""
-        claims = self._view.indexes[Claims]
-        there = [*claims.of_owner(place)[-MOST_CLAIMS:], *claims.of_value(place)[-MOST_CLAIMS:]]
-        return self.keep_visible(_held(there, self._at, self._past))
+    def leave(self, place: Place, *, back: bool) -> list[Stated]:
+        """
+        Return the claims that lead away from a node, the latest of each relation; with `back` also those whose value it is.
+        """
+        claims, (node, thing) = self._view.indexes[Claims], place
+        own = claims.of_thing(node, thing) if thing else claims.of_owner(node)
+        latest: dict[str, Stated] = {}
+        several: list[Stated] = []
+        for claim in self.keep_walkable(own)[-MOST_CLAIMS:]:
+            if self._past or may_stand_together(claim.relation):
+                several.append(claim)
+            elif claim.relation not in latest or latest[claim.relation].since <= claim.since:
+                latest[claim.relation] = claim
+        others = self.keep_walkable(claims.of_value(node))[-MOST_CLAIMS:] if back and not thing else []
+        return [*latest.values(), *several, *others]
 
-    def keep_visible(self, claims: Sequence[Stated]) -> list[Stated]:
-        """Return the claims whose memories may be returned."""
-        return [claim for claim in claims if self._find_row(claim) is not None]
+    def keep_walkable(self, claims: Sequence[Stated]) -> list[Stated]:
+        """Return the claims that hold at the asked time and whose memory may be returned."""
+        return _keep_walkable(claims, self._view, self._at, past=self._past)
 
-    def find_end(self, claim: Stated, place: IRI) -> IRI:
-        """Return the node to which a claim leads from one of its ends; "" where that is no node."""
-        if claim.owner != place:
-            return claim.owner if claim.owner != user_of(self._view.graphs[0]) else IRI("")
+    def find_end(self, claim: Stated, place: Place) -> Place | None:
+        """Return where a claim leads from one of its ends; None where nothing is known of it."""
+        if claim.owner != place[0]:
+            return (claim.owner, "") if claim.owner != self._user else None
         if claim.entity:
-            return claim.entity
+            return claim.entity, ""
         known = self._view.indexes.labels.find_exact(claim.value, self._view.graphs)
-        return self._view.iris(known[:1])[0] if known else IRI("")
+        if known:
+            return self._view.iris(known[:1])[0], ""
+        thing = claim.value.casefold()
+        return (self._user, thing) if self._view.indexes[Claims].of_thing(self._user, thing) else None
 
     def score(self, paths: Sequence[tuple[Stated, ...]]) -> Vectors:
         """Return (n,) the cosines of the question and the summed vectors of the memories of each path."""
@@ -185,18 +223,24 @@ class _Walk:
         ]
         return sorted(found, key=lambda one: -one.likeness)
 
-    def _find_row(self, claim: Stated) -> Vectors | None:
-        """Return the vector of the memory that states a claim; None where it may not be returned."""
+    def _find_row(self, claim: Stated) -> Vectors:
+        """Return the vector of the memory that states a claim."""
         if claim.memory not in self._rows:
             node = self._view.indexes.nodes.find(claim.memory)
-            if node is None or node >= len(self._view.visible) or not self._view.visible[node]:
-                return None
+            assert node is not None
             self._rows[claim.memory] = self._view.indexes.vectors["memory"].vectors([node])[0]
         return self._rows[claim.memory]
 
 
-def _held(claims: Sequence[Stated], at: float, past: bool) -> list[Stated]:
-    return [one for one in claims if past or one.holds(at)]
+def _keep_walkable(claims: Sequence[Stated], view: View, at: float, *, past: bool) -> list[Stated]:
+    """Return the claims that hold at a time, or at any with `past`, and whose memory may be returned."""
+    return [one for one in claims if (past or one.holds(at)) and _find_visible(one.memory, view) is not None]
+
+
+def _find_visible(memory: IRI, view: View) -> int | None:
+    """Return the id of a memory; None where it may not be returned."""
+    node = view.indexes.nodes.find(memory)
+    return node if node is not None and node < len(view.visible) and view.visible[node] else None
 
 
 def score_steps(steps: Sequence[Step], view: View) -> dict[int, float]:
@@ -204,20 +248,32 @@ def score_steps(steps: Sequence[Step], view: View) -> dict[int, float]:
     return _score_memories(((one.claim.memory, one.fit) for one in steps), view)
 
 
-def score_paths(paths: Sequence[Path], view: View) -> dict[int, float]:
-    """Return for each visible memory on a path how much it is an answer: its end by its likeness, the steps before it by half of it."""
+def score_paths(paths: Sequence[Path], steps: int, view: View) -> dict[int, float]:
+    """
+    Return how much each visible memory on a path is an answer, in 0..1: 1 at the end of the best path, half at a step before an end.
+
+    A path of another length than the question asks for is less likely, by `LENGTH` for each step.
+
+    Args:
+        steps: number of claims that lead to the answer, as the question says.
+    """
+    scores = [path.likeness - LENGTH * abs(len(path.claims) - steps) for path in paths]
+    most = max(scores, default=0.0)
+    best = paths[scores.index(most)] if paths else None
+    if best is None or len(best.claims) < 2 or best.likeness < LEAST or len({one.memory for one in best.claims}) < 2:
+        return {}  # what is known is no such chain
     parts = (
-        (claim.memory, path.likeness * (1.0 if claim is path.claims[-1] else 0.5))
-        for path in paths
+        (claim.memory, max(0.0, 1.0 - (most - score) / SPREAD) * (1.0 if claim is path.claims[-1] else 0.5))
+        for path, score in zip(paths, scores, strict=True)
         for claim in path.claims
     )
-    return _score_memories(parts, view)
+    return {node: value for node, value in _score_memories(parts, view).items() if value > 0}
 
 
 def _score_memories(parts: Iterator[tuple[IRI, float]], view: View) -> dict[int, float]:
     found: dict[int, float] = {}
     for memory, value in parts:
-        node = view.indexes.nodes.find(memory)
-        if node is not None and node < len(view.visible) and view.visible[node]:
+        node = _find_visible(memory, view)
+        if node is not None:
             found[node] = max(found.get(node, 0.0), value)
     return found

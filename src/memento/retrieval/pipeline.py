@@ -25,6 +25,7 @@ from memento.model import Cut, Filter, Recalled, RecalledEntity, Recollection, S
 from memento.rank import rerank_factor, usual_priority
 from memento.retrieval import explain, relevance, timely
 from memento.retrieval.anchor import anchor
+from memento.retrieval.chains import END
 from memento.retrieval.distill import distill, find_twins, merge_overlaps, merge_twins
 from memento.retrieval.engines.published import AS_ASKED, rank_as_published, rank_by_search
 from memento.retrieval.expand import WALKS, expand
@@ -246,6 +247,8 @@ def pick_in_time(ranking: Ranking, query: Query, question: Question, stores: Bac
     ordered = ranking.chosen
     if settings.land.engine not in AS_ASKED:
         ordered = order_in_time(ranking.chosen, query, question, stores)
+    if "path" in (signals := ranking.evidence.signals):  # the end of a chain is its answer
+        ordered.sort(key=lambda one: -max(float(signals["path"][one.item]), END))
     judged = ranking.judgement
     if judged is None:
         return Picked(chosen=ordered[: query.k])
@@ -375,7 +378,7 @@ def _read_asking(text: str, query: Query, stores: Backends) -> Asking | None:
         return None
     now = stores.clock()
     at = query.as_of or timely.asked_time(text, now) or now
-    return Asking(tuple(read_clauses(text)), at.timestamp(), timely.looks_back(text))
+    return Asking(read_clauses(text), at.timestamp(), timely.looks_back(text))
 
 
 def _bring(query: Query, stores: Backends) -> None:
@@ -387,7 +390,8 @@ def _bring(query: Query, stores: Backends) -> None:
         query.as_of or query.believed_at or timely.looks_back(query.question) or timely.asked_time(query.question, at)
     )
     only = query.only or Filter()
-    keys = [f"slot:{name}" for name in find_slots(query.question)]
+    clauses = read_clauses(query.question).clauses if is_readable(query.question) else ()
+    keys = [f"slot:{name}" for name in dict.fromkeys([*find_slots(query.question), *(one.relation for one in clauses)])]
     keys += [*(f"tag:{tag}" for tag in only.tags), *(f"about:{iri}" for iri in only.about)]
     stores.indexes.bring(query.scope.memory_graphs, texts=[query.question], keys=keys, now=None if looks_back else at)
 

@@ -30,7 +30,7 @@ from memento.search.labels import Labels
 from memento.search.links import Joined
 from memento.search.names import LONGEST, is_telling
 from memento.search.postings import tokens
-from memento.text.claims import Asked
+from memento.text.claims import Reading
 from memento.text.dates import is_date_word
 from memento.text.kin import PATTERN, derive_kin, kin_name
 from memento.text.sentences import is_readable
@@ -74,9 +74,9 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """The clauses of a question, the asked time, in seconds since 1970, and whether what has ended by then counts too."""
+    """What a question asks for, the asked time, in seconds since 1970, and whether what has ended by then counts too."""
 
-    clauses: tuple[Asked, ...]
+    reading: Reading
     at: float
     past: bool
 

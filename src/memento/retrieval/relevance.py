@@ -37,6 +37,7 @@ from numpy.typing import NDArray
 
 from memento.assets import lexicon
 from memento.model import Scored
+from memento.retrieval.chains import CLOSE, END
 from memento.retrieval.question import (
     Question,
     is_first_person,
@@ -169,10 +170,13 @@ def judge(
         limit = max(settings.floor, settings.base + settings.slope * log(max(question.view.population, 1) / _SIZE))
     of_kind = find_asked_kind(question, chosen, signals, fits)
     is_open = openness >= limit or leads_to_answer(question, chosen, signals) or bool(of_kind.any())
+    fitness = _squash(total)
+    answering = find_answering(chosen, signals)
+    fitness = np.where(answering, np.maximum(fitness, fitness.max(initial=0.0)), fitness)
     is_alone = bool(of_kind.any()) and _WHETHER.match(question.text) is not None
     return Judgement(
         openness=openness,
-        fitness=np.where(of_kind, _squash(total), 0.0) if is_alone else _squash(total),
+        fitness=np.where(of_kind, fitness, 0.0) if is_alone else fitness,
         is_open=is_open,
         keeps=settings.keep or calibration.keeps,
         against=_weigh_against(asked, calibration.openness),
@@ -237,13 +241,20 @@ def _find_missing(
 def leads_to_answer(
     question: Question, chosen: Sequence[Scored[int]], signals: Mapping[str, NDArray[np.float32]]
 ) -> bool:
-    """Tell whether a memory fills the property of the user that the question asks for, or is what the question leads to."""
-    visible = question.view.visible
-    own, filled = (
-        bool(((signals[name] > 0) & visible).any()) if name in signals else False for name in ("own", "slot")
-    )
+    """Tell whether a memory states the claim that the question asks for, or is what the question leads to."""
     best = [one.item for one in chosen[:5]]
-    return (own and filled) or ("inferred" in signals and bool((signals["inferred"][best] > 0).any()))
+    states = bool(find_answering(chosen[:5], signals).any())
+    return states or ("inferred" in signals and bool((signals["inferred"][best] > 0).any()))
+
+
+def find_answering(chosen: Sequence[Scored[int]], signals: Mapping[str, NDArray[np.float32]]) -> NDArray[np.bool_]:
+    """Return (n,) which memories state the claim that is asked for, or stand at the end of the best path of claims."""
+    nodes = np.array([one.item for one in chosen], dtype=np.int32)
+    found = np.zeros(len(nodes), dtype=np.bool_)
+    for name, least in (("claim", CLOSE), ("path", END)):
+        if name in signals:
+            found |= signals[name][nodes] > least
+    return found
 
 
 def find_asked_kind(

@@ -356,7 +356,7 @@ def score_pairs(stripped: str, view: View) -> Signal:
 
 
 @signal(
-    0.3,
+    0,
     'being about the user, when the question says "I" or "my" or calls the user by name',
     bounded=True,
 )
@@ -393,28 +393,31 @@ def find_own(text: str, view: View) -> Signal:
 )
 def score_claim(asking: Asking, view: View) -> Signal:
     """Return how well each memory's claims fit what the question asks for, in 0..1."""
-    steps = find_asked(asking.clauses, view, asking.at, past=asking.past)
+    steps = find_asked(asking.reading.clauses, view, asking.at, past=asking.past)
     return place_scores(score_steps(steps, view), view)
 
 
 @signal(
-    0.3,
-    "standing on a path of claims from what the question names; the end of the best path most",
+    1.0,
+    "standing on a path of claims, if the question asks for a chain; the end of the best path most",
     phase="expand",
     channel=True,
     bounded=True,
     kinds=("claims",),
 )
-def score_path(asking: Asking, anchors: Sequence[Anchor], vectors: Vectors, view: View) -> Signal:
-    """Return the likeness of the question and the joined words of the best path on which each memory stands."""
+def score_path(text: str, asking: Asking, anchors: Sequence[Anchor], vectors: Vectors, view: View) -> Signal:
+    """Return how much each memory is an answer at the end of a chain; 0 everywhere if the question asks for no chain."""
+    if asking.reading.steps < 2:
+        return place_scores({}, view)
     user = user_of(view.graphs[0])
-    named = [one.iri for one in anchors if one.named and one.iri != user] or [
-        one.iri for one in anchors[:_STARTS] if one.iri != user
-    ]
-    steps = find_asked(asking.clauses, view, asking.at, past=asking.past)
+    others = [one for one in anchors if one.iri != user]
+    named = [one.iri for one in others if one.named]
+    if not named and not is_first_person(text):
+        named = [one.iri for one in others[:_STARTS]]
+    steps = find_asked(asking.reading.clauses, view, asking.at, past=asking.past)
     first = [one.claim for one in steps if one.fit >= CLOSE and one.claim.owner == user]
     paths = walk_claims(named, first, vectors, view, asking.at, past=asking.past)
-    return place_scores(score_paths(paths, view), view)
+    return place_scores(score_paths(paths, asking.reading.steps, view), view)
 
 
 def place_scores(scores: Mapping[int, float], view: View) -> Signal:
@@ -425,7 +428,7 @@ def place_scores(scores: Mapping[int, float], view: View) -> Signal:
 
 
 @signal(
-    1.2,
+    0,
     'filling the property that the question asks for, such as the employer in "where do I work"',
     channel=True,
     bounded=True,

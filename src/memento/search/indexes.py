@@ -542,8 +542,13 @@ def _split_text(record: Record, text: str, embedder: Embedder) -> list[str]:
     """Return the windows of a text, and, for a memory of several sentences, each sentence: it is found by each of them too."""
     if not record.is_embedded or not text.strip():
         return []
-    parts = sentences(record.first(MEM.content)) if record.kind == "memory" else []
-    return [*embedder.windows(text), *(parts[:MOST_SENTENCES] if len(parts) > 1 else [])]
+    return [*embedder.windows(text), *(split_memory(record.first(MEM.content)) if record.kind == "memory" else [])]
+
+
+def split_memory(content: str) -> list[str]:
+    """Return the sentences of a memory that have vectors of their own: none if it is one sentence."""
+    parts = sentences(content)
+    return parts[:MOST_SENTENCES] if len(parts) > 1 else []
 
 
 MOST_SENTENCES = 24

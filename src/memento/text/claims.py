@@ -6,7 +6,8 @@ Read the claims of a passage off its parse: whose it is (owner), what is said of
     "Petra sold her Polo and drives an ID.3" Petra · sell · her Polo (an event; ends Petra · have · Polo), Petra · drive · an ID.3
     "New rep at Lusobike: Helder Matos"      Lusobike · rep · Helder Matos
 
-*Flow:* parse → predicates (verbs with their subjects, labels) → one claim for each → folded relation → results and endings of events.
+*Flow:* parse → predicates (verbs with their subjects, labels) → one claim for each → folded relation → results and endings of
+events.
 
 *Guarantees:* a claim's words are a span of the passage. An owner that the words leave open is "", which is nobody: such a claim
 ends nothing.
@@ -21,6 +22,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
+from itertools import product
 from typing import TYPE_CHECKING, Literal
 
 from memento.text.parse import parse, parse_all
@@ -48,13 +50,14 @@ class Assertion:
     """
     A statement read off a clause.
 
-    `owner` is "USER", a name as the passage has it, a description ("USER's sister"), or "" where the words leave it open. `start` and
-    `end` are the offsets of its words in the passage. `since` and `until` are the words that say when it begins and ends. `ends` are
-    the pairs (relation, value) of the same owner that it ends; a value "" is any. `instead` are values that it replaces by name.
-    `topic` is the noun that the claim is about, where that is a property or a thing and no verb of the owner's ("rent", "production").
-    `is_over`: it says of its topic that it is over. `is_property`: a definite singular noun says what it is ("my boss is …"), which
-    has one value at a time. `is_added`: it comes beside what holds already ("also", "another"). `is_result`: it holds after the event
-    that the claim before it states.
+    `owner` is "USER", a name as the passage has it, a description ("USER's sister"), or "" where the words leave it open.
+    `start` and `end` are the offsets of its words in the passage. `since` and `until` are the words that say when it begins and
+    ends. `ends` are the pairs (relation, value) of the same owner that it ends; a value "" is any. `instead` are values that it
+    replaces by name. `topic` is the noun that the claim is about, where that is a property or a thing and no verb of the
+    owner's ("rent", "production"). `is_over`: it says of its topic that it is over. `is_property`: a definite singular noun
+    says what it is ("my boss is …"), which has one value at a time. `is_added`: it comes beside what holds already ("also",
+    "another"). `is_result`: it holds after the event that the claim before it states. `through` is the role of
+    somebody of the owner's of whom it is said ("sister" of "my sister rows").
     """
 
     owner: str
@@ -80,6 +83,7 @@ class Assertion:
     is_property: bool = False
     is_added: bool = False
     is_result: bool = False
+    through: str = ""
     begins: datetime | None = None
     stops: datetime | None = None
 
@@ -124,6 +128,28 @@ def endings() -> dict[str, tuple[str, str]]:
 def single_relations() -> frozenset[str]:
     """Return the relations that have one value at a time."""
     return frozenset(load(LEXICON / "claims.toml")["single"].split("|"))
+
+
+def find_person(relation: str) -> str:
+    """
+    Return the words of a relation up to the last role of a person: of whom of the owner's people it speaks; "" if of none.
+
+    >>> find_person("sister husband work at"), find_person("production use")
+    ('sister husband', '')
+    """
+    said = relation.split()
+    last = max((place for place, word in enumerate(said, start=1) if word in words("people")), default=0)
+    return " ".join(said[:last])
+
+
+def may_stand_together(relation: str) -> bool:
+    """
+    Tell whether somebody has several values of a relation at a time as a matter of course.
+
+    >>> may_stand_together("friend"), may_stand_together("have"), may_stand_together("boss")
+    (True, True, False)
+    """
+    return relation in words("open") or not words("several").isdisjoint(relation.split())
 
 
 def is_once(relation: str) -> bool:
@@ -171,38 +197,70 @@ def read_claims(text: str, names: Sequence[str] = ()) -> list[Assertion]:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a clause of a question asks for: a relation of an owner, as in `Assertion`; `value` is what it already says of the value."""
+    """What a clause of a question asks for: a relation of an owner, as in `Assertion`; `value` is what it says of the value."""
 
     owner: str
     relation: str
     value: str
 
 
-def read_question(text: str, names: Sequence[str] = ()) -> list[Asked]:
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """
+    What a question asks for, clause by clause, and how many claims lead from what it names to its answer.
+
+    `steps` is 1 for "Where does Ana work?" and 2 for "Where does Ana's sister work?".
+    """
+
+    clauses: tuple[Asked, ...]
+    steps: int
+
+
+def read_question(text: str, names: Sequence[str] = ()) -> Reading:
     """
     Read which relation of whom a question asks for, in the order of its words; a noun that belongs to somebody asks too.
 
-    >>> [(one.owner, one.relation) for one in read_question("Where do I work?")]
-    [('USER', 'work')]
-    >>> [(one.owner, one.relation) for one in read_question("How much is my rent?")]
-    [('USER', 'rent')]
+    >>> reading = read_question("Where does my sister work?")
+    >>> [(one.owner, one.relation) for one in reading.clauses], reading.steps
+    ([('USER', 'sister'), ("USER's sister", 'work')], 2)
     """
     context = _Context(names=frozenset(name.casefold() for name in names))
     found: dict[Asked, None] = {}
-    doc = parse(text)
-    for at, sentence in enumerate(one for one in doc.sents if len(one) <= LONGEST):
+    steps = 0
+    for at, sentence in enumerate(one for one in parse(text).sents if len(one) <= LONGEST):
+        steps = max(steps, _count_steps(sentence))
         for claim in _claims_of_sentence(sentence, at, context):
             if claim.owner:
                 found[Asked(claim.owner, claim.relation, claim.value)] = None
-        for noun in sentence:
-            subject = _subject_of(noun) if noun.pos_ == "VERB" else None
-            if subject is not None and (owner := _owner_of(subject, context)):
-                found.setdefault(Asked(owner, noun.lemma_.lower(), ""), None)
-            if noun.pos_ in ("NOUN", "PROPN"):
-                possessor, relation = _possession(noun, context)
+        for word in sentence:
+            if word.pos_ in ("NOUN", "PROPN"):
+                possessor, relation = _possession(word, context)
                 if possessor:
                     found[Asked(possessor, fold(relation), "")] = None
-    return [*found]
+        # The parse of a question often has the wrong subject; what nobody does matches no claim.
+        things = [word for word in sentence if word.pos_ in ("NOUN", "PROPN", "PRON")]
+        owners = dict.fromkeys(owner for word in things if (owner := _owner_of(word, context)))
+        verbs = [word.lemma_.lower() for word in sentence if word.pos_ == "VERB"]
+        for owner, verb in product(owners, verbs):
+            found.setdefault(Asked(owner, verb, ""), None)
+    return Reading(tuple(found), steps)
+
+
+def _count_steps(question: Span) -> int:
+    """
+    Count the claims between what a question names and its answer.
+
+    Each noun that belongs to somebody is one, each relative clause, and the main clause, unless it merely asks who or what one is.
+    """
+    owned = sum(
+        word.dep_ == "poss" or (word.dep_ == "pobj" and word.head.lower_ == "of" and word.head.head.pos_ == "NOUN")
+        for word in question
+    )
+    relative = sum(word.dep_ == "relcl" or (word.dep_ == "acl" and word.tag_ == "VBN") for word in question)
+    root = question.root
+    in_it = any(child.dep_ == "prep" for child in root.children)  # "which city is she in"
+    merely_named = root.lemma_ == "be" and not in_it
+    return owned + relative + (0 if merely_named and owned + relative else 1)
 
 
 _BULLET = re.compile(r"\s*(?:(?:[-*•–>]|\d{1,2}[.)]|#{1,6})\s+)*")
@@ -258,8 +316,8 @@ def _read_doc(doc: Doc, start: int, number: int, context: _Context) -> list[Asse
     """Read the claims of a parsed line that begins at `start` in the passage."""
     found: list[Assertion] = []
     for at, sentence in enumerate(doc.sents, start=number):
-        if sentence.text.startswith("["):
-            continue  # a caption or a placeholder, nobody's words
+        if sentence.text.startswith("[") or len(sentence) > LONGEST:
+            continue  # a caption or a placeholder, nobody's words; or no sentence
         adds = any(token.lower_ in words("adding") for token in sentence)
         for claim in _claims_of_sentence(sentence, at, context):
             if claim.owner and claim.mood not in ("question", "command") and _says_something(claim):
@@ -284,11 +342,11 @@ def _results_of(claim: Assertion) -> Iterator[Assertion]:
 
 
 def _claims_of_sentence(sentence: Span, at: int, context: _Context) -> Iterator[Assertion]:
-    if len(sentence) > LONGEST:
-        return
     asks = sentence.text.rstrip().endswith("?")
     for token in sentence:
-        if token.pos_ in ("VERB", "AUX") and token.dep_ not in ("aux", "auxpass", "compound", "amod"):
+        if token.dep_ == "ROOT" and (amount := _find_amount(token)) is not None:
+            yield _amount_claim(token, amount, at, context)
+        elif token.pos_ in ("VERB", "AUX") and token.dep_ not in ("aux", "auxpass", "compound", "amod"):
             for claim in _of_predicate(token, sentence, at, context):
                 yield replace(claim, mood="question") if asks else claim
         elif token.dep_ == "ROOT":
@@ -300,7 +358,37 @@ def _claims_of_sentence(sentence: Span, at: int, context: _Context) -> Iterator[
             value_claim = _with_value(base, value)
             yield replace(value_claim, polarity=False, changed=True, instead=(value_claim.value,))
         if token.dep_ == "appos" and token.head.pos_ == "NOUN" and token.pos_ == "PROPN" and token.head.dep_ != "ROOT":
-            yield from _of_apposition(token, at, context)
+            yield from _of_apposition(token, token.head, at, context)
+        elif token.dep_ == "appos" and token.pos_ == "NOUN" and token.head.text[:1].isupper():
+            yield from _of_apposition(token.head, token, at, context)
+
+
+def _find_amount(noun: Token) -> Token | None:
+    """Return the number behind a noun that stands without a verb: "Rent 1,300 from May"; the tagger takes some for a verb."""
+    after = noun.nbor() if noun.i + 1 < noun.sent.end else None
+    is_bare = not any(child.dep_ in SUBJECTS or child.dep_ in ("det", "aux") for child in noun.children)
+    is_property = fold(noun.lemma_.lower()) in words("possessions") | single_relations()
+    return (
+        after if after is not None and after.pos_ == "NUM" and after.head == noun and is_bare and is_property else None
+    )
+
+
+def _amount_claim(noun: Token, amount: Token, at: int, context: _Context) -> Assertion:
+    possessor, relation = _possession(noun, context)
+    since, until = _dates_of(noun)
+    base = Assertion(
+        owner=possessor or _default_owner(noun, "number", context),
+        relation=fold(relation),
+        topic=fold(relation),
+        value="",
+        start=noun.left_edge.idx,
+        end=max(noun.idx + len(noun), _end_of_times(noun)),
+        sentence=at,
+        since=since,
+        until=until,
+        is_property=True,
+    )
+    return _with_value(base, amount)
 
 
 def _find_dropped(denial: Token) -> Token | None:
@@ -393,11 +481,18 @@ def _possession(noun: Token, context: _Context) -> tuple[str, str]:
     The possessor is "" where the words name none.
     """
     relation = _relation_of(noun)
+    if noun.lemma_.lower() == "name" and (inner := _object_of(noun, "of")) is not None and not _is_name(inner):
+        return _possession(inner, context)  # "the name of the head of state"
+    bare = _object_of(noun, "of")
+    if bare is not None and bare.tag_ == "NN" and bare.text.islower() and not [*bare.lefts]:
+        owner, _ = _possession(bare, context)  # "head of state", "point of sale"
+        named = owner or next((_owner_of(one, context) for one in _objects_in(noun) if one.pos_ == "PROPN"), "")
+        return named, f"{relation} of {bare.lower_}"
     for child in noun.children:
         if child.dep_ == "poss":
             return _owner_of(child, context), relation
     for child in noun.children:
-        if child.dep_ == "prep" and child.lower_ in ("of", "at", "for", "in", "to"):
+        if child.dep_ == "prep" and child.lower_ in _OWNING:
             for inner in child.children:
                 if inner.dep_ != "pobj":
                     continue
@@ -406,6 +501,26 @@ def _possession(noun: Token, context: _Context) -> tuple[str, str]:
                 if inner.lower_ in words("first_person"):
                     return USER, relation
     return "", relation
+
+
+_OWNING = ("of", "at", "for", "in", "to")
+
+
+def _object_of(noun: Token, preposition: str) -> Token | None:
+    return next(
+        (
+            inner
+            for child in noun.children
+            if child.dep_ == "prep" and child.lower_ == preposition
+            for inner in child.children
+            if inner.dep_ == "pobj"
+        ),
+        None,
+    )
+
+
+def _objects_in(noun: Token) -> Iterator[Token]:
+    yield from (found for name in _OWNING[1:] if (found := _object_of(noun, name)) is not None)
 
 
 def _relation_of(noun: Token) -> str:
@@ -522,7 +637,9 @@ def _of_predicate(verb: Token, sentence: Span, at: int, context: _Context) -> It
         found = [claim]
     elif verb.dep_ != "xcomp" or mood != "fact" or verb.head.lemma_ in words("stopping") | words("starting") | {"use"}:
         found = list(_of_frame(verb, base, context))
-    yield from found
+    stop = _end_of_times(verb)
+    for claim in found:
+        yield replace(claim, end=max(claim.end, stop))
     context.thing = next(
         (claim.value for claim in found if claim.kind == "name" and claim.relation != "name"), context.thing
     )
@@ -634,7 +751,7 @@ def _how(verb: Token) -> tuple[Mood, bool, Literal["past", "present", "future"],
             ):
                 if head.lemma_ in words("reporting"):
                     mood = "report"
-                elif head.lemma_ in words("supposing"):
+                elif head.lemma_ in words("supposing") | {"wish", "hope"}:
                     mood = "possible"
         elif verb.dep_ == "advcl":
             break
@@ -658,12 +775,22 @@ def _dates_of(verb: Token) -> tuple[str, str]:
         if child.dep_ == "mark" and child.head == verb:
             continue  # it says when something else holds
         if child.dep_ in ("prep", "mark") and child.lower_ in ("since", "from", "as"):
-            if child.head == verb or child.head.head == verb:
-                text = _time_text(child)
-                since = since or (f"{child.lower_} {text}" if text else "")
+            text = _time_text(child) if verb in (child.head, child.head.head) else ""
+            since = since or (f"{child.lower_} {text}" if text else "")
         if child.lower_ in ("until", "till", "til") and child.dep_ in ("prep", "mark"):
             until = until or _time_text(child)
     return since, until
+
+
+def _end_of_times(verb: Token) -> int:
+    """Return where the last phrase ends that says since when or until when a clause holds; 0 if there is none."""
+    ends = [
+        child.doc[child.right_edge.i].idx + len(child.doc[child.right_edge.i])
+        for child in verb.subtree
+        if child.lower_ in ("since", "from", "until", "till", "til") and child.dep_ == "prep"
+        if (child.head == verb or child.head.head == verb) and _time_text(child)
+    ]
+    return max(ends, default=0)
 
 
 def _time_text(preposition: Token, whole: bool = False) -> str:
@@ -698,7 +825,7 @@ def _is_time(token: Token) -> bool:
 
 def _kind(token: Token) -> Kind:
     money = any(child.text in "€$£¥" for child in token.children if child.dep_ in ("nmod", "quantmod", "compound"))
-    if money or (token.pos_ == "NUM" and not _is_time(token)):
+    if money or (token.pos_ == "NUM" and not token.like_url and not _is_time(token)):
         return "number"
     if _is_time(token):
         return "time"
@@ -744,6 +871,35 @@ def _with_value(base: Assertion, value: Token) -> Assertion:
     return replace(base, value=_text_of(core), start=start, end=max(base.end, end), kind=_kind(core))
 
 
+def _day_claims(subject: Token, value: Token, base: Assertion, context: _Context) -> list[Assertion]:
+    """Return the claims that somebody leaves or joins: "my last day at Acme is 30 June", "today was my first day at Acme"."""
+    day, date = (subject, value) if subject.lemma_ == "day" else (value, subject)
+    ranks = {child.lower_ for child in day.children} & {"first", "last", "final"}
+    at = (child for child in day.children if child.dep_ == "prep" and child.lower_ in ("at", "with"))
+    place = next((inner for child in at for inner in child.children if inner.dep_ == "pobj"), None)
+    if day.lemma_ != "day" or not ranks or place is None or not _is_time(date):
+        return []
+    told = date.doc[date.left_edge.i : date.right_edge.i + 1]
+    base = replace(
+        base, owner=_possession(day, context)[0], since=f"on {told.text.rstrip(' .')}", end=max(base.end, told.end_char)
+    )
+    if "first" in ranks:
+        since = "" if base.tense == "past" else base.since
+        begun = replace(base, changed=True, tense="present", since=since)
+        jobs = [
+            job
+            for child in (*day.children, *place.children, *day.head.children)
+            if child.lower_ == "as"
+            for job in child.children
+        ]
+        return [
+            replace(_with_value(begun, place), relation="work at"),
+            *(replace(_with_value(begun, job), relation="job") for job in jobs),
+        ]
+    left = replace(_with_value(base, place), relation="leave", is_event=True)
+    return [replace(left, ends=_ends("leave", left, ()))]
+
+
 def _of_copula(verb: Token, subject: Token | None, base: Assertion, context: _Context) -> Iterator[Assertion]:
     values = [child for child in verb.children if child.dep_ in ("attr", "acomp", "oprd")]
     if not values:
@@ -755,8 +911,14 @@ def _of_copula(verb: Token, subject: Token | None, base: Assertion, context: _Co
             and (child.dep_ == "prep" or child.lower_ in words("places"))
             and child.lower_ not in words("change") | {"since", "until", "till", "from"}
         ][:1]
+    if subject is not None and values and (claim := _of_relative(subject, values[0], base, context)) is not None:
+        yield claim
+        return
     if subject is not None and _is_name(subject) and (office := _find_office(verb)) is not None:
         yield _office_claim(office, subject, base, context)  # "Rosa is back as engineering manager"
+        return
+    if subject is not None and values and (told := _day_claims(subject, values[0], base, context)):
+        yield from told
         return
     for value in values[:1]:
         if value.dep_ == "prep":
@@ -820,6 +982,25 @@ def _of_copula(verb: Token, subject: Token | None, base: Assertion, context: _Co
                 yield _with_value(replace(base, relation=f"be {value.lower_} {prep.lower_}"), inner)
                 continue
         yield _with_value(replace(base, relation="be"), value)
+
+
+def _of_relative(subject: Token, value: Token, base: Assertion, context: _Context) -> Assertion | None:
+    """
+    Return the claim that a relative clause makes of its subject or object: "the school where Ana teaches is Lyceum", "the company
+    that built it is Aldo".
+    """
+    clause = next((child for child in subject.children if child.dep_ == "relcl"), None)
+    inner = clause and next((child for child in clause.children if child.dep_ in SUBJECTS), None)
+    if clause is None or inner is None or not _is_role(subject):
+        return None
+    lemma = clause.lemma_.lower()
+    if inner.tag_ in ("WP", "WDT"):
+        named, lemma = next((child for child in clause.children if child.dep_ == "dobj"), None), f"{lemma} by"
+    else:
+        named = inner
+    if named is None or not (owner := _owner_of(named, context)):
+        return None
+    return replace(_with_value(base, value), owner=owner, relation=fold(lemma), is_event=False)
 
 
 def _is_office(noun: Token) -> bool:
@@ -887,7 +1068,7 @@ def _noun_claim(subject: Token, value: Token, base: Assertion, context: _Context
 
 
 def _of_shift(verb: Token, subject: Token, base: Assertion, context: _Context) -> Assertion | None:
-    """Return the claim that a noun got another value ("the rent went up to 1,500"), or that it is over ("Jenkins was cancelled")."""
+    """Return the claim that a noun got another value ("the rent went up to 1,500"), or is over ("Jenkins was cancelled")."""
     passive = subject.dep_ == "nsubjpass"
     if (
         verb.lemma_ in words("over_verbs")
@@ -996,7 +1177,10 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
     base = replace(base, is_event=is_event)
     subject = _subject_of(verb)
     if lemma in words("entering") and subject is not None and _is_name(subject) and (office := _find_office(verb)):
-        yield _office_claim(office, subject, base, context)
+        now = (
+            base if base.tense != "past" or verb.lemma_ == "serve" else replace(base, tense="present")
+        )  # "took over as"
+        yield _office_claim(office, subject, now, context)
     if lemma in ("have", "get") and objects and base.mood == "fact" and base.polarity:
         yield from _of_newcomer(objects[0], base)
     if base.tense == "present" and base.mood == "fact" and base.polarity:
@@ -1068,7 +1252,8 @@ def _recurs(time: Token) -> bool:
 
 def _ends(relation: str, claim: Assertion, places: Sequence[tuple[Token, Token]]) -> tuple[tuple[str, str], ...]:
     """Return what an event ends by the table of endings."""
-    if relation not in endings() or not claim.polarity or claim.mood != "fact":
+    # A plan ends nothing, unless it is settled for a day: then it becomes a fact.
+    if relation not in endings() or not claim.polarity or claim.mood not in ("fact", "plan"):
         return ()
     ended, where = endings()[relation]
     if where == "any" or not claim.value:
@@ -1120,17 +1305,16 @@ def _of_return(token: Token, at: int) -> Iterator[Assertion]:
             yield replace(_with_value(base, place), changed=True)
 
 
-def _of_apposition(token: Token, at: int, context: _Context) -> Iterator[Assertion]:
-    """Yield the claim of a role beside its name: "my sister Maria"."""
-    possessor, relation = _possession(token.head, context)
-    if possessor and token.head.lemma_.lower() in words("people"):
-        start = token.head.left_edge.idx
+def _of_apposition(name: Token, role: Token, at: int, context: _Context) -> Iterator[Assertion]:
+    """Yield the claim of a role beside its name: "my sister Maria", "Anders (Milo's brother)"."""
+    possessor, relation = _possession(role, context)
+    if possessor and role.lemma_.lower() in words("people"):
         yield Assertion(
             owner=possessor,
             relation=fold(relation),
-            value=_name(token),
-            start=start,
-            end=token.idx + len(token),
+            value=_name(name),
+            start=min(name.idx, role.left_edge.idx),
+            end=max(name.idx + len(name), role.idx + len(role)),
             sentence=at,
             kind="name",
         )
