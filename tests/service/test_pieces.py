@@ -130,7 +130,7 @@ def test_pieces_that_were_found_by_what_they_share_come_once(memory: Memento) ->
     pieces = notes_of(memory, "kept")
     shared = str(pieces[1][MEM.content])[: int(str(pieces[1][MEM.overlap]))]
     sentence = shared.split(". ")[-2]
-    found = memory.recall(f"{sentence}?", gate=False, namespace="kept").memories
+    found = memory.recall(f"{sentence}?", k=60, gate=False, namespace="kept").memories
     own = [one for one in found if one.note and one.note.iri in {piece["iri"] for piece in pieces[:2]}]
 
     assert shared.split() == str(pieces[0][MEM.content]).split()[-100:]
