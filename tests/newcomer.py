@@ -84,17 +84,17 @@ class Person:
 
 
 def note(person: Person) -> None:
-    assert "USER works at Google" in person.type('memento note "I work at Google." --at 2024-01-08')
+    assert "I work at Google" in person.type('memento note "I work at Google." --at 2024-01-08')
 
 
 def recall(person: Person) -> None:
-    assert "USER works at Google" in person.type('memento recall "Where do I work?"').partition("\n")[0]
+    assert "I work at Google" in person.type('memento recall "Where do I work?"').partition("\n")[0]
 
 
 def correct(person: Person) -> None:
     short = find_short_id(person.type("memento list"), "Google")
     person.type(f'memento correct {short} "I work at Microsoft."')
-    assert "USER works at Microsoft" in person.look('memento recall "Where do I work?"').partition("\n")[0]
+    assert "I work at Microsoft" in person.look('memento recall "Where do I work?"').partition("\n")[0]
 
 
 def forget(person: Person) -> None:
@@ -106,12 +106,12 @@ def forget(person: Person) -> None:
 
 def explain(person: Person) -> None:
     shown = person.type('memento recall "Where do I work?" --explain')
-    assert "note 20" in shown and "replaced: USER works at Google" in shown
+    assert "note 20" in shown and "replaced: I work at Google" in shown
     assert "SELECT" in shown and "meaning +" in shown
 
 
 def ask_in_sparql(person: Person) -> None:
-    assert "USER works at Microsoft." in person.type(f"memento query {shlex.quote(QUERY)}")
+    assert "I work at Microsoft." in person.type(f"memento query {shlex.quote(QUERY)}")
 
 
 def connect_a_client(person: Person) -> None:
@@ -127,7 +127,7 @@ def use_a_notebook(person: Person) -> None:
     person.type("pip install 'memento-rdf[notebook]'")
     person.steps.append("jupyter lab")
     shown = person.open("run a cell: memento.recall(…)", JUPYTER, CELL)
-    assert "text/html" in shown and "USER works at Microsoft" in shown
+    assert "text/html" in shown and "I work at Microsoft" in shown
 
 
 def back_up(person: Person) -> None:

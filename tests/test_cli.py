@@ -209,7 +209,7 @@ def test_rows_come_in_the_order_that_was_asked_and_with_the_ends_of_lines_of_a_s
     asked = f"PREFIX mem: <http://purl.org/memento/> {query}"
     shown = CliRunner().invoke(main, ["query", asked]).stdout_bytes
 
-    assert shown.startswith(b'text,two,memory\nI lives in Lisbon.,"a\r\nb",urn:memento:memory:')
+    assert shown.startswith(b'text,two,memory\nI live in Lisbon.,"a\r\nb",urn:memento:memory:')
     assert b"text,two,memory\r\n" in CliRunner().invoke(main, ["query", asked, "--accept", "text/csv"]).stdout_bytes
     assert printed("query", asked, "--json")["head"]["vars"] == ["text", "two", "memory"]
 
@@ -263,7 +263,7 @@ def test_a_timeline_tells_from_when_to_when_and_why() -> None:
     whole = printed("timeline", "me")
 
     assert whole.splitlines()[0] == "2024-01-08 to 2025-03-03  I work at Google."
-    assert "now works at Microsoft" in whole.splitlines()[1]
+    assert "work at: Microsoft instead of Google" in whole.splitlines()[1]
     assert printed("timeline", "me", "--limit", "1").startswith("1 earlier ones")
     assert len(printed("timeline", "me", "--as-of", "2024-06-01", "--json")["memories"]) == 1
 
@@ -547,7 +547,8 @@ def test_a_token_that_cannot_be_made_is_refused_in_one_line() -> None:
 
 
 def test_an_erased_fact_that_a_note_still_tells_is_pointed_out() -> None:
-    told = printed("note", "My boss is Claire Dubois. I live in Lisbon.", "--json")
+    orchard = "The orchard behind the mill has forty old plum trees that nobody has pruned for years. " * 4
+    told = printed("note", f"My boss is Claire Dubois.\n\n{orchard}\n\n{orchard.replace('plum', 'pear')}", "--json")
     said = printed("forget", "--erase", told["memories"][0])
 
     assert "Erased 1 memory." in said
@@ -668,7 +669,7 @@ def test_the_ontology_is_printed_as_a_page_and_as_a_context() -> None:
 def test_what_is_in_dispute_is_shown_for_people() -> None:
     assert printed("disputes").strip() == "Nothing is in dispute."
     printed("note", "Backups are kept in the Oslo vault.", "--at", "2026-01-05")
-    printed("note", "Backups moved to the Bergen vault.", "--at", "2026-02-05")
+    printed("note", "Backups are kept in the Bergen vault.", "--at", "2026-02-05")
     shown = printed("disputes")
     assert "likely rivals" in shown and "2026-01-05  Backups are kept in the Oslo vault." in shown
     assert shown.count("urn:memento:memory:") == 2 and "memento settle" in shown and "(" not in shown.partition("\n")[0]

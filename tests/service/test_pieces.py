@@ -95,7 +95,8 @@ def test_pieces_are_notes_that_point_at_the_first_which_has_no_parent(memory: Me
 def test_what_stands_in_two_pieces_is_remembered_once(memory: Memento) -> None:
     contents = [one.content for one in memory.list(limit=300)]
 
-    assert len(contents) == len(set(contents)) == 13 * 6 + 1
+    assert len(contents) == len(set(contents)) > 20
+    assert sorted(" ".join(contents).split()) == sorted(LONG.split())
 
 
 def test_the_same_long_text_again_is_the_same_note(memory: Memento) -> None:
@@ -129,7 +130,7 @@ def test_pieces_that_were_found_by_what_they_share_come_once(memory: Memento) ->
     pieces = notes_of(memory, "kept")
     shared = str(pieces[1][MEM.content])[: int(str(pieces[1][MEM.overlap]))]
     sentence = shared.split(". ")[-2]
-    found = memory.recall(f"{sentence}?", gate=False, namespace="kept").memories
+    found = memory.recall(f"{sentence}?", k=60, gate=False, namespace="kept").memories
     own = [one for one in found if one.note and one.note.iri in {piece["iri"] for piece in pieces[:2]}]
 
     assert shared.split() == str(pieces[0][MEM.content]).split()[-100:]

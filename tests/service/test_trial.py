@@ -9,7 +9,7 @@ def test_a_dry_run_says_what_a_note_would_become_and_writes_nothing(memento: Mem
     memento.note("I work at Google.")
     before = memento.service.stores.graph.writes
 
-    tried = memento.note("I work at Microsoft since May 2025. Hi there!", dry_run=True)
+    tried = memento.note("I work at Microsoft since May 2025.", dry_run=True)
 
     assert tried.note is None and tried.memories == () and tried.skipped is None
     [reading] = tried.readings
@@ -17,7 +17,7 @@ def test_a_dry_run_says_what_a_note_would_become_and_writes_nothing(memento: Mem
     assert reading.about == ("USER", "Microsoft")
     assert reading.valid_at and (reading.valid_at.year, reading.valid_at.month) == (2025, 5)
     assert reading.retires == ("I work at Google.",)
-    assert (reading.relation, reading.value) == ("employer", "Microsoft")
+    assert (reading.relation, reading.value) == ("work at", "Microsoft")
     assert memento.service.stores.graph.writes == before
     assert memento.status().memories == 1
 

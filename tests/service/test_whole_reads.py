@@ -17,7 +17,7 @@ from conftest import OFFLINE
 from memento import backends, manifest
 from memento.codec import plain
 from memento.graph.store import Store
-from memento.iris import IRI, graph_iri, tag_iri
+from memento.iris import IRI, MEM, graph_iri, tag_iri
 from memento.model import Filter
 from memento.operations import Operation, care, cases, expressions, keys, sessions
 from memento.operations import recall as questions
@@ -204,7 +204,10 @@ def list_contents(memento: Memento) -> list[tuple[str, bool, bool, tuple[str, ..
 
 def update_by_sparql(memento: Memento) -> None:
     graph, found = graph_iri("local", "main"), find(memento, "cello")
-    memento.update(f"DELETE WHERE {{ GRAPH <{graph}> {{ <{found}> ?p ?o }} }}")
+    stated = f"?claim <{MEM.statedBy}> <{found}> ; ?p ?o"
+    memento.update(
+        f"DELETE WHERE {{ GRAPH <{graph}> {{ {stated} }} }} ; DELETE WHERE {{ GRAPH <{graph}> {{ <{found}> ?p ?o }} }}"
+    )
 
 
 CHANGES: dict[str, Callable[[Memento], object]] = {

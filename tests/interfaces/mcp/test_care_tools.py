@@ -256,17 +256,17 @@ def test_a_standing_page_is_a_resource(memory: Memento, address: str) -> None:
 
 
 def test_a_recall_says_what_contradicts_a_memory(memory: Memento, address: str) -> None:
-    memory.note("Dr Lund looks after the goats.", namespace="goats")
-    memory.note("Dr Ferrar looks after the goats.", namespace="goats")
-    first, second = "Dr Lund looks after the goats.", "Dr Ferrar looks after the goats."
+    memory.note("I train the goats with Dr Lund.", namespace="goats")
+    memory.note("I train the goats with Dr Ferrar.", namespace="goats")
+    first, second = "I train the goats with Dr Lund.", "I train the goats with Dr Ferrar."
 
     async def script(call: Call) -> None:
-        shown = (await call("memory_recall", query="Who looks after the goats?", namespace="goats"))["memories"]
+        shown = (await call("memory_recall", query="With whom do I train the goats?", namespace="goats"))["memories"]
         said = {one["preview"]: one["contradicts"] for one in shown}
         assert (said[first], said[second]) == ([second], [first])
 
     ask(address, script)
-    found = memory.recall("Who looks after the goats?", namespace="goats")
+    found = memory.recall("With whom do I train the goats?", namespace="goats")
     said = {one.content: [other.content for other in one.contradicts] for one in found.memories}
     assert (said[first], said[second]) == ([second], [first])
     assert f"<contradicted_by><content>{first}" in as_xml(found, date(2026, 1, 1)).replace("\n", "").replace("  ", "")
