@@ -161,8 +161,8 @@ class Memory:
     """
     A passage of a note, word for word; by a model, a fact in the third person with USER for the speaker.
 
-    It is true from `valid_at` until before `invalid_at`, which is set only when all that it claims is past; Memento believes it from
-    `created_at` until before `expired_at`. `subject` and `slot` are the owner and the relation of its main claim.
+    It is true from `valid_at` until before `invalid_at`, which is set only when all that it claims is past; Memento believes it
+    from `created_at` until before `expired_at`. `subject` and `slot` are the owner and the relation of its main claim.
     `is_verbatim`: it is a note that could not be read, word for word. `mood` is how it is meant, unless it tells a fact.
     """
 
@@ -196,8 +196,8 @@ class Claim:
     What a passage states: a relation of an owner, and its value, which is an entity where the graph knows one.
 
     `words` is the very span of the passage, from `start` to `end`. It holds from `valid_at` until before `invalid_at`; Memento
-    believes it from `created_at` until before `expired_at`. `polarity` is False if the passage denies it. An event happened once and
-    never ends. A claim without an owner is nobody's, and ends nothing.
+    believes it from `created_at` until before `expired_at`. `polarity` is False if the passage denies it. An event happened
+    once and never ends. A claim without an owner is nobody's, and ends nothing.
     """
 
     iri: IRI
@@ -1608,8 +1608,8 @@ class Undone:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unforgotten:
     """
-    The memories that are recalled again, in order, the claims that are believed again, or the notes that wait again to be understood;
-    `contents` has their texts.
+    The memories that are recalled again, in order, the claims that are believed again, or the notes that wait again to be
+    understood; `contents` has their texts.
     """
 
     memories: tuple[IRI, ...]
@@ -1661,8 +1661,8 @@ class Forgotten:
     The result of a forget: the memories it hid, or also deleted together with notes that nothing else derives from.
 
     `still_told` are notes that still contain what was erased, since other memories come from them. `cases` are those that were made
-    with what was erased: they are erased as well, since their plans and results may contain it. An erasure has a `receipt`. `claims`
-    were forgotten alone.
+    with what was erased: they are erased as well, since their plans and results may contain it. An erasure has a `receipt`.
+    `claims` were forgotten alone.
     """
 
     memories: tuple[IRI, ...]

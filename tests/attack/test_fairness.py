@@ -8,7 +8,6 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, closing
-from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 

@@ -63,7 +63,7 @@ def tell(memento: Memento, *notes: str) -> list[str]:
     return [f"{one.words} ← {one.by}" for one in ended(memento)]
 
 
-# What ends -------------------------------------------------------------------------------------------------------------------------
+# What ends ------------------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_who_a_description_is_about_may_be_told_in_the_sentence_before(memento: 
     assert found == ["Joost's boss is Els Kok ← The new manager is Douwe Postma"]
 
 
-# What does not end, and why --------------------------------------------------------------------------------------------------------
+# What does not end, and why -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -233,7 +233,7 @@ def test_a_denial_of_another_value_ends_nothing(memento: Memento) -> None:
     assert tell(memento, "I live in Faro.", "I do not live in Porto.") == []
 
 
-# Corrections, temporary states, returns ---------------------------------------------------------------------------------------------
+# Corrections, temporary states, returns -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ def test_on_and_off_and_on_again_holds_again(memento: Memento) -> None:
     assert "We use Redis again." in contents(memento)
 
 
-# What is told late -------------------------------------------------------------------------------------------------------------------
+# What is told late ----------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (1, 0, 2), (1, 2, 0), (2, 1, 0), (0, 2, 1)], ids=str)
@@ -321,7 +321,7 @@ def test_what_is_yet_to_come_ends_the_present_only_then(memento: Memento) -> Non
     assert [(one.words, one.since) for one in ended(memento)] == [("I live in Rome", "2024-03-09")]
 
 
-# By hand ------------------------------------------------------------------------------------------------------------------------------
+# By hand --------------------------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture

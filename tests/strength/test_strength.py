@@ -308,7 +308,7 @@ def test_what_fades_is_listed_with_its_energy_and_day_and_what_is_marked_no_long
     first, second = memento.list_fading()
 
     assert (first.iri, second.iri) == (clay, allergy)
-    assert (first.content, second.content) == ("Ruben bought a bag of clay.", "USER is allergic to penicillin.")
+    assert (first.content, second.content) == ("Ruben bought a bag of clay.", "I am allergic to penicillin.")
     assert [first.energy, second.energy] == pytest.approx([0.2, 0.5], abs=1e-4)
     # .2 is halved twice, .5 is halved log2(10) times, every seven days.
     assert first.archived_on is not None and second.archived_on is not None

@@ -91,6 +91,14 @@ def _forget_claim(iri: str, scope: Scope, erase: bool, now: datetime, parts: Bac
     return Forgotten(memories=(), claims=(IRI(iri),))
 
 
+def _unforget_claim(iri: str, scope: Scope, parts: Backends) -> Unforgotten:
+    said = _read_claim(iri, scope, parts)
+    if MEM.expiredAt not in said:
+        raise NotFound(f"<{iri}> cannot be brought back: it is not forgotten")
+    parts.commit(Change(removes=((IRI(iri), MEM.expiredAt, said[MEM.expiredAt], scope.graph),)), scope)
+    return Unforgotten(memories=(), claims=(IRI(iri),), contents={IRI(iri): str(said[MEM.words])})
+
+
 def _read_claim(iri: str, scope: Scope, parts: Backends) -> dict[Value, Value]:
     """Read what is said of a claim of the namespace's own graph; raises `NotFound`."""
     rows = parts.graph.select("search/statements", [scope.graph], node=parse_iri(iri))
@@ -101,18 +109,15 @@ def _read_claim(iri: str, scope: Scope, parts: Backends) -> dict[Value, Value]:
 
 def unforget_iri(iri: str, scope: Scope, now: datetime, parts: Backends) -> Unforgotten:
     """
-    Restore what `forget_iri` has hidden of a memory, a claim or a note; a note that was forgotten before it was processed waits again.
+    Restore what `forget_iri` has hidden of a memory, a claim or a note; a note that was forgotten before it was processed waits
+    again.
 
     Raises:
-        NotFound: the namespace's own graph has no such memory, claim or note, or nothing of it was forgotten: archived memories, and those
-            that are over because their time has passed, do not count.
+        NotFound: the namespace's own graph has no such memory, claim or note, or nothing of it was forgotten: archived
+            memories, and those that are over because their time has passed, do not count.
     """
     if is_claim(iri):
-        said = _read_claim(iri, scope, parts)
-        if MEM.expiredAt not in said:
-            raise NotFound(f"<{iri}> cannot be brought back: it is not forgotten")
-        parts.commit(Change(removes=((IRI(iri), MEM.expiredAt, said[MEM.expiredAt], scope.graph),)), scope)
-        return Unforgotten(memories=(), claims=(IRI(iri),), contents={IRI(iri): str(said[MEM.words])})
+        return _unforget_claim(iri, scope, parts)
     rows = parts.graph.select("library/memories_of", [scope.graph, scope.provenance], node=parse_iri(iri))
     if not rows and (waiting := _await_note(iri, scope, parts)):
         return waiting

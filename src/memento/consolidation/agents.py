@@ -141,7 +141,8 @@ BY_CLAIMS = "claims"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
     """
-    A memory to retire, why, and by which rule ("" when a model decided). With a `claim` only that claim of the memory ends, at `at`.
+    A memory to retire, why, and by which rule ("" when a model decided). With a `claim` only that claim of the memory ends, at
+    `at`.
     """
 
     memory: IRI
@@ -157,8 +158,8 @@ class Target:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Successor:
     """
-    A known memory that follows a draft about the past: the draft ends where the memory begins. With a `claim` only the draft's claim
-    `of` ends, where that known claim begins.
+    A known memory that follows a draft about the past: the draft ends where the memory begins. With a `claim` only the draft's
+    claim `of` ends, where that known claim begins.
     """
 
     memory: IRI

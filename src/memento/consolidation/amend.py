@@ -1,6 +1,6 @@
 """
-Apply what a person changes by hand: correct a memory or a claim, undo an invalidation, settle a dispute. A model is only asked which entities
-a corrected text names.
+Apply what a person changes by hand: correct a memory or a claim, undo an invalidation, settle a dispute. A model is only asked
+which entities a corrected text names.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ class Correction:
 
 def correct(asked: Correction, desk: WriteContext, rules: Agents) -> Noted:
     """
-    Replace a memory, or one claim of it, by a corrected text, which is written as a note. It begins and ends as that did, unless told
-    otherwise.
+    Replace a memory, or one claim of it, by a corrected text, which is written as a note. It begins and ends as that did,
+    unless told otherwise.
 
     If it was corrected before, its latest correction is corrected.
 
@@ -145,7 +145,7 @@ def correct(asked: Correction, desk: WriteContext, rules: Agents) -> Noted:
 
 
 def _find_statement(claim: Held, draft: Draft, old: Memory) -> int:
-    """Return which claim of a corrected text takes the place of a claim: of the same relation, else the first; raises `InputError`."""
+    """Return which claim of a text takes the place of another: of the same relation, else the first; raises `InputError`."""
     if not draft.claims:
         raise InputError(
             f"no statement is found in the text that could take the place of “{old.content[slice(*claim.span)]}”: "

@@ -3,11 +3,11 @@ Decide which known claims a new claim ends: the one place that says what an endi
 
 A claim ends a known one of the same owner that began no later, if
 - it names it: "sold the Skoda", "no longer use Redis", "from Oban to RabbitMQ" (the rows of `endings` in `lexicon/claims.toml`);
-- it gives the same relation another value, and that relation has one value at a time: by the table `single`, by grammar ("my boss is
-  …", "the CEO of Lumen is …"), or because the sentence says that something changed ("now", "new", "instead").
+- it gives the same relation another value, and that relation has one value at a time: by the table `single`, by grammar ("my
+  boss is …", "the CEO of Lumen is …"), or because the sentence says that something changed ("now", "new", "instead").
 
-Nothing ends by a plan, a condition, a report, a question; by an event that is in no row; by a claim whose owner the words leave open;
-nor by what is added ("also", "another", "a second").
+Nothing ends by a plan, a condition, a report, a question; by an event that is in no row; by a claim whose owner the words leave
+open; nor by what is added ("also", "another", "a second").
 """
 
 from __future__ import annotations
@@ -86,7 +86,8 @@ def explain_succession(claim: Assertion, known: Held) -> str:
 
 def _are_of_one_relation(claim: Assertion, known: Held) -> bool:
     """
-    Tell whether two claims of one owner state the same relation: the same words, or the same topic where one merely says what it is.
+    Tell whether two claims of one owner state the same relation: the same words, or the same topic where one merely says what
+    it is.
 
     "Production runs on Heroku" · "production is on Fly.io": production use, production.
     """
@@ -99,7 +100,7 @@ def _are_of_one_relation(claim: Assertion, known: Held) -> bool:
 
 
 def _is_named(claim: Assertion, known: Held) -> bool:
-    """Tell whether a claim says of a known one that it is over; what somebody of the owner's does ends nothing of the owner's own."""
+    """Tell whether a claim says of a known one that it is over; what one's brother gives up ends nothing of one's own."""
     if known.relation != claim.topic and find_person(known.relation.rpartition(" ")[0]) != claim.through:
         return False
     if not claim.polarity and claim.changed and claim.relation == known.relation:

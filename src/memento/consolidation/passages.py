@@ -1,8 +1,8 @@
 """
 Cut a note into passages, word for word, and find its sentences.
 
-A note of up to `WHOLE` words is one passage. A longer one is cut where its topic changes, never between a sentence and what it leans
-on: a pronoun, "there", "so", an answer, an item of a list under its heading. Code and tables stay whole.
+A note of up to `WHOLE` words is one passage. A longer one is cut where its topic changes, never between a sentence and what it
+leans on: a pronoun, "there", "so", an answer, an item of a list under its heading. Code and tables stay whole.
 
 *Guarantees:* every passage is a span of the note. Together they hold every word of it.
 """

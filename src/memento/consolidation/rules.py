@@ -8,8 +8,8 @@ Answer the five questions of consolidation without a model: passages in the note
     extract_memories   passages → text.claims → drafts
     resolve_memories   endings
 
-*Guarantees:* the text of a draft is a span of the note, unchanged. Where the reader fails on a note, `NotUnderstood` is raised, and the
-note is kept in its own words.
+*Guarantees:* the text of a draft is a span of the note, unchanged. Where the reader fails on a note, `NotUnderstood` is raised,
+and the note is kept in its own words.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def correction_phrases() -> tuple[str, ...]:
 
 @contextmanager
 def _keep_if_failing() -> Iterator[None]:
-    """Raise `NotUnderstood` where reading fails on something that nobody thought of; the log says what and where, without a word of it."""
+    """Raise `NotUnderstood` where reading fails on what nobody thought of; the log says what and where, without a word of it."""
     try:
         yield
     except (MementoError, NotUnderstood):
@@ -196,8 +196,8 @@ def attach_claims(text: str, mentions: Sequence[Mention], at: datetime, zone: tz
     """
     Read the claims of a text, with owners that the graph can hold: the user, a name that the note mentions, or "".
 
-    A description through its possessor becomes a longer relation of the possessor: "USER's sister" · live in → USER · sister live in.
-    A noun that is no name belongs to the writer: "the bakery supplies Cafe Luna" → USER · bakery supply.
+    A description through its possessor becomes a longer relation of the possessor: "USER's sister" · live in → USER · sister
+    live in. A noun that is no name belongs to the writer: "the bakery supplies Cafe Luna" → USER · bakery supply.
     """
     spellings = {spelling.casefold(): one.name for one in mentions for spelling in (one.name, *one.aliases)}
     known: dict[tuple[str, str], str] = {}
@@ -471,8 +471,8 @@ def decide(drafts: Sequence[Draft], existing: Sequence[Existing], note: Note) ->
                     ended.add(held.iri)
                     targets.append(_make_target(held, verdict.why, draft, by, began))
             if later:
-                first, why = min(later, key=lambda one: (one[0].since, one[0].iri))
-                successors.append(Successor(memory=first.memory, reason=why, claim=first.iri, of=by))
+                after, why = min(later, key=lambda one: (one[0].since, one[0].iri))
+                successors.append(Successor(memory=after.memory, reason=why, claim=after.iri, of=by))
         left = tuple(rival for rival in rivals.values() if rival.memory not in {one.memory for one in targets})
         decisions.append(
             Invalidate(draft=draft, targets=tuple(targets), successors=tuple(successors), rivals=left)
@@ -524,7 +524,7 @@ def _skip(draft: Draft, earlier: Sequence[Draft], existing: Sequence[Existing], 
 
 
 def _says_the_same(draft: Draft, old: Existing, note: Note) -> bool:
-    """Tell whether a known memory that holds has the same words: a state that still holds is one state, an event on another day another."""
+    """Tell whether a memory that holds has the same words: a state that still holds is one, an event of another day another."""
     memory, began = old.memory, draft.valid_at or note.at
     if memory.expired_at is not None or (memory.invalid_at is not None and memory.invalid_at <= began):
         return False

@@ -385,8 +385,8 @@ def _end_memories(
     understood: Understanding,
 ) -> tuple[list[IRI], Change]:
     """
-    List the memories that end, each once, and the change that ends them and their claims; targets that the agents were not shown are
-    ignored.
+    List the memories that end, each once, and the change that ends them and their claims; targets that the agents were not
+    shown are ignored.
     """
     written = Change()
     ended: dict[IRI, None] = {}
@@ -682,8 +682,8 @@ def raise_if_invalid(change: Change, understood: Understanding) -> None:
     """
     Raise unless everything that the change writes conforms to the shapes.
 
-    Nodes that it refers to, and claims that it closes, are included with their type, so that references can be checked; they are not
-    checked themselves. A memory that the change closes is checked in its new form.
+    Nodes that it refers to, and claims that it closes, are included with their type, so that references can be checked; they
+    are not checked themselves. A memory that the change closes is checked in its new form.
 
     Raises:
         ShapeViolation: something does not conform; the report has one line for each violation.

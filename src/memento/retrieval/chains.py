@@ -99,8 +99,8 @@ def measure_fit(relation: str, value: str, claim: Stated) -> float:
     if relation == claim.relation:
         return 0.5 if relation in words("open") else 1.0
     wanted, stated = relation.split(), claim.relation.split()
-    if wanted[:1] == stated[:1] and wanted[0] not in words("open") | words("copulas"):
-        return 0.8
+    if wanted[:1] == stated[:1] and wanted[0] not in words("copulas"):
+        return 0.5 if wanted[0] in words("open") else 0.8
     if set(stated) <= set(value.casefold().split()) and claim.relation not in words("open"):
         return 0.8
     return CLOSE if set(wanted) < set(stated) else 0.0

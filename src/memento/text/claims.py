@@ -6,7 +6,8 @@ Read the claims of a passage off its parse: whose it is (owner), what is said of
     "Petra sold her Polo and drives an ID.3" Petra · sell · her Polo (an event; ends Petra · have · Polo), Petra · drive · an ID.3
     "New rep at Lusobike: Helder Matos"      Lusobike · rep · Helder Matos
 
-*Flow:* parse → predicates (verbs with their subjects, labels) → one claim for each → folded relation → results and endings of events.
+*Flow:* parse → predicates (verbs with their subjects, labels) → one claim for each → folded relation → results and endings of
+events.
 
 *Guarantees:* a claim's words are a span of the passage. An owner that the words leave open is "", which is nobody: such a claim
 ends nothing.
@@ -21,9 +22,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
+from itertools import product
 from typing import TYPE_CHECKING, Literal
 
-from memento.text.parse import parse
+from memento.text.parse import parse, parse_all
 from memento.text.tables import LEXICON, load
 from memento.text.words import FIRST_NAMES
 
@@ -36,8 +38,8 @@ Mood = Literal["fact", "plan", "possible", "condition", "report", "question", "c
 
 Kind = Literal["name", "number", "time", "thing"]
 
-MOST_WORDS = 200
-"""The longest sentence that is read, in words and marks: what is done with one grows with the square of its length."""
+LONGEST = 120
+"""The most tokens of a sentence whose claims are read: people write none that is longer."""
 
 SUBJECTS = frozenset(("nsubj", "nsubjpass", "csubj"))
 FIRST_NAMES_LOWER = frozenset(name.lower() for name in FIRST_NAMES)
@@ -48,13 +50,14 @@ class Assertion:
     """
     A statement read off a clause.
 
-    `owner` is "USER", a name as the passage has it, a description ("USER's sister"), or "" where the words leave it open. `start` and
-    `end` are the offsets of its words in the passage. `since` and `until` are the words that say when it begins and ends. `ends` are
-    the pairs (relation, value) of the same owner that it ends; a value "" is any. `instead` are values that it replaces by name.
-    `topic` is the noun that the claim is about, where that is a property or a thing and no verb of the owner's ("rent", "production").
-    `is_over`: it says of its topic that it is over. `is_property`: a definite singular noun says what it is ("my boss is …"), which
-    has one value at a time. `is_added`: it comes beside what holds already ("also", "another"). `is_result`: it holds after the event
-    that the claim before it states. `through` is the role of somebody of the owner's of whom it is said ("sister" of "my sister rows").
+    `owner` is "USER", a name as the passage has it, a description ("USER's sister"), or "" where the words leave it open.
+    `start` and `end` are the offsets of its words in the passage. `since` and `until` are the words that say when it begins and
+    ends. `ends` are the pairs (relation, value) of the same owner that it ends; a value "" is any. `instead` are values that it
+    replaces by name. `topic` is the noun that the claim is about, where that is a property or a thing and no verb of the
+    owner's ("rent", "production"). `is_over`: it says of its topic that it is over. `is_property`: a definite singular noun
+    says what it is ("my boss is …"), which has one value at a time. `is_added`: it comes beside what holds already ("also",
+    "another"). `is_result`: it holds after the event that the claim before it states. `through` is the role of
+    somebody of the owner's of whom it is said ("sister" of "my sister rows").
     """
 
     owner: str
@@ -185,16 +188,16 @@ def read_claims(text: str, names: Sequence[str] = ()) -> list[Assertion]:
     context = _Context(names=frozenset(name.casefold() for name in names))
     found: list[Assertion] = []
     number = 0
-    for start, end in _find_lines(text):
-        line = text[start:end]
-        claims, number = _read_line(line, start, number, context)
+    lines = _find_lines(text)
+    for (start, end), doc in zip(lines, parse_all(text[start:end] for start, end in lines), strict=True):
+        claims, number = _read_line(text[start:end], doc, start, number, context)
         found += claims
     return found
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a clause of a question asks for: a relation of an owner, as in `Assertion`; `value` is what it already says of the value."""
+    """What a clause of a question asks for: a relation of an owner, as in `Assertion`; `value` is what it says of the value."""
 
     owner: str
     relation: str
@@ -224,9 +227,7 @@ def read_question(text: str, names: Sequence[str] = ()) -> Reading:
     context = _Context(names=frozenset(name.casefold() for name in names))
     found: dict[Asked, None] = {}
     steps = 0
-    for at, sentence in enumerate(parse(text).sents):
-        if len(sentence) > MOST_WORDS:
-            continue
+    for at, sentence in enumerate(one for one in parse(text).sents if len(one) <= LONGEST):
         steps = max(steps, _count_steps(sentence))
         for claim in _claims_of_sentence(sentence, at, context):
             if claim.owner:
@@ -236,9 +237,12 @@ def read_question(text: str, names: Sequence[str] = ()) -> Reading:
                 possessor, relation = _possession(word, context)
                 if possessor:
                     found[Asked(possessor, fold(relation), "")] = None
-            elif word.pos_ == "VERB" and (subject := _subject_of(word)) is not None:
-                if owner := _owner_of(subject, context):
-                    found.setdefault(Asked(owner, word.lemma_.lower(), ""), None)
+        # The parse of a question often has the wrong subject; what nobody does matches no claim.
+        things = [word for word in sentence if word.pos_ in ("NOUN", "PROPN", "PRON")]
+        owners = dict.fromkeys(owner for word in things if (owner := _owner_of(word, context)))
+        verbs = [word.lemma_.lower() for word in sentence if word.pos_ == "VERB"]
+        for owner, verb in product(owners, verbs):
+            found.setdefault(Asked(owner, verb, ""), None)
     return Reading(tuple(found), steps)
 
 
@@ -275,9 +279,8 @@ def _find_lines(text: str) -> list[tuple[int, int]]:
     return found
 
 
-def _read_line(line: str, start: int, number: int, context: _Context) -> tuple[list[Assertion], int]:
+def _read_line(line: str, doc: Doc, start: int, number: int, context: _Context) -> tuple[list[Assertion], int]:
     """Return the claims of one line, and the number of the next sentence."""
-    doc = parse(line)
     label = _LABEL.match(line)
     if label and len(label["label"].split()) <= 4:
         rest = parse(line[label.end() :])
@@ -313,12 +316,14 @@ def _read_doc(doc: Doc, start: int, number: int, context: _Context) -> list[Asse
     """Read the claims of a parsed line that begins at `start` in the passage."""
     found: list[Assertion] = []
     for at, sentence in enumerate(doc.sents, start=number):
-        if sentence.text.startswith("[") or len(sentence) > MOST_WORDS:
+        if sentence.text.startswith("[") or len(sentence) > LONGEST:
             continue  # a caption or a placeholder, nobody's words; or no sentence
         adds = any(token.lower_ in words("adding") for token in sentence)
         for claim in _claims_of_sentence(sentence, at, context):
             if claim.owner and claim.mood not in ("question", "command") and _says_something(claim):
                 claim = replace(claim, is_added=adds, start=claim.start + start, end=claim.end + start)
+                if claim.kind == "name" and claim.relation in words("people"):
+                    context.people.append(claim.value)  # "My uncle is Piet. He …"
                 found += [claim, *_results_of(claim)]
     return found
 
@@ -479,7 +484,7 @@ def _possession(noun: Token, context: _Context) -> tuple[str, str]:
     if noun.lemma_.lower() == "name" and (inner := _object_of(noun, "of")) is not None and not _is_name(inner):
         return _possession(inner, context)  # "the name of the head of state"
     bare = _object_of(noun, "of")
-    if bare is not None and bare.tag_ == "NN" and not _is_name(bare) and not [*bare.lefts]:
+    if bare is not None and bare.tag_ == "NN" and bare.text.islower() and not [*bare.lefts]:
         owner, _ = _possession(bare, context)  # "head of state", "point of sale"
         named = owner or next((_owner_of(one, context) for one in _objects_in(noun) if one.pos_ == "PROPN"), "")
         return named, f"{relation} of {bare.lower_}"
@@ -770,9 +775,8 @@ def _dates_of(verb: Token) -> tuple[str, str]:
         if child.dep_ == "mark" and child.head == verb:
             continue  # it says when something else holds
         if child.dep_ in ("prep", "mark") and child.lower_ in ("since", "from", "as"):
-            if child.head == verb or child.head.head == verb:
-                text = _time_text(child)
-                since = since or (f"{child.lower_} {text}" if text else "")
+            text = _time_text(child) if verb in (child.head, child.head.head) else ""
+            since = since or (f"{child.lower_} {text}" if text else "")
         if child.lower_ in ("until", "till", "til") and child.dep_ in ("prep", "mark"):
             until = until or _time_text(child)
     return since, until
@@ -907,6 +911,9 @@ def _of_copula(verb: Token, subject: Token | None, base: Assertion, context: _Co
             and (child.dep_ == "prep" or child.lower_ in words("places"))
             and child.lower_ not in words("change") | {"since", "until", "till", "from"}
         ][:1]
+    if subject is not None and values and (claim := _of_relative(subject, values[0], base, context)) is not None:
+        yield claim
+        return
     if subject is not None and _is_name(subject) and (office := _find_office(verb)) is not None:
         yield _office_claim(office, subject, base, context)  # "Rosa is back as engineering manager"
         return
@@ -977,6 +984,25 @@ def _of_copula(verb: Token, subject: Token | None, base: Assertion, context: _Co
         yield _with_value(replace(base, relation="be"), value)
 
 
+def _of_relative(subject: Token, value: Token, base: Assertion, context: _Context) -> Assertion | None:
+    """
+    Return the claim that a relative clause makes of its subject or object: "the school where Ana teaches is Lyceum", "the company
+    that built it is Aldo".
+    """
+    clause = next((child for child in subject.children if child.dep_ == "relcl"), None)
+    inner = clause and next((child for child in clause.children if child.dep_ in SUBJECTS), None)
+    if clause is None or inner is None or not _is_role(subject):
+        return None
+    lemma = clause.lemma_.lower()
+    if inner.tag_ in ("WP", "WDT"):
+        named, lemma = next((child for child in clause.children if child.dep_ == "dobj"), None), f"{lemma} by"
+    else:
+        named = inner
+    if named is None or not (owner := _owner_of(named, context)):
+        return None
+    return replace(_with_value(base, value), owner=owner, relation=fold(lemma), is_event=False)
+
+
 def _is_office(noun: Token) -> bool:
     """Tell whether a noun stands bare, as what one person is at a time: "product manager", "captain"."""
     return noun.tag_ == "NN" and noun.dep_ in ("attr", "pobj") and not any(one.dep_ == "det" for one in noun.children)
@@ -1042,7 +1068,7 @@ def _noun_claim(subject: Token, value: Token, base: Assertion, context: _Context
 
 
 def _of_shift(verb: Token, subject: Token, base: Assertion, context: _Context) -> Assertion | None:
-    """Return the claim that a noun got another value ("the rent went up to 1,500"), or that it is over ("Jenkins was cancelled")."""
+    """Return the claim that a noun got another value ("the rent went up to 1,500"), or is over ("Jenkins was cancelled")."""
     passive = subject.dep_ == "nsubjpass"
     if (
         verb.lemma_ in words("over_verbs")
