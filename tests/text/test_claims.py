@@ -99,7 +99,7 @@ def test_a_pronoun_means_whom_the_passage_has_named_and_else_nobody() -> None:
     ],
 )
 def test_a_question_asks_for_a_relation_of_somebody(question: str, asked: tuple[str, str]) -> None:
-    assert asked in [(one.owner, one.relation) for one in read_question(question)]
+    assert asked in [(one.owner, one.relation) for one in read_question(question).clauses]
 
 
 @pytest.mark.parametrize("words", ["that he said ", "not ", "who is ", "my boss of ", "and Ana ", "a: b\n", "12 May "])
