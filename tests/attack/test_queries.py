@@ -102,11 +102,11 @@ def test_a_query_over_many_values_has_few_rows_and_takes_no_time(
 
 @pytest.mark.parametrize(
     ("name", "slots"),
-    [("library/disputed", {}), ("library/statements", {"name": ["Ana", "Anna"], "relation": ["employer", "boss"]})],
+    [("library/disputed", {}), ("library/statements", {"name": ["Ana", "Anna"], "relation": ["work at", "boss"]})],
 )
 def test_what_is_stated_or_in_dispute_is_one_row_however_many_values_it_has(name: str, slots: dict[str, Any]) -> None:
     graph, store = IRI("urn:memento:graph:local:main"), Oxigraph()
-    one, other, rivalry, statement, ana = (IRI(f"urn:x:{n}") for n in range(1, 6))
+    one, other, rivalry, claim, ana = (IRI(f"urn:x:{n}") for n in range(1, 6))
     times = [datetime(2000 + n, 1, 1, tzinfo=UTC) for n in range(VALUES)]
     texts = [f"It is {n}." for n in range(VALUES)]
     said: list[tuple[IRI, IRI, list[Any]]] = [
@@ -115,13 +115,13 @@ def test_what_is_stated_or_in_dispute_is_one_row_however_many_values_it_has(name
         (rivalry, MEM.rival, [one, other]),
         (rivalry, MEM.confidence, [n / VALUES for n in range(VALUES)]),
         (ana, MEM.name, ["Ana", "Anna"]),
-        (statement, MEM.statementSubject, [ana]),
-        (statement, MEM.statementRelation, ["employer", "boss"]),
-        (statement, MEM.statedBy, [one]),
-        (statement, MEM.statementValue, texts),
-        (statement, MEM.mood, ["fact", "past", "plan", "wish", "rumour", "possible"]),
-        (statement, MEM.polarity, [True, False]),
-        *((statement, predicate, times) for predicate in (MEM.since, MEM.until)),
+        (claim, MEM.owner, [ana]),
+        (claim, MEM.relationName, ["work at", "boss"]),
+        (claim, MEM.statedBy, [one]),
+        (claim, MEM.valueText, texts),
+        (claim, MEM.mood, ["fact", "past", "plan", "report", "condition", "possible"]),
+        (claim, MEM.polarity, [True, False]),
+        *((claim, predicate, times) for predicate in (MEM.validAt, MEM.invalidAt)),
     ]
     odd = [(node, predicate, "!", graph) for node, predicate, values in said if isinstance(values[0], datetime | float)]
     quads = [(node, predicate, value, graph) for node, predicate, values in said for value in values]

@@ -19,7 +19,8 @@ from memento.model import KINDS
 DOCUMENTS = ("memento.ttl", "alignment.ttl", "labels.ttl", "rules.ttl", "shapes.ttl", "values.ttl", "world.trig")
 # fmt: off
 CLASSES = [
-    "Note", "Turn", "Session", "Memory", "Claim", "Invalidation", "Consolidation", "Agent", "Reversal", "Update", "Anchor", "Entity", "User",
+    "Note", "Turn", "Session", "Memory", "Claim", "Invalidation", "Consolidation", "Agent", "Reversal", "Update", "Anchor",
+    "Entity", "User",
     "Key", "Tag", "CodeEntity", "Document",
     "Association", "KeyLink", "Relation", "Case", "Trajectory", "State", "Action", "Reward", "SubtaskRecord", "ToolRecord",
     "CaseRetrieval", "CaseUse", "Access", "Policy", "Profile", "Inference", "Contradiction", "QueryService",

@@ -64,7 +64,8 @@ def test_every_name_is_a_uuid_of_version_seven_that_sorts_by_time(quads: list[Qu
 
 
 def test_an_ended_belief_is_closed_when_its_successor_begins(quads: list[Quad]) -> None:
-    believed = {one.iri: one for one in (*of(Memory, quads), *of(Claim, quads))}
+    believed: dict[IRI, Memory | Claim] = {one.iri: one for one in of(Memory, quads)}
+    believed |= {one.iri: one for one in of(Claim, quads)}
 
     for ended in of(Invalidation, quads):
         assert believed[ended.invalidated].invalid_at == believed[ended.invalidator].valid_at

@@ -250,7 +250,7 @@ def score_steps(steps: Sequence[Step], view: View) -> dict[int, float]:
 
 def score_paths(paths: Sequence[Path], steps: int, view: View) -> dict[int, float]:
     """
-    Return how much each visible memory on a path is an answer, in 0..1: 1 at the end of the best path, half at a step before an end.
+    Return how much each visible memory on a path is an answer, in 0..1: 1 at the end of the best path, half before an end.
 
     A path of another length than the question asks for is less likely, by `LENGTH` for each step.
 

@@ -258,7 +258,8 @@ def pick_in_time(ranking: Ranking, query: Query, question: Question, stores: Bac
     ordered = ranking.chosen
     if settings.land.engine not in AS_ASKED:
         ordered = order_in_time(ranking.chosen, ranking.evidence, query, question, stores)
-    if "path" in (signals := ranking.evidence.signals):  # the end of a chain is its answer
+    signals = ranking.evidence.signals
+    if "path" in signals and not timely.looks_back(query.question):  # the end of a chain is its answer
         ordered.sort(key=lambda one: -max(float(signals["path"][one.item]), END))
     judged = ranking.judgement
     if judged is None:

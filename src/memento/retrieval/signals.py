@@ -332,7 +332,7 @@ def score_window(meaning: Signal, vectors: Vectors, view: View, nodes: Ids | Non
     turn.
     """
     found = meaning.copy() if nodes is None else spread(nodes, meaning[nodes], view)
-    here = np.flatnonzero(found > 0)
+    here = np.flatnonzero(found > 0).astype(np.int32)
     found[here] = np.maximum(view.indexes.vectors["memory"].first_cosines(here, vectors), 0.0)
     for passages in view.passages():
         turns = passages.turn_nodes() if nodes is None else nodes[passages.session_of(nodes) >= 0]

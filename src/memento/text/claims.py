@@ -237,8 +237,9 @@ def read_question(text: str, names: Sequence[str] = ()) -> Reading:
                 possessor, relation = _possession(word, context)
                 if possessor:
                     found[Asked(possessor, fold(relation), "")] = None
-        # The parse of a question often has the wrong subject; what nobody does matches no claim.
-        things = [word for word in sentence if word.pos_ in ("NOUN", "PROPN", "PRON")]
+        # The parse of a question often has the wrong subject; what nobody does matches no claim. Who has a brother does not work
+        # where the brother does.
+        things = [word for word in sentence if word.pos_ in ("NOUN", "PROPN", "PRON") and word.tag_ != "PRP$"]
         owners = dict.fromkeys(owner for word in things if (owner := _owner_of(word, context)))
         verbs = [word.lemma_.lower() for word in sentence if word.pos_ == "VERB"]
         for owner, verb in product(owners, verbs):

@@ -1,0 +1,139 @@
+"""A question over several claims is answered at the end of their chain; an edge more or less leads elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from conftest import at
+from measure import fresh_memory
+from memento.iris import IRI
+from memento.model import Scope
+from memento.python import Memento
+from memento.retrieval.chains import find_asked, walk_claims
+from memento.retrieval.pipeline import read_question
+from memento.retrieval.question import Query
+from memento.telemetry import Stopwatch
+
+MAIN = "urn:memento:graph:local:main"
+NOTES = (
+    ("2024-01-01", "My sister is Leila Haddad."),
+    ("2024-01-02", "Leila Haddad works at Brel Labs."),
+    ("2024-01-03", "Brel Labs is based in Ghent."),
+    ("2024-01-04", "Ghent's mayor is Odile Maes."),
+    ("2024-01-05", "Tom Ray works at Kelso Works."),
+    ("2024-01-06", "Kelso Works is based in Lisbon."),
+    ("2024-01-07", "Lisbon's mayor is Rui Costa."),
+    ("2024-01-08", "The kiln cracked in the frost."),
+)
+
+
+@pytest.fixture
+def memento() -> Iterator[Memento]:
+    with fresh_memory("trigram") as opened:
+        for day, text in NOTES:
+            opened.note(text, at=at(day))
+        yield opened
+
+
+def walked(memento: Memento, question: str, as_of: str | None = None) -> list[str]:
+    """The values on the best paths of at least two claims, each as "value → value"; the best path first."""
+    stores, settings = memento.service.stores, memento.service.settings
+    asked = Query(question=question, scope=Scope(), k=10, as_of=at(as_of) if as_of else None)
+    with read_question(asked, stores, settings, Stopwatch("recall")) as read:
+        assert read.asking is not None
+        time, past = read.asking.at, read.asking.past
+        steps = find_asked(read.asking.reading.clauses, read.view, time, past=past)
+        named = [IRI(one.iri) for one in memento.entities(limit=100) if one.name in question]
+        paths = walk_claims(named, [one.claim for one in steps], read.vectors, read.view, time, past=past)
+        return [" → ".join(claim.value for claim in path.claims) for path in paths if len(path.claims) > 1]
+
+
+def scores(memento: Memento, question: str, as_of: str | None = None) -> dict[str, float]:
+    """What the signal of paths gives to each memory of the answer."""
+    found = memento.recall(question, as_of=as_of, gate=False, k=20, explain=True).memories
+    return {one.content: one.why["path"] for one in found if one.why.get("path", 0) > 0}
+
+
+def best(memento: Memento, question: str, as_of: str | None = None) -> str:
+    on_path = scores(memento, question, as_of)
+    return max(on_path, key=lambda text: on_path[text], default="")
+
+
+def update(memento: Memento, text: str) -> None:
+    memento.update(f"PREFIX mem: <http://purl.org/memento/> {text}")
+
+
+def test_two_claims_lead_to_the_city_of_an_employer(memento: Memento) -> None:
+    question = "In which city is the employer of Leila Haddad based?"
+
+    assert "Brel Labs → Ghent" in walked(memento, question)
+    assert "Kelso Works → Lisbon" not in walked(memento, question)
+
+
+def test_three_claims_lead_from_the_user_to_the_city_of_a_sisters_employer(memento: Memento) -> None:
+    question = "In which city is the employer of my sister based?"
+
+    assert any(path.endswith("Leila Haddad → Brel Labs → Ghent") for path in walked(memento, question))
+    assert not any("Lisbon" in path for path in walked(memento, question))
+
+
+def test_the_end_of_the_chain_is_found_in_the_answer(memento: Memento) -> None:
+    assert best(memento, "Who is the mayor of the city where Brel Labs is based?").startswith("Ghent's mayor")
+    assert best(memento, "Who is the mayor of the city where Kelso Works is based?").startswith("Lisbon's mayor")
+
+
+def test_over_what_was_overridden_only_what_holds_is_walked(memento: Memento) -> None:
+    question = "In which city is the employer of Leila Haddad based?"
+    memento.note("Leila Haddad works at Kelso Works now.", at=at("2025-01-01"))
+
+    found = walked(memento, question)
+    assert "Kelso Works → Lisbon" in found
+    assert not any("Brel Labs" in path for path in found)
+
+
+def test_as_of_a_time_what_held_then_is_walked(memento: Memento) -> None:
+    question = "In which city is the employer of Leila Haddad based?"
+    memento.note("Leila Haddad works at Kelso Works now.", at=at("2025-01-01"))
+
+    assert "Brel Labs → Ghent" in walked(memento, question, as_of="2024-06-01")
+    assert "Kelso Works → Lisbon" not in walked(memento, question, as_of="2024-06-01")
+    assert walked(memento, question, as_of="2023-01-01") == []
+
+
+def test_a_first_step_may_go_backward_from_a_value_to_its_owner(memento: Memento) -> None:
+    memento.note("Leila Haddad keeps bees.", at=at("2024-02-01"))
+
+    assert "Brel Labs → bees" in walked(memento, "What does who works at Brel Labs keep?")
+
+
+def test_an_edge_that_is_taken_away_ends_the_chain_and_one_that_is_added_leads_on(memento: Memento) -> None:
+    question = "In which city is the employer of Leila Haddad based?"
+    claim = "?c a mem:Claim ; mem:relationName 'work at' ; mem:owner/mem:name 'Leila Haddad' ; mem:value ?old"
+    update(
+        memento,
+        f"DELETE {{ GRAPH <{MAIN}> {{ ?c mem:value ?old ; mem:valueText ?said }} }} "
+        f"INSERT {{ GRAPH <{MAIN}> {{ ?c mem:value ?new ; mem:valueText 'Kelso Works' }} }} "
+        f"WHERE {{ {claim} ; mem:valueText ?said . ?new mem:name 'Kelso Works' }}",
+    )
+    assert "Kelso Works → Lisbon" in walked(memento, question)
+    assert "Brel Labs → Ghent" not in walked(memento, question)
+
+    update(memento, f"DELETE {{ GRAPH <{MAIN}> {{ ?c ?p ?o }} }} WHERE {{ {claim} ; ?p ?o }}")
+    assert not any("Lisbon" in path for path in walked(memento, question))
+    assert memento.check() == ()
+
+
+def test_what_is_forgotten_or_belongs_to_another_namespace_is_no_step(memento: Memento) -> None:
+    question = "In which city is the employer of Leila Haddad based?"
+    memento.note("Brel Labs is based in Faro.", namespace="work", at=at("2024-05-01"))
+    assert not any("Faro" in path for path in walked(memento, question))
+
+    [based] = [one.iri for one in memento.list() if one.content == "Brel Labs is based in Ghent."]
+    memento.forget(based)
+    assert not any("Ghent" in path for path in walked(memento, question))
+
+
+def test_a_question_that_asks_for_no_chain_gets_no_path(memento: Memento) -> None:
+    assert scores(memento, "Where does Leila Haddad work?") == {}
