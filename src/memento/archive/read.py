@@ -30,7 +30,7 @@ from memento.model import (
     Timeline,
     Value,
 )
-from memento.retrieval.trace import describe_entities
+from memento.retrieval.trace import describe_entities, load_ended
 from memento.search.labels import normalise_label
 from memento.search.nodes import walk_memories
 from memento.text.words import BIOGRAPHICAL
@@ -148,11 +148,15 @@ def build_timeline(
         chosen = [nodes.iri(node) for node in ids[-limit:]]
         is_about = bool(_find_anchors(iris, scope, parts))
     rows = parts.graph.select("library/timeline", scope.readable, memory=chosen) if chosen else []
+    parted = load_ended(chosen, parts.graph, scope, believed_at) if chosen else {}
     # The first end counts, because there may be two.
     ends = {row["memory"]: row for row in reversed(rows) if "retiredAt" in row}
     memories = sorted(
         (
-            _to_believed({**row, **ends.get(row["memory"], {})}, as_of or now, believed_at or now)
+            replace(
+                _to_believed({**row, **ends.get(row["memory"], {})}, as_of or now, believed_at or now),
+                ended=parted.get(cast(IRI, row["memory"]), ()),
+            )
             for row in rows
             if "content" in row
         ),

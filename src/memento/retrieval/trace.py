@@ -58,7 +58,7 @@ def trace(
     parts: dict[IRI, _Parts] = defaultdict(_Parts)
     for row in graph.select("retrieval/trace", scope.readable, memory=[one.item for one in chosen]):
         _sort_in(parts[cast(IRI, row["memory"])], row, believed_at)
-    ended = _load_ended([one.item for one in chosen], graph, scope, believed_at)
+    ended = load_ended([one.item for one in chosen], graph, scope, believed_at)
     memories = tuple(
         _build_memory(rank, one, parts[one.item], scope.user, believed_at, ended.get(one.item, ()))
         for rank, one in enumerate(chosen, start=1)
@@ -164,7 +164,7 @@ def _sort_in(parts: _Parts, row: Row, believed_at: datetime | None) -> None:
             parts.replaced.append(row)
 
 
-def _load_ended(
+def load_ended(
     memories: Sequence[IRI], graph: Store, scope: Scope, believed_at: datetime | None
 ) -> dict[IRI, tuple[Ended, ...]]:
     """Load the claims of some memories that have ended, as far as that was known at `believed_at`."""
