@@ -24,7 +24,7 @@ def test_a_number_that_is_none_is_refused_by_its_name(memento: Memento, k: Any) 
 def test_rows_may_be_mappings_and_a_wrong_one_is_named(memento: Memento) -> None:
     rows: list[Any] = [{"content": "I like tea.", "at": "2024-01-08T00:00:00Z"}, {"content": "I live in Oslo."}]
     assert memento.import_notes(rows).memories == 2
-    assert {one.content for one in memento.list()} == {"USER likes tea.", "USER lives in Oslo."}
+    assert {one.content for one in memento.list()} == {"I like tea.", "I live in Oslo."}
 
     wrong: list[tuple[Any, str]] = [
         ({"text": "x"}, "row 2 has no text"),
@@ -39,7 +39,7 @@ def test_rows_may_be_mappings_and_a_wrong_one_is_named(memento: Memento) -> None
 
 def test_control_characters_of_a_text_are_left_out(memento: Memento) -> None:
     memento.note("I like\x00 green\x1b tea.")
-    assert [said.content for said in memento.list()] == ["USER likes green tea."]
+    assert [said.content for said in memento.list()] == ["I like green tea."]
     kept = memento.remember("Milk\x07 is\twhite.", ["milk"]).saved
     assert [said.content for said in memento.list() if said.iri == kept] == ["Milk is\twhite."]
     with pytest.raises(InputError, match="empty"):

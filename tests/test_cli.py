@@ -106,8 +106,8 @@ def test_a_note_is_stored_recalled_and_replaced() -> None:
         "readings",
     }
     assert ["Stored" in second, "Retired" in second] == [True, True]
-    assert now.index("Microsoft") < now.index("replaced: USER works at Google. (2024-01-08 to 2025-03-03")
-    assert [memory["content"] for memory in then["memories"]] == ["USER works at Google."]
+    assert now.index("Microsoft") < now.index("replaced: I work at Google. (2024-01-08 to 2025-03-03")
+    assert [memory["content"] for memory in then["memories"]] == ["I work at Google."]
 
 
 def test_nothing_relevant_is_said_and_the_gate_can_be_left_open(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,7 +168,7 @@ def test_memories_are_listed_described_and_forgotten() -> None:
     assert iri[-8:] in printed("list")
     assert iri not in printed("list")
     assert [one["iri"] for one in printed("list", "--json", "--limit", "1")] == [iri]
-    assert "content: USER lives in Lisbon." in printed("get", iri)
+    assert "content: I live in Lisbon." in printed("get", iri)
     assert (
         printed("forget", iri) == "Hid 1 memory.\nIt is hidden, not deleted: `memento unforget IRI` brings it back.\n"
     )
@@ -181,7 +181,7 @@ def test_a_short_id_names_a_memory_to_every_command() -> None:
     printed("note", "I live in Lisbon.")
     short = printed("list").split()[1]
 
-    assert "content: USER lives in Lisbon." in printed("get", short)
+    assert "content: I live in Lisbon." in printed("get", short)
     assert "Google" in printed("correct", short, "I work at Google.")
 
 
@@ -209,7 +209,7 @@ def test_rows_come_in_the_order_that_was_asked_and_with_the_ends_of_lines_of_a_s
     asked = f"PREFIX mem: <http://purl.org/memento/> {query}"
     shown = CliRunner().invoke(main, ["query", asked]).stdout_bytes
 
-    assert shown.startswith(b'text,two,memory\nUSER lives in Lisbon.,"a\r\nb",urn:memento:memory:')
+    assert shown.startswith(b'text,two,memory\nI lives in Lisbon.,"a\r\nb",urn:memento:memory:')
     assert b"text,two,memory\r\n" in CliRunner().invoke(main, ["query", asked, "--accept", "text/csv"]).stdout_bytes
     assert printed("query", asked, "--json")["head"]["vars"] == ["text", "two", "memory"]
 
@@ -229,9 +229,9 @@ def test_memento_alone_is_help_for_a_program_and_what_is_new_for_a_terminal() ->
     looked = json.loads(run("--json").stdout)
 
     assert (alone.exit_code, "Commands:" in alone.output) == (2, True)
-    assert [one["content"] for one in looked] == ["USER lives in Lisbon."]
+    assert [one["content"] for one in looked] == ["I live in Lisbon."]
     shown = seen_in_terminal([])
-    assert "USER lives in Lisbon." in shown
+    assert "I live in Lisbon." in shown
     assert shown.count("\r\nmemento ") == 4
 
 
@@ -262,7 +262,7 @@ def test_a_timeline_tells_from_when_to_when_and_why() -> None:
     run("note", "I work at Microsoft.", "--at", "2025-03-03")
     whole = printed("timeline", "me")
 
-    assert whole.splitlines()[0] == "2024-01-08 to 2025-03-03  USER works at Google."
+    assert whole.splitlines()[0] == "2024-01-08 to 2025-03-03  I work at Google."
     assert "now works at Microsoft" in whole.splitlines()[1]
     assert printed("timeline", "me", "--limit", "1").startswith("1 earlier ones")
     assert len(printed("timeline", "me", "--as-of", "2024-06-01", "--json")["memories"]) == 1

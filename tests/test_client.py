@@ -335,7 +335,7 @@ def test_a_running_service_is_reached_by_python_and_by_the_command(tmp_path: Pat
     assert reached.address in second.stderr
     with open_memento(tmp_path, configured=OFFLINE) as again:
         assert isinstance(again, Memento)
-        assert "USER works at Google." in {one.content for one in again.list()}
+        assert "I work at Google." in {one.content for one in again.list()}
 
 
 def test_a_service_for_other_machines_asks_for_tokens_and_its_owner_still_gets_in(tmp_path: Path) -> None:

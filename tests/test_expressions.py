@@ -146,7 +146,7 @@ def test_sparql_gives_rows_truth_and_turtle_and_changes_nothing(memento: Memento
     memento.note("I live in Lisbon.")
     asked = "SELECT ?c { ?m a <http://purl.org/memento/Memory> ; <http://purl.org/memento/content> ?c }"
 
-    assert value(memento, f'(sparql "{asked}")') == [{"c": "USER lives in Lisbon."}]
+    assert value(memento, f'(sparql "{asked}")') == [{"c": "I live in Lisbon."}]
     assert value(memento, '(sparql "ASK { ?s ?p ?o }")') is True
     assert "Lisbon" in value(memento, '(sparql "CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }")')
     with pytest.raises(Forbidden, match=r"line 1, column 1: sparql: .*\(sparql query\)"):
@@ -187,7 +187,7 @@ def test_a_policy_is_kept_listed_run_and_paid_for(memento: Memento) -> None:
     value(memento, '(set-policy "home" (get (first (recall "lisbon")) "content"))')
     value(memento, '(set-policy "again" (run "again"))')
 
-    assert value(memento, '(run "home")') == "USER lives in Lisbon."
+    assert value(memento, '(run "home")') == "I live in Lisbon."
     assert value(memento, '(policy "home")') == '(get (first (recall "lisbon")) "content")'
     assert list(value(memento, "(policies)")) == ["again", "home"]
     assert memento.check() == ()
@@ -308,7 +308,7 @@ def test_a_snapshot_of_one_namespace_has_nothing_of_another(memento: Memento, ot
     other.evaluate(text)
 
     assert "I live in" not in text  # the user, whom all namespaces share, is in it
-    assert [one.content for one in other.list(namespace="work")] == ["USER works at Acme."]
+    assert [one.content for one in other.list(namespace="work")] == ["I work at Acme."]
 
 
 def test_a_snapshot_is_loaded_within_rights_and_shapes(memento: Memento) -> None:

@@ -249,7 +249,7 @@ def test_curl(service: Proxied) -> None:
 
     assert json.loads(answers[0])["choices"][0]["message"]["content"] == "Hello."
     assert got_the_block(service, "/v1/chat/completions", KEYS["OPENAI_API_KEY"])
-    assert "USER works at Microsoft." in answers[1]
+    assert "I work at Microsoft." in answers[1]
 
 
 def test_every_client_is_tried() -> None:

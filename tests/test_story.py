@@ -47,7 +47,7 @@ def contents(memento: Memento, question: str, as_of: str | None = None) -> list[
 
 
 def about_me(found: list[str], *words: str) -> list[str]:
-    return [text for text in found if text.startswith("USER") and any(word in text for word in words)]
+    return [text for text in found if text.startswith(("I ", "My ")) and any(word in text for word in words)]
 
 
 @pytest.mark.parametrize(
@@ -145,9 +145,9 @@ def test_a_note_about_the_past_takes_its_place_in_the_middle_of_history(memento:
     def employer(as_of: str | None) -> list[str]:
         return about_me(contents(memento, "Where do I work?", as_of), "works")
 
-    assert employer("2020-01-01") == ["USER works at Siemens."]
-    assert employer("2022-01-01") == ["USER works at Google."]
-    assert employer(None) == ["USER works at Microsoft."]
+    assert employer("2020-01-01") == ["I work at Siemens."]
+    assert employer("2022-01-01") == ["I work at Google."]
+    assert employer(None) == ["I work at Microsoft."]
     assert memento.check() == ()
 
 
@@ -202,7 +202,7 @@ def test_what_was_erased_is_in_no_file_after_the_next_start(tmp_path: Path) -> N
         [gone] = opened.note("My password hint is bluebird.").memories
         opened.forget(gone, erase=True)
     with open_memento(tmp_path / "home", configured=settings) as opened:
-        assert [one.content for one in opened.list()] == ["USER prefers tea."]
+        assert [one.content for one in opened.list()] == ["I prefer tea."]
         assert opened.check() == ()
     files = [path for path in (tmp_path / "home").rglob("*") if path.is_file()]
 
@@ -214,9 +214,9 @@ def test_a_namespace_sees_itself_and_main_and_nothing_else(memento: Memento) -> 
     memento.note("I use Postgres.", namespace="work")
     memento.note("I grow tomatoes.", namespace="garden: back")
 
-    assert set(contents(memento, "what do I like?")) == {"USER prefers tea."}
+    assert set(contents(memento, "what do I like?")) == {"I prefer tea."}
     work = {one.content for one in memento.recall("what do I like?", namespace="work").memories}
-    assert work == {"USER prefers tea.", "USER uses Postgres."}
+    assert work == {"I prefer tea.", "I use Postgres."}
     assert memento.status().namespaces == ("garden: back", "main", "work")
 
 
@@ -259,7 +259,7 @@ def test_another_embedder_makes_the_vectors_anew(tmp_path: Path) -> None:
     with open_memento(tmp_path / "home") as opened:
         assert opened.status().embedder != ""
         assert opened.check() == ()
-        assert opened.recall("What do I drink?").memories[0].content == "USER prefers tea."
+        assert opened.recall("What do I drink?").memories[0].content == "I prefer tea."
 
 
 def test_a_rebuild_makes_everything_from_the_graph_alone(life: Memento) -> None:

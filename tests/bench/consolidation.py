@@ -22,12 +22,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from labelled import FILES, MAY_BE_READ, MEASURES, Score, tagged
-from measure import fresh_memory, record
 from memento.consolidation.rules.offices import HEADS, mask
 from memento.consolidation.rules.patterns import DATA, fragments
 from memento.consolidation.rules.skeleton import skeleton
 from memento.consolidation.rules.wording import with_user
+
+from labelled import FILES, MAY_BE_READ, MEASURES, Score, tagged
+from measure import fresh_memory, record
 from memento.evaluation import read_set
 from memento.iris import MEM, user_iri
 from memento.model import Listed, User

@@ -92,8 +92,8 @@ def test_a_store_that_is_damaged_is_left_as_it_is_and_its_backup_is_read(
     with opened(tmp_path) as memento:
         found = memento.recall("Where do I live?")
 
-        assert contents(memento) == {"USER lives in Lisbon."}
-        assert found.memories[0].content == "USER lives in Lisbon."
+        assert contents(memento) == {"I live in Lisbon."}
+        assert found.memories[0].content == "I live in Lisbon."
         assert found.degraded and "memento restore" in found.degraded
         assert str(tmp_path) not in found.degraded
         assert [one.what for one in memento.check()] == ["degraded"]
@@ -111,7 +111,7 @@ def test_a_checkpoint_survives_what_is_written_over_the_files_of_the_store(tmp_p
             file.write(b"garbage" * 8)
     with opened(tmp_path) as memento:
         assert "Corruption" in str(memento.degraded)
-        assert contents(memento) == {"USER likes tea."}
+        assert contents(memento) == {"I like tea."}
 
 
 def test_nothing_is_written_while_a_backup_stands_in(damaged: Path) -> None:
@@ -119,7 +119,7 @@ def test_nothing_is_written_while_a_backup_stands_in(damaged: Path) -> None:
         [iri] = (memento.recall("tea").memories[0].iri,)
         writes: list[Callable[[], Any]] = [
             lambda: memento.note("I like wine."),
-            lambda: memento.correct(iri, "USER likes green tea."),
+            lambda: memento.correct(iri, "I like green tea."),
             lambda: memento.forget(iri),
             lambda: memento.retry(),
             lambda: memento.update("INSERT DATA { <urn:a> <urn:b> <urn:c> }"),
@@ -176,7 +176,7 @@ def test_a_running_service_puts_the_backup_in_place_and_writes_again(damaged: Pa
         assert memento.degraded is None
         assert reached.status().degraded is None
         reached.note("I like wine.")
-        assert contents(reached) == {"USER likes tea.", "USER likes wine."}
+        assert contents(reached) == {"I like tea.", "I like wine."}
         assert reached.check() == ()
     assert (Path(str(done.aside)) / "store").is_dir()
     assert not (damaged / "standing-in").exists()
@@ -197,7 +197,7 @@ def test_the_command_line_says_so_and_the_way_out(damaged: Path, monkeypatch: py
     assert (noted.exit_code, "read-only" in noted.stderr) == (1, True)
     assert restored.exit_code == 0
     assert "checkpoints" in restored.stdout
-    assert "USER likes tea." in after.stdout
+    assert "I like tea." in after.stdout
     assert after.stderr == ""
 
 
@@ -305,7 +305,7 @@ def test_damage_that_no_question_has_met_is_found_and_no_backup_gives_way_to_it(
         assert status.degraded and "the store is damaged" in status.degraded
         memento.restore(tmp_path / "checkpoints")
         assert memento.check() == ()
-        assert contents(memento) == {"USER likes tea."}
+        assert contents(memento) == {"I like tea."}
         assert health(memento.context, {}).store == "ok"
 
 

@@ -55,7 +55,7 @@ def test_no_text_becomes_syntax(text: str) -> None:
 def test_a_list_fills_every_slot_of_its_name() -> None:
     text = bind_query("retrieval/trace", {"memory": [IRI("urn:a"), IRI("urn:b")]})
 
-    assert text.count("VALUES ?memory { <urn:a> <urn:b> }") == 9
+    assert text.count("VALUES ?memory { <urn:a> <urn:b> }") == 11
 
 
 def test_an_unknown_slot_is_an_error_that_names_those_there_are() -> None:

@@ -1,4 +1,4 @@
-"""What memories say of a slot is a premise as long as they hold: notes come and go, and with them what follows."""
+"""What memories claim is a premise as long as they hold: notes come and go, and with them what follows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COMPANY = data_iri("local", "company")
 AXIOMS = """
 @prefix ex: <http://example.org/> . @prefix mem: <http://purl.org/memento/> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-ex:worksFor mem:ofSlot "employer" ; rdfs:subPropertyOf ex:affiliatedWith .
+ex:worksFor mem:ofSlot "work at" ; rdfs:subPropertyOf ex:affiliatedWith .
 """
 WHO = """PREFIX ex: <http://example.org/> PREFIX mem: <http://purl.org/memento/>
 SELECT ?name { <urn:memento:user:local> ex:affiliatedWith ?who . ?who mem:name ?name } ORDER BY ?name"""
@@ -36,7 +36,7 @@ def rows(memento: Memento, sparql: str, namespace: str | None = None) -> list[li
     return list(csv.reader(io.StringIO(body.decode())))[1:]
 
 
-def test_a_slot_is_a_relation_to_the_entity_of_that_name_and_what_follows_from_it(memento: Memento) -> None:
+def test_a_claim_is_a_relation_to_the_entity_that_it_names_and_what_follows_from_it(memento: Memento) -> None:
     declare(memento)
     memento.note("I work at Google.")
 

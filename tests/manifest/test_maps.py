@@ -48,7 +48,7 @@ def test_what_hangs_together_is_a_region_and_the_user_is_not_on_the_map(memento:
     assert {"Siemens", "Berlin"} <= names
     assert found.layout.clustering > 0
     assert found.text.startswith("Memory: 6 items, ")
-    assert found.recent == "told: USER likes tea."
+    assert found.recent == "told: I like tea."
 
 
 def test_the_same_memory_gives_the_same_map(memento: Memento) -> None:
@@ -69,7 +69,7 @@ def test_what_is_forgotten_or_of_another_namespace_is_not_on_it(memento: Memento
 def test_an_association_draws_two_memories_together(memento: Memento) -> None:
     by_text = {one.content: one.iri for one in memento.list()}
     before = mapped(memento).layout.links
-    memento.associate(by_text["USER likes tea."], by_text["Paul Klein lives in Berlin."], weight=1.0)
+    memento.associate(by_text["I like tea."], by_text["Paul Klein lives in Berlin."], weight=1.0)
 
     assert mapped(memento).layout.links == before + 1
 
@@ -94,20 +94,20 @@ def test_an_empty_memory_has_a_map_too(tmp_path: Path) -> None:
 
 def test_recent_tells_what_was_done_last_whatever_it_was(memento: Memento) -> None:
     by_text = {one.content: one.iri for one in memento.list()}
-    tea, paul = by_text["USER likes tea."], by_text["Paul Klein lives in Berlin."]
+    tea, paul = by_text["I like tea."], by_text["Paul Klein lives in Berlin."]
     memento.associate(tea, paul, weight=1.0)
     assert (
         memento.manifest(fresh=True).text.splitlines()[-1]
-        == "Recent: associated: USER likes tea. → Paul Klein lives in Berlin."
+        == "Recent: associated: I like tea. → Paul Klein lives in Berlin."
     )
     memento.decay()
     assert memento.manifest(fresh=True).recent == "energies faded"
     memento.feedback(tea, True)
-    assert memento.manifest(fresh=True).recent == "feedback: USER likes tea."
+    assert memento.manifest(fresh=True).recent == "feedback: I like tea."
     memento.forget(tea)
     assert memento.manifest(fresh=True).recent == "forgot 1"
     memento.note("I like coffee.")
-    assert memento.manifest(fresh=True).recent == "told: USER likes coffee."
+    assert memento.manifest(fresh=True).recent == "told: I like coffee."
 
 
 def test_tags_of_an_expression_become_keywords_and_edges(memento: Memento) -> None:

@@ -19,14 +19,14 @@ from memento.model import KINDS
 DOCUMENTS = ("memento.ttl", "alignment.ttl", "labels.ttl", "rules.ttl", "shapes.ttl", "values.ttl", "world.trig")
 # fmt: off
 CLASSES = [
-    "Note", "Turn", "Session", "Memory", "Invalidation", "Consolidation", "Agent", "Reversal", "Update", "Anchor", "Entity", "User",
+    "Note", "Turn", "Session", "Memory", "Claim", "Invalidation", "Consolidation", "Agent", "Reversal", "Update", "Anchor", "Entity", "User",
     "Key", "Tag", "CodeEntity", "Document",
     "Association", "KeyLink", "Relation", "Case", "Trajectory", "State", "Action", "Reward", "SubtaskRecord", "ToolRecord",
     "CaseRetrieval", "CaseUse", "Access", "Policy", "Profile", "Inference", "Contradiction", "QueryService",
 ]
 # fmt: on
 
-DIGESTS = {"0.1.0": "373d966043963ef10981ae999ffc1423ecd00e87daf23367cbcf4e270994f55a"}
+DIGESTS = {"0.1.0": "ac91946a4202d18efd6e4b1f4a2d15a3aa03e1088363440f348006d3ab5b3abf"}
 """The SHA-256 of all documents but the sample world, one after the other by name, for each version that was ever in use."""
 
 

@@ -10,12 +10,12 @@ from memento import assets
 from memento.graph import mapping
 from memento.graph.shapes import violations
 from memento.iris import IRI, MEM, TYPE, self_iri
-from memento.model import Entity, Invalidation, Memory, Note, Quad, Scope, Session, User
+from memento.model import Claim, Entity, Invalidation, Memory, Note, Quad, Scope, Session, User
 from memento.search.nodes import content_hash
 from trig import parse_trig
 
 WORLD = assets.read("ontology/world.trig")
-CLASSES = (Session, Note, Entity, User, Memory, Invalidation)
+CLASSES = (Session, Note, Entity, User, Memory, Claim, Invalidation)
 SCOPE = Scope()
 
 
@@ -64,10 +64,23 @@ def test_every_name_is_a_uuid_of_version_seven_that_sorts_by_time(quads: list[Qu
 
 
 def test_an_ended_belief_is_closed_when_its_successor_begins(quads: list[Quad]) -> None:
-    memories = {memory.iri: memory for memory in of(Memory, quads)}
+    believed = {one.iri: one for one in (*of(Memory, quads), *of(Claim, quads))}
 
     for ended in of(Invalidation, quads):
-        assert memories[ended.invalidated].invalid_at == memories[ended.invalidator].valid_at
+        assert believed[ended.invalidated].invalid_at == believed[ended.invalidator].valid_at
+
+
+def test_a_claim_is_a_span_of_its_memory_and_ends_with_the_claim_that_ended_it(quads: list[Quad]) -> None:
+    memories, claims = {memory.iri: memory for memory in of(Memory, quads)}, {one.iri: one for one in of(Claim, quads)}
+
+    assert all(memories[one.memory].content[one.start : one.end] == one.words for one in claims.values())
+    assert len([one for one in of(Invalidation, quads) if one.invalidated in claims]) == 4
+    for ended in of(Invalidation, quads):
+        if ended.invalidated in claims:
+            newer, older = claims[ended.invalidator], claims[ended.invalidated]
+            assert (newer.memory, older.memory) in {
+                (one.invalidator, one.invalidated) for one in of(Invalidation, quads)
+            }
 
 
 def test_the_history_of_employers_is_two_hops_long() -> None:
@@ -78,8 +91,8 @@ def test_the_history_of_employers_is_two_hops_long() -> None:
         """
         PREFIX mem: <http://purl.org/memento/>
         SELECT ?value WHERE {
-          ?now mem:slot "employer" ; mem:invalidates* ?then .
-          ?then mem:slotValue ?value ; mem:validAt ?since .
+          ?now mem:relationName "work at" ; mem:invalidates* ?then .
+          ?then mem:valueText ?value ; mem:validAt ?since .
           FILTER NOT EXISTS { ?now mem:invalidAt ?end }
         } ORDER BY DESC(?since)
         """,

@@ -149,7 +149,7 @@ def test_a_succession_that_is_taken_away_changes_the_default_answer(memento: Mem
     memento.note("Trains are loud.", at=at("2022-01-02"))
     question = "What does Siemens build?"
     before = scores(memento, question)
-    [row] = select(memento, "?new mem:invalidates ?old . ?end a mem:Invalidation ; mem:invalidated ?old")
+    [row] = select(memento, "?new a mem:Memory ; mem:invalidates ?old . ?end a mem:Invalidation ; mem:invalidated ?old")
 
     update(
         memento,
@@ -157,5 +157,5 @@ def test_a_succession_that_is_taken_away_changes_the_default_answer(memento: Mem
         f"WHERE {{ GRAPH ?g {{ <{row['new']}> mem:invalidates <{row['old']}> . <{row['end']}> ?p ?o }} }}",
     )
 
-    job = "USER works at Google now."
+    job = "I work at Google now."
     assert scores(memento, question).get(job, 0.0) < before[job]

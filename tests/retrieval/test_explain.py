@@ -70,7 +70,7 @@ def test_what_was_believed_then_is_explained_as_it_was(memento: Memento) -> None
     memento.note("I moved to Lisbon.", at=day("2022-01-01"))
     found = memento.recall("Where do I live?", believed_at=before, explain=True)
 
-    assert [row["content"] for row in rows(memento, found)] == ["USER lives in Paris."]
+    assert [row["content"] for row in rows(memento, found)] == ["I live in Paris."]
 
 
 def test_a_namespace_is_explained_within_itself(memento: Memento) -> None:
@@ -78,8 +78,8 @@ def test_a_namespace_is_explained_within_itself(memento: Memento) -> None:
     memento.note("I use Postgres.", namespace="work")
     found = memento.recall("Which database do I use?", namespace="work", explain=True, gate=False)
 
-    assert {row["content"] for row in rows(memento, found, "work")} == {"USER prefers tea.", "USER uses Postgres."}
-    assert [row["content"] for row in rows(memento, found)] == ["USER prefers tea."]
+    assert {row["content"] for row in rows(memento, found, "work")} == {"I prefer tea.", "I use Postgres."}
+    assert [row["content"] for row in rows(memento, found)] == ["I prefer tea."]
 
 
 def test_the_signals_sum_to_the_score(life: Memento) -> None:

@@ -25,7 +25,7 @@ NOTES = (
     *("Anna Berg lives in Velnar.", "Ben Okafor works in Tidra.", "I like green tea.", "My cat is called Tom."),
     *("My favourite colour is blue.", "I drive a van.", "I play the cello.", "My team has 5 people.", "I use Zed."),
 )
-INFERRING = with_weights(OFFLINE, inferred=2.0)
+INFERRING = with_weights(OFFLINE, inferred=3.0)
 
 
 @pytest.fixture

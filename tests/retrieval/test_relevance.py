@@ -236,11 +236,11 @@ def newcomer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memento]:
 @pytest.mark.parametrize(
     ("question", "answer"),
     [
-        ("Am I in a relationship?", "Mina and USER got together"),
-        ("Am I single?", "Mina and USER got together"),
-        ("Do I have any allergies?", "USER is allergic to penicillin."),
-        ("Where do I work?", "Today was USER's first day"),
-        ("What is my job?", "Today was USER's first day"),
+        ("Am I in a relationship?", "Mina and I got together"),
+        ("Am I single?", "Mina and I got together"),
+        ("Do I have any allergies?", "I'm allergic to penicillin."),
+        ("Where do I work?", "Today was my first day"),
+        ("What is my job?", "Today was my first day"),
     ],
 )
 def test_whether_there_is_one_of_a_kind_is_answered_by_the_one_that_is_named(

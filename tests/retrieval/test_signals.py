@@ -14,9 +14,10 @@ from memento.errors import SettingsError
 from memento.model import NoteRow, Scope
 from memento.python import Memento, open_memento
 from memento.retrieval import signals
-from memento.retrieval.question import find_named, strip_names, wants_number, wants_time
+from memento.retrieval.question import Asking, find_named, strip_names, wants_number, wants_time
 from memento.search.indexes import View
 from memento.settings import WordsSettings, load, table
+from memento.text.claims import read_question
 from memento.text.dates import PartialDate, find_dates
 from memento.time import now
 
@@ -117,7 +118,7 @@ def test_a_window_is_the_cosine_to_the_sum_of_three_turns(view: View) -> None:
     indexes = view.indexes
     asked = indexes.embedder.embed(["otters and my sister"])
     own = np.maximum(indexes.vectors["memory"].likeness(asked, len(view.visible)), 0)
-    found = signals.score_window(own, view)
+    found = signals.score_window(own, asked, view)
     (passages,) = view.passages()
     for node in passages.turn_nodes().tolist():
         three = [node, *(one for one in passages.turns.neighbours(node) if one >= 0)]
@@ -132,7 +133,7 @@ def test_a_memory_of_no_conversation_has_no_window_of_its_own(view: View) -> Non
     own = signals.score_meaning(asked, view)
     lisbon = max(set(np.flatnonzero(view.visible).tolist()) - set(view.passages()[0].turn_nodes().tolist()))
 
-    assert signals.score_window(own, view)[lisbon] == own[lisbon]
+    assert signals.score_window(own, asked, view)[lisbon] == own[lisbon]
 
 
 @pytest.mark.parametrize(
@@ -181,20 +182,25 @@ def user_view(memento: Memento) -> View:
     return View.at(memento.service.stores.indexes, Scope().memory_graphs, now(), None, None)
 
 
+def asking(question: str) -> Asking:
+    """What a question asks for, of now."""
+    return Asking(read_question(question), now().timestamp(), past=False)
+
+
 @pytest.mark.parametrize("question", ["Where do I work?", "Where does Danny work?"])
 def test_a_question_about_the_user_prefers_the_users_own_employer(
     user_view: View, memento: Memento, question: str
 ) -> None:
     said = {one.iri: one.content for one in memento.list()}
-    slots, own = signals.score_slot(question, user_view), signals.score_own(question, user_view)
+    claims, own = signals.score_claim(asking(question), user_view), signals.score_own(question, user_view)
     found = {
-        text: (slots[n], own[n] > 0)
+        text: (claims[n] > 0.5, own[n] > 0)
         for iri, text in said.items()
         if (n := user_view.indexes.nodes.find(iri)) is not None
     }
 
-    assert found["USER joined Microsoft."] == (1, 1)
-    assert found["USER likes tea."] == (0, 1)
+    assert found["I joined Microsoft."] == (1, 1)
+    assert found["I like tea."] == (0, 1)
     assert found["Anna works at Siemens."] == (0, 0)
 
 
@@ -214,18 +220,19 @@ def test_a_question_about_the_users_brother_does_not_ask_where_the_user_is(memen
     said = {view.indexes.nodes.find(one.iri): one.content for one in memento.list()}
 
     def filling(question: str) -> set[str]:
-        return {said[node] for node in np.flatnonzero(signals.score_slot(question, view)).tolist()}
+        return {said[node] for node in np.flatnonzero(signals.score_claim(asking(question), view)).tolist()}
 
-    assert filling("Where do I work?") == {"USER works at Google."}
-    assert filling("Where does my brother work?") == {"USER's brother Tom works for BMW."}
-    assert filling("Where did I and my brother work?") == {"USER works at Google.", "USER's brother Tom works for BMW."}
-    assert filling("Who is my boss?") == {"USER's boss is Claire Dubois."}
+    assert filling("Where do I work?") == {"I work at Google."}
+    assert filling("Where does my brother work?") == {"My brother Tom works for BMW."}
+    assert filling("Where do my brother and I work?") == {"I work at Google.", "My brother Tom works for BMW."}
+    assert filling("Who is my boss?") == {"My boss is Claire Dubois."}
 
 
-def test_a_question_about_somebody_else_prefers_every_employer(user_view: View) -> None:
+def test_a_question_about_somebody_else_prefers_their_employer(user_view: View, memento: Memento) -> None:
+    [anna] = [user_view.indexes.nodes.find(one.iri) for one in memento.list() if "Anna" in one.content]
     assert not signals.score_own("Where does Anna work?", user_view).any()
-    assert signals.score_slot("Where does Anna work?", user_view).sum() == 2
-    assert not signals.score_slot("What did Anna eat?", user_view).any()
+    assert np.flatnonzero(signals.score_claim(asking("Where does Anna work?"), user_view)).tolist() == [anna]
+    assert not signals.score_claim(asking("What did Anna eat?"), user_view).any()
 
 
 @pytest.fixture
@@ -276,7 +283,7 @@ def test_a_signal_that_is_not_registered_is_nowhere(
 
 
 def test_a_signal_that_needs_what_nobody_has_is_refused(registry: dict[str, signals.RegisteredSignal]) -> None:
-    with pytest.raises(TypeError, match="the signal weather asks for forecast: there are anchors, bm25"):
+    with pytest.raises(TypeError, match="the signal weather asks for forecast: there are anchors, asking, bm25"):
 
         @signals.signal(1.0, "the weather")
         def score_weather(forecast: str) -> signals.Signal:

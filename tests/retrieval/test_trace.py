@@ -25,12 +25,12 @@ def of_user(memento: Memento, namespace: str | None = None) -> str:
 def test_who_the_user_is_follows_a_change_an_end_and_a_correction_at_once(memento: Memento) -> None:
     memento.note("I live in Paris.")
     memento.note("I work at Acme.")
-    assert of_user(memento) == "USER lives in Paris. USER works at Acme."
+    assert of_user(memento) == "I live in Paris. I work at Acme."
 
     memento.note("I no longer live in Paris.")
-    assert of_user(memento) == "USER works at Acme."
+    assert of_user(memento) == "I work at Acme."
     memento.note("I now work at Initech.")
-    assert of_user(memento) == "USER now works at Initech."
+    assert of_user(memento) == "I now work at Initech."
 
 
 def test_who_the_user_is_follows_forgetting_erasing_and_an_update_by_sparql(memento: Memento) -> None:
@@ -39,9 +39,9 @@ def test_who_the_user_is_follows_forgetting_erasing_and_an_update_by_sparql(meme
         for text in ("I live in Paris.", "I work at Acme.", "My native language is Danish.")
     )
     memento.forget(home)
-    assert of_user(memento) == "USER works at Acme. USER's native language is Danish."
+    assert of_user(memento) == "I work at Acme. My native language is Danish."
     memento.forget(work, erase=True)
-    assert of_user(memento) == "USER's native language is Danish."
+    assert of_user(memento) == "My native language is Danish."
     graph = graph_iri("local", "main")
     memento.update(
         f"DELETE WHERE {{ GRAPH <{graph}> {{ ?said <{MEM.statedBy}> <{origin}> ; ?of ?what . <{origin}> ?p ?o }} }}"
@@ -62,9 +62,9 @@ def test_a_namespace_is_described_by_its_own_memories_alone(memento: Memento) ->
     memento.note("I work at Acme.", namespace="private")
     narrow = memento.with_access(Access(namespaces=("main",), right="read", name="narrow"))
 
-    assert of_user(memento) == "USER lives in Paris."
-    assert of_user(memento, "private") == "USER lives in Paris. USER works at Acme."
-    assert of_user(narrow) == "USER lives in Paris."
+    assert of_user(memento) == "I live in Paris."
+    assert of_user(memento, "private") == "I live in Paris. I work at Acme."
+    assert of_user(narrow) == "I live in Paris."
 
 
 def test_what_a_model_says_of_the_user_is_cut_to_what_still_holds(tmp_path: Path) -> None:

@@ -136,7 +136,7 @@ def test_a_profile_is_counted_once_for_each_state_of_the_memory(memento: Memento
     assert not first.is_cached and second.is_cached
     assert first.tags["store"] == 2
     assert {"Ada", "Siemens"} <= first.entities.keys()
-    assert first.decisions == ("USER decided to use Postgres.",)
+    assert first.decisions == ("I decided to use Postgres.",)
     assert (first.memories, first.notes) == (2, 2)
     assert first.line.startswith("2 memories from 2 notes in main; tagged store (2)")
     assert not memento.profile(regenerate=True).is_cached
@@ -164,8 +164,8 @@ def test_a_page_stands_in_the_graph_and_follows_what_is_written(memento: Memento
     table = memento.set_page("all", query=EVERYTHING)
     answer = memento.set_page("work", question="Where do I work?")
 
-    assert table.rendered == "| content |\n| --- |\n| USER works at Google. |"
-    assert (answer.rendered or "").startswith("- USER works at Google. (since ")
+    assert table.rendered == "| content |\n| --- |\n| I work at Google. |"
+    assert (answer.rendered or "").startswith("- I work at Google. (since ")
     assert [(one.name, one.rendered) for one in memento.pages()] == [("all", None), ("work", None)]
 
     memento.note("I work at Microsoft.")
@@ -248,7 +248,7 @@ def test_a_question_is_answered_with_memories_where_no_model_is_set(memento: Mem
     memento.note("I work at Google.")
     found = memento.ask("Where do I work?")
     assert found.answer is None
-    assert found.memories.memories[0].content == "USER works at Google."
+    assert found.memories.memories[0].content == "I work at Google."
 
 
 def test_a_model_words_answers_and_summaries_where_one_is_set(tmp_path: Path) -> None:

@@ -132,7 +132,7 @@ def note_at_once(writers: Sequence[Memento], namespace: str, apart_ms: int) -> l
 
 def homes(node: Memento, namespace: str) -> set[str]:
     told = {memory.content for memory in node.recall("Where do I live?", namespace=namespace).memories}
-    return {text for text in told if text.startswith("USER lives")}  # every namespace reads `main` too
+    return {text for text in told if text.startswith("I live")}  # every namespace reads `main` too
 
 
 def test_two_notes_at_once_about_one_slot_end_as_they_would_on_one_node(nodes: tuple[Memento, Memento]) -> None:
@@ -140,7 +140,7 @@ def test_two_notes_at_once_about_one_slot_end_as_they_would_on_one_node(nodes: t
     for apart_ms in (1, -1, 2, -2):
         namespace = f"homes-{apart_ms}"
         note_at_once(nodes, namespace, apart_ms)
-        later = "USER lives in Bergen." if apart_ms > 0 else "USER lives in Aarhus."
+        later = "I live in Bergen." if apart_ms > 0 else "I live in Aarhus."
         wait_until(lambda namespace=namespace: homes(one, namespace) == homes(two, namespace))  # type: ignore[misc]
         assert homes(one, namespace) == {later}
 
@@ -157,7 +157,7 @@ def test_two_notes_of_one_instant_about_one_slot_contradict_each_other_on_two_no
                 first.memories if second.contradicts else second.memories
             )
         wait_until(lambda: homes(one, "instant") == homes(two, "instant"))
-        assert homes(one, "instant") == homes(alone, "instant") == {"USER lives in Aarhus.", "USER lives in Bergen."}
+        assert homes(one, "instant") == homes(alone, "instant") == {"I live in Aarhus.", "I live in Bergen."}
 
 
 def test_cases_are_measured_while_another_node_has_the_turn_to_write(nodes: tuple[Memento, Memento]) -> None:

@@ -144,7 +144,7 @@ def test_a_tag_and_a_container_are_given_by_a_tool_and_by_a_command(memory: Meme
     assert isinstance(told, Told)
     assert len(memory.list(tags=["sea"], container="club", namespace="tool")) == 1
     assert run.exit_code == 0, run.output
-    assert "USER sold the bike" in shown.output
+    assert "I sold the bike" in shown.output
 
 
 def test_tags_container_and_importance_change_afterwards_and_the_filters_follow(memory: Memento) -> None:
@@ -248,7 +248,7 @@ def test_what_is_global_is_read_from_every_namespace_by_whoever_may_see_it(memor
         for name, access in tokens.items()
     }
 
-    assert "USER is allergic to walnuts." in [one.content for one in memory.list(namespace="apart")]
+    assert "I am allergic to walnuts." in [one.content for one in memory.list(namespace="apart")]
     assert memory.recall("What am I allergic to?", namespace="nowhere", gate=False).memories
     assert not any("walnuts" in content for content in seen["work"])
     assert any("walnuts" in content for content in seen["__global__"])

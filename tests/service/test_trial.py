@@ -13,10 +13,10 @@ def test_a_dry_run_says_what_a_note_would_become_and_writes_nothing(memento: Mem
 
     assert tried.note is None and tried.memories == () and tried.skipped is None
     [reading] = tried.readings
-    assert reading.content == "USER works at Microsoft since May 2025."
+    assert reading.content == "I work at Microsoft since May 2025."
     assert reading.about == ("USER", "Microsoft")
     assert reading.valid_at and (reading.valid_at.year, reading.valid_at.month) == (2025, 5)
-    assert reading.retires == ("USER works at Google.",)
+    assert reading.retires == ("I work at Google.",)
     assert (reading.relation, reading.value) == ("employer", "Microsoft")
     assert memento.service.stores.graph.writes == before
     assert memento.status().memories == 1

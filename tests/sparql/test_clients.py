@@ -128,7 +128,7 @@ def test_a_dataset_of_rdflib_reads_memories(memories: Endpoint) -> None:
     own.add((ADA, WORKS_AT, ACME))
     rows: Any = data.query("SELECT ?c { ?m a <http://purl.org/memento/Memory> ; <http://purl.org/memento/content> ?c }")
 
-    assert [str(row[0]) for row in rows] == ["USER lives in Oslo."]
+    assert [str(row[0]) for row in rows] == ["I live in Oslo."]
     rows = data.query("SELECT ?o { <urn:a> <urn:b> ?o }")
     assert [str(row[0]) for row in rows] == ["by rdflib"]
     assert set(own) == {(ADA, WORKS_AT, ACME)}

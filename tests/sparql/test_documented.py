@@ -27,7 +27,7 @@ def test_the_query_joins_memories_with_a_free_graph(memento: Memento) -> None:
     )
     body, _ = memento.query(blocks("sparql")[0], accept="text/csv")
 
-    assert body == b"content,founded\r\nUSER works at Google.,1998\r\n"
+    assert body == b"content,founded\r\nI work at Google.,1998\r\n"
 
 
 def test_the_commands_run_as_they_stand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

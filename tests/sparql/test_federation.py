@@ -103,7 +103,7 @@ def test_what_an_endpoint_answers_is_joined_with_what_is_here(allowing: Memento,
         "}"
     )
 
-    assert rows(allowing, sparql) == ["USER lives in Lisbon.,2"]
+    assert rows(allowing, sparql) == ["I live in Lisbon.,2"]
     [sent] = elsewhere.queries
     assert "PREFIX ex: <http://example.org/>" in sent
     assert "SELECT * WHERE { ?city a ex:City" in sent

@@ -87,7 +87,7 @@ def test_a_free_graph_takes_any_rdf_and_is_joined_with_memories(told: Memento) -
         "GRAPH <urn:memento:data:local:company> { ?c ex:name ?name ; ex:founded ?year ; ex:name ?label } "
         "FILTER(LANG(?label) = 'de') }",
     )
-    assert joined == [["USER works at Google.", "1998", "Gugl"]]
+    assert joined == [["I work at Google.", "1998", "Gugl"]]
     assert not any(str(one[2]).startswith("_:") for one in quads(told, COMPANY))
     assert asked(told, "SELECT ?b { ?s <urn:ex:in> ?b }")[0][0].startswith("urn:memento:blank:")
     assert told.update(f"DROP GRAPH <{COMPANY}>").removed == 5
@@ -267,7 +267,7 @@ def test_what_is_refused_changes_nothing_and_says_why(
 
 def test_a_node_of_ours_is_described_in_one_graph(told: Memento) -> None:
     [[theirs]] = asked(told.with_access(Access(tenant="rival")), P + "SELECT ?m { ?m a mem:Memory }")
-    mine = memory(told, "USER works at Google.")
+    mine = memory(told, "I work at Google.")
     for iri, graph in ((theirs, MAIN), (mine, graph_iri("local", "work"))):
         with pytest.raises(Conflict, match="two graphs"):
             told.update(f"{P} INSERT DATA {{ GRAPH <{graph}> {{ <{iri}> a mem:Memory }} }}")
@@ -350,7 +350,7 @@ def test_what_empties_a_graph_of_memories_leaves_a_backup_that_undoes_it(tmp_pat
                 opened.update(f"{way} <{MAIN}>")
         assert (opened.status().memories, len(list(backups.iterdir()))) == (0, 1)
         opened.restore(str(backups))
-        assert [one.content for one in opened.recall("Where do I live?").memories] == ["USER lives in Oslo."]
+        assert [one.content for one in opened.recall("Where do I live?").memories] == ["I live in Oslo."]
 
 
 def test_a_document_that_is_wrong_too_long_or_of_another_graph_is_refused(told: Memento) -> None:

@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 
-import consolidation
-from memento.consolidation.rules import offices, patterns, skeleton, wording
 from memento.errors import MissingPart
 from memento.retrieval.relevance import Property, find_property, list_properties
 from memento.text import dates, kinds, names, person
 from memento.text.kinds import Cue, cue_rows, join_cues, kind_by_context
 from memento.text.mood import Sign, join_signs, sign_rows, signs
+from memento.text.noise import explain_noise, noise_rows
 from memento.text.sentences import Opening, introduced, is_framing, join_openings, opening_rows
 from memento.text.tables import LEXICON, Entry, Row, entries, section, word_lists, word_set
 
@@ -25,9 +24,6 @@ SIGNS = [
         (LEXICON / "names.toml", names.signs),
         (LEXICON / "dates.toml", dates.date_signs),
         (LEXICON / "person.toml", person.person_signs),
-        (offices.TABLE, offices.role_signs),
-        (skeleton.TABLE, skeleton.cuts),
-        *((patterns.DATA / f"{name}.toml", patterns.signs) for name in patterns.SIGNED),
     )
     for row in section(file, "sign", list[Row])
 ]
@@ -35,8 +31,6 @@ SIGNS = [
 
 LISTS: dict[str, str] = json.loads((Path(__file__).parent / "lists.json").read_text(encoding="utf-8"))
 """The words that are declared for each list of a table."""
-PATTERNS = list(consolidation.list_patterns())
-WORDS: dict[str, list[str]] = json.loads(consolidation.WORDS.read_text(encoding="utf-8"))
 
 
 def kind_in(text: str, cues: kinds.Cues) -> str | None:
@@ -77,12 +71,6 @@ def test_an_opening_leaves_what_its_example_says_and_no_other_opening_does(row: 
     assert not join_openings([row])[row.kind].match(row.counter)
 
 
-def test_signs_of_the_rules_have_names_of_their_own() -> None:
-    names = [row.name for name in patterns.SIGNED for row in section(patterns.DATA / f"{name}.toml", "sign", list[Row])]
-
-    assert [name for name in names if names.count(name) > 1] == []
-
-
 @pytest.mark.parametrize(("row", "pattern"), SIGNS, ids=lambda part: getattr(part, "name", ""))
 def test_a_sign_is_seen_in_its_example_and_not_in_its_counter_example(row: Row, pattern: re.Pattern[str]) -> None:
     assert pattern.search(beside(row.example[0]))
@@ -108,29 +96,20 @@ def beside(text: str) -> str:
     return before or after
 
 
-@pytest.mark.parametrize("entry", wording.noise_rows(), ids=lambda entry: entry.row.name)
+@pytest.mark.parametrize("entry", noise_rows(), ids=lambda entry: entry.row.name)
 def test_noise_is_skipped_for_the_reason_of_its_row_and_of_no_other(entry: Entry[Row]) -> None:
     sentence, reason = entry.row.example
-    others = [other for other in wording.noise_rows() if other is not entry]
 
-    assert wording.noise(sentence) == reason
-    assert wording.noise(sentence, others) != reason
-    assert wording.noise(entry.row.counter) == ""
-
-
-@pytest.mark.parametrize("place", WORDS)
-def test_no_word_is_taken_out_of_a_pattern_unnoticed(place: str) -> None:
-    patterns = [pattern for row, _, pattern, _ in PATTERNS if row == place]
-
-    assert [text for text in WORDS[place] if not any(pattern.search(text) for pattern in patterns)] == []
+    assert explain_noise(sentence) == reason
+    assert [other.row.name for other in noise_rows() if other.pattern.match(sentence)] == [entry.row.name]
+    assert explain_noise(entry.row.counter) == ""
 
 
 @pytest.mark.parametrize("place", LISTS)
 def test_no_word_is_taken_out_of_a_list_unnoticed(place: str) -> None:
     table, name = place.split(", ")
-    folder = LEXICON if (LEXICON / f"{table}.toml").exists() else patterns.DATA
 
-    assert word_set(LISTS[place]) - word_lists(folder / f"{table}.toml")[name] == set()
+    assert word_set(LISTS[place]) - word_lists(LEXICON / f"{table}.toml")[name] == set()
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,9 @@ way in which it follows:
     <urn:memento:statement:…> a rdf:Statement ; rdf:subject ex:lisbon ; rdf:predicate ex:partOf ; rdf:object ex:portugal ;
         mem:statedIn <urn:memento:data:local:places> .
 
-A memory counts as long as it holds: one that has ended or is forgotten states nothing. What it says of a slot (`mem:slot`) counts
-as a fact of the properties that stand for the slot (`mem:ofSlot`); the triples that say it are the premises.
+A memory counts as long as it holds: one that has ended or is forgotten states nothing. What it claims (`mem:Claim`) counts, as long
+as the claim holds too, as a fact of the properties that stand for the claim's relation (`mem:ofSlot`); the triples that say it are
+the premises.
 
 *Flow:* `PremiseReader` reads axioms and facts from the store, `closure` derives the conclusions, and `Inferences` writes them with
 their proofs into one graph for each reader and updates it.
@@ -89,9 +90,9 @@ class Contribution:
     """
     What one node contributes to the facts.
 
-    `stated` are triples in the store. `from_slots` are those that a memory's slot amounts to, each with the axiom and the triples
-    that it rests on; `grounds` are these triples. The contribution may change when one of `names` changes. `until` is when a memory
-    stops to state it, None if it does not end.
+    `stated` are triples in the store. `from_slots` are those that a claim amounts to, each with the axiom and the triples that it
+    rests on; `grounds` are these triples. The contribution may change when one of `names` changes. `until` is when a memory stops
+    to state it, None if it does not end.
     """
 
     stated: tuple[tuple[Triple, Support], ...] = ()
@@ -128,7 +129,7 @@ class PremiseReader:
                 *(self._match(TYPE, term, graph) for term in rules.classes),
             )
             if graph in self._with_memories:
-                slots = chain(*(self._match(f"<{MEM.slot}>", slot, graph) for slot in rules.slots))
+                slots = chain(*(self._match(f"<{MEM.relationName}>", slot, graph) for slot in rules.slots))
                 remembered.update(str(quad.subject) for quad in chain(quads, slots))
                 continue
             for triple in map(_to_triple, quads):
@@ -156,17 +157,20 @@ class PremiseReader:
         until: datetime | None = None
         for graph in self.graphs:
             triples = [_to_triple(quad) for quad in self._store.quads_for_pattern(_to_node(node), None, None, graph)]
-            is_memory = graph in self._with_memories and (node, TYPE, f"<{MEM.Memory}>") in triples
-            if is_memory:
-                end = _earliest_end(triples)
+            memory = self._find_memory(node, triples) if graph in self._with_memories else None
+            if memory and memory != node:
+                names.append(memory)  # a claim holds as long as it and its memory do
+            if memory:
+                ends = [end for end in (_earliest_end(triples), self._end_of(memory)) if end]
+                end = min(ends, default=None)
                 if end is not None and end <= now:
                     continue
                 until = end if until is None else min(until, end or until)
-            support = Support(str(graph), node if is_memory else None)
+            support = Support(str(graph), memory)
             for triple in triples:
                 if not _takes_part(triple, rules):
                     continue
-                if is_memory and triple[2].startswith("<"):
+                if memory and triple[2].startswith("<"):
                     # A link between two memories holds as long as both do.
                     names.append(triple[2])
                     end = self._end_of(triple[2])
@@ -174,11 +178,10 @@ class PremiseReader:
                         continue
                     until = end if until is None else min(until, end or until)
                 stated.append((triple, support))
-            if is_memory and rules.slots:
-                for triple, because, named in self._read_slots(triples, rules):
+            if memory and memory != node:
+                for triple, because in _read_claim(triples, rules):
                     told.append((triple, because))
-                    grounds += [(one, support if one[0] == node else Support(str(graph))) for one in because[1:]]
-                    names += named
+                    grounds += [(one, support) for one in because[1:]]
         # A memory in two graphs states the same twice.
         return Contribution(tuple(stated), tuple(dict.fromkeys(told)), tuple(grounds), tuple(names), until)
 
@@ -202,41 +205,30 @@ class PremiseReader:
             for quad in self._store.quads_for_pattern(subject, _to_node(end), None, graph)
         )
 
-    def _read_slots(
-        self, triples: Sequence[Triple], rules: Rules
-    ) -> Iterator[tuple[Triple, tuple[Triple, ...], list[Term]]]:
-        """
-        Yield what a memory's slot amounts to: the triple, the axiom and triples it rests on, and the entity its value is read as.
-        """
-        own = {triple[1]: triple for triple in triples}
-        subject, slot, value = (own.get(f"<{MEM[name]}>") for name in ("subject", "slot", "slotValue"))
-        if not (subject and slot and value) or slot[2] not in rules.slots:
-            return
-        entities = list(self._find_named(value[2], [triple for triple in triples if triple[1] == f"<{MEM.about}>"]))
-        for term, axiom in rules.slots[slot[2]]:
-            for entity in entities:
-                yield (subject[2], term, entity[0][2]), (axiom, subject, slot, value, *entity), [entity[0][2]]
-            if not entities:
-                yield (subject[2], term, value[2]), (axiom, subject, slot, value), []
-
-    def _find_named(self, value: Term, about: Sequence[Triple]) -> Iterator[tuple[Triple, Triple]]:
-        """
-        Yield the entities with this name that a memory is about: the triple that it is about each, and the triple that names it.
-        """
-        wanted = _literal_text(value).casefold()
-        for triple in about:
-            names = (
-                quad
-                for graph in self.graphs
-                for predicate in (MEM.name, SKOS.altLabel)
-                for quad in self._store.quads_for_pattern(_to_node(triple[2]), ox.NamedNode(predicate), None, graph)
-            )
-            named = next((one for one in names if str(getattr(one.object, "value", "")).casefold() == wanted), None)
-            if named:
-                yield triple, _to_triple(named)
+    def _find_memory(self, node: Term, triples: Sequence[Triple]) -> Term | None:
+        """Return the memory that a node is or that states it, if the node is a memory or a claim."""
+        if (node, TYPE, f"<{MEM.Memory}>") in triples:
+            return node
+        if (node, TYPE, f"<{MEM.Claim}>") not in triples:
+            return None
+        return next((value for _, predicate, value in triples if predicate == f"<{MEM.statedBy}>"), None)
 
     def _match(self, predicate: Term, value: Term | None, graph: ox.NamedNode) -> Iterator[ox.Quad]:
         return self._store.quads_for_pattern(None, _to_node(predicate), _to_term(value) if value else None, graph)
+
+
+def _read_claim(triples: Sequence[Triple], rules: Rules) -> Iterator[tuple[Triple, tuple[Triple, ...]]]:
+    """Yield what a claim amounts to: a triple, and the axiom and the triples that it rests on; nothing if it is no fact."""
+    own = {triple[1]: triple for triple in triples}
+    owner, relation, entity, text, mood, polarity = (
+        own.get(f"<{MEM[name]}>") for name in ("owner", "relationName", "value", "valueText", "mood", "polarity")
+    )
+    value = entity or text
+    if not (owner and relation and value and mood and polarity):
+        return
+    if mood[2] == '"fact"' and _literal_text(polarity[2]) in ("true", "1"):
+        for term, axiom in rules.slots.get(relation[2], ()):
+            yield (owner[2], term, value[2]), (axiom, owner, relation, value)
 
 
 def load_builtin_axioms() -> list[Axiom]:
@@ -503,7 +495,7 @@ class Materialisation:
         self._from_slots: dict[Triple, dict[tuple[Triple, ...], None]] = {}
         self._grounds: dict[Triple, dict[Support, int]] = {}
         self._ends: list[tuple[datetime, Term]] = []
-        self._leaning: dict[Term, set[Term]] = {}  # an entity → the memories with a slot whose value is read as it
+        self._leaning: dict[Term, set[Term]] = {}  # a node → the memories and claims that hold only as long as it does
         self.is_complete = True
         try:
             self._apply(reader.everything(self.rules, now) if self.rules.read else {})

@@ -7,7 +7,8 @@ Walk the claims that a question asks for: from whom or what it names, over each 
 `BEAM` paths is kept by the cosine of the question and the sum of the vectors of their memories; the best of them are embedded once,
 as the joined words of their claims.
 
-*Guarantees:* a path walks over nothing that has ended at the asked time, unless the question looks back.
+*Guarantees:* a path walks over nothing that has ended at the asked time, unless the question looks back, and over no memory that
+may not be returned.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ def find_asked(asked: Sequence[Asked], view: View, at: float, *, past: bool) -> 
     found: dict[IRI, Step] = {}
     for one in asked:
         for owner, prefix in _find_owners(one.owner, view, at):
-            for claim in _held(view.indexes[Claims].of_owner(owner), at, past):
+            for claim in _keep_walkable(view.indexes[Claims].of_owner(owner), view, at, past=past):
                 fit = measure_fit(f"{prefix}{one.relation}", one.value, claim)
                 if fit and (claim.iri not in found or found[claim.iri].fit < fit):
                     found[claim.iri] = Step(claim, fit)
@@ -98,8 +99,8 @@ def measure_fit(relation: str, value: str, claim: Stated) -> float:
     if relation == claim.relation:
         return 0.5 if relation in words("open") else 1.0
     wanted, stated = relation.split(), claim.relation.split()
-    if wanted[:1] == stated[:1] and wanted[0] not in words("open") | words("copulas"):
-        return 0.8
+    if wanted[:1] == stated[:1] and wanted[0] not in words("copulas"):
+        return 0.5 if wanted[0] in words("open") else 0.8
     if set(stated) <= set(value.casefold().split()) and claim.relation not in words("open"):
         return 0.8
     return CLOSE if set(wanted) < set(stated) else 0.0
@@ -112,7 +113,7 @@ def _find_owners(name: str, view: View, at: float) -> Iterator[tuple[IRI, str]]:
     "USER's sister" is the sister where the graph knows one by name, and otherwise what the user's claims call "sister …".
     """
     user = user_of(view.graphs[0])
-    if name == USER:
+    if name == USER or name.casefold() == view.indexes.name(user).casefold():
         yield user, ""
         return
     known = view.indexes.labels.find_exact(name, view.graphs)
@@ -124,7 +125,7 @@ def _find_owners(name: str, view: View, at: float) -> Iterator[tuple[IRI, str]]:
         yield user, f"{name.casefold()} "
         return
     for owner, prefix in _find_owners(possessor, view, at):
-        for claim in _held(view.indexes[Claims].of_owner(owner), at, past=False):
+        for claim in _keep_walkable(view.indexes[Claims].of_owner(owner), view, at, past=False):
             if claim.entity and measure_fit(f"{prefix}{role}", "", claim) >= CLOSE:
                 yield claim.entity, ""
         yield owner, f"{prefix}{role} "
@@ -143,7 +144,7 @@ def walk_claims(
     """
     walk = _Walk(question, view, at, past)
     front: list[tuple[tuple[Stated, ...], Place]] = [((), (anchor, "")) for anchor in anchors]
-    begun = [((claim,), walk.find_end(claim, (claim.owner, ""))) for claim in walk.select_seen(first)]
+    begun = [((claim,), walk.find_end(claim, (claim.owner, ""))) for claim in walk.keep_walkable(first)]
     best: dict[tuple[IRI, ...], tuple[float, tuple[Stated, ...]]] = {}
     for depth in range(DEPTH):
         grown: dict[tuple[IRI, ...], tuple[tuple[Stated, ...], Place | None]] = {}
@@ -175,23 +176,23 @@ class _Walk:
 
     def leave(self, place: Place, *, back: bool) -> list[Stated]:
         """
-        Return the claims that lead away from a node, the latest of each relation; with `back` those of others whose value it is, too.
+        Return the claims that lead away from a node, the latest of each relation; with `back` also those whose value it is.
         """
         claims, (node, thing) = self._view.indexes[Claims], place
         own = claims.of_thing(node, thing) if thing else claims.of_owner(node)
         latest: dict[str, Stated] = {}
         several: list[Stated] = []
-        for claim in _held(own[-MOST_CLAIMS:], self._at, self._past):
+        for claim in self.keep_walkable(own)[-MOST_CLAIMS:]:
             if self._past or may_stand_together(claim.relation):
                 several.append(claim)
             elif claim.relation not in latest or latest[claim.relation].since <= claim.since:
                 latest[claim.relation] = claim
-        others = _held(claims.of_value(node)[-MOST_CLAIMS:], self._at, self._past) if back and not thing else []
-        return self.select_seen([*latest.values(), *several, *others])
+        others = self.keep_walkable(claims.of_value(node))[-MOST_CLAIMS:] if back and not thing else []
+        return [*latest.values(), *several, *others]
 
-    def select_seen(self, claims: Sequence[Stated]) -> list[Stated]:
-        """Return the claims of memories that may be returned."""
-        return [claim for claim in claims if self._find_row(claim) is not None]
+    def keep_walkable(self, claims: Sequence[Stated]) -> list[Stated]:
+        """Return the claims that hold at the asked time and whose memory may be returned."""
+        return _keep_walkable(claims, self._view, self._at, past=self._past)
 
     def find_end(self, claim: Stated, place: Place) -> Place | None:
         """Return where a claim leads from one of its ends; None where nothing is known of it."""
@@ -222,18 +223,24 @@ class _Walk:
         ]
         return sorted(found, key=lambda one: -one.likeness)
 
-    def _find_row(self, claim: Stated) -> Vectors | None:
-        """Return the vector of the memory that states a claim; None where it may not be returned."""
+    def _find_row(self, claim: Stated) -> Vectors:
+        """Return the vector of the memory that states a claim."""
         if claim.memory not in self._rows:
             node = self._view.indexes.nodes.find(claim.memory)
-            if node is None or node >= len(self._view.visible) or not self._view.visible[node]:
-                return None
+            assert node is not None
             self._rows[claim.memory] = self._view.indexes.vectors["memory"].vectors([node])[0]
         return self._rows[claim.memory]
 
 
-def _held(claims: Sequence[Stated], at: float, past: bool) -> list[Stated]:
-    return [one for one in claims if past or one.holds(at)]
+def _keep_walkable(claims: Sequence[Stated], view: View, at: float, *, past: bool) -> list[Stated]:
+    """Return the claims that hold at a time, or at any with `past`, and whose memory may be returned."""
+    return [one for one in claims if (past or one.holds(at)) and _find_visible(one.memory, view) is not None]
+
+
+def _find_visible(memory: IRI, view: View) -> int | None:
+    """Return the id of a memory; None where it may not be returned."""
+    node = view.indexes.nodes.find(memory)
+    return node if node is not None and node < len(view.visible) and view.visible[node] else None
 
 
 def score_steps(steps: Sequence[Step], view: View) -> dict[int, float]:
@@ -243,7 +250,7 @@ def score_steps(steps: Sequence[Step], view: View) -> dict[int, float]:
 
 def score_paths(paths: Sequence[Path], steps: int, view: View) -> dict[int, float]:
     """
-    Return for each visible memory on a path how much it is an answer, in 0..1: the end of the best path 1, a step before an end half.
+    Return how much each visible memory on a path is an answer, in 0..1: 1 at the end of the best path, half at a step before an end.
 
     A path of another length than the question asks for is less likely, by `LENGTH` for each step.
 
@@ -266,7 +273,7 @@ def score_paths(paths: Sequence[Path], steps: int, view: View) -> dict[int, floa
 def _score_memories(parts: Iterator[tuple[IRI, float]], view: View) -> dict[int, float]:
     found: dict[int, float] = {}
     for memory, value in parts:
-        node = view.indexes.nodes.find(memory)
-        if node is not None and node < len(view.visible) and view.visible[node]:
+        node = _find_visible(memory, view)
+        if node is not None:
             found[node] = max(found.get(node, 0.0), value)
     return found

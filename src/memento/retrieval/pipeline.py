@@ -390,7 +390,8 @@ def _bring(query: Query, stores: Backends) -> None:
         query.as_of or query.believed_at or timely.looks_back(query.question) or timely.asked_time(query.question, at)
     )
     only = query.only or Filter()
-    keys = [f"slot:{name}" for name in find_slots(query.question)]
+    clauses = read_clauses(query.question).clauses if is_readable(query.question) else ()
+    keys = [f"slot:{name}" for name in dict.fromkeys([*find_slots(query.question), *(one.relation for one in clauses)])]
     keys += [*(f"tag:{tag}" for tag in only.tags), *(f"about:{iri}" for iri in only.about)]
     stores.indexes.bring(query.scope.memory_graphs, texts=[query.question], keys=keys, now=None if looks_back else at)
 

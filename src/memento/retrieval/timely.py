@@ -25,7 +25,7 @@ from memento.iris import IRI
 from memento.model import Scored
 from memento.retrieval.question import Question, list_names
 from memento.search.postings import tokens
-from memento.text.claims import single_relations
+from memento.text.claims import single_relations, words
 from memento.text.dates import dates
 from memento.text.kin import kin_name
 from memento.text.mood import signs
@@ -52,8 +52,8 @@ _HAPPENINGS = re.compile(
 """A question about what happened in general, not about a person or thing."""
 _POINT = re.compile(r"\b(?P<word>before|while|when|during)\s+(?P<rest>.+)$", re.IGNORECASE)
 
-MADE_UP = ("wish", "rumour", "joke")
-"""Moods of a memory whose content is not a fact; a plan or a quotation still counts as news."""
+MADE_UP = ("possible", "report", "condition", "question", "wish", "rumour", "joke")
+"""Moods of a memory or claim whose content is not a fact; a plan still counts as news."""
 
 _UNREAL = ("wish", "rumour", "joke", "plan", "soon")
 
@@ -394,6 +394,9 @@ def _places(iris: list[IRI], graph: Store, readable: Sequence[IRI]) -> list[_Pla
     for place in places:
         place.is_said = False
     slots: dict[tuple[object, object], int] = {}
+    # What ended once has one value at a time.
+    single = {(row["subject"], row["slot"]) for row in rows if "until" in row and row["slot"] not in words("open")}
+    lasting = {row["memory"] for row in rows if "slot" in row and "until" not in row}
     for row in rows:
         place = places[at_of[cast(IRI, row["memory"])]]
         if "rival" in row:
@@ -404,11 +407,14 @@ def _places(iris: list[IRI], graph: Store, readable: Sequence[IRI]) -> list[_Pla
         if "validAt" in row:
             place.valid_at = cast(datetime, row["validAt"])
             continue
-        place.until = cast("datetime | None", row.get("until", place.until))
+        if row["mood"] in MADE_UP and row["memory"] not in unreal:
+            continue
+        if row["memory"] not in lasting:
+            place.until = max(cast(datetime, row["until"]), place.until or epoch)
         place.values.add(str(row["value"]).casefold())
         place.of.add((str(row.get("name", "")).casefold(), str(row["slot"]).casefold()))
         place.slots.add((cast(IRI, row["subject"]), str(row["slot"])))
-        if str(row["slot"]) in single_relations():
+        if str(row["slot"]) in single_relations() or (row["subject"], row["slot"]) in single:
             first = slots.setdefault((row["subject"], row["slot"]), place.at)
             _join(places, first, place.at)
     for place in places:

@@ -20,6 +20,7 @@ from memento.backends import Backends
 from memento.graph.store import Row, Store
 from memento.iris import IRI, MEM, graph_iri
 from memento.model import Contradiction, Ended, NoteRef, Recalled, RecalledEntity, Retired, Scope, Scored
+from memento.search.claims import Claims
 from memento.search.indexes import Indexes
 from memento.search.nodes import Record
 from memento.search.postings import Ids, Postings, tokens
@@ -40,6 +41,7 @@ class _Parts:
     note: Row | None = None
     merged: list[Row] = field(default_factory=list)
     replaced: list[Row] = field(default_factory=list)
+    ended: list[Row] = field(default_factory=list)
     against: list[Row] = field(default_factory=list)
 
 
@@ -58,9 +60,8 @@ def trace(
     parts: dict[IRI, _Parts] = defaultdict(_Parts)
     for row in graph.select("retrieval/trace", scope.readable, memory=[one.item for one in chosen]):
         _sort_in(parts[cast(IRI, row["memory"])], row, believed_at)
-    ended = load_ended([one.item for one in chosen], graph, scope, believed_at)
     memories = tuple(
-        _build_memory(rank, one, parts[one.item], scope.user, believed_at, ended.get(one.item, ()))
+        _build_memory(rank, one, parts[one.item], scope.user, believed_at)
         for rank, one in enumerate(chosen, start=1)
         if parts[one.item].own
     )
@@ -86,7 +87,8 @@ def describe_entities(
                 described.append(one)
                 continue
             about = indexes.adjacency.memories(node)
-            told = _Told(indexes, indexes.words(every, "memory"), about, about[holding[about]], scope)
+            at = (as_of or believed_at or now).timestamp()
+            told = _Told(indexes, indexes.words(every, "memory"), about, about[holding[about]], scope, at)
             text = told.keep_sentences(one.description, {*tokens(USER), *tokens(one.name)}) if one.description else ""
             described.append(replace(one, description=text or (told.list_traits() if one.is_user else "")))
         return tuple(described)
@@ -101,6 +103,8 @@ class _Told:
     about: Ids
     left: Ids
     scope: Scope
+    at: float
+    """When claims must hold, in seconds since 1970."""
 
     def keep_sentences(self, text: str, named: set[str]) -> str:
         """
@@ -110,37 +114,54 @@ class _Told:
 
         def is_taken_back(sentence: str) -> bool:
             tellers = {stem: self._having(stem) for stem in {*tokens(sentence)} - named}
-            lost = [ids for ids in tellers.values() if np.setdiff1d(ids, self._hold(ids)).size]
-            if any(not self._hold(ids).size for ids in lost):
+            held = {stem: self._hold(ids, {stem}) for stem, ids in tellers.items()}
+            lost = [stem for stem, ids in tellers.items() if np.setdiff1d(ids, held[stem]).size]
+            if any(not held[stem].size for stem in lost):
                 return True
             together = self.about
             for ids in tellers.values():
                 together = np.intersect1d(together, ids)
-            return bool(lost) and bool(together.size) and not self._hold(together).size
+            return bool(lost) and bool(together.size) and not self._hold(together, {*tellers}).size
 
         return " ".join(one for one in re.split(r"(?<=[.!?])\s+", text) if not is_taken_back(one))
 
     def list_traits(self) -> str:
-        """Return the memories that state who the user is, where they live and what they do, the oldest first."""
-        filling = {id for slot in BIOGRAPHICAL for id in self.indexes.slots.get(slot, is_own=True)}
-        return " ".join(self._read_contents(np.intersect1d(self.left, np.array(sorted(filling), dtype=np.int32))))
+        """Return the words that state who the user is, where they live and what they do, as far as they hold, the oldest first."""
+        left = {self.indexes.nodes.iri(node) for node in self.left.tolist()}
+        claims = [
+            one
+            for one in self.indexes[Claims].of_owner(self.scope.user)
+            if one.relation in BIOGRAPHICAL and one.memory in left and one.holds(self.at)
+        ]
+        words = dict.fromkeys(_join_lines(one.words) for one in sorted(claims, key=lambda one: (one.since, one.iri)))
+        return " ".join(one if one.endswith((".", "!", "?")) else f"{one}." for one in [*words][-MOST_READ:])
 
     def _having(self, stem: str) -> Ids:
         """Return the memories about the anchor that contain a word."""
         having = [found[0] for some in self.postings if (found := some.having(stem))]
         return np.intersect1d(np.concatenate(having), self.about) if having else self.about[:0]
 
-    def _hold(self, ids: Ids) -> Ids:
-        """Return which of some memories hold, without those that only state that something has ended; of many, the newest."""
+    def _hold(self, ids: Ids, stems: set[str]) -> Ids:
+        """
+        Return which of some memories hold with some words; of many, the newest. Those that only state that something has ended are
+        left out, and those that have a word in an ended claim alone.
+        """
         ids = np.intersect1d(ids, self.left)[-MOST_READ:]
         said = {self.indexes.nodes.iri(one): one for one in ids.tolist()}
-        kept = [said[one.iri] for one in self._records(said) if not is_no_longer(one.first(MEM.content))]
+        kept = [
+            said[one.iri]
+            for one in self._records(said)
+            if not is_no_longer(one.first(MEM.content)) and not stems & self._list_ended(one)
+        ]
         return np.array(sorted(kept), dtype=ids.dtype)
 
-    def _read_contents(self, ids: Ids) -> list[str]:
-        records = self._records([self.indexes.nodes.iri(one) for one in ids.tolist()[-MOST_READ:]])
-        records.sort(key=lambda one: (str(next(iter(one.statements.get(MEM.validAt, ())), "")), one.iri))
-        return [text for one in records if not is_no_longer(text := _join_lines(one.first(MEM.content)))]
+    def _list_ended(self, record: Record) -> set[str]:
+        """Return the words that stand in ended claims of a memory alone."""
+        ended = [one.words for one in self.indexes[Claims].of_memory(record.iri) if one.until <= self.at]
+        left = record.first(MEM.content)
+        for words in ended:
+            left = left.replace(words, " ")
+        return {stem for words in ended for stem in tokens(words)} - {*tokens(left)}
 
     def _records(self, iris: Iterable[IRI]) -> list[Record]:
         wanted = list(iris)
@@ -160,33 +181,14 @@ def _sort_in(parts: _Parts, row: Row, believed_at: datetime | None) -> None:
         case "against":
             if believed_at is None:  # it is what contradicts the memory now
                 parts.against.append(row)
+        case "ended":
+            if believed_at is None or cast(datetime, row.get("at", believed_at)) <= believed_at:
+                parts.ended.append(row)
         case _ if believed_at is None or cast(datetime, row["at"]) <= believed_at:
             parts.replaced.append(row)
 
 
-def load_ended(
-    memories: Sequence[IRI], graph: Store, scope: Scope, believed_at: datetime | None
-) -> dict[IRI, tuple[Ended, ...]]:
-    """Load the claims of some memories that have ended, as far as that was known at `believed_at`."""
-    found: dict[IRI, tuple[Ended, ...]] = {}
-    for row in graph.select("retrieval/ended", scope.readable, memory=list(memories)):
-        if believed_at and "learned" in row and cast(datetime, row["learned"]) > believed_at:
-            continue
-        one = Ended(
-            words=str(row["words"]),
-            at=cast(datetime, row["at"]),
-            by=cast("IRI | None", row.get("by")),
-            reason=str(row.get("reason", "")),
-            iri=cast(IRI, row["claim"]),
-        )
-        memory = cast(IRI, row["memory"])
-        found[memory] = (*found.get(memory, ()), one)
-    return found
-
-
-def _build_memory(
-    rank: int, one: Scored[IRI], parts: _Parts, user: IRI, believed_at: datetime | None, ended: tuple[Ended, ...]
-) -> Recalled:
+def _build_memory(rank: int, one: Scored[IRI], parts: _Parts, user: IRI, believed_at: datetime | None) -> Recalled:
     note = parts.note
     merged = dict.fromkeys(cast(IRI, row["merged"]) for row in parts.merged)
     return Recalled(
@@ -204,7 +206,16 @@ def _build_memory(
         count=1 + len(merged),
         notes=tuple(map(_to_note, [*([note] if note else []), *parts.merged])) if merged else (),
         merged=tuple(merged),
-        ended=ended,
+        ended=tuple(
+            Ended(
+                words=str(row["content"]),
+                at=cast(datetime, row["invalidAt"]),
+                by=cast("IRI | None", row.get("invalidator")),
+                reason=str(row.get("reason", "")),
+                iri=cast(IRI, row["node"]),
+            )
+            for row in sorted(parts.ended, key=lambda row: (cast(datetime, row["invalidAt"]), str(row["node"])))
+        ),
         contradicts=tuple(
             Contradiction(
                 iri=cast(IRI, row["node"]),

@@ -6,7 +6,7 @@ A claim that nobody owns, that is denied, or that is believed no more is no edge
 
 from __future__ import annotations
 
-from collections import defaultdict
+from bisect import bisect_left, insort
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -73,16 +73,17 @@ class Claims(Index):
     def __init__(self, context: Context | None = None) -> None:
         super().__init__(context)
         self._claims: dict[IRI, Stated] = {}
-        self._of_owner: dict[IRI, dict[IRI, None]] = defaultdict(dict)
-        self._of_memory: dict[IRI, dict[IRI, None]] = defaultdict(dict)
-        self._of_value: dict[IRI, dict[IRI, None]] = defaultdict(dict)
-        self._of_word: dict[tuple[IRI, str], dict[IRI, None]] = defaultdict(dict)
+        # The names of claims, sorted: they are minted by time.
+        self._of_owner: dict[IRI, list[IRI]] = {}
+        self._of_memory: dict[IRI, list[IRI]] = {}
+        self._of_value: dict[IRI, list[IRI]] = {}
+        self._of_word: dict[tuple[IRI, str], list[IRI]] = {}
 
     def __len__(self) -> int:
         return len(self._claims)
 
     def of_owner(self, owner: IRI) -> list[Stated]:
-        """Return the claims of an owner, in the order in which they were learned."""
+        """Return the claims of an owner, the oldest first."""
         return [self._claims[iri] for iri in self._of_owner.get(owner, ())]
 
     def of_thing(self, owner: IRI, thing: str) -> list[Stated]:
@@ -94,11 +95,11 @@ class Claims(Index):
         return [one for one in found if one.relation == thing or one.relation.startswith(f"{thing} ")]
 
     def of_value(self, entity: IRI) -> list[Stated]:
-        """Return the claims whose value is an entity."""
+        """Return the claims whose value is an entity, the oldest first."""
         return [self._claims[iri] for iri in self._of_value.get(entity, ())]
 
     def of_memory(self, memory: IRI) -> list[Stated]:
-        """Return the claims that a memory states."""
+        """Return the claims that a memory states, in the order of its words."""
         return [self._claims[iri] for iri in self._of_memory.get(memory, ())]
 
     def apply(self, update: Update) -> None:
@@ -115,15 +116,16 @@ class Claims(Index):
         claim = self._claims.pop(iri, None)
         if claim is not None:
             for table, key in self._list_tables(claim):
-                table[key].pop(iri, None)
-                if not table[key]:
+                known = table[key]
+                del known[bisect_left(known, iri)]
+                if not known:
                     del table[key]
 
     def find_dependents(self, iri: IRI) -> tuple[set[IRI], set[IRI]]:
         return set(self._of_memory.get(iri, ())), set()
 
     def arrays(self) -> Arrays:
-        claims = [*self._claims.values()]
+        claims = [self._claims[iri] for iri in sorted(self._claims)]
         columns: Sequence[Sequence[str]] = (
             [one.iri for one in claims],
             [one.memory for one in claims],
@@ -150,11 +152,13 @@ class Claims(Index):
     def _put(self, claim: Stated) -> None:
         self._claims[claim.iri] = claim
         for table, key in self._list_tables(claim):
-            table[key][claim.iri] = None
+            insort(table.setdefault(key, []), claim.iri)
 
-    def _list_tables(self, claim: Stated) -> list[tuple[dict[Any, dict[IRI, None]], object]]:
+    def _list_tables(self, claim: Stated) -> list[tuple[dict[Any, list[IRI]], object]]:
         word = claim.relation.partition(" ")[0]
-        tables = [(self._of_owner, claim.owner), (self._of_memory, claim.memory), (self._of_word, (claim.owner, word))]
+        tables: list[tuple[dict[Any, list[IRI]], object]] = [
+            *((self._of_owner, claim.owner), (self._of_memory, claim.memory), (self._of_word, (claim.owner, word)))
+        ]
         return [*tables, (self._of_value, claim.entity)] if claim.entity else tables
 
 

@@ -33,6 +33,7 @@ from memento.settings import Above
 FLAT = 200_000
 """Number of vectors of a kind up to which a search compares every one."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_CLAIMS = "urn:memento:claim:"
 
 Placed = tuple[int, Record]
 """The id of a node, and its record."""
@@ -152,13 +153,13 @@ class Context:
     def learn_end(self, record: Record) -> None:
         """
         Learn from an Invalidation when Memento knew that its memory had ended. Call it before the memory is placed; the first one
-        counts.
+        counts. That of a claim is not needed.
         """
         if MEM.Invalidation not in record.statements.get(TYPE, ()):
             return
         at = record.time_of(MEM.at)
         for value in record.statements.get(MEM.invalidated, ()):
-            if at is not None and isinstance(value, IRI):
+            if at is not None and isinstance(value, IRI) and not value.startswith(_CLAIMS):
                 self.retired_at[value] = min(at, self.retired_at.get(value, at))
 
     def unlearn(self, iri: IRI) -> None:

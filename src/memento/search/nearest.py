@@ -174,7 +174,7 @@ class VectorIndex:
         return best
 
     def first_cosines(self, nodes: Sequence[int] | Ids, asked: Vectors) -> Values:
-        """Return (len(nodes),) the best cosine of the first vector of a node, that of its whole text, to any row of `asked` (w, d)."""
+        """Return (len(nodes),) the best cosine of each node's first vector, its whole text, to any row of `asked` (w, d)."""
         return _products(self.vectors(nodes), asked)
 
     def search(self, asked: Vectors, k: int, inside: Mask) -> tuple[Ids, Values]:

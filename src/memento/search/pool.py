@@ -914,9 +914,9 @@ def _put_everything(pool: PooledIndexes, graph: Store, engine: Engine, progress:
 
 
 def _list_owners(record: Record) -> list[IRI]:
-    """Return the nodes that a record belongs to by its own statements; a link from a key belongs to its memory."""
+    """Return the nodes that a record belongs to by its own statements; a claim and a link from a key belong to their memory."""
     types = record.statements.get(TYPE, ())
-    names = [MEM.invalidated, MEM.to, MEM.denotes] + ([MEM["from"]] if MEM.Association in types else [])
+    names = [MEM.statedBy, MEM.invalidated, MEM.to, MEM.denotes] + ([MEM["from"]] if MEM.Association in types else [])
     return [value for name in names for value in record.statements.get(name, ()) if isinstance(value, IRI)]
 
 
@@ -938,8 +938,8 @@ def _list_keys(record: Record, beside: Iterable[Record], place: tuple[IRI, int] 
             yield from (f"about:{value}" for value in record.statements.get(name, ()) if isinstance(value, IRI))
         yield from (f"about:{edge[0]}" for one in beside if (edge := one.edge))
         yield from (f"tag:{value}" for value in record.statements.get(MEM.tagged, ()))
-        if slot := record.first(MEM.slot):
-            yield f"slot:{slot}"
+        slots = (record.first(MEM.slot), *(one.first(MEM.relationName) for one in beside))
+        yield from (f"slot:{slot}" for slot in slots if slot)
         if place:
             yield f"turn:{place[0]}#{place[1]}"
         return

@@ -884,12 +884,13 @@ def as_of_patterns(asked: AsOfBlock, reading: Reading) -> Patterns:
     starts = [(MEM.validAt, asked.valid_on), (MEM.createdAt, asked.believed_on)]
     is_set = asked.memory[0] in "?$" and not any(at and "(" in at for _, at in starts)
     memory = asked.memory
-    here = [f"{memory} <{TYPE}> <{MEM.Memory}> ."] if _shows_all(reading) or not is_set else []
+    is_hidden = _shows_all(reading) or not is_set
+    here = [f"{memory} <{TYPE}> <{MEM.Memory}> ."]  # claims have the same times
     for predicate, at in starts:
         if at:
             begin = new_variable()
             told = f"{memory} <{predicate}> {begin} . FILTER ({begin} <= {at})"
-            here.append(f"FILTER EXISTS {{ {told} }}" if here else told)
+            here.append(f"FILTER EXISTS {{ {told} }}" if is_hidden else told)
     gone = [_ended_pattern(memory, MEM.expiredAt, believed_on, new_variable)]
     if not asked.believed_on:
         gone.append(_ended_pattern(memory, MEM.invalidAt, valid_on, new_variable))

@@ -22,9 +22,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
+from itertools import product
 from typing import TYPE_CHECKING, Literal
 
-from memento.text.parse import parse
+from memento.text.parse import parse, parse_all
 from memento.text.tables import LEXICON, load
 from memento.text.words import FIRST_NAMES
 
@@ -37,8 +38,8 @@ Mood = Literal["fact", "plan", "possible", "condition", "report", "question", "c
 
 Kind = Literal["name", "number", "time", "thing"]
 
-MOST_WORDS = 200
-"""The longest sentence that is read, in words and marks: what is done with one grows with the square of its length."""
+LONGEST = 120
+"""The most tokens of a sentence whose claims are read: people write none that is longer."""
 
 SUBJECTS = frozenset(("nsubj", "nsubjpass", "csubj"))
 FIRST_NAMES_LOWER = frozenset(name.lower() for name in FIRST_NAMES)
@@ -187,9 +188,9 @@ def read_claims(text: str, names: Sequence[str] = ()) -> list[Assertion]:
     context = _Context(names=frozenset(name.casefold() for name in names))
     found: list[Assertion] = []
     number = 0
-    for start, end in _find_lines(text):
-        line = text[start:end]
-        claims, number = _read_line(line, start, number, context)
+    lines = _find_lines(text)
+    for (start, end), doc in zip(lines, parse_all(text[start:end] for start, end in lines), strict=True):
+        claims, number = _read_line(text[start:end], doc, start, number, context)
         found += claims
     return found
 
@@ -226,9 +227,7 @@ def read_question(text: str, names: Sequence[str] = ()) -> Reading:
     context = _Context(names=frozenset(name.casefold() for name in names))
     found: dict[Asked, None] = {}
     steps = 0
-    for at, sentence in enumerate(parse(text).sents):
-        if len(sentence) > MOST_WORDS:
-            continue
+    for at, sentence in enumerate(one for one in parse(text).sents if len(one) <= LONGEST):
         steps = max(steps, _count_steps(sentence))
         for claim in _claims_of_sentence(sentence, at, context):
             if claim.owner:
@@ -238,9 +237,12 @@ def read_question(text: str, names: Sequence[str] = ()) -> Reading:
                 possessor, relation = _possession(word, context)
                 if possessor:
                     found[Asked(possessor, fold(relation), "")] = None
-            elif word.pos_ == "VERB" and (subject := _subject_of(word)) is not None:
-                if owner := _owner_of(subject, context):
-                    found.setdefault(Asked(owner, word.lemma_.lower(), ""), None)
+        # The parse of a question often has the wrong subject; what nobody does matches no claim.
+        things = [word for word in sentence if word.pos_ in ("NOUN", "PROPN", "PRON")]
+        owners = dict.fromkeys(owner for word in things if (owner := _owner_of(word, context)))
+        verbs = [word.lemma_.lower() for word in sentence if word.pos_ == "VERB"]
+        for owner, verb in product(owners, verbs):
+            found.setdefault(Asked(owner, verb, ""), None)
     return Reading(tuple(found), steps)
 
 
@@ -277,9 +279,8 @@ def _find_lines(text: str) -> list[tuple[int, int]]:
     return found
 
 
-def _read_line(line: str, start: int, number: int, context: _Context) -> tuple[list[Assertion], int]:
+def _read_line(line: str, doc: Doc, start: int, number: int, context: _Context) -> tuple[list[Assertion], int]:
     """Return the claims of one line, and the number of the next sentence."""
-    doc = parse(line)
     label = _LABEL.match(line)
     if label and len(label["label"].split()) <= 4:
         rest = parse(line[label.end() :])
@@ -315,12 +316,14 @@ def _read_doc(doc: Doc, start: int, number: int, context: _Context) -> list[Asse
     """Read the claims of a parsed line that begins at `start` in the passage."""
     found: list[Assertion] = []
     for at, sentence in enumerate(doc.sents, start=number):
-        if sentence.text.startswith("[") or len(sentence) > MOST_WORDS:
+        if sentence.text.startswith("[") or len(sentence) > LONGEST:
             continue  # a caption or a placeholder, nobody's words; or no sentence
         adds = any(token.lower_ in words("adding") for token in sentence)
         for claim in _claims_of_sentence(sentence, at, context):
             if claim.owner and claim.mood not in ("question", "command") and _says_something(claim):
                 claim = replace(claim, is_added=adds, start=claim.start + start, end=claim.end + start)
+                if claim.kind == "name" and claim.relation in words("people"):
+                    context.people.append(claim.value)  # "My uncle is Piet. He …"
                 found += [claim, *_results_of(claim)]
     return found
 
@@ -355,7 +358,9 @@ def _claims_of_sentence(sentence: Span, at: int, context: _Context) -> Iterator[
             value_claim = _with_value(base, value)
             yield replace(value_claim, polarity=False, changed=True, instead=(value_claim.value,))
         if token.dep_ == "appos" and token.head.pos_ == "NOUN" and token.pos_ == "PROPN" and token.head.dep_ != "ROOT":
-            yield from _of_apposition(token, at, context)
+            yield from _of_apposition(token, token.head, at, context)
+        elif token.dep_ == "appos" and token.pos_ == "NOUN" and token.head.text[:1].isupper():
+            yield from _of_apposition(token.head, token, at, context)
 
 
 def _find_amount(noun: Token) -> Token | None:
@@ -479,7 +484,7 @@ def _possession(noun: Token, context: _Context) -> tuple[str, str]:
     if noun.lemma_.lower() == "name" and (inner := _object_of(noun, "of")) is not None and not _is_name(inner):
         return _possession(inner, context)  # "the name of the head of state"
     bare = _object_of(noun, "of")
-    if bare is not None and bare.tag_ == "NN" and not _is_name(bare) and not [*bare.lefts]:
+    if bare is not None and bare.tag_ == "NN" and bare.text.islower() and not [*bare.lefts]:
         owner, _ = _possession(bare, context)  # "head of state", "point of sale"
         named = owner or next((_owner_of(one, context) for one in _objects_in(noun) if one.pos_ == "PROPN"), "")
         return named, f"{relation} of {bare.lower_}"
@@ -746,7 +751,7 @@ def _how(verb: Token) -> tuple[Mood, bool, Literal["past", "present", "future"],
             ):
                 if head.lemma_ in words("reporting"):
                     mood = "report"
-                elif head.lemma_ in words("supposing"):
+                elif head.lemma_ in words("supposing") | {"wish", "hope"}:
                     mood = "possible"
         elif verb.dep_ == "advcl":
             break
@@ -866,6 +871,35 @@ def _with_value(base: Assertion, value: Token) -> Assertion:
     return replace(base, value=_text_of(core), start=start, end=max(base.end, end), kind=_kind(core))
 
 
+def _day_claims(subject: Token, value: Token, base: Assertion, context: _Context) -> list[Assertion]:
+    """Return the claims that somebody leaves or joins: "my last day at Acme is 30 June", "today was my first day at Acme"."""
+    day, date = (subject, value) if subject.lemma_ == "day" else (value, subject)
+    ranks = {child.lower_ for child in day.children} & {"first", "last", "final"}
+    at = (child for child in day.children if child.dep_ == "prep" and child.lower_ in ("at", "with"))
+    place = next((inner for child in at for inner in child.children if inner.dep_ == "pobj"), None)
+    if day.lemma_ != "day" or not ranks or place is None or not _is_time(date):
+        return []
+    told = date.doc[date.left_edge.i : date.right_edge.i + 1]
+    base = replace(
+        base, owner=_possession(day, context)[0], since=f"on {told.text.rstrip(' .')}", end=max(base.end, told.end_char)
+    )
+    if "first" in ranks:
+        since = "" if base.tense == "past" else base.since
+        begun = replace(base, changed=True, tense="present", since=since)
+        jobs = [
+            job
+            for child in (*day.children, *place.children, *day.head.children)
+            if child.lower_ == "as"
+            for job in child.children
+        ]
+        return [
+            replace(_with_value(begun, place), relation="work at"),
+            *(replace(_with_value(begun, job), relation="job") for job in jobs),
+        ]
+    left = replace(_with_value(base, place), relation="leave", is_event=True)
+    return [replace(left, ends=_ends("leave", left, ()))]
+
+
 def _of_copula(verb: Token, subject: Token | None, base: Assertion, context: _Context) -> Iterator[Assertion]:
     values = [child for child in verb.children if child.dep_ in ("attr", "acomp", "oprd")]
     if not values:
@@ -877,8 +911,14 @@ def _of_copula(verb: Token, subject: Token | None, base: Assertion, context: _Co
             and (child.dep_ == "prep" or child.lower_ in words("places"))
             and child.lower_ not in words("change") | {"since", "until", "till", "from"}
         ][:1]
+    if subject is not None and values and (claim := _of_relative(subject, values[0], base, context)) is not None:
+        yield claim
+        return
     if subject is not None and _is_name(subject) and (office := _find_office(verb)) is not None:
         yield _office_claim(office, subject, base, context)  # "Rosa is back as engineering manager"
+        return
+    if subject is not None and values and (told := _day_claims(subject, values[0], base, context)):
+        yield from told
         return
     for value in values[:1]:
         if value.dep_ == "prep":
@@ -942,6 +982,25 @@ def _of_copula(verb: Token, subject: Token | None, base: Assertion, context: _Co
                 yield _with_value(replace(base, relation=f"be {value.lower_} {prep.lower_}"), inner)
                 continue
         yield _with_value(replace(base, relation="be"), value)
+
+
+def _of_relative(subject: Token, value: Token, base: Assertion, context: _Context) -> Assertion | None:
+    """
+    Return the claim that a relative clause makes of its subject or object: "the school where Ana teaches is Lyceum", "the company
+    that built it is Aldo".
+    """
+    clause = next((child for child in subject.children if child.dep_ == "relcl"), None)
+    inner = clause and next((child for child in clause.children if child.dep_ in SUBJECTS), None)
+    if clause is None or inner is None or not _is_role(subject):
+        return None
+    lemma = clause.lemma_.lower()
+    if inner.tag_ in ("WP", "WDT"):
+        named, lemma = next((child for child in clause.children if child.dep_ == "dobj"), None), f"{lemma} by"
+    else:
+        named = inner
+    if named is None or not (owner := _owner_of(named, context)):
+        return None
+    return replace(_with_value(base, value), owner=owner, relation=fold(lemma), is_event=False)
 
 
 def _is_office(noun: Token) -> bool:
@@ -1118,7 +1177,10 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
     base = replace(base, is_event=is_event)
     subject = _subject_of(verb)
     if lemma in words("entering") and subject is not None and _is_name(subject) and (office := _find_office(verb)):
-        yield _office_claim(office, subject, base, context)
+        now = (
+            base if base.tense != "past" or verb.lemma_ == "serve" else replace(base, tense="present")
+        )  # "took over as"
+        yield _office_claim(office, subject, now, context)
     if lemma in ("have", "get") and objects and base.mood == "fact" and base.polarity:
         yield from _of_newcomer(objects[0], base)
     if base.tense == "present" and base.mood == "fact" and base.polarity:
@@ -1190,7 +1252,8 @@ def _recurs(time: Token) -> bool:
 
 def _ends(relation: str, claim: Assertion, places: Sequence[tuple[Token, Token]]) -> tuple[tuple[str, str], ...]:
     """Return what an event ends by the table of endings."""
-    if relation not in endings() or not claim.polarity or claim.mood != "fact":
+    # A plan ends nothing, unless it is settled for a day: then it becomes a fact.
+    if relation not in endings() or not claim.polarity or claim.mood not in ("fact", "plan"):
         return ()
     ended, where = endings()[relation]
     if where == "any" or not claim.value:
@@ -1242,17 +1305,16 @@ def _of_return(token: Token, at: int) -> Iterator[Assertion]:
             yield replace(_with_value(base, place), changed=True)
 
 
-def _of_apposition(token: Token, at: int, context: _Context) -> Iterator[Assertion]:
-    """Yield the claim of a role beside its name: "my sister Maria"."""
-    possessor, relation = _possession(token.head, context)
-    if possessor and token.head.lemma_.lower() in words("people"):
-        start = token.head.left_edge.idx
+def _of_apposition(name: Token, role: Token, at: int, context: _Context) -> Iterator[Assertion]:
+    """Yield the claim of a role beside its name: "my sister Maria", "Anders (Milo's brother)"."""
+    possessor, relation = _possession(role, context)
+    if possessor and role.lemma_.lower() in words("people"):
         yield Assertion(
             owner=possessor,
             relation=fold(relation),
-            value=_name(token),
-            start=start,
-            end=token.idx + len(token),
+            value=_name(name),
+            start=min(name.idx, role.left_edge.idx),
+            end=max(name.idx + len(name), role.idx + len(role)),
             sentence=at,
             kind="name",
         )

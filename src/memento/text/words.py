@@ -98,7 +98,7 @@ RELATIVES = WORDS["relatives"]
 ONE_OF_A_KIND = WORDS["one_of_a_kind"]
 JOBS = WORDS["jobs"]
 PEOPLES = WORDS["peoples"]
-BIOGRAPHICAL = section(LEXICON / "words.toml", "biographical", dict[str, tuple[str, ...]])["slots"]
+BIOGRAPHICAL = section(LEXICON / "words.toml", "biographical", dict[str, tuple[str, ...]])["relations"]
 """Properties with one value at a time that say who somebody is."""
 LANGUAGES = PEOPLES - WORDS["no_languages"]
 COMMON = WORDS["common"]

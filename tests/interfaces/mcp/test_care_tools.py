@@ -202,7 +202,7 @@ def test_a_session_starts_is_summed_up_and_counted(memory: Memento, address: str
 
     async def script(call: Call) -> None:
         begun = await call("memory_session_start", namespace="session", limit=3)
-        assert [one["preview"] for one in begun["decisions"]] == ["USER decided to use Kafka."]
+        assert [one["preview"] for one in begun["decisions"]] == ["I decided to use Kafka."]
         summed = await call("memory_session_summary", sessionId="k1", namespace="session")
         assert len(summed["members"]) == 2 and len(summed["summary"]) <= 2000
         about = await call("memory_profile", namespace="session", regenerate=True)
@@ -252,7 +252,7 @@ def test_a_standing_page_is_a_resource(memory: Memento, address: str) -> None:
             read = await client.read_resource("memento://page/music%20of%20mine")
             return json.dumps([one.model_dump(mode="json") for one in read.contents])
 
-    assert "USER plays the lute." in anyio.run(run)
+    assert "I play the lute." in anyio.run(run)
 
 
 def test_a_recall_says_what_contradicts_a_memory(memory: Memento, address: str) -> None:

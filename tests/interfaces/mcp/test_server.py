@@ -115,8 +115,8 @@ def test_a_confirmed_note_is_stored_and_recalled_with_its_source(memory: Memento
     assert recalled["memories"][0]["note"]["content"] == f"I live in {town}."
     assert recalled["memories"][0]["valid_at"].startswith("2024-02-01")
     # Both towns were told for one instant, so the later one says that they contradict each other.
-    against = "; contradicted by “USER lives in Lisbon.”" if town == "Porto" else ""
-    assert found == f"- USER lives in {town}. (since 2024-02-01{against}) {answer['memories'][0]}"
+    against = "; contradicted by “I live in Lisbon.”" if town == "Porto" else ""
+    assert found == f"- I live in {town}. (since 2024-02-01{against}) {answer['memories'][0]}"
 
 
 @eras
@@ -489,6 +489,6 @@ def test_connectors_find_search_and_fetch_when_they_are_switched_on(
         names, document = anyio.run(connect, address)
 
     assert names[-2:] == ["search", "fetch"]
-    assert document["title"] == "USER lives in Lisbon."
+    assert document["title"] == "I live in Lisbon."
     assert document["text"].endswith("From the note: I live in Lisbon.")
     assert document["url"].startswith("memento://memory/")

@@ -44,8 +44,8 @@ def test_expressions_are_evaluated_and_mistakes_are_told_to_the_model(served: tu
 
     text, structured, wrong = anyio.run(call)
 
-    assert text == '"USER lives in Lisbon."'
-    assert structured == {"values": ["USER lives in Lisbon."], "calls": 3}
+    assert text == '"I live in Lisbon."'
+    assert structured == {"values": ["I live in Lisbon."], "calls": 3}
     assert wrong == "line 1, column 2: unknown verb recal: is (recall query [limit=10]) meant?"
 
 

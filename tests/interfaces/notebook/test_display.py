@@ -133,15 +133,15 @@ def test_a_recollection_has_dates_sources_and_what_was_replaced(memento: Memento
     memento.note("I work at Microsoft.", at="2025-03-03")
     html = html_of(memento.recall("Where do I work?"))
 
-    assert html.index("USER works at Microsoft.") < html.index("USER works at Google.")
+    assert html.index("I work at Microsoft.") < html.index("I work at Google.")
     assert "2025-03-03" in html and "2024-01-08" in html
     assert "I work at Microsoft." in html
-    assert "USER works at Google." in html_of(memento.timeline("me"))
-    assert "USER works at Microsoft." in html_of(memento.list()[0])
+    assert "I work at Google." in html_of(memento.timeline("me"))
+    assert "I work at Microsoft." in html_of(memento.list()[0])
     own = show_memento(memento)
     assert "2 memories of 2 notes, 1 current" in own
-    assert own.index("USER works at Microsoft.") > own.index(str(memento.datadir.path))
-    assert "USER works at Google." in html_of(memento.note("I work at Google.", at="2025-09-01"))
+    assert own.index("I work at Microsoft.") > own.index(str(memento.datadir.path))
+    assert "I work at Google." in html_of(memento.note("I work at Google.", at="2025-09-01"))
 
 
 def test_a_timeline_is_drawn_with_a_bar_for_each_memory_as_long_as_it_was_true() -> None:

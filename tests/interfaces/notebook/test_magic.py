@@ -42,7 +42,7 @@ def test_a_cell_asks_the_memory_of_the_notebook(shell: Any, memento: Memento) ->
 
     frame = asked(shell, "")
     assert isinstance(frame, pd.DataFrame)
-    assert frame["content"].tolist() == ["USER lives in Lisbon."]
+    assert frame["content"].tolist() == ["I live in Lisbon."]
     assert frame["memory"][0].startswith("urn:memento:memory:")
     assert asked(shell, "--memory mine --short")["memory"][0].startswith("memory:")
     assert len(asked(shell, "--namespace hobby")) == 2
@@ -59,7 +59,7 @@ def test_a_cell_asks_no_memory_but_the_one_that_is_meant(
     assert len(asked(shell, "")) == 0
     assert str(tmp_path / "usual") in capsys.readouterr().err, "whose memory was asked is said"
     shell.user_ns["mine"] = memento
-    assert asked(shell, "")["content"].tolist() == ["USER lives in Lisbon."], "the only memory that is open"
+    assert asked(shell, "")["content"].tolist() == ["I live in Lisbon."], "the only memory that is open"
     with open_memento(tmp_path / "other", configured=OFFLINE) as other:
         shell.user_ns["other"] = other
         with pytest.raises(UsageError, match="--memory with one of mine, other"):
@@ -69,18 +69,18 @@ def test_a_cell_asks_no_memory_but_the_one_that_is_meant(
 def test_a_memory_shows_itself_as_a_table(shell: Any, memento: Memento) -> None:
     memento.note("I live in Lisbon.")
     html = shell.display_formatter.formatters["text/html"](memento)
-    assert "USER lives in Lisbon." in html and "<table>" in html
+    assert "I live in Lisbon." in html and "<table>" in html
 
 
 def test_a_cell_asks_a_folder_a_service_or_the_usual_place(shell: Any, memento: Memento, tmp_path: Path) -> None:
     with open_memento(tmp_path / "other", configured=OFFLINE) as other:
         other.note("I live in Oslo.")
-    assert asked(shell, f"--home {tmp_path / 'other'}")["content"].tolist() == ["USER lives in Oslo."]
+    assert asked(shell, f"--home {tmp_path / 'other'}")["content"].tolist() == ["I live in Oslo."]
     assert len(asked(shell, "")) == 0
     memento.note("I live in Lisbon.")
     with serving(memento) as address:
-        assert asked(shell, f"--url {address}")["content"].tolist() == ["USER lives in Lisbon."]
-        assert asked(shell, f"--home {memento.datadir.path}")["content"].tolist() == ["USER lives in Lisbon."]
+        assert asked(shell, f"--url {address}")["content"].tolist() == ["I live in Lisbon."]
+        assert asked(shell, f"--home {memento.datadir.path}")["content"].tolist() == ["I live in Lisbon."]
     with open_memento(tmp_path / "other", configured=OFFLINE) as other:
         assert isinstance(other, Memento), "a cell lets go of the folder that it opened"
 

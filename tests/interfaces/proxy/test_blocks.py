@@ -145,7 +145,7 @@ def test_what_the_user_is_described_by_goes_from_every_block_with_its_memory(
         again = received(proxied, [asked, ANSWERED, NEXT])[0]
         kept = [path.name for path in (tmp_path).glob("blocks*") if b"Lisbon" in path.read_bytes()]
 
-    assert "USER lives in Lisbon." in before["content"]
+    assert "I live in Lisbon." in before["content"]
     assert "violin" in after["content"]
     assert "Lisbon" not in after["content"] + again["content"]
     assert kept == []

@@ -62,11 +62,11 @@ def test_a_memory_is_deleted_by_the_end_of_its_iri_or_its_whole_uuid(client: Fla
 def test_the_short_addresses_answer_as_the_long_ones(client: FlaskClient, memento: Memento) -> None:
     memento.note("I work at Google.", tags=["job"])
     listed = client.get("/list?tags=job").json
-    assert listed and [one["content"] for one in listed] == ["USER works at Google."]
+    assert listed and [one["content"] for one in listed] == ["I work at Google."]
     for form in ("jsonl", "json", "markdown", "csv"):
-        assert "USER works at Google." in client.get("/export", query_string={"format": form}).text
+        assert "I work at Google." in client.get("/export", query_string={"format": form}).text
     asked = client.post("/ask", json={"question": "Where do I work?"}).json
-    assert asked and asked["memories"]["memories"][0]["content"] == "USER works at Google."
+    assert asked and asked["memories"]["memories"][0]["content"] == "I work at Google."
     assert asked["answer"] is None
 
 

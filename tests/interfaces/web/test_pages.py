@@ -138,7 +138,7 @@ def test_a_form_counts_with_the_secret_of_its_session_alone(web: FlaskClient, ap
     assert memento.status().notes == before
 
     right = web.post("/do/note", data={**content, "csrf": secret, "back": "/memory"}, headers=BROWSER)
-    assert right.status_code == 200 and "USER owns a boat." in right.text and 'href="/memory"' in right.text
+    assert right.status_code == 200 and "I own a boat." in right.text and 'href="/memory"' in right.text
     assert memento.status().notes == before + 1
 
 

@@ -58,7 +58,7 @@ def test_the_history_of_a_subject_has_an_address(web: FlaskClient) -> None:
     noted(web, "I work at Microsoft.", at="2025-03-03")
     answer = web.get("/memory/timeline", query_string={"subject": "me", "as_of": "2024-06-01"})
 
-    assert [memory["content"] for memory in told(answer)["memories"]] == ["USER works at Google."]
+    assert [memory["content"] for memory in told(answer)["memories"]] == ["I work at Google."]
     assert "subject is missing" in error_of(web.get("/memory/timeline"), 400)
 
 
@@ -94,7 +94,7 @@ def test_recall_answers_for_then_as_well_as_for_now(web: FlaskClient) -> None:
     noted(web, "I work at Microsoft.", at="2025-03-03")
     answer = web.get("/memory/recall?q=Where+do+I+work&as_of=2024-06-01")
 
-    assert [one.content for one in decode(Recollection, answer.data).memories] == ["USER works at Google."]
+    assert [one.content for one in decode(Recollection, answer.data).memories] == ["I work at Google."]
 
 
 def test_recall_ranks_by_the_engine_that_is_asked_for(web: FlaskClient) -> None:

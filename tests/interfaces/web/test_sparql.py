@@ -54,7 +54,7 @@ def test_a_query_comes_by_url_by_form_and_by_itself(web: FlaskClient) -> None:
     for answer in answers:
         assert answer.status_code == 200, answer.text
         assert answer.mimetype == "application/sparql-results+json"
-        assert [row["content"]["value"] for row in told(answer)["results"]["bindings"]] == ["USER lives in Lisbon."]
+        assert [row["content"]["value"] for row in told(answer)["results"]["bindings"]] == ["I live in Lisbon."]
 
 
 @pytest.mark.parametrize(

@@ -140,9 +140,9 @@ def test_notes_at_once_about_one_thing_leave_the_latest_as_they_would_in_one_pro
     with subprocess.Popen([sys.executable, "-c", WRITERS, served.address, json.dumps(told)]) as writers:
         assert writers.wait(timeout=120) == 0
     lived = [one for one in served.connect().list(limit=100, past=True) if any(city in one.content for city in CITIES)]
-    assert [one.content for one in lived if one.invalid_at is None] == [f"USER moved to {CITIES[-1]}."]
+    assert [one.content for one in lived if one.invalid_at is None] == [f"I moved to {CITIES[-1]}."]
     ends = {one.content: (one.valid_at.day, one.invalid_at and one.invalid_at.day) for one in lived}
-    assert [ends[f"USER moved to {city}."] for city in CITIES[:-1]] == [(day, day + 1) for day in range(1, len(CITIES))]
+    assert [ends[f"I moved to {city}."] for city in CITIES[:-1]] == [(day, day + 1) for day in range(1, len(CITIES))]
 
 
 CITIES = ("Porto", "Bergen", "Utrecht", "Graz", "Cork", "Lyon")

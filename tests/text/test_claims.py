@@ -1,0 +1,119 @@
+"""Sentences are read as claims: whose, which relation, which value, in which tense and mood, denied or not."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from memento.text.claims import LONGEST, Assertion, read_claims, read_question
+
+PRESENT, PAST, FUTURE = "present", "past", "future"
+
+
+def tell(claim: Assertion) -> tuple[str, str, str, str, str, bool]:
+    return claim.owner, claim.relation, claim.value, claim.tense, claim.mood, claim.polarity
+
+
+@pytest.mark.parametrize(
+    ("sentence", "claim"),
+    [
+        ("My landlord is Mr Okafor.", ("USER", "landlord", "Mr Okafor", PRESENT, "fact", True)),
+        ("Dr Lindqvist is our vet.", ("USER", "vet", "Dr Lindqvist", PRESENT, "fact", True)),
+        ("Our vet is Dr Lindqvist.", ("USER", "vet", "Dr Lindqvist", PRESENT, "fact", True)),
+        (
+            "Priya's brother works at Halden Foods.",
+            ("Priya's brother", "work at", "Halden Foods", PRESENT, "fact", True),
+        ),
+        ("I moved to Tampere last spring.", ("USER", "move to", "Tampere", PAST, "fact", True)),
+        ("We no longer use Jenkins.", ("USER", "use", "Jenkins", PRESENT, "fact", False)),
+        ("I might move to Leeds.", ("USER", "move to", "Leeds", PRESENT, "possible", True)),
+        ("I want to learn Welsh.", ("USER", "learn", "Welsh", PRESENT, "plan", True)),
+        ("Karim lives in Turin.", ("Karim", "live in", "Turin", PRESENT, "fact", True)),
+        ("My rent is 940 euros.", ("USER", "rent", "940 euros", PRESENT, "fact", True)),
+        ("I have never eaten oysters.", ("USER", "eat", "oysters", PRESENT, "fact", False)),
+        ("Locker: 27", ("USER", "locker", "27", PRESENT, "fact", True)),
+        ("I used to live in Graz.", ("USER", "live in", "Graz", PAST, "past", True)),
+        ("My sister Olga teaches chemistry.", ("Olga", "teach", "chemistry", PRESENT, "fact", True)),
+        ("I don't have a car.", ("USER", "have", "a car", PRESENT, "fact", False)),
+        ("We're moving to Porto in June.", ("USER", "move to", "Porto", FUTURE, "plan", True)),
+        ("The captain of the team is Mei Tan.", ("team", "captain", "Mei Tan", PRESENT, "fact", True)),
+        ("I was born in Lima.", ("USER", "bear in", "Lima", PAST, "fact", True)),
+        ("Petra works at Vega until March.", ("Petra", "work at", "Vega", PRESENT, "fact", True)),
+        ("I switched from Vim to Helix.", ("USER", "switch to", "Helix", PAST, "fact", True)),
+        ("My email is ana@example.org.", ("USER", "email", "ana@example.org", PRESENT, "fact", True)),
+        ("The CEO of Lumen is Ana Ruiz.", ("Lumen", "ceo", "Ana Ruiz", PRESENT, "fact", True)),
+        ("Karim and I live in Malaga.", ("USER", "live in", "Malaga", PRESENT, "fact", True)),
+        ("Helga didn't buy the piano.", ("Helga", "buy", "the piano", PAST, "fact", False)),
+        ("Joost will join Meridian in May.", ("Joost", "join", "Meridian", FUTURE, "plan", True)),
+        ("I work for a bakery.", ("USER", "work at", "a bakery", PRESENT, "fact", True)),
+        ("My dog is called Biscuit.", ("USER", "dog", "Biscuit", PRESENT, "fact", True)),
+        ("We have a new dentist, Dr Lenz.", ("USER", "dentist", "Dr Lenz", PRESENT, "fact", True)),
+        ("The standup was moved to 9:40.", ("USER", "standup", "9:40", PRESENT, "fact", True)),
+        ("Nadia married Tom in 2019.", ("Nadia", "partner", "Tom", PAST, "fact", True)),
+    ],
+)
+def test_a_sentence_states_a_claim(sentence: str, claim: tuple[str, str, str, str, str, bool]) -> None:
+    assert claim in [tell(one) for one in read_claims(sentence)]
+
+
+@pytest.mark.parametrize(
+    "text", ["Where is my passport?", "Call the plumber tomorrow.", "Hello!", "", "[photo of a red kite]"]
+)
+def test_a_question_a_command_and_a_greeting_state_nothing(text: str) -> None:
+    assert read_claims(text) == []
+
+
+def test_the_words_of_a_claim_are_a_span_of_its_passage() -> None:
+    text = "- Desk: 2.05\n- My boss is Ana Ruiz. She lives in Gent.\n\nWe use Redis, and Karim leads the team."
+
+    spans = [text[one.start : one.end] for one in read_claims(text)]
+
+    assert "My boss is Ana Ruiz" in spans
+    assert all(span.strip() and span in text for span in spans)
+
+
+def test_an_event_leaves_a_state_and_ends_one() -> None:
+    bought, has = read_claims("I bought a canoe.")
+    [sold] = read_claims("I sold the canoe.")
+
+    assert (bought.is_event, has.is_event, has.relation, has.value) == (True, False, "have", "a canoe")
+    assert sold.ends == (("have", "the canoe"),)
+
+
+def test_a_pronoun_means_whom_the_passage_has_named_and_else_nobody() -> None:
+    named = read_claims("My uncle is Piet. He lives in Delft.")
+    unnamed = read_claims("He lives in Delft.")
+
+    assert ("Piet", "live in", "Delft") in [(one.owner, one.relation, one.value) for one in named]
+    assert unnamed == []
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("Who is my boss?", ("USER", "boss")),
+        ("Where does Karim live?", ("Karim", "live")),
+        ("What's the name of my dog?", ("USER's dog", "name")),
+        ("Who is the captain of the team?", ("team", "captain")),
+    ],
+)
+def test_a_question_asks_for_a_relation_of_somebody(question: str, asked: tuple[str, str]) -> None:
+    assert asked in [(one.owner, one.relation) for one in read_question(question)]
+
+
+@pytest.mark.parametrize("words", ["that he said ", "not ", "who is ", "my boss of ", "and Ana ", "a: b\n", "12 May "])
+def test_a_text_twice_as_long_takes_about_twice_as_long(words: str) -> None:
+    def measure(length: int) -> float:
+        text = words * (length // len(words))
+        began = time.process_time()
+        read_claims(text)
+        read_question(text)
+        return time.process_time() - began
+
+    measure(500)
+    assert measure(12_000) < 12 * measure(3_000)
+
+
+def test_a_sentence_longer_than_any_that_people_write_states_nothing() -> None:
+    assert read_claims("I work at Acme and Ana lives in Rome " + "and so on " * LONGEST) == []
