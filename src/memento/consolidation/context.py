@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from itertools import groupby
+from operator import itemgetter
 from typing import cast
 
 from memento.backends import Backends
@@ -23,6 +25,8 @@ Recall = Callable[[str, Scope], Recollection]
 
 _NEAREST = 3
 """The number of nearest memories for each draft of a model, in addition to those that its guesses found."""
+_SAME = 3
+"""Number of memories whose words are compared with a draft by rules to see whether they say the same."""
 
 
 def find_context(
@@ -80,10 +84,10 @@ def find_existing(
     told = [draft for draft in drafts if not draft.noise]
     if not told:
         return []
-    limit = knobs.similar_memories if agents.kind == "rules" else _NEAREST
     others = _find_rivals(told, iris_by_name, scope, parts)
     if not is_turn:
-        others |= _find_similar(told, scope, received, limit, parts)
+        find = _find_named if agents.kind == "rules" else _find_similar
+        others |= find(told, scope, received, knobs.similar_memories, parts)
     iris = dict.fromkeys([*(hit.item for hit in context), *sorted(others)])
     parts.indexes.bring(scope.memory_graphs, iris=[*iris])
     return [one for one in load_existing(list(iris), iris_by_name, scope, parts) if one.memory.expired_at is None]
@@ -121,14 +125,25 @@ def _search_guesses(
 
 
 def _find_similar(drafts: Sequence[Draft], scope: Scope, received: datetime, limit: int, parts: Backends) -> set[IRI]:
+    """Find the memories nearest to each draft, by meaning and by words, for a model that compares them."""
+    limit = min(limit, _NEAREST)
     vectors = parts.embedder.embed([parts.embedder.windows(draft.content)[0] for draft in drafts])
     parts.indexes.bring(scope.memory_graphs, texts=[draft.content for draft in drafts], now=received)
     with parts.indexes.lock:
         view = View.at(parts.indexes, scope.memory_graphs, received, None, None)
         nodes = {hit.item for row in vectors for hit in view.nearest(row[None, :], limit, "vector")}
-        over = [value for draft in drafts for claim in draft.claims for value in _ended_values(claim)]
-        for text in [draft.content for draft in drafts] + over:
-            nodes |= {hit.item for hit in view.wordiest(text, limit, WordsSettings(), "fulltext")}
+        nodes |= {hit.item for one in drafts for hit in view.wordiest(one.content, limit, _WORDS, "fulltext")}
+        return set(view.iris(sorted(nodes)))
+
+
+def _find_named(drafts: Sequence[Draft], scope: Scope, received: datetime, limit: int, parts: Backends) -> set[IRI]:
+    """Find the memories with the words of what a draft says is over, and those that may say the same as a draft."""
+    over = {value for draft in drafts for claim in draft.claims for value in _ended_values(claim)}
+    texts = {**dict.fromkeys((draft.content for draft in drafts), _SAME), **dict.fromkeys(sorted(over), limit)}
+    parts.indexes.bring(scope.memory_graphs, texts=[*texts], now=received)
+    with parts.indexes.lock:
+        view = View.at(parts.indexes, scope.memory_graphs, received, None, None)
+        nodes = {hit.item for text, most in texts.items() for hit in view.wordiest(text, most, _WORDS, "fulltext")}
         return set(view.iris(sorted(nodes)))
 
 
@@ -180,17 +195,23 @@ def hold_claim(claim: Claim, names: Mapping[IRI, str]) -> Held:
 
 def load_claims(memories: Sequence[IRI], scope: Scope, parts: Backends) -> dict[IRI, list[Claim]]:
     """Load the claims that some memories state and that are believed, in the order of their words."""
-    statements: Statements = {}
     rows = parts.graph.select("consolidation/claims", scope.readable, memory=list(memories)) if memories else []
-    for row in rows:
-        of_claim = statements.setdefault(cast(IRI, row["claim"]), {})
-        of_claim.setdefault(cast(IRI, row["predicate"]), []).append(row["value"])
     found: dict[IRI, list[Claim]] = {}
-    for iri, said in statements.items():
-        if claim := node_or_none(Claim, iri, said):
+    for iri, some in groupby(rows, key=itemgetter("claim")):
+        row = next(some)  # one with several values of a property is read by its first
+        statements = {predicate: [row[name]] for name, predicate in _COLUMNS.items() if name in row}
+        if claim := node_or_none(Claim, cast(IRI, iri), statements):
             found.setdefault(claim.memory, []).append(claim)
     return {memory: sorted(claims, key=lambda one: (one.start, one.iri)) for memory, claims in found.items()}
 
+
+_COLUMNS = {
+    **{"memory": MEM.statedBy, "owner": MEM.owner, "relation": MEM.relationName, "value": MEM.valueText},
+    **{"entity": MEM.value, "words": MEM.words, "start": MEM.wordsStart, "end": MEM.wordsEnd, "polarity": MEM.polarity},
+    **{"mood": MEM.mood, "isEvent": MEM.isEvent, "kind": MEM.valueKind, "validAt": MEM.validAt},
+    **{"createdAt": MEM.createdAt, "invalidAt": MEM.invalidAt},
+}
+"""The properties that `consolidation/claims` reads, by its columns."""
 
 _WORDS = WordsSettings()
 
