@@ -1271,6 +1271,7 @@ class Believed:
 
     `state` is its state at the requested time: it `holds`, it `ended` because something else came true, or it was `corrected`, as
     it had never been true. `successor` and `reason` say what ended it, if something did, and `retired_at` when that was learned.
+    `ended` are those of its claims that have ended.
     """
 
     iri: IRI
@@ -1283,6 +1284,7 @@ class Believed:
     successor: IRI | None = None
     reason: str | None = None
     retired_at: datetime | None = None
+    ended: tuple[Ended, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

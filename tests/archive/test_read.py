@@ -64,6 +64,19 @@ def test_what_was_learned_later_is_not_told_of_an_earlier_belief(worker: Memento
     assert contents(worker.timeline("me", believed_at=before - timedelta(hours=1))) == []
 
 
+def test_which_words_have_ended_is_told_of_a_memory_that_holds(memento: Memento) -> None:
+    rent = memento.note("The rent is 1,250, deposit paid.", at="2024-01-10").memories[0]
+    before = now()
+    memento.note("Rent 1,300 from May.", at="2024-02-01")
+    [told] = [one for one in memento.timeline("me").memories if one.iri == rent]
+
+    assert (told.state, told.invalid_at) == ("holds", None)
+    assert [(one.words, f"{one.at:%Y-%m-%d}", one.reason) for one in told.ended] == [
+        ("The rent is 1,250", "2024-05-01", "rent: 1,300 instead of 1,250")
+    ]
+    assert not any(one.ended for one in memento.timeline("me", believed_at=before).memories)
+
+
 def test_what_was_forgotten_is_no_longer_told(worker: Memento) -> None:
     known = worker.timeline("me").memories
     before = max(one.created_at for one in known)

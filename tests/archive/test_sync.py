@@ -113,6 +113,46 @@ def test_what_was_said_on_both_stays_and_is_in_dispute(machines: Machines) -> No
     assert b.disputes() == () and digest(a) == digest(b)
 
 
+def test_a_claim_that_is_erased_here_and_ended_there_is_gone_on_both(machines: Machines) -> None:
+    a, b = machines.open("a"), machines.open("b")
+    secret = a.note("My locker code is heliotrope, tell nobody of it.")
+    sync_all([a, b], machines.shared)
+    b.forget(secret.memories[0], erase=True)
+    a.note("My locker code is vermilion.")  # without knowledge of that
+    sync_all([b, a], machines.shared)
+
+    assert digest(a) == digest(b)
+    for machine in (a, b):
+        assert machine.check() == ()
+        assert contents(machine) == {"My locker code is vermilion."}
+        assert not any("heliotrope" in str(quad) for quad in machine.service.stores.graph.match())
+    assert not any("heliotrope" in path.read_text() for path in machines.shared.iterdir())
+
+
+def test_a_claim_that_ends_on_one_machine_has_ended_on_the_other(machines: Machines) -> None:
+    a, b = machines.open("a"), machines.open("b")
+    a.note("The rent is 1,250, deposit paid.", at="2024-01-10")
+    sync_all([a, b], machines.shared)
+    b.note("Rent 1,300 from May.", at="2024-02-01")
+    sync_all([b, a], machines.shared)
+
+    assert digest(a) == digest(b)
+    for machine in (a, b):
+        assert machine.check() == ()
+        parts = [part for one in machine.timeline("me").memories for part in one.ended]
+        assert [part.words for part in parts] == ["The rent is 1,250"]
+
+
+def test_what_may_stand_together_is_in_no_dispute(machines: Machines) -> None:
+    a, b = machines.open("a"), machines.open("b")
+    a.note("I like tea.")
+    b.note("I like coffee.")
+    a.sync(machines.shared)
+
+    assert b.sync(machines.shared).rivals == 0
+    assert b.disputes() == ()
+
+
 def test_what_was_erased_on_one_is_gone_on_all_and_from_the_patches(machines: Machines) -> None:
     a, b, c = machines.open("a"), machines.open("b"), machines.open("c")
     secret = a.note("My locker combination is heliotrope.")

@@ -127,7 +127,8 @@ def test_annotations_a_graph_that_goes_whole_and_notes_of_ones_own_are_taken(not
 def facts(memento: Memento) -> tuple[IRI, IRI, IRI, IRI]:
     """A note, its memory, the run, the agent."""
     said = {(quad[1], quad[0]): quad[2] for quad in quads(memento)}
-    (note,) = (quad[0] for quad in quads(memento) if quad[2] == "I work at Google." and quad[1] == MEM.content)
+    said_so = {quad[0] for quad in quads(memento) if quad[2] == "I work at Google." and quad[1] == MEM.content}
+    (note,) = (iri for iri in said_so if ":note:" in iri)
     (run,) = (quad[0] for quad in quads(memento) if quad[1] == PROV.used and quad[2] == note)
     return note, IRI(str(said[PROV.generated, run])), run, IRI(str(said[PROV.wasAssociatedWith, run]))
 

@@ -16,7 +16,7 @@ from memento.model import Change, NoteRow
 from memento.python import Memento, open_memento
 from memento.settings import Settings
 
-OLD, NEW = "Backups are kept in the Oslo vault.", "Backups moved to the Bergen vault."
+OLD, NEW = "The team hosts on Heroku.", "The team hosts on Hetzner."
 
 
 def read_note(memento: Memento, text: str) -> Understanding:

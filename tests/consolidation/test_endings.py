@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import msgspec
 import pytest
 
-from conftest import at
+from conftest import OFFLINE, at
 from memento.errors import InputError, NotFound
 from memento.iris import IRI, MEM
-from memento.python import Memento
+from memento.python import Memento, open_memento
 from understanding import contents
 
 _ENDED = """
@@ -114,6 +115,23 @@ def test_one_claim_of_a_memory_ends_and_the_rest_of_it_stays(memento: Memento) -
     [part] = recalled.ended
     assert (part.words, part.at, part.reason) == ("The rent is 1,250", at("2024-05-01"), over.reason)
     assert memento.check() == ()
+
+
+def test_what_was_not_known_then_is_not_told_of_an_earlier_belief(tmp_path: Path) -> None:
+    moment = [at("2024-01-10")]
+    with open_memento(tmp_path, clock=lambda: moment[0], configured=OFFLINE) as memento:
+        assert isinstance(memento, Memento)
+        [rent] = memento.note("The rent is 1,250, deposit paid.").memories
+        moment[0] = at("2024-02-01")
+        memento.note("I misread it, the rent is 1,205.")
+
+        def tell_ended(believed_at: str | None) -> list[str]:
+            found = memento.recall("How much is the rent?", believed_at=believed_at, gate=False).memories
+            return [part.words for one in found if one.iri == rent for part in one.ended]
+
+        assert tell_ended("2024-01-20") == []
+        assert tell_ended(None) == ["The rent is 1,250"]
+        assert [one.words for one in ended(memento)] == ["The rent is 1,250"]
 
 
 def test_a_memory_is_past_once_the_last_of_its_claims_is(memento: Memento) -> None:

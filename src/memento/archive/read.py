@@ -19,6 +19,7 @@ from memento.iris import IRI, MEM, TYPE, namespace_of, parse_iri, relation_name
 from memento.model import (
     Believed,
     Described,
+    Ended,
     Filter,
     Listed,
     NoteRef,
@@ -148,11 +149,15 @@ def build_timeline(
         chosen = [nodes.iri(node) for node in ids[-limit:]]
         is_about = bool(_find_anchors(iris, scope, parts))
     rows = parts.graph.select("library/timeline", scope.readable, memory=chosen) if chosen else []
+    parted = _load_ended(chosen, scope, believed_at, parts)
     # The first end counts, because there may be two.
     ends = {row["memory"]: row for row in reversed(rows) if "retiredAt" in row}
     memories = sorted(
         (
-            _to_believed({**row, **ends.get(row["memory"], {})}, as_of or now, believed_at or now)
+            replace(
+                _to_believed({**row, **ends.get(row["memory"], {})}, as_of or now, believed_at or now),
+                ended=parted.get(cast(IRI, row["memory"]), ()),
+            )
             for row in rows
             if "content" in row
         ),
@@ -341,6 +346,26 @@ def _find_anchors(iris: Sequence[IRI], scope: Scope, parts: Backends) -> list[in
 def _explain_as_query(about: Sequence[IRI], true_at: datetime, believed_at: datetime | None) -> str:
     """Return a query for what was true of something then; without `believed_at`, as believed at the time the query runs."""
     return bind_query("library/as_of", {"about": about, "trueAt": true_at, "believedAt": believed_at or NEVER})
+
+
+def _load_ended(
+    memories: Sequence[IRI], scope: Scope, believed_at: datetime | None, parts: Backends
+) -> dict[IRI, tuple[Ended, ...]]:
+    """Load the claims of some memories that have ended, as far as that was known at `believed_at`."""
+    found: dict[IRI, tuple[Ended, ...]] = {}
+    for row in parts.graph.select("library/ended", scope.readable, memory=list(memories)) if memories else ():
+        if believed_at and "learned" in row and cast(datetime, row["learned"]) > believed_at:
+            continue
+        one = Ended(
+            words=str(row["words"]),
+            at=cast(datetime, row["at"]),
+            by=cast("IRI | None", row.get("by")),
+            reason=str(row.get("reason", "")),
+            iri=cast(IRI, row["claim"]),
+        )
+        memory = cast(IRI, row["memory"])
+        found[memory] = (*found.get(memory, ()), one)
+    return found
 
 
 def _to_believed(row: Row, true_at: datetime, believed_at: datetime) -> Believed:

@@ -49,15 +49,16 @@ from memento.graph.transfer import Statement, is_iri
 from memento.iris import IRI, MEM, OWL, PROV, SH, TYPE, audit_iri, parse_graph_name
 from memento.model import Quad, Rivalry
 from memento.search.ledger import Ledger, Order, Vector
+from memento.text.claims import may_stand_together
 
 _NAME = re.compile(r"([0-9a-f]{12})-(\d{6})-([0-9a-f]{16})\.trig")
 _TEXTS = (MEM.content, MEM.title, MEM.name, MEM.description, MEM.reason)
 _KINDS = ("self", "graph", "cases", "provenance", "data")
 _WAITING = ("pending", "failed")
 _FORM = form_called("trig")
-_SAID = re.compile(r"urn:memento:(?:memory|note):")
+_SAID = re.compile(r"urn:memento:(?:memory|claim|note):")
 """Types of nodes whose erased text never returns; for all others, removed statements may return."""
-_FOOTING = re.compile(r"urn:memento:(?!memory:|note:|user:)")
+_FOOTING = re.compile(r"urn:memento:(?!memory:|claim:|note:|user:)")
 _APART = "written on two machines that did not know of each other: one of them is likely over"
 _SURE = 0.9
 
@@ -554,11 +555,14 @@ def _known_until(patch: Patch, machine: str, ledger: Ledger) -> int:
 
 def find_rivals(merger: Merger, ledger: Ledger, store: Store) -> list[Quad]:
     """
-    Return links between memories that give one property of one subject different values, written without knowledge of each other.
+    Return links between memories that give one property of one subject different values, written without knowledge of each other;
+    not where several values stand together as a matter of course.
 
     Every machine derives the same link for the same two memories.
     """
-    arrived = [quad for quad in merger.adds if quad.predicate.value == MEM.slot]
+    arrived = [
+        quad for quad in merger.adds if quad.predicate.value == MEM.slot and not may_stand_together(_text(quad.object))
+    ]
     slots: dict[str, set[str]] = {}
     for quad in arrived:
         slots.setdefault(_text(quad.graph_name), set()).add(_text(quad.object))

@@ -201,6 +201,8 @@ def show_timeline(found: Json) -> str:
         lines.append(f"{day(one['valid_at'])} to {day(one['invalid_at'])}  {clean(one['content'])}{wrong}")
         if one["reason"]:
             lines.append(f"            {_dim(clean(one['reason']))}")
+        elif one["state"] == "holds":
+            lines += _show_ended(one["ended"])
     return "\n".join(lines) or "Nothing is known of its history."
 
 
@@ -312,15 +314,20 @@ def day(at: str | None) -> str:
     return at[:10] if at else "?"
 
 
+def _show_ended(claims: Sequence[Json]) -> Iterator[str]:
+    """Yield a line for each claim that has ended: when, its words struck through, and why."""
+    for over in claims:
+        why = f" ({clean(over['reason'])})" if over["reason"] else ""
+        yield f"    ended {day(over['at'])}: {click.style(clean(over['words']), strikethrough=True)}{why}"
+
+
 def _memory(one: Json) -> Iterator[str]:
     yield f"{one['rank']:>2}. {click.style(clean(one['content']), bold=True)}  {_dim(format(one['score'], '.2f'))}"
     about = f" · about {', '.join(clean(name) for name in one['about'])}" if one["about"] else ""
     until = f" until {day(one['invalid_at'])}" if one["invalid_at"] else ""
     yield f"    since {day(one['valid_at'])}{until}{about}"
     yield f"    {_dim(one['iri'])}"
-    for over in one["ended"]:
-        why = f" ({clean(over['reason'])})" if over["reason"] else ""
-        yield f"    ended {day(over['at'])}: {click.style(clean(over['words']), strikethrough=True)}{why}"
+    yield from _show_ended(one["ended"])
     for old in one["invalidates"]:
         yield from _show_replaced(old, "    ")
     for other in one["contradicts"]:
