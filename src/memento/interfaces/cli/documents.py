@@ -229,7 +229,7 @@ def _take_file(chosen: Chosen, path: Path) -> tuple[str, Sequence[str]]:
         if path.suffix.lower() in (".json", ".jsonl", ".ndjson", ".csv"):
             done = memento.import_files(path, namespace=chosen.namespace)
             return f"{len(done.notes):,} rows, {done.memories:,} memories", done.refused
-        answer = plain(memento.ingest(path, namespace=chosen.namespace))
+        answer = plain(memento.ingest(path, source="import", namespace=chosen.namespace))
     return f"{answer['pieces']:,} pieces, {answer['memories']:,} memories" + show_redacted(answer).replace(
         "\n", "; "
     ), ()
