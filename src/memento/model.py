@@ -2204,12 +2204,28 @@ class Related:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TextPiece:
+    """
+    The place of a piece in the long text that it was cut from.
+
+    It is the piece `number`, counted from 1, of `count`; `first` is the memory of the first piece, None for the first piece itself;
+    `overlap` is the number of characters at its beginning that end the piece before.
+    """
+
+    number: int
+    count: int
+    first: str | None = None
+    overlap: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToRemember:
     """
     A text to be stored under some keys.
 
     `types` says of keys whether they are names or proper nouns; the others are concepts. Without `keys` the memory is found by the
-    names and nouns of its text. `ttl_s` is how many seconds it is remembered, `source` its origin.
+    names and nouns of its text. `ttl_s` is how many seconds it is remembered, `source` its origin, `piece` its place in a long
+    text.
     """
 
     content: str
@@ -2219,6 +2235,7 @@ class ToRemember:
     related_to: tuple[str, ...] = ()
     session: str | None = None
     source: str = "explicit"
+    piece: TextPiece | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

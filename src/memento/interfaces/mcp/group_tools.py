@@ -37,6 +37,7 @@ from memento.model import (
     Relation,
     Remembered,
     Strength,
+    TextPiece,
     ToolCall,
     ToRemember,
     TurnRow,
@@ -1157,16 +1158,20 @@ class HandedOut:
 
 
 def save_text(reach: Reach, asked: SaveArguments) -> Told:
-    """Store a text; cut a long one into pieces and link each to the first."""
+    """Store a text; cut a long one into pieces, each of which knows its place and the first."""
     namespace = GLOBAL if asked.is_global else asked.namespace or reach.namespace
     kept: list[Remembered] = []
-    for piece in split_long(asked.content, **_WORDS):
+    pieces = split_long(asked.content, **_WORDS)
+    for number, piece in enumerate(pieces, 1):
+        first = kept[0].saved if kept else None
+        place = TextPiece(number=number, count=len(pieces), first=first, overlap=piece.overlap)
         kept.append(
             reach.memory.remember(
                 piece.text,
                 tags=asked.tags,
                 container=asked.container,
-                related_to=[kept[0].saved] if kept else (),
+                related_to=[first] if first else (),
+                piece=place if len(pieces) > 1 else None,
                 namespace=namespace,
             )
         )
