@@ -606,8 +606,8 @@ class ConsolidationSettings:
     )
     tag_rules: Literal["on", "published", "off"] = knob(
         "on",
-        "give memories the tags that rules recognise in their words, such as `decision`; `published`: all others get "
-        "`conversation`",
+        "give memories the tags that rules recognise in their words, such as `decision`; `published`: also by the broad "
+        'signs of the published design ("because", "layer", "must"), and all others get `conversation`',
     )
     chunk_over: Natural = knob(
         0,
