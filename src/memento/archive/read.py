@@ -290,7 +290,8 @@ def list_mentioning(entity: str, scope: Scope, limit: int, now: datetime, parts:
 
 def resolve_subject(subject: str, scope: Scope, parts: Backends) -> list[IRI]:
     """
-    Resolve what a subject may mean: the IRI, every anchor with that name, or the only one whose longer name contains its words.
+    Resolve what a subject may mean: the IRI, every anchor with that name, or the only one whose longer name contains its words; if
+    there is none, the only one whose name contains parts of words in their place.
 
     Raises:
         NotFound: nothing in the readable graphs has that name, or several longer names contain its words.
@@ -305,7 +306,10 @@ def resolve_subject(subject: str, scope: Scope, parts: Backends) -> list[IRI]:
         found = parts.indexes.labels.find_exact(subject, (*scope.memory_graphs, scope.self_graph))
         if found:
             return [parts.indexes.nodes.iri(node) for node in found]
-        longer = dict(parts.indexes.labels.find_longer(subject, scope.memory_graphs))
+        labels = parts.indexes.labels
+        longer = dict(labels.find_longer(subject, scope.memory_graphs)) or dict(
+            labels.find_containing(subject, scope.memory_graphs)
+        )
         if len(longer) == 1:
             return [parts.indexes.nodes.iri(node) for node in longer]
     if subject.startswith("urn:"):

@@ -169,9 +169,12 @@ class Relations(Operation["tuple[model.Relation, ...]"], frozen=True):
     }
 
     iri: Annotated[Iri, Meta(description="a memory")] | None = None
-    entity: Annotated[str, Meta(description="its name, its IRI, `me`, or a file, function, URL or variable")] | None = (
-        None
-    )
+    entity: (
+        Annotated[
+            str, Meta(description="its name or a clear part of it, its IRI, `me`, or a file, function, URL or variable")
+        ]
+        | None
+    ) = None
     limit: Limit = 50
 
 
