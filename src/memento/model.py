@@ -1183,6 +1183,8 @@ class Recollection:
     """A further notice, such as that the requested namespace is empty; None if there is none."""
     cases: CasesFound | None = None
     """Cases whose tasks are similar to the question, if requested."""
+    related: tuple[Relation, ...] = ()
+    """Further memories that are linked to those returned, relevant to the question or not, if requested; the strongest first."""
     cached: Literal["fresh", "stale"] | None = None
     """Whether the answer comes from the cache: nothing was written since, or a new one is being made."""
 
@@ -2530,7 +2532,8 @@ class Activated:
 class Relation:
     """
     How a memory is related to the requested one: `similar`, `references`, `merges`, `rival` or another word, its strength (0..1)
-    where known, and whether the link leads `out` to it, comes `in` from it, or has no direction (`both`).
+    where known, and whether the link leads `out` to it, comes `in` from it, or has no direction (`both`). `of` is the requested
+    memory, None if an entity was requested.
     """
 
     memory: IRI
@@ -2539,6 +2542,7 @@ class Relation:
     way: Literal["out", "in", "both"]
     strength: float | None = None
     at: datetime | None = None
+    of: IRI | None = None
 
 
 BranchStage = Literal["staged", "applied", "undone"]

@@ -108,6 +108,13 @@ class Recall(Filtered["model.Recollection"], frozen=True):
             extra_json_schema={"minimum": 0, "maximum": 1000},
         ),
     ] = 0
+    related: Annotated[
+        int,
+        Meta(
+            description="also return up to this many memories that are linked to those found, relevant to the question or not",
+            extra_json_schema={"minimum": 0, "maximum": 100},
+        ),
+    ] = 0
     explain: Annotated[
         bool,
         Meta(
