@@ -10,6 +10,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from memento.interfaces.web.app import create_app
+from memento.iris import IRI
 from memento.python import Memento, open_memento
 from memento.settings import EmbeddingSettings, ProxySettings, Settings
 
@@ -126,13 +127,17 @@ def test_a_wrong_key_opens_none_of_them(client: FlaskClient) -> None:
 
 def test_what_is_linked_to_an_answer_comes_along_though_the_gate_leaves_it_out(tmp_path: Path) -> None:
     opened = open_memento(tmp_path, configured=Settings(embedding=EmbeddingSettings(runtime="torch", cache=False)))
+    assert isinstance(opened, Memento)
     with opened as memento, create_app(memento.service).test_client() as client:
-        assert isinstance(memento, Memento)
-        (heating,) = client.post("/api/save", json={"content": "Anna pays the heating bill.", "tags": ["home"]}).json[
-            "ids"
-        ]  # type: ignore[index]
-        (zoo,) = client.post("/api/save", json={"content": "Berlin has a zoo with pandas."}).json["ids"]  # type: ignore[index]
-        (over,) = client.post("/api/save", json={"content": "Chess is played on Mondays."}).json["ids"]  # type: ignore[index]
+
+        def save(content: str, *tags: str) -> IRI:
+            saved = client.post("/api/save", json={"content": content, "tags": tags}).json
+            assert saved
+            return IRI(saved["ids"][0])
+
+        heating = save("Anna pays the heating bill.", "home")
+        zoo = save("Berlin has a zoo with pandas.")
+        over = save("Chess is played on Mondays.")
         memento.associate(heating, zoo, relation="references", weight=0.42)
         memento.associate(over, heating, relation="similar", weight=0.9)
         memento.forget(over)
@@ -164,10 +169,8 @@ def test_what_is_linked_to_an_answer_comes_along_though_the_gate_leaves_it_out(t
         }
         assert all("zoo with pandas" in text for text in shown.values())
         assert client.get("/memory/recall", query_string={"query": question, "related": 101}).status_code == 400
-        assert (
-            client.get("/memory/recall", query_string={"query": "What is a quasar?", "related": 3}).json["related"]
-            == []
-        )  # type: ignore[index]
+        nothing = client.get("/memory/recall", query_string={"query": "What is a quasar?", "related": 3}).json
+        assert nothing and (nothing["memories"], nothing["related"]) == ([], [])
 
 
 @pytest.mark.parametrize("path", ["/api/save", "/api/recall", "/api/search"])
