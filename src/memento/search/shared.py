@@ -10,7 +10,7 @@ for walks that follow a few.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from memento.search.spellings import fold_text
 
 FEW = 12
 """What so many memories share leads on, however few memories there are."""
-MOST = 6_000
+MOST = 2_000
 _USER = "urn:memento:user:"
 
 Tie = tuple[str, str | int]
@@ -39,11 +39,12 @@ def link_shared(view: View, memories: Ids, steps: int) -> Csr:
     0..1. Use it under `indexes.lock`.
     """
     known = _SharedLinks(view)
-    front, seen = memories.tolist(), set[int](memories.tolist())
+    front = memories
+    seen = set[int](memories.tolist())
     for _ in range(steps - 1):  # the last step ends at most at a name, tag or key
         reached = np.array([node for node in dict.fromkeys(known.follow(front)) if node not in seen], dtype=np.int32)
-        front = reached[view.indexes.nodes.among(reached, view.graphs, "memory")].tolist()
-        seen.update(front)
+        front = reached[view.indexes.nodes.among(reached, view.graphs, "memory")]
+        seen.update(front.tolist())
     return known.matrix()
 
 
@@ -56,15 +57,15 @@ class _SharedLinks:
         self._common = max(COMMON * self._population, FEW)
         self._places: dict[Tie, int] = {}
         self._arcs: list[tuple[int, int, float]] = []
+        self._crossed = set[int]()
         self._followed = 0
 
-    def follow(self, memories: Iterable[int]) -> Iterator[int]:
+    def follow(self, memories: Ids) -> Iterator[int]:
         """Add what some memories share with others; yield these, and those that they are linked to otherwise."""
-        for memory in memories:
-            yield from self._list_beside(memory)
-            for tie in self._list_ties(memory):
-                if tie not in self._places:
-                    yield from self._add(tie)
+        yield from self._follow_others(memories)
+        for tie in self._list_ties(memories):
+            if tie not in self._places:
+                yield from self._add(tie)
 
     def matrix(self) -> Csr:
         source, target, weight = (np.array(column) for column in zip(*self._arcs, strict=True)) if self._arcs else _NONE
@@ -74,23 +75,31 @@ class _SharedLinks:
     def _size(self) -> int:
         return len(self._view.visible)
 
-    def _list_beside(self, memory: int) -> Iterator[int]:
+    def _follow_others(self, memories: Ids) -> Iterator[int]:
         """Yield the memories that the other links of a walk lead to."""
-        adjacency = self._indexes.adjacency
-        for anchor in adjacency.about(memory):
-            if adjacency.degree(anchor) <= self._common:
+        adjacency, associations = self._indexes.adjacency, self._indexes.associations
+        for anchor in dict.fromkeys(adjacency.arcs(memories)[1].tolist()):
+            if anchor not in self._crossed and self._may_follow(adjacency.degree(anchor)):
+                self._crossed.add(anchor)
                 yield from adjacency.memories(anchor).tolist()
-        for _, arc in self._indexes.associations.arcs_of(memory):
-            yield arc.target if arc.source == memory else arc.source
+        for memory in memories.tolist():
+            for _, arc in associations.arcs_of(memory):
+                yield arc.target if arc.source == memory else arc.source
 
-    def _list_ties(self, memory: int) -> list[Tie]:
-        node = np.array([memory], dtype=np.int32)
-        found: list[Tie] = [
-            ("name", number) for links in self._view.links() for number in links.gather(node)[1].tolist()
-        ]
-        keys = (self._indexes.keys.phrase(key) for key in self._indexes.keys.links(memory))
-        words = [*map(fold_text, self._indexes.sorting.tags_of(memory)), *keys]
-        return list(dict.fromkeys([*found, *(("word", word) for word in words if word)]))
+    def _may_follow(self, members: int) -> bool:
+        """Tell whether something that so many memories have leads on, and count them."""
+        if members > self._common or self._followed + members > MOST:
+            return False
+        self._followed += members
+        return True
+
+    def _list_ties(self, memories: Ids) -> Iterator[Tie]:
+        for links in self._view.links():
+            yield from (("name", number) for number in dict.fromkeys(links.gather(memories)[1].tolist()))
+        keys, sorting = self._indexes.keys, self._indexes.sorting
+        for memory in memories.tolist():
+            words = [*map(fold_text, sorting.tags_of(memory)), *map(keys.phrase, keys.links(memory))]
+            yield from (("word", word) for word in dict.fromkeys(words) if word)
 
     def _add(self, tie: Tie) -> list[int]:
         """Link what is shared to all memories that have it; return these."""
@@ -103,9 +112,8 @@ class _SharedLinks:
             node = self._indexes.nodes.find(iri)
             if node is not None:  # an entity: memories about it have a link already
                 place, about = node, set(self._indexes.adjacency.memories(node).tolist())
-        if len(members) > self._common or self._followed + len(members) > MOST:
+        if not self._may_follow(len(members)):
             return []
-        self._followed += len(members)
         rare = float(rarity(np.array([max(len(members), 1)]), self._population)[0])
         self._arcs += [(member, place, rare) for member in members if rare > 0 and member not in about]
         return members
