@@ -269,6 +269,11 @@ def tag_iri(name: str) -> IRI:
     return IRI(f"{TAGS}{quote(' '.join(name.split()).casefold(), safe='')}")
 
 
+def is_statement(iri: str) -> bool:
+    """Tell whether an IRI is that of a statement, which relates a subject to a value."""
+    return iri.startswith("urn:memento:statement:")
+
+
 def is_tag(iri: IRI) -> bool:
     """Tell whether an IRI is that of a tag."""
     return iri.startswith(TAGS)

@@ -8,18 +8,19 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from click.testing import CliRunner
 
 from conftest import OFFLINE
 from endless import AGENTS
+from memento.consolidation import bounded_rules
 from memento.consolidation.agents import NotUnderstood
 from memento.consolidation.bounded_rules import BoundedRules, ExtractEntities, Job, RuleProcesses
 from memento.errors import BackendError
@@ -36,12 +37,23 @@ USER = User(iri=user_iri("local"))
 LONG = " ".join(
     f"I met Ana Number{n} in Oslo on {n % 27 + 1} May and we moved the launch of Project{n}." for n in range(240)
 )
-"""Some seconds of computing for any rules."""
-HASTY = 0.1
+LONG += " It was endless."
+"""A long text that the rules of these tests never finish."""
+HASTY = 0.5
+"""Seconds that end the rules soon, and a hundred times what a short note takes."""
 
 
 def note(content: str) -> Note:
     return Note(iri=mint("note"), content=content, at=datetime(2024, 5, 15, tzinfo=UTC))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def endless_rules() -> Iterator[RuleProcesses]:
+    """The rules of every memory in these tests never finish a note that says "endless"."""
+    found = RuleProcesses(AGENTS)
+    with patch.object(bounded_rules, "PROCESSES", found):
+        yield found
+    found.close()
 
 
 @contextmanager
@@ -67,12 +79,12 @@ def names(content: str, seconds: float = 60.0) -> Job:
 
 def test_a_pattern_that_never_ends_is_ended_and_holds_no_other_thread(processes: RuleProcesses) -> None:
     processes.run_job(names("I live in Oslo."))
-    beats: list[float] = []
+    beats = list[int]()
     over = threading.Event()
 
     def beat() -> None:
         while not over.wait(0.005):
-            beats.append(time.monotonic())
+            beats.append(1)
 
     thread = threading.Thread(target=beat)
     thread.start()
@@ -134,16 +146,16 @@ def test_a_fork_has_a_process_of_its_own() -> None:
     subprocess.run([sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": path}, check=True, timeout=120)
 
 
-def test_all_questions_of_a_note_share_its_seconds() -> None:
+def test_all_questions_of_a_note_share_its_seconds(
+    endless_rules: RuleProcesses, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rules = BoundedRules("UTC", HASTY)
-    with pytest.raises(NotUnderstood, match=r"took more than 0.1 seconds"):
-        rules.extract_memories(note(LONG), (), USER)
+    with pytest.raises(NotUnderstood, match=r"took more than 0.5 seconds"):
+        rules.extract_entities(note(LONG), USER)
 
-    began = time.monotonic()
+    monkeypatch.setattr(endless_rules, "run_job", lambda job: pytest.fail("asked though no time is left"))
     with pytest.raises(NotUnderstood):
         rules.extract_memories(note("I live in Oslo."), (), USER)
-
-    assert time.monotonic() - began < HASTY
 
 
 def test_two_notes_that_once_froze_everything_are_read_at_once(memento: Memento) -> None:
@@ -161,7 +173,7 @@ def test_a_note_that_takes_too_long_is_kept_word_for_word_and_says_so(tmp_path: 
         status = memento.note_status(str(noted.note))
         (listed,) = memento.list()
 
-        assert noted.verbatim == "understanding it took more than 0.1 seconds, so it is kept in its own words"
+        assert noted.verbatim == "understanding it took more than 0.5 seconds, so it is kept in its own words"
         assert listed.content == LONG
         assert (status.state, status.error, status.reason) == ("consolidated", "NotUnderstood", noted.verbatim)
         assert {"Ana", "Launches"} <= {one.name for one in memento.recall("Who met Ana in Oslo?", gate=False).entities}
@@ -234,7 +246,7 @@ def test_long_memories_are_known_again_and_end_nothing(memento: Memento) -> None
 def test_every_interface_says_that_a_note_is_kept_word_for_word(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    why = "understanding it took more than 0.1 seconds, so it is kept in its own words"
+    why = "understanding it took more than 0.5 seconds, so it is kept in its own words"
     monkeypatch.setenv("MEMENTO_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("MEMENTO_EMBEDDING_MODEL", "trigram")
     monkeypatch.setenv("MEMENTO_EMBEDDING_CACHE", "false")
