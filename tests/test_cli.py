@@ -86,6 +86,16 @@ def test_a_memory_is_corrected_taken_back_and_traced_to_who_told_it() -> None:
     assert "Again" in printed("undo", first)
 
 
+def test_what_is_linked_to_an_answer_is_shown_below_it() -> None:
+    printed("remember", "Anna pays the heating bill.", "-k", "bill")
+    [bill] = printed("list", "--json")
+    printed("remember", "Berlin has a zoo.", "-k", "zoo", "--related", bill["iri"])
+
+    assert "Linked to" not in printed("recall", "Who pays the bill?", "-k", "1")
+    last = printed("recall", "Who pays the bill?", "-k", "1", "--related", "3").strip().splitlines()[-1]
+    assert last.startswith("Linked to 1:") and "← relatedTo: Berlin has a zoo." in last
+
+
 def test_a_note_is_stored_recalled_and_replaced() -> None:
     first = printed("note", "I work at Google.", "--at", "2024-01-08", "--json")
     second = printed("note", "I work at Microsoft.", "--at", "2025-03-03")

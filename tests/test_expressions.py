@@ -68,6 +68,39 @@ def test_a_tag_leads_to_its_memories_and_so_does_an_association(memento: Memento
     assert value(memento, '(recall "marmalade")') == []
 
 
+def test_what_is_remembered_is_reached_over_the_names_and_tags_that_it_shares(memento: Memento) -> None:
+    winds = kept(memento, "Moss Ferrier winds the tower clock.")
+    uncle = kept(memento, "The tower clock came from Moss Ferrier's uncle in Ghent.")
+    pipes = kept(memento, "The pipes need tin.", '"fact" 0.5 nil (list "organ")')
+    bellows = kept(memento, "One of the bellows leaks.", '"fact" 0.5 nil (list "Organ" "repairs")')
+    roof = kept(memento, "A slater mends the roof.", '"fact" 0.5 nil (list "repairs")')
+    kept(memento, "The museum opens at ten.", '"fact" 0.5 nil (list "opening")')
+
+    assert [one["id"] for one in value(memento, '(recall "winds")')] == [winds, uncle]
+    assert {one["id"] for one in value(memento, '(recall "pipes")')} == {pipes, bellows}
+    active = value(memento, f'(activate (list "{pipes}") 4 0.85 0.01)')
+    assert [(one["id"]) for one in active] == [pipes, bellows, roof]
+    assert active[1]["activation"] > active[2]["activation"]
+
+
+def test_a_name_is_shared_by_what_was_noted_and_what_was_remembered(memento: Memento) -> None:
+    [noted] = memento.note("Anna Meyer plays chess.").memories
+    kept(memento, "The clock was a present of Anna Meyer.")
+
+    assert [one["content"] for one in value(memento, '(recall "chess")')] == [
+        "Anna Meyer plays chess.",
+        "The clock was a present of Anna Meyer.",
+    ]
+    assert noted in {one["id"] for one in value(memento, '(recall "present")')}
+
+
+def test_what_nearly_all_share_leads_nowhere(memento: Memento) -> None:
+    for number in range(20):
+        kept(memento, f"Box {number} holds the part {number * 7}.", '"fact" 0.5 nil (list "stock")')
+
+    assert len(value(memento, '(recall "Box 3 ")')) == 1
+
+
 def test_a_recall_counts_as_use_and_deepens_nothing(memento: Memento) -> None:
     iri = kept(memento, "USER likes tea.")
     value(memento, '(recall "tea")')

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
+import subprocess
+import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -96,6 +101,86 @@ def test_installing_twice_installs_once_and_uninstalling_leaves_what_was_there(c
     left = json.loads(path.read_text())
     assert {name: value for name, value in left.items() if name != "version"} == OTHERS
     assert "unchanged" in ask("uninstall", client).output
+
+
+def installed_calls(client: str) -> dict[str, str]:
+    """The command line of each event, as the client would run it."""
+    ask("install", client, "--tools")
+    events = json.loads(file_of(client).read_text())["hooks"]
+    return {
+        name: (entries[0] if "command" in entries[0] else entries[0]["hooks"][0])["command"]
+        for name, entries in events.items()
+    }
+
+
+def run_line(line: str, told: object, **env: str) -> str:
+    """Run a command line as a client does: until it ends and nothing holds its output any more."""
+    done = subprocess.run(
+        line, shell=True, input=json.dumps(told).encode(), env={**os.environ, **env}, capture_output=True, check=True
+    )
+    return done.stdout.decode() + done.stderr.decode()
+
+
+def test_a_client_goes_on_while_what_it_told_is_still_captured(somewhere: Path) -> None:
+    """The program that captures is replaced by one that takes its message only after the hook has ended."""
+    go_on, taken = somewhere / "go-on", somewhere / "taken"
+    os.mkfifo(go_on)
+    slow = somewhere / "memento"
+    slow.write_text(
+        f'#!/bin/sh\nread line < {go_on}\ncat > {taken}.part\necho "$@" >> {taken}.part\nmv {taken}.part {taken}\n'
+    )
+    slow.chmod(0o755)
+    told = {"tool_name": "Bash", "tool_response": "x" * 300_000}  # more than a pipe holds
+    calls = installed_calls("codex")
+    words = shlex.split(calls["Stop"])
+    [program] = [one for one in words if one.endswith("/memento")]
+
+    assert run_line(shlex.join(str(slow) if one == program else one for one in words), told) == "{}\n"
+    assert not taken.exists()
+    with go_on.open("w") as gate:
+        gate.write("now\n")
+    wait_until(taken.exists)
+    message, called = taken.read_text().rsplit("}", 1)
+    assert json.loads(message + "}") == told and called.startswith("hook run stop --client codex ")
+
+
+@pytest.mark.parametrize(
+    ("client", "event", "silent"),
+    [
+        ("claude-code", "PostToolUse", ""),
+        ("codex", "PostToolUse", ""),
+        ("gemini", "AfterTool", "{}\n"),
+        ("cursor", "postToolUse", ""),
+    ],
+)
+def test_a_hook_that_its_client_does_not_wait_for_captures_in_the_end(
+    client: str, event: str, silent: str, somewhere: Path
+) -> None:
+    told = {
+        "session_id": "s'1",
+        "tool_name": "Bash",
+        "tool_input": {"command": "make"},
+        "tool_response": 'Built; it\'s "done". ' * 9,
+    }
+
+    assert run_line(installed_calls(client)[event], told, MEMENTO_CAPTURE_MODE="on") == silent
+    journal = Journal(somewhere / "home" / "captures.jsonl", 9)
+    wait_until(lambda: bool(journal.list_waiting()))
+    [kept] = journal.list_waiting()
+    assert kept.row.content.startswith('Bash: make\n\nBuilt; it\'s "done".') and kept.row.session == f"{client}:s'1"
+
+
+def test_a_hook_whose_answer_counts_is_waited_for() -> None:
+    calls = installed_calls("claude-code")
+    assert [name for name, line in calls.items() if not line.startswith("sh -c ")] == ["SessionStart", "PreCompact"]
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    """Wait for what another process does, for up to a minute."""
+    end = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.02)
 
 
 json_values = st.recursive(

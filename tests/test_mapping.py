@@ -77,7 +77,7 @@ def test_after_a_hundred_updates_it_is_drawn_anew_and_whoever_wanted_is_told(tol
 
     assert not early
     assert redrawn.wait(60)
-    assert told.manifest().recent.startswith("feedback: ")
+    assert told.manifest().recent.startswith("feedback, helped: ")
 
 
 def test_no_call_waits_while_a_map_is_drawn(told: Memento, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -59,9 +59,11 @@ def decode(cls: type[T], data: bytes | dict[str, Any], *, lax: bool = False) -> 
         raise InputError(f"{field} {what}" if what.startswith("must") else f"{field}: {what}") from error
 
 
-def _to_plain(obj: object) -> str:
+def _to_plain(obj: object) -> str | float:
     if isinstance(obj, IRI):
         return str(obj)
+    if isinstance(obj, float):  # a number that remembers how it is written
+        return float(obj)
     raise NotImplementedError(f"{type(obj).__name__} has no form in JSON")
 
 

@@ -287,6 +287,7 @@ class MapData:
     created: NDArray[np.float64]
     read_at: NDArray[np.float64]
     judged_at: NDArray[np.float64]
+    """When feedback was last given, NaN without feedback; unknown, so NaN too, if the memory was recalled after it."""
     energies: NDArray[np.float64]
     importances: NDArray[np.float64]
     accesses: NDArray[np.float64]
@@ -361,11 +362,19 @@ def read_map_data(scope: Scope, at: datetime, parts: Backends, only: Sequence[IR
         associated=(arcs.source, arcs.target, weights),
         created=indexes.nodes.creation_times(memories) / 1000.0,
         read_at=indexes.numbers.column(MEM.lastAccessedAt, memories),
-        judged_at=indexes.numbers.column(MEM.energyAt, memories),
+        judged_at=_find_judgements(memories, parts),
         energies=energies(memories, parts),
         importances=importances(memories, parts),
         accesses=np.nan_to_num(indexes.numbers.column(MEM.accessCount, memories)),
     )
+
+
+def _find_judgements(memories: Ids, parts: Backends) -> NDArray[np.float64]:
+    """Return (m,) the times of the last feedback; a recall settles the energy too, so its time alone says nothing."""
+    column = parts.indexes.numbers.column
+    votes = np.nan_to_num(column(MEM.successCount, memories)) + np.nan_to_num(column(MEM.failureCount, memories))
+    at, read_at = column(MEM.energyAt, memories), column(MEM.lastAccessedAt, memories)
+    return np.where((votes > 0) & ~(at <= read_at), at, np.nan)
 
 
 def read_key_links(memories: Ids, parts: Backends) -> list[tuple[int, int, float]]:
@@ -406,7 +415,7 @@ def build_world(data: MapData, keyed: list[tuple[int, int, float]], at: datetime
         importance=np.concatenate([data.importances, none]),
         season=np.concatenate([season, np.full(len(anchors), -1, dtype=np.int8)]),
         touched=np.concatenate([np.minimum(days[1], days[2]) < WEEK_DAYS, np.zeros(len(anchors), dtype=np.bool_)]),
-        last=_find_last_event({"feedback": data.judged_at, "used": data.read_at, "told": data.created}),
+        last=_find_last_event({"recalled": data.read_at, "told": data.created}),
     )
 
 

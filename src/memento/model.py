@@ -1208,6 +1208,8 @@ class Recollection:
     """A further notice, such as that the requested namespace is empty; None if there is none."""
     cases: CasesFound | None = None
     """Cases whose tasks are similar to the question, if requested."""
+    related: tuple[Relation, ...] = ()
+    """Further memories that are linked to those returned, relevant to the question or not, if requested; the strongest first."""
     cached: Literal["fresh", "stale"] | None = None
     """Whether the answer comes from the cache: nothing was written since, or a new one is being made."""
 
@@ -2237,12 +2239,28 @@ class Related:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TextPiece:
+    """
+    The place of a piece in the long text that it was cut from.
+
+    It is the piece `number`, counted from 1, of `count`; `first` is the memory of the first piece, None for the first piece itself;
+    `overlap` is the number of characters at its beginning that end the piece before.
+    """
+
+    number: int
+    count: int
+    first: str | None = None
+    overlap: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToRemember:
     """
     A text to be stored under some keys.
 
     `types` says of keys whether they are names or proper nouns; the others are concepts. Without `keys` the memory is found by the
-    names and nouns of its text. `ttl_s` is how many seconds it is remembered, `source` its origin.
+    names and nouns of its text. `ttl_s` is how many seconds it is remembered, `source` its origin, `piece` its place in a long
+    text.
     """
 
     content: str
@@ -2252,6 +2270,7 @@ class ToRemember:
     related_to: tuple[str, ...] = ()
     session: str | None = None
     source: str = "explicit"
+    piece: TextPiece | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -2546,7 +2565,8 @@ class Activated:
 class Relation:
     """
     How a memory is related to the requested one: `similar`, `references`, `merges`, `rival` or another word, its strength (0..1)
-    where known, and whether the link leads `out` to it, comes `in` from it, or has no direction (`both`).
+    where known, and whether the link leads `out` to it, comes `in` from it, or has no direction (`both`). `of` is the requested
+    memory, None if an entity was requested.
     """
 
     memory: IRI
@@ -2555,6 +2575,7 @@ class Relation:
     way: Literal["out", "in", "both"]
     strength: float | None = None
     at: datetime | None = None
+    of: IRI | None = None
 
 
 BranchStage = Literal["staged", "applied", "undone"]

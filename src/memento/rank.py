@@ -798,7 +798,7 @@ def spread(
     decay: float = 0.85,
     threshold: float = 0.1,
     *,
-    beside: Csr | None = None,
+    beside: Sequence[Csr] = (),
 ) -> tuple[NDArray[np.int64], Mass]:
     """
     Return the nodes that activation reaches, ascending, and their activation, 0..1.
@@ -812,7 +812,7 @@ def spread(
         steps: how often activation is passed on, 0 or more.
         decay: share that arrives over a link of weight 1, 0..1.
         threshold: nodes that are not above it pass nothing on, 0..1.
-        beside: further links between the same nodes; if both have a link, its weights are summed.
+        beside: further links between the same nodes, and perhaps more; if several have a link, its weights are summed.
 
     Source: Collins and Loftus 1975, Psychological Review 82; Crestani 1997, Artificial Intelligence Review 11.
 
@@ -822,15 +822,16 @@ def spread(
     ([0, 1], [1.0, 0.425])
     """
     # Pages of zeros cost nothing until they are written to: the time depends on the walked arcs only.
-    active = np.zeros(len(csr))
+    active = np.zeros(max(map(len, (csr, *beside))))
     touched = np.unique(np.asarray(seeds, dtype=np.int64))
     active[np.asarray(seeds, dtype=np.int64)] = np.clip(activation, 0.0, 1.0)
     for _ in range(steps):
         senders = touched[active[touched] > threshold]
-        reached, flow = _flow(csr, senders, decay * active[senders])
-        if beside is not None:
-            further, more = _flow(beside, senders, decay * active[senders])
-            reached, flow = np.concatenate([reached, further]), np.concatenate([flow, more])
+        flows = []
+        for links in (csr, *beside):
+            inside = senders[senders < len(links)]
+            flows.append(_flow(links, inside, decay * active[inside]))
+        reached, flow = (np.concatenate(parts) for parts in zip(*flows, strict=True))
         if not reached.size:
             break
         np.add.at(active, reached, flow)

@@ -354,7 +354,9 @@ class KeysSettings:
         None, f"cosine from which two memories with a common key may contradict each other{_OWN}"
     )
     min_score: Share | None = knob(
-        None, f"best cosine below which direct recall has no answer, unless the question names a key{_OWN}"
+        None,
+        "best cosine below which direct recall has no answer, unless the question names a key, or is a single word that a memory "
+        f"has{_OWN}",
     )
     gate_z: Amount = knob(0.0, "robust z-score by which the best cosine of direct recall must stand out; 0: none")
     key_gate: Share = knob(0.0, "best cosine of a key from which direct recall answers, whatever the memories; 0: none")
@@ -603,8 +605,8 @@ class ConsolidationSettings:
     )
     tag_rules: Literal["on", "published", "off"] = knob(
         "on",
-        "give memories the tags that rules recognise in their words, such as `decision`; `published`: all others get "
-        "`conversation`",
+        "give memories the tags that rules recognise in their words, such as `decision`; `published`: also by the broad "
+        'signs of the published design ("because", "layer", "must"), and all others get `conversation`',
     )
     chunk_over: Natural = knob(
         0,

@@ -67,6 +67,7 @@ from memento.model import (
 from memento.rank import Decay, spread
 from memento.search.indexes import View
 from memento.search.nodes import Ids, walk_memories
+from memento.search.shared import link_shared
 from memento.settings import StrengthSettings
 from memento.time import now, utc
 from memento.worker import Worker
@@ -801,10 +802,12 @@ def spread_activation(
     with indexes.lock:
         begin = _find_current(list(dict.fromkeys(seeds)), scope, now, parts)
         view = View.at(indexes, scope.memory_graphs, now, None, None)
-        rare, neighbours = view.matrix().rare, view.association_matrix()
-        nodes, active = spread(rare, np.array(begin), np.ones(len(begin)), steps, decay, threshold, beside=neighbours)
-        visible_now = view.visible[nodes]
-        nodes, active = nodes[visible_now], active[visible_now]
+        seeded = np.array(begin, dtype=np.int32)
+        rare, beside = view.matrix().rare, [view.association_matrix(), link_shared(view, seeded, steps)]
+        nodes, active = spread(rare, seeded, np.ones(len(begin)), steps, decay, threshold, beside=beside)
+        there = nodes < len(view.visible)
+        there[there] = view.visible[nodes[there]]
+        nodes, active = nodes[there], active[there]
         order = np.lexsort((nodes, -active))[:MOST_ACTIVE]
         reached = [indexes.nodes.iri(node) for node in nodes[order].tolist()]
     texts = _read_texts(reached, scope, parts)

@@ -10,6 +10,7 @@ import consolidation_model
 import embedding
 import exchange_speed
 import gate
+import hooks
 import import_chats
 import import_speed
 import inferred_recall
@@ -144,6 +145,13 @@ def test_startup_measures_the_command_and_the_service(tmp_path: Path) -> None:
     figures = startup.main([*TINY, "--runs", "1", "--record"])
 
     assert lines(tmp_path, "startup")[0]["figures"] == figures
+
+
+def test_hooks_are_measured_beside_what_they_start(capsys: pytest.CaptureFixture[str]) -> None:
+    figures = hooks.main(["--runs", "1", "--direct", "1"])
+
+    assert {f"{event}_{what}_ms" for event in ("PostToolUse", "Stop") for what in ("waits", "takes")} < set(figures)
+    assert "the client waits" in capsys.readouterr().out
 
 
 def test_calls_by_mcp_are_measured_beside_the_recall_itself() -> None:

@@ -121,6 +121,31 @@ def test_a_case_that_concerns_an_entity_of_the_task_is_ranked_however_far_its_wo
         assert memento.check() == ()
 
 
+def test_a_case_is_linked_to_the_relationship_between_the_entities_that_its_task_names(memento: Memento) -> None:
+    [told] = memento.note("Anna Meyer works at Siemens.").memories
+    memento.note("Paul Klein lives in Berlin.")
+    badge = CaseRow(task="Get Anna Meyer a badge for Siemens.", plan="1. Ask the porter.", outcome="success")
+    chess = CaseRow(task="Find Anna Meyer a chess club.", plan="1. Call.", outcome="success")
+    memento.add_cases([badge, chess])
+    linked = rows(
+        memento,
+        """SELECT ?task ?relation { ?case a mem:Case ; mem:hasState/mem:content ?task ; mem:about ?relationship .
+             ?relationship mem:statementRelation ?relation }""",
+    )
+    found = memento.retrieve_cases("Where at Siemens is the desk of Anna Meyer?")
+
+    assert [(row["task"], row["relation"]) for row in linked] == [(badge.task, "employer")]
+    assert found.positives[0].task == badge.task
+    assert found.positives[0].reason.endswith("2 of the task's entities, and concerns 1 of the task's relationships")
+    assert found.positives[1].reason.endswith("concerns 1 of the task's entities")
+    assert memento.check() == ()
+
+    memento.forget(told, erase=True)
+    left = {one.task: one.about for one in memento.list_cases()}
+    assert [len(about) for about in (left[badge.task], left[chess.task])] == [2, 1]
+    assert memento.check() == ()
+
+
 def test_an_entity_that_is_none_is_refused(memento: Memento) -> None:
     with pytest.raises(InputError, match="no entity of the namespace"):
         memento.retrieve_cases("A task", about=["urn:memento:entity:none"])

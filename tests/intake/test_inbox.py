@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -147,6 +148,12 @@ def test_the_commands_take_in_and_say_what_came_of_it(tmp_path: Path, monkeypatc
 
     assert "rows.csv: 1 rows, 1 memories" in watched
     assert "a.md: 1 pieces, 1 memories; 1 secret was taken out of it: PASSWORD (1)." in watched
+    imported = json.loads(run("list", "--source", "import", "--json"))
+    assert sorted(one["content"] for one in imported) == [
+        "# A\n\nSome words. My password is [REDACTED:PASSWORD].",
+        "USER likes tea.",
+    ]
+    assert "Other words." in run("list", "--source", "explicit")
     assert "1 pieces would be read. Nothing was written." in trial
     assert "1 left out: it is binary" in taken
     assert "1 memories stored, 0 retired." in taken

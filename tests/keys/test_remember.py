@@ -10,7 +10,7 @@ import pytest
 from memento.errors import InputError, TooLong
 from memento.iris import IRI, MEM, TYPE
 from memento.keys.remember import NAME, differ
-from memento.model import Change, Scope, ToRemember, Value
+from memento.model import Change, Scope, TextPiece, ToRemember, Value
 from memento.python import Memento
 
 GRAPH = Scope().graph
@@ -260,6 +260,19 @@ def test_what_is_over_is_seen_no_more_and_then_let_go(memento: Memento) -> None:
 def test_a_time_to_live_that_is_none_is_refused(memento: Memento, ttl_s: float) -> None:
     with pytest.raises(InputError, match="ttl"):
         memento.remember("The code of today.", ["code"], ttl_s=ttl_s)
+
+
+def test_a_place_outside_a_long_text_is_refused(memento: Memento) -> None:
+    for place in (TextPiece(number=0, count=2), TextPiece(number=3, count=2), TextPiece(number=2, count=2, overlap=99)):
+        with pytest.raises(InputError, match="piece is number"):
+            memento.remember("The second half.", piece=place)
+    assert memento.list() == ()
+
+    second = memento.remember(
+        "The second half.", piece=TextPiece(number=2, count=2, first="urn:memento:memory:gone")
+    ).saved
+    [note] = values(memento, second, MEM.extractedFrom)
+    assert (values(memento, str(note), MEM.piece), values(memento, str(note), MEM.parent)) == ([2], [])
 
 
 def test_a_batch_tells_of_each_item_what_became_of_it(memento: Memento) -> None:

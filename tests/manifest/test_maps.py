@@ -103,11 +103,24 @@ def test_recent_tells_what_was_done_last_whatever_it_was(memento: Memento) -> No
     memento.decay()
     assert memento.manifest(fresh=True).recent == "energies faded"
     memento.feedback(tea, True)
-    assert memento.manifest(fresh=True).recent == "feedback: I like tea."
+    assert memento.manifest(fresh=True).recent == "feedback, helped: I like tea."
+    memento.feedback(paul, False)
+    assert memento.manifest(fresh=True).recent == "feedback, misled: Paul Klein lives in Berlin."
     memento.forget(tea)
     assert memento.manifest(fresh=True).recent == "forgot 1"
     memento.note("I like coffee.")
     assert memento.manifest(fresh=True).recent == "told: I like coffee."
+
+
+def test_what_an_expression_recalls_stands_there_as_recalled_not_as_feedback(memento: Memento) -> None:
+    memento.evaluate('(recall "chess" 1)')
+    memento.service.reinforcement.write_effects()
+    [drawn] = memento.evaluate('(get (stats) "manifest")').values
+    assert drawn.splitlines()[-1] == "Recent: recalled: Anna Meyer plays chess with Paul Klein in Berlin."
+
+    memento.evaluate('(feedback (get (first (recall "tea" 1)) "id") "fail")')
+    [drawn] = memento.evaluate('(get (stats) "manifest")').values
+    assert drawn.splitlines()[-1] == "Recent: feedback, misled: I like tea."
 
 
 def test_tags_of_an_expression_become_keywords_and_edges(memento: Memento) -> None:

@@ -104,7 +104,7 @@ CALLS: Mapping[type[Operation[Any]], Callable[[Sample, str], Operation[Any]]] = 
     sessions.ReadPage: lambda s, n: sessions.ReadPage("work", namespace=n),
     sessions.RemovePage: lambda s, n: sessions.RemovePage("work", namespace=n),
     sessions.Ask: lambda s, n: sessions.Ask("Where do I work?", namespace=n),
-    questions.Recall: lambda s, n: questions.Recall("Where do I work?", k=1, explain=True, namespace=n),
+    questions.Recall: lambda s, n: questions.Recall("Where do I work?", k=1, explain=True, related=5, namespace=n),
     questions.Get: lambda s, n: questions.Get(s.memory, namespace=n),
     questions.List: lambda s, n: questions.List(past=True, namespace=n),
     questions.Relations: lambda s, n: questions.Relations(s.memory, namespace=n),

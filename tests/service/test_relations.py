@@ -129,6 +129,54 @@ def test_code_named_in_a_note_or_a_saved_text_leads_to_it(memento: Memento) -> N
     assert other not in find("auth")
 
 
+def test_a_class_in_a_note_is_code_by_its_last_word_or_a_sign_beside_it_and_a_brand_is_not(memento: Memento) -> None:
+    (gateway,) = memento.note("The PaymentGateway retries three times.").memories
+    (book,) = memento.note("OrderBook() is slow, and so is LedgerLine.close().").memories
+    (tree,) = memento.note("Somebody changed SyntaxTree.java last week.").memories
+    memento.note("I saw the iPhone on YouTube, near a McDonald and the AppStore of JetBrains (see WordPress.com).")
+
+    def find(entity: str) -> set[IRI]:
+        return {one.memory for one in memento.relations(entity=entity) if one.relation == "refers"}
+
+    classes = (
+        "SELECT ?n { ?e <http://purl.org/memento/codeType> 'class' ; <http://purl.org/memento/name> ?n } ORDER BY ?n"
+    )
+    assert find("paymentgateway") == {gateway}
+    assert find("orderbook") == find("ledgerline") == {book}
+    assert find("syntaxtree") == {tree}
+    assert memento.query(classes, accept="text/csv")[0].decode().split() == [
+        "n",
+        "LedgerLine",
+        "OrderBook",
+        "PaymentGateway",
+        "SyntaxTree",
+    ]
+
+
+def test_an_entity_is_found_by_a_part_of_its_name_and_several_are_named(memento: Memento) -> None:
+    (ferry,) = memento.note("Nadja Petersen lives in Flensburg.").memories
+    (harbour,) = memento.note("Tom works for Flemming Shipping.").memories
+
+    def find(entity: str) -> set[IRI]:
+        return {one.memory for one in memento.relations(entity=entity)}
+
+    assert (
+        find("petersen")
+        == find("peters")
+        == find("nad")
+        == find("nad pet")
+        == find("flens")
+        == find("ensbu")
+        == {ferry}
+    )
+    assert find("shipp") == {harbour}
+    with pytest.raises(NotFound, match="'fle' may be any of Flemming Shipping, Flensburg: give the whole name"):
+        find("fle")
+    for none in ("ip", "hip", "na", "flens tom"):
+        with pytest.raises(NotFound, match="nothing in the namespace"):
+            find(none)
+
+
 def test_what_is_erased_takes_the_code_with_it_that_nothing_else_names(memento: Memento) -> None:
     (noted,) = memento.note(CODE).memories
     kept = memento.remember("Auth.py was split.", ["split"]).saved

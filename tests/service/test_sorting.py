@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from click.testing import CliRunner
@@ -115,6 +116,34 @@ def test_an_explained_recall_of_some_memories_says_a_query_for_the_same(memory: 
     rows = json.loads(answer)["results"]["bindings"]
 
     assert {row["memory"]["value"] for row in rows} == {one.iri for one in found.memories}
+
+
+@pytest.mark.parametrize(
+    ("mode", "text", "tags"),
+    [
+        ("published", "The architecture is hexagonal.", ("architecture",)),
+        ("published", "The payment service is one layer above.", ("architecture",)),
+        ("published", "Der Fehler liegt im Filter.", ("error",)),
+        ("published", "I like tea.", ("conversation",)),
+        ("on", "Wir haben entschieden, dass die Küche grün wird.", ("decision",)),
+        ("on", "The architecture is Gothic.", ()),
+        ("off", "Wir haben entschieden, dass die Küche grün wird.", ()),
+    ],
+)
+def test_a_note_gets_the_tags_of_the_signs_that_the_setting_allows(
+    mode: Literal["on", "published", "off"], text: str, tags: tuple[str, ...], tmp_path: Path
+) -> None:
+    consolidation = replace(OFFLINE.consolidation, tag_rules=mode)
+    opened = open_memento(tmp_path, configured=replace(OFFLINE, consolidation=consolidation))
+    assert isinstance(opened, Memento)
+    with opened:
+        opened.note(text)
+        [told] = opened.recall(text, gate=False).memories
+        saved = opened.remember(f"{text} ", namespace="saved").saved
+        [kept] = opened.recall(text, gate=False, namespace="saved", k=1).memories
+
+        assert told.tags == kept.tags == tags
+        assert {one.tag for one in opened.tags(namespace="saved", alone=True)} == set(tags) and saved
 
 
 def test_tags_are_skos_concepts_in_the_graph_and_those_of_rules_say_what_they_mean(memory: Memento) -> None:

@@ -37,7 +37,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from shutil import rmtree
 from typing import IO, cast
@@ -46,9 +46,10 @@ from uuid import uuid4
 import numpy as np
 
 from memento.access import Access
-from memento.archive.tables import Anonymity, TableForm, anonymise_rows, list_rows, write_table
+from memento.archive.tables import Anonymity, Row, TableForm, anonymise_rows, list_case_rows, list_rows, write_table
 from memento.backends import Backends
 from memento.cases.bank import embed_tasks
+from memento.cases.lifecycle import list_case_iris
 from memento.errors import Forbidden, GraphError, InputError, MementoError, NotAcceptable, ShapeViolation
 from memento.graph import mapping, originals
 from memento.graph.documents import Form, adopt_cases, flatten_graphs, writable, write_document
@@ -133,9 +134,7 @@ def export_document(
     if isinstance(form, TableForm):
         if vectors or audit:
             raise NotAcceptable(f"{form.name} has neither vectors nor an audit: export as trig, nquads or jsonld")
-        return _export_rows(
-            form, [name for name in own if _kind_of(name) == "graph"], names, access, parts, past, wanted, anonymity
-        )
+        return _export_rows(form, own, names, access, parts, past, wanted, anonymity)
     if anonymity:
         raise NotAcceptable(
             f"{form.name} contains IRIs and your own RDF, which identify people: anonymise jsonl, json, csv or markdown"
@@ -201,17 +200,20 @@ def _export_rows(
     wanted: Filter | None,
     anonymity: Anonymity | None,
 ) -> ExportDocument:
-    """Export the memories of some graphs, the oldest of each first."""
+    """Export the memories of some graphs, the oldest of each first, and the cases if all are exported without names."""
     snapshot = StoreCopy(parts)
-    memories = [iri for one in graphs for iri in _list_memories(one, past, wanted, parts)]
+    memories = [iri for one in graphs if _kind_of(one) == "graph" for iri in _list_memories(one, past, wanted, parts)]
+    banks = [one for one in graphs if _kind_of(one) == "cases"] if anonymity and wanted is None else []
+    cases = sum(len(list_case_iris(one, past, parts.graph)) for one in banks)
     readable = [one for one in names if _kind_of(one) in ("graph", "self") and access.sees(_name_of(one) or "main")]
 
     def pieces() -> Iterator[bytes]:
         store = snapshot.open()
-        rows = list_rows(memories, readable, store)
-        return write_table(anonymise_rows(rows, readable, store, anonymity) if anonymity else rows, form)
+        rows: Iterator[Row] = chain(list_rows(memories, readable, store), list_case_rows(banks, readable, past, store))
+        told = anonymise_rows(rows, readable, store, anonymity) if anonymity else rows
+        return write_table(told, form, has_cases=cases > 0)
 
-    return ExportDocument(form=form, statements=len(memories), pieces=produce_in_thread(pieces))
+    return ExportDocument(form=form, statements=len(memories) + cases, pieces=produce_in_thread(pieces))
 
 
 def _list_graphs(tenant: str, parts: Backends) -> list[IRI]:

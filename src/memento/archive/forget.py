@@ -257,10 +257,20 @@ def _erase_nodes(
     parts.invalidate_copies(copied)
     said = [str(value) for subject, predicate, value, _ in found if subject in nodes and predicate == MEM.content]
     gone = tuple(dict.fromkeys(found))
-    parts.erase(Change(_close_gaps(gone, nodes), gone) + Change(removes=theirs) + shorter, scope, [*texts, *said])
+    links = Change(removes=_find_links_of_cases(gone, theirs, parts))
+    parts.erase(
+        Change(_close_gaps(gone, nodes), gone) + Change(removes=theirs) + links + shorter, scope, [*texts, *said]
+    )
     drop_traces(theirs, parts)
     parts.invalidate_copies(copied)  # one that was made meanwhile
     return cases
+
+
+def _find_links_of_cases(gone: Sequence[Quad], deleted: Sequence[Quad], parts: Backends) -> tuple[Quad, ...]:
+    """Find the links of cases that stay to claims that go."""
+    claims = [subject for subject, predicate, value, _ in gone if (predicate, value) == (TYPE, MEM.Claim)]
+    links = [quad for one in claims for quad in _match(parts, predicate=MEM.about, value=one)]
+    return tuple(quad for quad in dict.fromkeys(links) if quad not in deleted)
 
 
 def _select_traces(nodes: Sequence[IRI], scope: Scope, parts: Backends) -> list[Quad]:

@@ -255,17 +255,64 @@ def list_relations(iri: str, scope: Scope, limit: int, now: datetime, parts: Bac
         shown = parts.indexes.nodes.history(scope.memory_graphs, now=now)
         places = {row["memory"]: parts.indexes.nodes.find(cast(IRI, row["memory"])) for row in rows}
     return [
-        Relation(
-            memory=cast(IRI, row["memory"]),
-            content=str(row["content"]),
-            relation=relation_name(str(row["relation"])),
-            way=cast(Literal["out", "in", "both"], row["way"]),
-            strength=None if "strength" not in row else float(str(row["strength"])),
-            at=cast("datetime | None", row.get("at")),
-        )
-        for row in sorted(rows, key=lambda row: -float(str(row.get("strength", 0.0))))
+        _to_relation(row)
+        for row in sorted(rows, key=_rank_relation)
         if row["relation"] == MEM.merges or ((place := places[row["memory"]]) is not None and shown[place])
     ][:limit]
+
+
+def list_linked(
+    memories: Sequence[IRI],
+    scope: Scope,
+    limit: int,
+    parts: Backends,
+    *,
+    now: datetime,
+    as_of: datetime | None = None,
+    believed_at: datetime | None = None,
+    only: Filter | None = None,
+) -> list[Relation]:
+    """
+    List the current memories that are linked to some others, each once, by its strongest link; the strongest first.
+
+    Args:
+        as_of: those that were true then.
+        believed_at: as far as known then.
+        only: list only those that a filter accepts; None for all.
+    """
+    if not memories:
+        return []
+    rows = parts.graph.select("library/relations", scope.memory_graphs, node=list(memories))
+    found = {cast(IRI, row["memory"]): row for row in sorted(rows, key=_rank_relation, reverse=True)}
+    parts.indexes.bring(scope.memory_graphs, iris=[*found])
+    with parts.indexes.lock:
+        nodes = parts.indexes.nodes
+        shown = nodes.current(scope.memory_graphs, now=now, as_of=as_of, believed_at=believed_at)
+        if only:
+            shown = shown & parts.indexes.filter_nodes(only)
+        known = {iri: nodes.find(iri) for iri in found}
+    linked = [
+        row
+        for iri, row in found.items()
+        if iri not in memories and (place := known[iri]) is not None and place < shown.size and shown[place]
+    ]
+    return [_to_relation(row) for row in sorted(linked, key=_rank_relation)[:limit]]
+
+
+def _rank_relation(row: Row) -> float:
+    return -float(str(row.get("strength", 0.0)))
+
+
+def _to_relation(row: Row) -> Relation:
+    return Relation(
+        memory=cast(IRI, row["memory"]),
+        content=str(row["content"]),
+        relation=relation_name(str(row["relation"])),
+        way=cast(Literal["out", "in", "both"], row["way"]),
+        strength=None if "strength" not in row else float(str(row["strength"])),
+        at=cast("datetime | None", row.get("at")),
+        of=cast(IRI, row["node"]),
+    )
 
 
 def list_mentioning(entity: str, scope: Scope, limit: int, now: datetime, parts: Backends) -> list[Relation]:
@@ -295,7 +342,8 @@ def list_mentioning(entity: str, scope: Scope, limit: int, now: datetime, parts:
 
 def resolve_subject(subject: str, scope: Scope, parts: Backends) -> list[IRI]:
     """
-    Resolve what a subject may mean: the IRI, every anchor with that name, or the only one whose longer name contains its words.
+    Resolve what a subject may mean: the IRI, every anchor with that name, or the only one whose longer name contains its words; if
+    there is none, the only one whose name contains parts of words in their place.
 
     Raises:
         NotFound: nothing in the readable graphs has that name, or several longer names contain its words.
@@ -310,7 +358,10 @@ def resolve_subject(subject: str, scope: Scope, parts: Backends) -> list[IRI]:
         found = parts.indexes.labels.find_exact(subject, (*scope.memory_graphs, scope.self_graph))
         if found:
             return [parts.indexes.nodes.iri(node) for node in found]
-        longer = dict(parts.indexes.labels.find_longer(subject, scope.memory_graphs))
+        labels = parts.indexes.labels
+        longer = dict(labels.find_longer(subject, scope.memory_graphs)) or dict(
+            labels.find_containing(subject, scope.memory_graphs)
+        )
         if len(longer) == 1:
             return [parts.indexes.nodes.iri(node) for node in longer]
     if subject.startswith("urn:"):

@@ -7,7 +7,10 @@ by item. Missing values are left out, in CSV as empty cells; lists are JSON in C
 *Guarantees:* rows that are read back say the same, to the letter; the quads of a row are among those that its memory had, so
 importing a file into the memory that it comes from changes nothing.
 
-*But:* notes without memories, keys, links, cases, claims and runs have no rows: an export as RDF has them.
+An anonymised export also has a row for each case (`archive/case_rows.py`). Its `id` tells it from a memory.
+
+*But:* notes without memories, keys, links, claims and runs have no rows, nor have cases unless the export is anonymised: an
+export as RDF has them.
 """
 
 from __future__ import annotations
@@ -21,11 +24,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeVar, cast
 from uuid import UUID
 
 import msgspec
 
+from memento.archive.case_rows import CaseRecord, build_case_quads, list_texts, map_strings, record_case
+from memento.cases.lifecycle import list_case_iris, read_cases
 from memento.codec import decode, encode, plain
 from memento.errors import GraphError, InputError
 from memento.graph import mapping
@@ -38,11 +43,13 @@ from memento.iris import (
     MEM,
     SKOS,
     TYPE,
+    cases_iri,
     check_namespace,
     graph_iri,
     is_tag,
     name_iri,
     namespace_of,
+    parse_graph_name,
     session_iri,
     tag_name,
 )
@@ -140,8 +147,14 @@ class MemoryRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     ended: tuple[Ending, ...] = ()
 
 
+Row = MemoryRow | CaseRecord
+
 _COLUMNS = MemoryRow.__struct_fields__
-_LISTS = ("about", "kinds", "about_ids", "ended", "tags", "importance")
+_CASE_COLUMNS = tuple(name for name in CaseRecord.__struct_fields__ if name not in _COLUMNS)
+_JSON = frozenset({"about", "kinds", "about_ids", "ended", "tags", "importance", "position", "verbatim"}) | {
+    *("derived_from", "verdicts", "steps", "reward")
+}
+"""The columns that are JSON in CSV and Markdown."""
 _OF_MEMORY = {
     "content": "content",
     "valid_at": "valid_at",
@@ -182,8 +195,9 @@ def find_form(name: str) -> Form | TableForm:
         raise InputError(f"{error}; as rows: {rows}") from None
 
 
-_ID = re.compile(rb'"id"\s*:\s*"urn:memento:memory:')
-_NOTE_ID = re.compile(rb'"note_id"\s*:')
+_ID = re.compile(rb'"id"\s*:\s*"urn:memento:(?:memory|case):')
+_BESIDE_ID = re.compile(rb'"(?:note_id|plan)"\s*:')
+_CASE = "urn:memento:case:"
 
 
 def is_table(head: bytes) -> bool:
@@ -195,7 +209,7 @@ def is_table(head: bytes) -> bool:
     """
     text = head[:HEAD].removeprefix(b"\xef\xbb\xbf").lstrip()
     if text[:1] in (b"{", b"["):
-        return _ID.search(text) is not None and _NOTE_ID.search(text) is not None
+        return _ID.search(text) is not None and _BESIDE_ID.search(text) is not None
     return text.startswith((MARK.encode(), ",".join(_COLUMNS[:4]).encode()))
 
 
@@ -219,6 +233,25 @@ def list_rows(memories: Iterable[IRI], graphs: Sequence[IRI], store: Store) -> I
                 )
                 ended = [_to_ending(one, found) for one, (_, found) in sorted(_load(over, graphs, store).items())]
                 yield msgspec.structs.replace(row, ended=tuple(filter(None, ended)))
+
+
+def list_case_rows(graphs: Sequence[IRI], readable: Sequence[IRI], past: bool, store: Store) -> Iterator[CaseRecord]:
+    """
+    List the rows of the cases in some graphs of cases.
+
+    Args:
+        readable: the graphs in which the names of what they are about are looked up.
+        past: with the forgotten ones.
+    """
+    for graph in graphs:
+        domain = parse_graph_name(graph)
+        waiting = iter(list_case_iris(graph, past, store))
+        while portion := [iri for _, iri in zip(range(_AT_ONCE), waiting, strict=False)]:
+            cases = read_cases(portion, graph, domain.name if domain else "main", store, steps=True)
+            said = _load({one for case in cases for one in case.about}, readable, store)
+            for case in cases:
+                topics = [(name, one, kind) for one in case.about for name, kind in _name(one, said)]
+                yield record_case(case, sorted(topics, key=lambda one: (one[2] != "User", one)))
 
 
 _Said = dict[IRI, tuple[IRI, dict[IRI, list[Value]]]]
@@ -314,6 +347,16 @@ _ANY_CASE = 4
 _NOBODY = frozenset({USER, "user", "assistant", "system"})
 
 
+_RENAMED = {"container": "Container", "namespace": "Namespace", "domain": "Namespace", "session": "Session"}
+"""The columns whose values get a pseudonym as a whole, and its kind: a domain has the name of a namespace."""
+_CODES = frozenset({"kinds", "mode", "outcome", "state"})
+"""Columns and fields with a word of a fixed list, which may be spelt as a name."""
+_OF_TOOLS = frozenset({"arguments", "result"})
+"""Fields that may be JSON."""
+
+R = TypeVar("R", bound=MemoryRow | CaseRecord)
+
+
 class Anonymiser:
     """
     Replaces identifying data in rows by pseudonyms: the same one for the same name, within an export and with the same key.
@@ -339,25 +382,27 @@ class Anonymiser:
             self._known.setdefault(name.casefold(), stands)
         self._pattern = None
 
-    def anonymise(self, row: MemoryRow) -> MemoryRow:
+    def anonymise(self, row: R) -> R:
         """Return a row without identifying data; sources such as files or addresses are left out."""
         cells = plain(row)
         for column in ("source", "key"):
             cells.pop(column, None)
-        for column in ("container", "namespace", "session"):
+        for column, kind in _RENAMED.items():
             if (value := cells.get(column)) and value != "main":
-                cells[column] = self._make(column.capitalize(), value).lower()
+                cells[column] = self._make(kind, value).lower()
         if (speaker := cells.get("speaker")) and speaker not in _NOBODY:
             self.add_names([speaker], "Person")
-        return decode(MemoryRow, {column: self._replace(value) for column, value in cells.items()})
+        return decode(type(row), {column: self._replace(value, column) for column, value in cells.items()})
 
-    def _replace(self, value: Any) -> Any:
+    def _replace(self, value: Any, column: str) -> Any:
+        if column in _CODES:
+            return value
         if isinstance(value, str):
-            return self._replace_text(value)
+            return map_strings(value, self._replace_text) if column in _OF_TOOLS else self._replace_text(value)
         if isinstance(value, list | tuple):
-            return [self._replace(one) for one in value]
+            return [self._replace(one, column) for one in value]
         if isinstance(value, dict):
-            return {name: self._replace(one) for name, one in value.items()}
+            return {name: self._replace(one, name) for name, one in value.items()}
         return value
 
     def _replace_text(self, text: str) -> str:
@@ -404,9 +449,7 @@ class Anonymiser:
         return hmac.digest(self._key, text.encode(errors="surrogatepass"), "sha256")
 
 
-def anonymise_rows(
-    rows: Iterable[MemoryRow], graphs: Sequence[IRI], store: Store, anonymity: Anonymity
-) -> Iterator[MemoryRow]:
+def anonymise_rows(rows: Iterable[Row], graphs: Sequence[IRI], store: Store, anonymity: Anonymity) -> Iterator[Row]:
     """
     Yield rows with pseudonyms instead of names: those of the graphs, and those found in the texts.
 
@@ -429,23 +472,32 @@ def anonymise_rows(
     for _, kind, some in sorted(named, key=lambda one: one[0]):  # a part of a person's name is not a name of its own
         anonymiser.add_names(some, kind)
     user = User(iri=IRI("urn:memento:user:nobody"))
-    for text in dict.fromkeys(text for row in found for text in (row.content, row.note)):
+    for text in dict.fromkeys(text for row in found for text in _list_texts(row)):
         for mention in mentions(text, user):
             anonymiser.add_names([mention.name, *mention.aliases], mention.kind)
     for row in found:
         yield anonymiser.anonymise(row)
 
 
-def write_table(rows: Iterable[MemoryRow], form: TableForm) -> Iterator[bytes]:
-    """Write rows as a document of a format, piece by piece; lines end with LF."""
-    yield from _WRITERS[form.name](rows)
+def _list_texts(row: Row) -> Sequence[str]:
+    return list_texts(row) if isinstance(row, CaseRecord) else (row.content, row.note)
 
 
-def _write_lines(rows: Iterable[MemoryRow]) -> Iterator[bytes]:
+def write_table(rows: Iterable[Row], form: TableForm, *, has_cases: bool = False) -> Iterator[bytes]:
+    """
+    Write rows as a document of a format, piece by piece; lines end with LF.
+
+    Args:
+        has_cases: a table with one heading needs the columns of cases too.
+    """
+    yield from _WRITERS[form.name](rows, (*_COLUMNS, *_CASE_COLUMNS) if has_cases else _COLUMNS)
+
+
+def _write_lines(rows: Iterable[Row], _: Sequence[str]) -> Iterator[bytes]:
     yield from (encode(row) + b"\n" for row in rows)
 
 
-def _write_array(rows: Iterable[MemoryRow]) -> Iterator[bytes]:
+def _write_array(rows: Iterable[Row], _: Sequence[str]) -> Iterator[bytes]:
     before = b"["
     for row in rows:
         yield before + b"\n" + encode(row)
@@ -453,22 +505,23 @@ def _write_array(rows: Iterable[MemoryRow]) -> Iterator[bytes]:
     yield b"[]\n" if before == b"[" else b"\n]\n"
 
 
-def _write_csv(rows: Iterable[MemoryRow]) -> Iterator[bytes]:
-    yield ",".join(_COLUMNS).encode() + b"\n"
+def _write_csv(rows: Iterable[Row], columns: Sequence[str]) -> Iterator[bytes]:
+    yield ",".join(columns).encode() + b"\n"
     for row in rows:
         cells = plain(row)
-        yield ",".join(_to_cell(cells.get(column)) for column in _COLUMNS).encode() + b"\n"
+        yield ",".join(_to_cell(cells.get(column)) for column in columns).encode() + b"\n"
 
 
-def _write_markdown(rows: Iterable[MemoryRow]) -> Iterator[bytes]:
+def _write_markdown(rows: Iterable[Row], _: Sequence[str]) -> Iterator[bytes]:
     yield f"{MARK}\n# Memories\n".encode()
     for row in rows:
         cells = plain(row)
-        content, note = cells.pop("content"), cells.pop("note")
+        first, second = ("task", "plan") if isinstance(row, CaseRecord) else ("content", "note")
+        content, note = cells.pop(first), cells.pop(second)
         told = "".join(f"- {column}: {_to_item(value)}\n" for column, value in cells.items())
         heading = " ".join(content.split())
         heading = heading if len(heading) <= 80 else heading[:79] + "…"
-        yield f"\n## {heading}\n\n{_quote(content)}\n{told}\nNote:\n\n{_quote(note)}".encode()
+        yield f"\n## {heading}\n\n{_quote(content)}\n{told}\n{second.capitalize()}:\n\n{_quote(note)}".encode()
 
 
 def _to_cell(value: Any) -> str:
@@ -488,7 +541,7 @@ def _quote(text: str) -> str:
     return "".join(f"> {line}\n" if line else ">\n" for line in text.split("\n"))
 
 
-_WRITERS: Mapping[str, Callable[[Iterable[MemoryRow]], Iterator[bytes]]] = {
+_WRITERS: Mapping[str, Callable[[Iterable[Row], Sequence[str]], Iterator[bytes]]] = {
     "jsonl": _write_lines,
     "json": _write_array,
     "csv": _write_csv,
@@ -496,7 +549,7 @@ _WRITERS: Mapping[str, Callable[[Iterable[MemoryRow]], Iterator[bytes]]] = {
 }
 
 
-def read_table(data: bytes, form: TableForm, name: str) -> Iterator[tuple[str, MemoryRow]]:
+def read_table(data: bytes, form: TableForm, name: str) -> Iterator[tuple[str, Row]]:
     """
     Read the rows of a document, each with its place.
 
@@ -509,7 +562,8 @@ def read_table(data: bytes, form: TableForm, name: str) -> Iterator[tuple[str, M
     text = decode_text(data, name)
     for where, cells in _READERS[form.name](text, name):
         try:
-            yield where, decode(MemoryRow, cells)
+            is_case = str(cells.get("id", "")).startswith(_CASE)
+            yield where, decode(CaseRecord, cells) if is_case else decode(MemoryRow, cells)
         except InputError as error:
             raise InputError(f"{where}: {error}") from error
 
@@ -556,6 +610,8 @@ def _read_markdown(text: str, name: str) -> _Cells:
             cells[quoted] = f"{cells[quoted]}\n{said}" if quoted in cells else said
         elif line.rstrip() == "Note:":
             quoted = "note"
+        elif line.rstrip() == "Plan:":
+            cells["task"], quoted = cells.pop("content", ""), "plan"
         elif item := _ITEM.fullmatch(line.removesuffix("\r")):
             column, value = item.groups()
             cells[column] = _parse_cell(column, value, f"{name} line {number}", is_quoted=value[:1] == '"')
@@ -566,7 +622,7 @@ def _read_markdown(text: str, name: str) -> _Cells:
 
 
 def _parse_cell(column: str, cell: str, where: str, *, is_quoted: bool = False) -> Any:
-    if not is_quoted and column not in (*_LISTS, "position", "verbatim"):
+    if not is_quoted and column not in _JSON:
         return cell
     try:
         return json.loads(cell)
@@ -601,7 +657,8 @@ def write_statements(
     with target.open("wb") as lines:
         for where, row in table.rows:
             try:
-                quads = to_quads(table.build_quads(row, where))
+                built = table.build_case(row, where) if isinstance(row, CaseRecord) else table.build_quads(row, where)
+                quads = to_quads(built)
                 lines.write(serialise_quads(quads))
             except GraphError as error:
                 raise InputError(f"{where}: {error}") from error
@@ -612,9 +669,10 @@ def write_statements(
 class _Table:
     """The rows of a file, and their relations: the graph of each entity, and the nodes that can be referred to."""
 
-    def __init__(self, rows: Sequence[tuple[str, MemoryRow]], scope: Scope, only: str | None, store: Store) -> None:
+    def __init__(self, rows: Sequence[tuple[str, Row]], scope: Scope, only: str | None, store: Store) -> None:
         self.rows, self._scope, self._only, self._store = rows, scope, only, store
-        self._present = {iri for _, row in rows for iri in (row.id, row.note_id)}
+        self._present = {row.id for _, row in rows}
+        self._present |= {row.note_id for _, row in rows if isinstance(row, MemoryRow)}
         self._homes: dict[IRI, set[str]] = {}
         for where, row in rows:
             for iri, _, _ in self._list_topics(row, where):
@@ -671,7 +729,18 @@ class _Table:
             if row.follows in self._present:
                 yield (note.iri, MEM.follows, _check(row.follows or "", "note", where), graph)
 
-    def _list_topics(self, row: MemoryRow, where: str) -> list[tuple[IRI, str, str]]:
+    def build_case(self, row: CaseRecord, where: str) -> Iterator[Quad]:
+        """Build the quads of a case and of its topics; what it was derived from is kept if it is a row too."""
+        topics = self._list_topics(row, where)
+        for iri, name, kind in topics:
+            yield from self._build_topic(iri, name, kind)
+        known = msgspec.structs.replace(
+            row, derived_from=tuple(one for one in row.derived_from if one in self._present)
+        )
+        graph = cases_iri(self._scope.tenant, self._only or check_namespace(row.domain))
+        yield from build_case_quads(known, _check(row.id, "case", where), [iri for iri, _, _ in topics], graph)
+
+    def _list_topics(self, row: Row, where: str) -> list[tuple[IRI, str, str]]:
         """List the topics of a row: IRI, name and kind of each."""
         graph, found = self._graph(only_one={self._only or check_namespace(row.namespace)}), []
         for place, name in enumerate(row.about):

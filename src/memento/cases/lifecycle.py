@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, cast
 
@@ -24,8 +24,9 @@ from memento.cases.domain import Domain, Writer
 from memento.cases.runs import StoredRun
 from memento.errors import NotFound
 from memento.graph.mapping import quads, tag_quads
-from memento.graph.store import Row
-from memento.iris import IRI, MEM, cases_iri, mint, parse_iri, tag_iri, tag_name, tenant_of
+from memento.graph.store import Row, Store
+from memento.graph.terms import to_own_quad
+from memento.iris import IRI, MEM, TYPE, cases_iri, mint, parse_iri, tag_iri, tag_name, tenant_of
 from memento.model import Action, Case, CaseRow, CaseShown, Change, Node, Quad, Reward, State, TaskStep, Verdict
 from memento.search.postings import tokens
 from memento.search.vectors import digest
@@ -156,23 +157,46 @@ def list_cases(
 def _load_cases(
     iris: Sequence[IRI], domain: Domain, name: str, parts: Backends, *, steps: bool
 ) -> tuple[CaseShown, ...]:
+    return tuple(_add_earnings(case, domain) for case in read_cases(iris, domain.graph, name, parts.graph, steps=steps))
+
+
+def _add_earnings(case: CaseShown, domain: Domain) -> CaseShown:
+    place = domain.bank.row(case.iri)
+    uses = int(domain.bank.uses[place]) if place is not None else 0
+    earned = float(domain.bank.reward_sums[place]) / uses if place is not None and uses else None
+    return replace(case, uses=uses, earned=earned)
+
+
+def list_case_iris(graph: IRI, past: bool, store: Store) -> list[IRI]:
+    """List the cases in a graph, sorted; with `past`, the forgotten ones too."""
+    found = {subject for subject, *_ in map(to_own_quad, store.match(None, TYPE, MEM.Case, graph))}
+    gone = set() if past else {subject for subject in found if any(store.match(subject, MEM.expiredAt, None, graph))}
+    return sorted(found - gone)
+
+
+def read_cases(iris: Sequence[IRI], graph: IRI, name: str, store: Store, *, steps: bool) -> tuple[CaseShown, ...]:
+    """
+    Read some cases of a graph, in order, without what they earned; those that cannot be read are left out.
+
+    Args:
+        name: the name of the domain.
+        steps: read their steps too.
+    """
     if not iris:
         return ()
-    rows = {row["case"]: row for row in parts.graph.select("cases/listed", [domain.graph], case=iris)}
+    rows = {row["case"]: row for row in store.select("cases/listed", [graph], case=iris)}
     links: dict[Any, list[Row]] = {}
-    for row in parts.graph.select("cases/linked", [domain.graph], case=iris):
+    for row in store.select("cases/linked", [graph], case=iris):
         links.setdefault(row["case"], []).append(row)
-    return tuple(_to_case(rows[iri], links.get(iri, []), domain, name, parts, steps) for iri in iris if iri in rows)
+    return tuple(_to_case(rows[iri], links.get(iri, []), graph, name, store, steps) for iri in iris if iri in rows)
 
 
-def _to_case(row: Row, links: Sequence[Row], domain: Domain, name: str, parts: Backends, steps: bool) -> CaseShown:
+def _to_case(row: Row, links: Sequence[Row], graph: IRI, name: str, store: Store, steps: bool) -> CaseShown:
     iri, way = cast(IRI, row["case"]), cast("IRI | None", row.get("trajectory"))
-    place = domain.bank.row(iri)
-    uses = int(domain.bank.uses[place]) if place is not None else 0
     steps_taken: tuple[TaskStep, ...] = ()
     if way and steps:
         with suppress(NotFound):  # only its trajectory cannot be read
-            steps_taken = runs.load_run(way, domain, parts).to_task_run("").steps
+            steps_taken = runs.read_run(way, graph, store).to_task_run("").steps
     return CaseShown(
         iri=iri,
         task=str(row["task"]),
@@ -181,8 +205,6 @@ def _to_case(row: Row, links: Sequence[Row], domain: Domain, name: str, parts: B
         at=cast(datetime, row["at"]),
         reward=cast("float | None", row.get("reward")),
         q=cast("float | None", row.get("q")),
-        earned=float(domain.bank.reward_sums[place]) / uses if place is not None and uses else None,
-        uses=uses,
         about=tuple(cast(IRI, link["about"]) for link in links if "about" in link),
         derived_from=tuple(cast(IRI, link["derivedFrom"]) for link in links if "derivedFrom" in link),
         tags=tuple(tag_name(cast(IRI, link["tag"])) for link in links if "tag" in link),

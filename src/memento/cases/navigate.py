@@ -24,7 +24,7 @@ from memento.cases.bank import Bank, Rows, embed_tasks
 from memento.cases.domain import Domain, Writer
 from memento.cases.retrieve import Values, load_texts, order_best_first
 from memento.errors import NotFound
-from memento.iris import IRI, TYPE, ZPT, is_tag, mint, parse_iri, tag_iri, tag_name
+from memento.iris import IRI, TYPE, ZPT, is_claim, is_tag, mint, parse_iri, tag_iri, tag_name
 from memento.manifest import analyse_graph
 from memento.model import Change, Landmark, Navigated, Quad, Tilt, Zoom
 from memento.rank import Csr
@@ -202,7 +202,7 @@ def _show_communities(rows: Rows, values: Values, look: Viewpoint, domain: Domai
             (
                 Landmark(
                     iri=IRI(f"{bank.iris[one.rows[0]]}#community"),
-                    label=", ".join(_name_anchor(anchor, parts) for anchor in one.entities[:3]),
+                    label=", ".join(_name_anchor(anchor, parts) for anchor in list_named(one.entities)[:3]),
                     score=float(np.mean([score[row] for row in one.rows])),
                     reason=f"{len(one.rows)} cases that concern the same; {_explain_order(look)}",
                     cases=tuple(bank.iris[row] for row in one.rows),
@@ -212,6 +212,11 @@ def _show_communities(rows: Rows, values: Values, look: Viewpoint, domain: Domai
             ),
             key=lambda one: (-one.score, one.iri),
         )
+
+
+def list_named(anchors: Sequence[IRI]) -> list[IRI]:
+    """List those of some anchors that have names: entities and tags, not relationships."""
+    return [anchor for anchor in anchors if not is_claim(anchor)]
 
 
 def _name_anchor(anchor: IRI, parts: Backends) -> str:

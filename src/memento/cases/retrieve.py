@@ -1,8 +1,8 @@
 """
 Retrieve the cases for a task: those to follow and those to avoid, with the reason for every choice, which the graph stores.
 
-Candidates are the cases nearest to the task, if they are similar at all, and those that share an entity or a tag with it. They are
-ordered by β·Q + (1 − β)·likeness; likeness is the cosine and the shared part of the task's context.
+Candidates are the cases nearest to the task, if they are similar at all, and those that share an entity, a relationship or a tag
+with it. They are ordered by β·Q + (1 − β)·likeness; likeness is the cosine and the shared part of the task's context.
 
 For a caller that wants to explore, cases are drawn by a softmax instead: the best policy under a maximum-entropy objective is
 μ(c|s) = exp(Q(s, c)/α) / Σ exp(Q(s, c′)/α); with α near 0 it takes the best.
@@ -27,7 +27,8 @@ from memento.cases.bank import Bank, Rows, Vector, embed_tasks, measure_form
 from memento.cases.domain import Domain
 from memento.cases.learner import Weight
 from memento.errors import InputError
-from memento.iris import IRI, is_tag, parse_iri
+from memento.graph.store import Row
+from memento.iris import IRI, is_claim, is_tag, parse_iri
 from memento.model import CaseFound, CasesFound, Scope, Section
 from memento.retrieval.question import named_entities
 from memento.settings import CasesSettings
@@ -41,7 +42,7 @@ class CaseQuery:
     """
     A task for which cases are requested.
 
-    `about` are the entities it concerns, `tags` its tags; `since` and `until` limit when the cases were finished.
+    `about` are the entities and relationships it concerns, `tags` its tags; `since` and `until` limit when the cases were finished.
     """
 
     task: str
@@ -114,11 +115,13 @@ def find_candidates(
     if len(allowed) > knobs.candidates:
         allowed = allowed[np.argpartition(-task.cosine[allowed], knobs.candidates - 1)[: knobs.candidates]]
     near = {int(row): f"one of the {len(allowed)} nearest" for row in allowed}
-    for what, context in (("entities", asked.about), ("tags", asked.tags)):
+    relationships = [one for one in asked.about if is_claim(one)]
+    entities = [one for one in asked.about if not is_claim(one)]
+    for what, context in (("entities", entities), ("relationships", relationships), ("tags", asked.tags)):
         shared = bank.count_shared(context)
         linked = sorted((row for row in shared if mask[row]), key=lambda row: (-shared[row], row))[: knobs.candidates]
         for row in linked:
-            concerns = f"{'concerns' if what == 'entities' else 'has'} {shared[row]} of the task's {what}"
+            concerns = f"{'has' if what == 'tags' else 'concerns'} {shared[row]} of the task's {what}"
             near[row] = f"{near[row]}, and {concerns}" if row in near else concerns
     return dict(sorted(near.items()))
 
@@ -224,7 +227,8 @@ def _to_case_found(
 
 def find_entities(task: str, about: Sequence[str], scope: Scope, parts: Backends) -> tuple[IRI, ...]:
     """
-    Return the entities of the readable graphs that a task concerns, the given ones first.
+    Return the entities of the readable graphs that a task concerns, the given ones first, then the relationships between them: the
+    statements with one as subject and another one as value.
 
     Raises:
         InputError: a given entity is not one of these graphs.
@@ -242,7 +246,7 @@ def find_entities_each(
     with indexes.lock:
         anchors = indexes.nodes.within((*graphs, scope.self_graph), "anchor")
         are_names = bool(anchors.any())
-        concerned = []
+        concerned: list[tuple[IRI, ...]] = []
         for task, about in tasks:
             given = tuple(dict.fromkeys(map(parse_iri, about)))
             for iri in given:
@@ -253,7 +257,20 @@ def find_entities_each(
                     )
             mentioned = named_entities(task, indexes.labels, graphs) if are_names else []
             concerned.append(tuple(dict.fromkeys([*given, *map(indexes.nodes.iri, mentioned)])))
-    return concerned
+    return _add_relationships(concerned, scope, parts)
+
+
+def _add_relationships(concerned: Sequence[tuple[IRI, ...]], scope: Scope, parts: Backends) -> list[tuple[IRI, ...]]:
+    several = sorted({entity for entities in concerned if len(entities) > 1 for entity in entities})
+    rows = parts.graph.select("cases/relationships", scope.memory_graphs, entity=several) if several else []
+    return [
+        tuple(dict.fromkeys([*some, *(cast(IRI, row["relationship"]) for row in rows if _relates(row, some))]))
+        for some in concerned
+    ]
+
+
+def _relates(row: Row, entities: Sequence[IRI]) -> bool:
+    return row["subject"] in entities and row["value"] in entities and row["subject"] != row["value"]
 
 
 def find_entities_by_name(name: str, scope: Scope, parts: Backends) -> list[IRI]:

@@ -24,6 +24,7 @@ from memento.cases.plan import Draft, write_steps
 from memento.cases.retrieve import load_reasons, load_texts
 from memento.errors import Conflict, NotFound
 from memento.graph.mapping import node_or_none, quads, statements
+from memento.graph.store import Store
 from memento.iris import IRI, MEM, TYPE, mint, parse_iri
 from memento.model import (
     Action,
@@ -78,18 +79,21 @@ class StoredRun:
 
 def load_run(run: str, domain: Domain, parts: Backends) -> StoredRun:
     """Load one run; raise `NotFound`."""
-    graph = domain.graph
-    iri = parse_iri(run)
-    trajectories = _load_nodes(Trajectory, [iri], graph, parts)
+    return read_run(run, domain.graph, parts.graph)
+
+
+def read_run(run: str, graph: IRI, store: Store) -> StoredRun:
+    """Read one run from a graph of cases; raise `NotFound`."""
+    trajectories = _load_nodes(Trajectory, [parse_iri(run)], graph, store)
     if not trajectories:
         raise NotFound(f"there is no run <{run}> in this domain: `start_case` names the one it begins")
     way = trajectories[0]
-    states = _load_nodes(State, [way.state], graph, parts)
+    states = _load_nodes(State, [way.state], graph, store)
     if not states:
         raise NotFound(f"the run <{run}> cannot be read: it has no task")
-    plans = _load_nodes(Action, [way.action], graph, parts) if way.action else []
-    subtasks = sorted(_load_nodes(SubtaskRecord, way.subtasks, graph, parts), key=lambda one: one.step)
-    calls = {one.iri: one for one in _load_nodes(ToolRecord, [c for s in subtasks for c in s.tool_calls], graph, parts)}
+    plans = _load_nodes(Action, [way.action], graph, store) if way.action else []
+    subtasks = sorted(_load_nodes(SubtaskRecord, way.subtasks, graph, store), key=lambda one: one.step)
+    calls = {one.iri: one for one in _load_nodes(ToolRecord, [c for s in subtasks for c in s.tool_calls], graph, store)}
     steps = tuple(
         (one, tuple(sorted((calls[call] for call in one.tool_calls if call in calls), key=lambda call: call.step)))
         for one in subtasks
@@ -248,11 +252,11 @@ def _cap_text(text: str | None, most: int) -> str | None:
     return text if text is None or len(text) <= most else f"{text[: most - 1]}…"
 
 
-def _load_nodes(kind: type[N], iris: Sequence[IRI], graph: IRI, parts: Backends) -> list[N]:
+def _load_nodes(kind: type[N], iris: Sequence[IRI], graph: IRI, store: Store) -> list[N]:
     """Load the objects of one kind among some nodes of a graph."""
     if not iris:
         return []
-    rows = parts.graph.select("search/statements", [graph], node=iris)
+    rows = store.select("search/statements", [graph], node=iris)
     described = statements((cast(IRI, r["node"]), cast(IRI, r["predicate"]), r["value"], graph) for r in rows)
     nouns = (
         node_or_none(kind, iri, found) for iri, found in described.items() if MEM[kind.__name__] in found.get(TYPE, ())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import MAXYEAR, MINYEAR, UTC, datetime
+from typing import Self
 
 import pyoxigraph as ox
 from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple, parse
@@ -23,10 +24,32 @@ _NUMBERS: dict[str, type[int] | type[float]] = {
     XSD.int: int,
     XSD.long: int,
     XSD.nonNegativeInteger: int,
-    XSD.decimal: float,
     XSD.double: float,
-    XSD.float: float,
 }
+_OTHER_NUMBERS = frozenset({XSD.decimal, XSD.float})
+
+
+class WrittenNumber(float):
+    """
+    A number that somebody wrote as a decimal or with single precision: it counts as a float, and is the same term when written.
+
+    *Because:* a statement can be removed only by the term that it has, and `0.5` of SPARQL is a decimal.
+
+    >>> WrittenNumber("0.50", XSD.decimal) == 0.5, str(to_term(WrittenNumber("0.50", XSD.decimal)))
+    (True, '"0.50"^^<http://www.w3.org/2001/XMLSchema#decimal>')
+    """
+
+    def __new__(cls, text: str, datatype: str) -> Self:
+        """Raise `ValueError` if the text is no number."""
+        made = super().__new__(cls, text)
+        made.text, made.datatype = text, datatype
+        return made
+
+    text: str
+    datatype: str
+
+    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
+        return self.text, self.datatype
 
 
 def to_term(value: Value) -> Term:
@@ -47,6 +70,8 @@ def to_term(value: Value) -> Term:
                 return NamedNode(value)
             case datetime():
                 return Literal(iso(value), datatype=_DATE_TIME)
+            case WrittenNumber():
+                return Literal(value.text, datatype=NamedNode(value.datatype))
             case _:
                 return Literal(value)
     except (ValueError, TypeError, UnicodeEncodeError) as error:
@@ -75,6 +100,8 @@ def _literal_value(term: Literal) -> Value:
         return _FLAGS.get(text, text)
     number = _NUMBERS.get(datatype)
     try:
+        if datatype in _OTHER_NUMBERS:
+            return WrittenNumber(text, datatype)
         return number(text) if number else text
     except ValueError:  # RDF of users may declare any text a number
         return text
@@ -88,7 +115,7 @@ def is_ill_typed(term: Literal) -> bool:
     (True, False)
     """
     datatype = term.datatype.value
-    is_used = datatype in _NUMBERS or datatype in (XSD.dateTime, XSD.boolean)
+    is_used = datatype in _NUMBERS or datatype in _OTHER_NUMBERS or datatype in (XSD.dateTime, XSD.boolean)
     return is_used and isinstance(_literal_value(term), str)
 
 

@@ -46,6 +46,7 @@ from memento.model import (
     Read,
     Remembered,
     Scope,
+    TextPiece,
     ToRemember,
 )
 from memento.ports import Embedder, Vectors
@@ -312,7 +313,7 @@ def plan_memory(item: ToRemember, context: WriteContext) -> Outcome:
     Return what to write so that a text is remembered.
 
     Raises:
-        InputError: no usable key, an unknown key type, or a time to live that is not above 0.
+        InputError: no usable key, an unknown key type, a time to live that is not above 0, or a place outside the long text.
     """
     types = check_item(item)
     item = replace(item, content=drop_controls(item.content))
@@ -326,7 +327,7 @@ def plan_memory(item: ToRemember, context: WriteContext) -> Outcome:
     related = find_existing(item.related_to, context)
     old = _find_duplicate(item.content, near, _list_beside(related, context), context)
     flagged = None if old is not None else _pick_contradicted(item.content, near, given, context)
-    note = Note(iri=mint("note"), content=item.content, at=context.now)
+    note = _place_piece(Note(iri=mint("note"), content=item.content, at=context.now), item.piece, context)
     memory = Memory(
         iri=mint("memory"),
         content=item.content,
@@ -450,6 +451,26 @@ def _state_memory(memory: Memory, source: str, scope: Scope, note: Note) -> Chan
                 for quad in (*quads(code, graph), (memory.iri, MEM.refers, code.iri, graph))
             ),
         )
+    )
+
+
+def _place_piece(note: Note, piece: TextPiece | None, context: WriteContext) -> Note:
+    """Set the place of a note in the text that it is a piece of; without a parent if the first piece is not there any more."""
+    if piece is None:
+        return note
+    if not (1 <= piece.number <= piece.count and 0 <= piece.overlap <= len(note.content)):
+        raise InputError(
+            f"piece is number {piece.number} of {piece.count} with an overlap of {piece.overlap}: give a number from 1 to the "
+            "count, and an overlap from 0 to the length of the text"
+        )
+    first = find_existing([piece.first] if piece.first else [], context)
+    rows = context.stores.graph.select("library/memories_of", [context.scope.graph], node=first) if first else []
+    return replace(
+        note,
+        parent=cast(IRI, rows[0]["note"]) if rows else None,
+        piece=piece.number,
+        pieces=piece.count,
+        overlap=piece.overlap or None,
     )
 
 

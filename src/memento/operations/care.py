@@ -59,7 +59,9 @@ class Export(Filtered["model.Exported"], frozen=True):
     vectors: Annotated[bool, Meta(description="include the vectors, for an import with the same embedder")] = False
     audit: Annotated[bool, Meta(description="include the audit log of the store, for reading; requires admin")] = False
     past: Annotated[bool, Meta(description="rows: also memories that have ended or are forgotten")] = False
-    anonymise: Annotated[bool, Meta(description="rows: replace names, addresses and IRIs by pseudonyms")] = False
+    anonymise: Annotated[
+        bool, Meta(description="rows, with those of cases: replace names, addresses and IRIs by pseudonyms")
+    ] = False
     dates: Annotated[
         Literal["keep", "month", "year"], Meta(description="how much an anonymised export keeps of dates in figures")
     ] = "keep"

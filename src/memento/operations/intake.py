@@ -43,6 +43,9 @@ class Ingest(Operation["model.Ingested"], frozen=True):
     most: (
         Annotated[int, Meta(ge=1, description="most documents to read now; the answer says how many are left")] | None
     ) = None
+    source: (
+        Annotated[Text, Meta(description="how it came in, as a short word such as `import`; default explicit")] | None
+    ) = None
 
 
 class IndexProject(Operation["model.Ingested"], frozen=True):

@@ -158,6 +158,9 @@ class Remember(Operation["model.Remembered"], frozen=True):
     importance: Annotated[Share, Meta(description="how important it is")] | None = None
     tags: Annotated[Sequence[str], Meta(description="words to find it by, as labels")] = ()
     container: Annotated[str, Meta(description="the container that it is put into")] | None = None
+    piece: Annotated[model.TextPiece, Meta(description="its place in a long text, of which it is a piece")] | None = (
+        None
+    )
 
 
 class RememberBatch(Operation["tuple[model.BatchRow, ...]"], frozen=True):

@@ -108,6 +108,13 @@ class Recall(Filtered["model.Recollection"], frozen=True):
             extra_json_schema={"minimum": 0, "maximum": 1000},
         ),
     ] = 0
+    related: Annotated[
+        int,
+        Meta(
+            description="also return up to this many memories that are linked to those found, relevant to the question or not",
+            extra_json_schema={"minimum": 0, "maximum": 100},
+        ),
+    ] = 0
     explain: Annotated[
         bool,
         Meta(
@@ -169,9 +176,12 @@ class Relations(Operation["tuple[model.Relation, ...]"], frozen=True):
     }
 
     iri: Annotated[Iri, Meta(description="a memory")] | None = None
-    entity: Annotated[str, Meta(description="its name, its IRI, `me`, or a file, function, URL or variable")] | None = (
-        None
-    )
+    entity: (
+        Annotated[
+            str, Meta(description="its name or a clear part of it, its IRI, `me`, or a file, function, URL or variable")
+        ]
+        | None
+    ) = None
     limit: Limit = 50
 
 

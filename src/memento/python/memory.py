@@ -253,12 +253,13 @@ class Memory(ABC):
         force: bool = False,
         exclude: Sequence[str] = (),
         most: int | None = None,
+        source: str | None = None,
         namespace: str | None = None,
         progress: Progress | None = None,
     ) -> Ingested:
         """Ingest a file, a folder or a page; a path may be relative. See `operations.intake.Ingest`."""
         whole = str(file) if "://" in str(file) else str(Path(file).expanduser().absolute())
-        asked = intake.Ingest(whole, dry_run, force, tuple(exclude), most, namespace=namespace)
+        asked = intake.Ingest(whole, dry_run, force, tuple(exclude), most, source, namespace=namespace)
         return self.call(asked, progress)
 
     index_project = Method(

@@ -111,7 +111,7 @@ def rank_by_activation(
         settings.steps,
         settings.decay,
         settings.threshold,
-        beside=view.association_matrix(),
+        beside=[view.association_matrix()],
     )
     numbers, known = view.indexes.numbers, view.indexes.nodes
     used = numbers.column(MEM.lastAccessedAt, nodes)

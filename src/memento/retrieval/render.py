@@ -78,6 +78,14 @@ def as_xml(recollection: Recollection, today: date, instructions: str = "") -> s
             ],
         ),
         _wrap("memories", [line for one in recollection.memories for line in _render_memory(one, numbers)]),
+        _wrap(
+            "related",
+            [
+                line
+                for one in recollection.related
+                for line in _render_element("memory", {"relation": one.relation}, [_render_content(one.content)])
+            ],
+        ),
         [f'<left_out memories="{recollection.left_out}"/>'] if recollection.left_out else [],
         _wrap(
             "cut",
@@ -265,6 +273,7 @@ def as_text(recollection: Recollection) -> str:
         lines += [f"[M{one.rank}] {one.iri}", *(f"  ├─ {line}" for line in _list_details(one))]
     if recollection.left_out:
         lines.append(f"Left out, as the budget is full: {recollection.left_out}")
+    lines += [f"Linked ({one.relation}): {_join_lines(one.content)} {one.memory}" for one in recollection.related]
     lines += [f"Cut: {one.iri}, relevance {one.relevance:.2f}, {one.reason}" for one in recollection.cut]
     return "\n".join(lines)
 
@@ -293,6 +302,7 @@ def as_list(recollection: Recollection) -> str:
             )
     if recollection.left_out:
         lines.append(f"{recollection.left_out} more were left out: a larger budget shows them.")
+    lines += [f"- linked ({one.relation}): {_join_lines(one.content)} {one.memory}" for one in recollection.related]
     return "\n".join(lines)
 
 

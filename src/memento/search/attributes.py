@@ -215,6 +215,10 @@ class Sorting(Index):
         """Return the names of a memory's tags, sorted."""
         return tuple(tag_name(IRI(tag)) for tag in self._tags.get(node, ()))
 
+    def list_tagged(self, tag: IRI) -> list[int]:
+        """Return the memories with a tag, ascending."""
+        return sorted(self._tagged.get(tag, ()))
+
     def count_tags(self, visible: NDArray[np.bool_]) -> dict[IRI, int]:
         """Count how many of the given memories have each tag; tags without a memory are left out."""
         counts = {IRI(tag): sum(bool(visible[node]) for node in nodes) for tag, nodes in self._tagged.items()}

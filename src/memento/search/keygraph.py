@@ -191,6 +191,10 @@ class KeyGraph(Index):
         code = int(self._types[node]) if node < len(self._types) else 0
         return _TYPES[code - 1] if 0 < code <= len(_TYPES) else None
 
+    def phrase(self, key: int) -> str:
+        """Return the normalised main phrase of a key; empty for an entity, or if it cannot be searched for."""
+        return next(iter(self._own.phrases.get(key, ("", ()))[1]), "")
+
     def concepts(self, size: int) -> Mask:
         """Return (size,) the nodes that match by meaning."""
         concepts = np.zeros(size, dtype=np.bool_)

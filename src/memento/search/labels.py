@@ -89,6 +89,23 @@ class Labels(Index):
             if words and graph in graphs:
                 yield from ((node, key) for key in keys if words < set(key.split()))
 
+    def find_containing(self, label: str, graphs: Sequence[IRI]) -> Iterator[tuple[int, str]]:
+        """
+        Yield the anchors of some graphs that have a label with a part of a word in place of each word of this one, and that label.
+
+        A part of a word is its beginning, from three characters on, or what stands inside it, from four on.
+        """
+        words = normalise_label(label).split()
+        for node, (graph, keys) in self._placed.items():
+            if words and graph in graphs:
+                yield from ((node, key) for key in keys if all(_is_part(word, key.split()) for word in words))
+
+
+def _is_part(part: str, words: Sequence[str]) -> bool:
+    return any(
+        part == word or (len(part) > 2 and word.startswith(part)) or (len(part) > 3 and part in word) for word in words
+    )
+
 
 def pack_phrases(placed: Mapping[int, tuple[IRI, tuple[str, ...]]]) -> Arrays:
     """

@@ -5,7 +5,8 @@ Find names of code in any text by their spelling: files, functions, classes, pac
 each kind.
 
 *But:* names are recognised by spelling alone: `Node.js` and similar names are known not to be files, but every other word with the
-suffix of a file counts as one. A constant in capitals counts as an environment variable in prose, but in source only where it is
+suffix of a file counts as one. A name in CamelCase is a class only with a sign of code beside it, or if its last word says what a
+class does (`PaymentGateway`). A constant in capitals counts as an environment variable in prose, but in source only where it is
 read from the environment.
 """
 
@@ -32,8 +33,22 @@ _NO_FILE = re.compile(
 _FUNCTION = re.compile(
     r"(?<![\w.])(?:[A-Za-z_]\w{0,60}\.){0,5}([A-Za-z_]\w{1,60})\(\)|\b(?:def|function|func|fn)\s{1,4}([A-Za-z_]\w{1,60})\s{0,4}[(<{]"
 )
+_HUMPS = r"[A-Z][a-z0-9]{1,30}(?:[A-Z][a-z0-9]{0,30}){1,8}"
+_ROLES = (
+    "Adapter|Client|Component|Config|Configuration|Context|Controller|Converter|Decoder|Decorator|Dialog|Dispatcher|Dto|Encoder|"
+    "Entity|Error|Exception|Executor|Factory|Form|Formatter|Gateway|Handler|Helper|Impl|Interceptor|Iterator|Listener|Loader|Logger|"
+    "Manager|Mapper|Middleware|Mixin|Model|Module|Observer|Options|Parser|Policy|Processor|Provider|Proxy|Queue|Registry|Renderer|"
+    "Repository|Request|Resolver|Response|Scheduler|Schema|Serializer|Service|Session|Settings|Strategy|Utils|Validator|View|"
+    "Visitor|Widget|Worker|Wrapper"
+)
 _CLASS = re.compile(
-    r"\b(?:class|interface|struct|trait|enum)\s{1,4}([A-Z]\w{1,60})\b|`([A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*){1,8})`"
+    r"\b(?:class|interface|struct|trait|enum)\s{1,4}(?P<declared>[A-Z]\w{1,60})\b"
+    rf"|`(?P<quoted>{_HUMPS})`"
+    # Followed by brackets, by a call of a method, or by the suffix of a source file.
+    rf"|(?<![\w.@#/-])(?P<used>{_HUMPS})"
+    r"(?=\(\)|::\w|\.[a-z_]\w{0,60}\(|\.(?:py|java|kt|scala|cs|tsx?|jsx|go|rs|rb|php|swift|cpp|hpp|vue)(?!\w))"
+    # By its last word alone: names of products (YouTube, WordPress, AppStore) end otherwise.
+    rf"|(?<![\w.@#/-])(?P<named>(?:[A-Z]{{2,5}}|[A-Z][a-z0-9]{{1,30}})(?:[A-Z][a-z0-9]{{1,30}}){{0,6}}(?:{_ROLES}))(?!\w)"
 )
 _PACKAGE = re.compile(
     r"^[ \t>$]{0,8}(?:from[ \t]{1,4}(?P<from>[A-Za-z_][\w.]{0,80})[ \t]{1,4}import\b"
@@ -78,6 +93,8 @@ def find_code_names(text: str, *, is_source: bool = False) -> list[tuple[CodeTyp
     [('url', 'https://example.org/doc'), ('file', 'src/auth.ts'), ('function', 'login'), ('env_var', 'API_URL')]
     >>> find_code_names("pip install httpx, then `HttpClient` works in Node.js.")
     [('class', 'HttpClient'), ('package', 'httpx')]
+    >>> find_code_names("The OrderBook() of our LoginForm is slow, unlike YouTube on an iPhone at McDonald.")
+    [('class', 'OrderBook'), ('class', 'LoginForm')]
     """
     found: dict[tuple[CodeType, str], None] = {}
     for match in _URL.finditer(text):
@@ -90,8 +107,10 @@ def find_code_names(text: str, *, is_source: bool = False) -> list[tuple[CodeTyp
     for match in _ACCESSED.finditer(bare):
         found["env_var", match[1] or match[2]] = None
     if not is_source:
-        found |= {("function", match[1] or match[2]): None for match in _FUNCTION.finditer(bare)}
-        found |= {("class", match[1] or match[2]): None for match in _CLASS.finditer(bare)}
+        classes = dict.fromkeys(match[match.lastgroup or 0] for match in _CLASS.finditer(bare))
+        called = (match[1] or match[2] for match in _FUNCTION.finditer(bare))
+        found |= {("function", name): None for name in called if name not in classes}
+        found |= {("class", name): None for name in classes}
         found |= {("package", _cut_package(match)): None for match in _PACKAGE.finditer(bare)}
         found |= {("env_var", match[1]): None for match in _CAPITALS.finditer(bare) if "REDACTED" not in match[1]}
     return [one for one in found if one[1]][:_MOST]

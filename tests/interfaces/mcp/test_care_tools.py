@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import random
 from collections.abc import Awaitable, Callable
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -110,6 +112,44 @@ def test_a_long_text_is_saved_in_pieces_and_a_global_one_is_read_everywhere(memo
     ask(address, script)
     ids = [one.iri for one in memory.list(namespace="harbour") if one.content.startswith("Sentence 0 ")]
     assert len(ids) == 1
+
+
+PLACES = """
+PREFIX mem: <http://purl.org/memento/>
+SELECT ?memory ?note ?piece ?pieces ?parent ?overlap WHERE {
+  ?memory mem:extractedFrom ?note . ?note mem:piece ?piece ; mem:pieces ?pieces .
+  OPTIONAL { ?note mem:parent ?parent }
+  OPTIONAL { ?note mem:overlap ?overlap }
+} ORDER BY ?piece
+"""
+
+
+def test_a_piece_of_a_saved_text_points_at_the_first_and_carries_its_number(
+    memory: Memento, address: str, tmp_path: Path
+) -> None:
+    words = " ".join(f"Sentence {n} tells of the ferry." for n in range(250))
+
+    async def script(call: Call) -> None:
+        saved = (await call("memory_save", content=words, namespace="ferry"))["ids"]
+        short = (await call("memory_save", content="A short text about the pier.", namespace="ferry"))["ids"]
+        first, *others = rows = list(
+            csv.DictReader(memory.query(PLACES, namespace="ferry", accept="text/csv")[0].decode().splitlines())
+        )
+        assert [one["memory"] for one in rows] == saved
+        assert [(one["piece"], one["pieces"]) for one in rows] == [(str(number), "4") for number in (1, 2, 3, 4)]
+        assert (first["parent"], first["overlap"]) == ("", "")
+        assert {one["parent"] for one in others} == {first["note"]} and all(int(one["overlap"]) > 0 for one in others)
+        best = memory.recall("Which sentence tells of the ferry?", namespace="ferry", k=1).memories[0]
+        assert best.note and best.note.place.endswith("of 4")
+        assert not memory.check()
+
+        memory.export(file := tmp_path / "ferry.trig", namespace="ferry")
+        assert file.read_text().count("/parent>") + file.read_text().count("mem:parent") == 3
+
+        memory.forget(first["note"], erase=True, namespace="ferry")
+        assert [one.iri for one in memory.list(namespace="ferry", alone=True)] == short
+
+    ask(address, script)
 
 
 def test_pieces_of_one_text_stay_however_alike_they_are(memory: Memento, address: str) -> None:

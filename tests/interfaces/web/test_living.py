@@ -35,6 +35,43 @@ def test_feedback_moves_the_numbers_of_a_memory(web: FlaskClient, told: list[str
     assert web.get(at(told[0], "strength")).get_json()["success_count"] == 1
 
 
+@pytest.mark.parametrize(
+    "written", ["0.5", '"0.50"^^xsd:decimal', '"0.50"^^xsd:float', "5e-1"], ids=["bare", "decimal", "float", "double"]
+)
+def test_numbers_that_sparql_wrote_are_replaced_however_they_are_written(
+    web: FlaskClient, memento: Memento, told: list[str], written: str
+) -> None:
+    head = "PREFIX mem: <http://purl.org/memento/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> "
+    tea, cup = told
+    web.post("/memory/associations", json={"source": tea, "target": cup, "relation": "drunk from", "weight": 0.8})
+    changed = web.post(
+        "/sparql/update",
+        data=f"{head} INSERT {{ GRAPH ?g {{ <{tea}> mem:importance {written} . ?link mem:weight {written} }} }} "
+        "USING NAMED <urn:memento:graph:local:main> "
+        "WHERE { GRAPH ?g { ?link a mem:Association } } ; "
+        f"{head} DELETE {{ GRAPH ?g {{ ?link mem:weight ?old }} }} USING NAMED <urn:memento:graph:local:main> "
+        "WHERE { GRAPH ?g { ?link a mem:Association ; mem:weight ?old FILTER (?old > 0.7) } }",
+        content_type="application/sparql-update",
+    )
+    before = web.get(at(tea, "strength")).get_json()
+    after = web.post(at(tea, "feedback"), json={"helped": True}).get_json()
+    again = web.post("/memory/associations", json={"source": tea, "target": cup, "relation": "drunk from"}).get_json()
+    values = web.post(
+        "/sparql",
+        data=head + f"SELECT ?value {{ {{ <{tea}> mem:importance|mem:energy ?value }} UNION "
+        "{ ?link a mem:Association ; mem:weight ?value } }",
+        content_type="application/sparql-query",
+        headers={"Accept": "application/sparql-results+json"},
+    ).get_json()
+
+    assert changed.status_code == 200, changed.get_data(as_text=True)
+    assert (before["importance"], after["importance"], after["energy"]) == (0.5, 0.52, 0.55)
+    assert sorted(float(row["value"]["value"]) for row in values["results"]["bindings"]) == sorted(
+        [0.52, 0.55, again["weight"]]
+    )
+    assert memento.check() == ()
+
+
 def test_a_link_is_drawn_followed_and_carries_activation(web: FlaskClient, told: list[str]) -> None:
     tea, cup = told
     link = {"source": tea, "target": cup, "relation": "drunk from", "weight": 0.8}

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
 
 from memento.interfaces.web.app import create_app
-from memento.python import Memento
-from memento.settings import ProxySettings
+from memento.iris import IRI
+from memento.python import Memento, open_memento
+from memento.settings import EmbeddingSettings, ProxySettings, Settings
 
 RELAYED = 400  # no provider is set here: the answer says so
 
@@ -121,6 +123,54 @@ def test_a_wrong_key_opens_none_of_them(client: FlaskClient) -> None:
         assert client.open(path, method=method, json=body, headers=wrong).status_code == 401, path
     # A provider's key is the provider's matter.
     assert client.post("/api/chat", json={"model": "plain"}, headers=wrong).status_code == RELAYED
+
+
+def test_what_is_linked_to_an_answer_comes_along_though_the_gate_leaves_it_out(tmp_path: Path) -> None:
+    opened = open_memento(tmp_path, configured=Settings(embedding=EmbeddingSettings(runtime="torch", cache=False)))
+    assert isinstance(opened, Memento)
+    with opened as memento, create_app(memento.service).test_client() as client:
+
+        def save(content: str, *tags: str) -> IRI:
+            saved = client.post("/api/save", json={"content": content, "tags": tags}).json
+            assert saved
+            return IRI(saved["ids"][0])
+
+        heating = save("Anna pays the heating bill.", "home")
+        zoo = save("Berlin has a zoo with pandas.")
+        over = save("Chess is played on Mondays.")
+        memento.associate(heating, zoo, relation="references", weight=0.42)
+        memento.associate(over, heating, relation="similar", weight=0.9)
+        memento.forget(over)
+        question = "Who pays the heating bill?"
+
+        for path in ("/api/recall", "/api/search"):
+            found = client.post(path, json={"query": question, "limit": 1}).json
+            assert found and [one["id"] for one in found["memories"]] == [heating]
+            [linked] = found["related"]
+            assert (linked["id"], linked["of"], linked["relation"], linked["strength"]) == (
+                zoo,
+                heating,
+                "references",
+                0.42,
+            )
+            assert linked["preview"] == "Berlin has a zoo with pandas."
+
+        def recall(**given: object) -> list[str]:
+            answer = client.get("/memory/recall", query_string={"query": question, **given}).json
+            assert answer and [one["iri"] for one in answer["memories"]] == [heating]
+            return [one["memory"] for one in answer["related"]]
+
+        assert recall() == []
+        assert recall(related=3) == [zoo]
+        assert recall(related=3, tags="home") == []
+        shown = {
+            form: client.get("/memory/recall", query_string={"query": question, "related": 3, "format": form}).text
+            for form in ("text", "xml")
+        }
+        assert all("zoo with pandas" in text for text in shown.values())
+        assert client.get("/memory/recall", query_string={"query": question, "related": 101}).status_code == 400
+        nothing = client.get("/memory/recall", query_string={"query": "What is a quasar?", "related": 3}).json
+        assert nothing and (nothing["memories"], nothing["related"]) == ([], [])
 
 
 @pytest.mark.parametrize("path", ["/api/save", "/api/recall", "/api/search"])

@@ -76,6 +76,23 @@ def test_a_slip_of_the_pen_is_forgiven(direct: Memento) -> None:
     assert list(found(direct, "strawbery", min_score=0.0)) == ["The strawberry harvest is over."]
 
 
+@pytest.mark.parametrize("slip", ["granit", "graniet", "barometr"])
+def test_a_slip_in_the_only_word_of_a_question_is_forgiven_without_a_lower_gate(direct: Memento, slip: str) -> None:
+    direct.remember("The steps of the quay are granite slabs.", ["quay"])
+    direct.remember("A barometer hangs beside the door.", ["door"])
+
+    word = "baro" if slip.startswith("baro") else "granite"
+    assert [word in text for text in found(direct, slip)] == [True]
+
+
+def test_a_word_that_is_none_of_the_memories_finds_nothing_by_likeness_of_letters(direct: Memento) -> None:
+    direct.remember("The teacher went to sea.", ["school"])
+
+    assert found(direct, "tea") == {}
+    assert found(direct, "zeppelin") == {}
+    assert found(direct, "teachers", min_score=0.99) == {}
+
+
 def test_an_unknown_word_is_read_as_what_begins_with_it_and_what_is_spelt_like_it() -> None:
     postings = Postings()
     postings.add(1, "the strawberry")

@@ -5,7 +5,8 @@ How to connect each client to Memento: the configuration it needs, in the client
 from it. `memento hook install CLIENT` → the client's hooks file → `memento hook run EVENT`, which the client starts.
 
 *Guarantees:* a user's own entries in such a file stay; the file is copied before it is first changed. A hook always ends with exit
-code 0; when something goes wrong it prints a line on stderr.
+code 0; when something goes wrong it prints a line on stderr. A client does not wait for what is captured: its hook is a line of
+shell that starts `memento hook run` and ends.
 """
 
 from __future__ import annotations
@@ -61,8 +62,6 @@ class Hooks:
     events: Mapping[str, str]
     on_request: Mapping[str, str] = field(default_factory=dict)
     """Tool events, which are hooked only with `--tools`."""
-    aside: Mapping[str, object] = field(default_factory=dict)
-    """Fields added to the entries of tool events, so that the client does not wait for them."""
     is_flat: bool = False
     """Whether an event's entries are commands; otherwise each entry is a group with a list of commands."""
     more: Mapping[str, object] = field(default_factory=dict)
@@ -110,7 +109,6 @@ CLIENTS: Mapping[str, Client] = {
             file="~/.claude/settings.json",
             events={"SessionStart": "start", "Stop": "stop", "PreCompact": "compact"},
             on_request={"PostToolUse": "tool"},
-            aside={"async": True},
             more={"type": "command", "timeout": 30},
         ),
     ),
@@ -484,7 +482,9 @@ def install_hooks(chosen: Chosen, client: str, dry_run: bool, tools: bool) -> No
     hooks = _require_hooks(client)
     path, before = _read_hooks(hooks)
     events = {**hooks.events, **(hooks.on_request if tools else {})}
-    after = _edit_hooks(before, hooks, {name: _write_call(chosen, client, does) for name, does in events.items()}, path)
+    after = _edit_hooks(
+        before, hooks, {name: _write_call(chosen, client, hooks, does) for name, does in events.items()}, path
+    )
     _change_file(path, before, after, dry_run, ", ".join(events))
     from memento.settings import load_client
 
@@ -534,11 +534,22 @@ def _change_file(path: Path, before: str, after: str, dry_run: bool, what: str) 
         click.echo(f"{path}: {what}")
 
 
-def _write_call(chosen: Chosen, client: str, does: str) -> str:
-    """Return the command line that a client starts at an event."""
+_QUICK = frozenset({"prompt", "stop", "tool"})
+"""
+The hooks that a client must not wait for. It waits for `start`, whose answer it needs, and for `compact`, which reads the
+transcript before the client shortens it.
+"""
+_ASIDE = '[ -z "$0" ] || echo "$0"; x=$(cat); { printf %s "$x" | nohup nice "$@"; } >/dev/null 2>&1 &'
+"""Prints an answer ($0), takes the client's message, and hands it to a command that goes on alone when the client has gone on."""
+
+
+def _write_call(chosen: Chosen, client: str, hooks: Hooks, does: str) -> str:
+    """Return the command line that a client starts at an event; a POSIX shell answers it where there is nothing to wait for."""
     words = [_find_command(), "hook", "run", does, "--client", client]
     words += ["--namespace", chosen.namespace] if chosen.namespace else []
     words += ["--home", str(chosen.folder.path.absolute())] if chosen.home else []
+    if does in _QUICK and os.name == "posix":
+        words = ["sh", "-c", _ASIDE, hooks.silent.get(does, ""), *words]
     return shlex.join(words)
 
 
@@ -559,8 +570,7 @@ def _edit_hooks(before: str, hooks: Hooks, calls: Mapping[str, str], path: Path)
     edited: dict[str, list[Any]] = {}
     for name in (*events, *(name for name in calls if name not in events)):
         old = events.get(name, [])
-        beside = hooks.aside if name in hooks.on_request else {}
-        entry = {**hooks.more, **beside, "command": calls[name]} if name in calls else None
+        entry = {**hooks.more, "command": calls[name]} if name in calls else None
         fresh = entry if hooks.is_flat or entry is None else {"hooks": [entry]}
         others = _drop_ours(old)
         is_there = fresh is not None and fresh in old and len(others) == len(old) - 1

@@ -196,6 +196,7 @@ COMMANDS: Mapping[str, Command] = {
             "type": Option(names=("--kind",)),
             "tags": Option(names=("--tag",)),
         },
+        left_out=frozenset({"piece"}),
         reads={"content": read_text},
     ),
     "find_keys": Command(path="keys find", view=views.show_keys, options={"k": Option(names=("-k",))}),

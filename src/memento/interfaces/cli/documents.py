@@ -47,7 +47,9 @@ _RDF = (".trig", ".nq", ".nquads", ".jsonld", ".ttl", ".turtle", ".nt", ".ntripl
 @click.option("--vectors", is_flag=True, help="Include the vectors, for an import with the same embedder.")
 @click.option("--audit", is_flag=True, help="Include the audit log of the store, for reading.")
 @click.option("--past", is_flag=True, help="Rows: include memories that have ended or are forgotten.")
-@click.option("--anonymise", is_flag=True, help="Rows: replace names, addresses and IRIs by pseudonyms.")
+@click.option(
+    "--anonymise", is_flag=True, help="Rows, with those of cases: replace names, addresses and IRIs by pseudonyms."
+)
 @click.option(
     "--dates",
     type=click.Choice(["keep", "month", "year"]),
@@ -229,7 +231,7 @@ def _take_file(chosen: Chosen, path: Path) -> tuple[str, Sequence[str]]:
         if path.suffix.lower() in (".json", ".jsonl", ".ndjson", ".csv"):
             done = memento.import_files(path, namespace=chosen.namespace)
             return f"{len(done.notes):,} rows, {done.memories:,} memories", done.refused
-        answer = plain(memento.ingest(path, namespace=chosen.namespace))
+        answer = plain(memento.ingest(path, source="import", namespace=chosen.namespace))
     return f"{answer['pieces']:,} pieces, {answer['memories']:,} memories" + show_redacted(answer).replace(
         "\n", "; "
     ), ()

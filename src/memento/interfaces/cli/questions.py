@@ -33,6 +33,9 @@ HELP = """An expression goes over several lines until its last bracket closes, a
 @click.option("--mode", metavar="NAME", help="A plain search instead of an engine: vector, keyword or hybrid.")
 @click.option("--budget", type=int, metavar="TOKENS", help="The most tokens, best memories first; counts the rest.")
 @click.option("--no-gate", is_flag=True, help="Show the best memories even when none is relevant.")
+@click.option(
+    "--related", type=int, default=0, metavar="N", help="Also show up to N memories that are linked to those."
+)
 @filter_options
 @click.option("--explain", is_flag=True, help="Show why each memory came back, and the SPARQL query for it.")
 @click.option(

@@ -25,6 +25,7 @@ def show_recollection(found: Json) -> str:
         return "\n".join([*notice, nothing, *rest])
     ranks = {memory["iri"]: memory["rank"] for memory in found["memories"]}
     lines = notice + [line for memory in found["memories"] for line in (*_memory(memory), *_reasons(memory, ranks))]
+    lines += [f"Linked to {ranks[one['of']]}: {_relation(one)}" for one in found["related"]]
     lines += rest
     return "\n".join([*lines, "", found["sparql"].rstrip()] if found["sparql"] else lines)
 
@@ -768,14 +769,13 @@ def show_archived(answer: Json) -> str:
 
 def show_relations(rows: Iterable[Json]) -> str:
     """Show a line for each related memory: its relation, strength and text."""
-    ways = {"out": "→", "in": "←", "both": "↔"}
-    lines = []
-    for one in rows:
-        strength = "    " if one["strength"] is None else f"{one['strength']:.2f}"
-        lines.append(
-            f"{strength} {ways[one['way']]} {clean(one['relation'])}: {clean(one['content'])}  {_dim(one['memory'])}"
-        )
-    return "\n".join(lines) or "Nothing is related to it."
+    return "\n".join(map(_relation, rows)) or "Nothing is related to it."
+
+
+def _relation(one: Json) -> str:
+    way = {"out": "→", "in": "←", "both": "↔"}[one["way"]]
+    strength = "    " if one["strength"] is None else f"{one['strength']:.2f}"
+    return f"{strength} {way} {clean(one['relation'])}: {clean(one['content'])}  {_dim(one['memory'])}"
 
 
 def show_compacted(answer: Json) -> str:

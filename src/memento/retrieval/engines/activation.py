@@ -19,6 +19,7 @@ from memento.iris import IRI, MEM
 from memento.model import Item, Scope, Used
 from memento.rank import spread
 from memento.search.indexes import View
+from memento.search.shared import link_shared
 from memento.strength import Reinforcement, importances
 
 STEPS, DECAY, THRESHOLD = 3, 0.85, 0.1
@@ -50,10 +51,11 @@ def recall_by_activation(
         seeds = np.array([node for node in found if view.visible[node]], dtype=np.int64)
         if not len(seeds):
             return ()
-        rare, beside = view.matrix().rare, view.association_matrix()
+        rare, beside = view.matrix().rare, [view.association_matrix(), link_shared(view, seeds.astype(np.int32), STEPS)]
         nodes, active = spread(rare, seeds, np.ones(len(seeds)), STEPS, DECAY, THRESHOLD, beside=beside)
-        seen = view.visible[nodes]
-        nodes, active = nodes[seen].astype(np.int32), active[seen]
+        there = nodes < len(view.visible)
+        there[there] = view.visible[nodes[there]]
+        nodes, active = nodes[there].astype(np.int32), active[there]
         scores = _score_nodes(nodes, active, now, parts)
         best = np.lexsort((nodes, -scores))[:limit]
         chosen = [

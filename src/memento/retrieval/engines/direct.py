@@ -64,6 +64,8 @@ class DirectRanking:
     hop: dict[int, int] = field(default_factory=dict)
     via: dict[int, list[KeyEntry]] = field(default_factory=dict)
     keys: list[Candidate] = field(default_factory=list)
+    is_only_word_found: bool = False
+    """Whether the question is a single word that a memory contains, exactly or but for a slip."""
 
 
 def rank_directly(
@@ -95,7 +97,10 @@ def rank_by_words_and_keys(
     """
     view, indexes = traversal.view, traversal.view.indexes
     ranking = DirectRanking(keys=_pick_keys(found, traversal))
-    nodes, scores = rank_fuzzily(query.text, indexes.words(view.graphs, "memory"), words)
+    postings = indexes.words(view.graphs, "memory")
+    meant, _ = bm25_of_terms(read_only_word(query.text, postings), postings, words.k1, words.b)
+    ranking.is_only_word_found = bool(view.visible[meant].any())
+    nodes, scores = rank_fuzzily(query.text, postings, words)
     shown = view.visible[nodes]
     nodes, scores = nodes[shown], scores[shown]
     by_words = nodes[np.lexsort((nodes, -scores))[:_LISTED]].tolist()
@@ -147,12 +152,15 @@ def is_anchored(
     settings: KeysSettings,
 ) -> bool:
     """
-    Tell whether the question has an anchor: a named key, a key that is near enough, or a memory that is near enough and stands out.
+    Tell whether the question has an anchor: a named key, a key that is near enough, its only word in a memory, or a memory that is
+    near enough and stands out.
     """
     if any(_strength_of(one) >= _SURE for one in ranking.keys):
         return True
     key_gate = settings.key_gate if options.key_gate is None else options.key_gate
     if key_gate > 0 and max((one.own for one in found.candidates.values()), default=0.0) >= key_gate:
+        return True
+    if ranking.is_only_word_found and options.min_score is None:  # a misspelt word alone has no meaning to compare
         return True
     least = query.limits.min_score if options.min_score is None else options.min_score
     index = traversal.view.indexes.vectors["memory"]
@@ -335,6 +343,19 @@ def rank_fuzzily(
     _add_scores(sums, known, 1.0, postings, settings)
     nodes = np.fromiter(sorted(sums), dtype=np.int32, count=len(sums))
     return nodes, np.array([sums[node] for node in nodes.tolist()])
+
+
+def read_only_word(question: str, postings: Sequence[Postings]) -> list[str]:
+    """
+    Return the words of memories that the only word of a question is or was meant to be, with at most one letter in five wrong;
+    nothing for a longer question.
+    """
+    terms = tokens(question)
+    if len(terms) != 1 or any(some.frequency(terms[0]) for some in postings):
+        return terms if len(terms) == 1 else []
+    most = int(FUZZY * len(terms[0]))
+    near = (word for word in _list_words(postings) if abs(len(word) - len(terms[0])) <= most) if most else ()
+    return [word for word in near if count_edits(terms[0], word, most) <= most]
 
 
 def expand_word(term: str, words: Iterable[str]) -> list[tuple[str, float]]:

@@ -175,7 +175,7 @@ def export_pieces(
     if audit:
         context.access.needs("admin")
     chosen = find_form(form)
-    if not isinstance(chosen, TableForm):  # tables contain no cases
+    if not isinstance(chosen, TableForm) or anonymity:  # other tables contain no cases
         _note_cases(scope, namespace, context)
     with context.service.writing:
         return export_document(

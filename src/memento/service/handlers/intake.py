@@ -195,6 +195,8 @@ def ingest(operation: operations.Ingest, context: Context) -> Ingested:
     """Ingest a file, a folder or a page."""
     context.require_own_machine("it reads files of this machine, or fetches a page")
     scope, settings = context.scope(operation.namespace, "write"), context.settings.intake
+    if operation.source is not None:
+        context.require_text(operation.source, "source")
     if is_url(operation.file):
         return _ingest_page(operation, scope, context)
     path = _find_path(operation.file)
@@ -219,7 +221,8 @@ def ingest(operation: operations.Ingest, context: Context) -> Ingested:
             _raise_if_secret(str(one), context)
             del data
             found = _read_pieces(one, digest, one, intake)
-            intake.plan(_make_reading(found, str(one), one.relative_to(root).as_posix(), digest, at, intake))
+            reading = _make_reading(found, str(one), one.relative_to(root).as_posix(), digest, at, intake)
+            intake.plan(replace(reading, source=operation.source))
         except InputError as error:
             if path == one:
                 raise InputError(f"{one.name} is not taken in: {error}") from error
@@ -257,7 +260,8 @@ def _ingest_page(operation: operations.Ingest, scope: Scope, context: Context) -
     except InputError as error:
         raise InputError(f"{operation.file} is not taken in: {error}") from error
     at = page.at or context.stores.clock()
-    intake.plan(_make_reading(found, operation.file, operation.file, digest, at, intake))
+    reading = _make_reading(found, operation.file, operation.file, digest, at, intake)
+    intake.plan(replace(reading, source=operation.source))
     return intake.finish(LeftOut())
 
 

@@ -199,6 +199,7 @@ def remember(operation: operations.Remember, context: Context) -> Remembered:
         related_to=tuple(operation.related_to),
         session=operation.session,
         source=operation.source,
+        piece=operation.piece,
     )
     marks = Marks(
         type=operation.type or "",

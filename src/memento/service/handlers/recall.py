@@ -40,6 +40,8 @@ from memento.time import instant
 
 MOST_NODES = 500
 """Maximum number of nodes whose neighbours are looked up at once."""
+MOST_RELATED = 100
+"""Maximum number of linked memories beside an answer."""
 
 
 def prepare(operation: operations.Recall, scope: Scope, context: Context) -> tuple[Query, Settings]:
@@ -47,7 +49,7 @@ def prepare(operation: operations.Recall, scope: Scope, context: Context) -> tup
     Return a question for the pipeline, and the settings to answer it with.
 
     Raises:
-        InputError: empty question, k or budget out of range, unknown profile, engine or mode, or a mode and an engine.
+        InputError: empty question, k, budget or related out of range, unknown profile, engine or mode, or a mode and an engine.
         TooLong: question over `limits.text_bytes`.
     """
     operation = context.redact_question(operation, operation.namespace)
@@ -68,6 +70,8 @@ def prepare(operation: operations.Recall, scope: Scope, context: Context) -> tup
     k, zone = operation.k, context.service.zone
     if operation.budget is not None and operation.budget < 1:
         raise InputError(f"budget must be at least 1, not {operation.budget}")
+    if not 0 <= operation.related <= MOST_RELATED:
+        raise InputError(f"related must be from 0 to {MOST_RELATED}, not {operation.related}")
     if k is not None and not 1 <= k <= most:
         raise InputError(f"k must be from 1 to {most}{', explained' if operation.explain else ''}, not {k}")
     query = Query(
@@ -97,7 +101,26 @@ def _recall(operation: operations.Recall, context: Context) -> Recollection:
     if operation.cases:
         wanted = RetrieveCases(operation.question, k=operation.cases, namespace=operation.namespace)
         recollection = replace(recollection, cases=retrieve_cases(wanted, context))
+    if operation.related:
+        recollection = replace(recollection, related=_list_linked(operation, recollection, context))
     return recollection
+
+
+def _list_linked(operation: operations.Recall, found: Recollection, context: Context) -> tuple[Relation, ...]:
+    """Return memories that are linked to those of an answer, of the same namespaces, time and filter."""
+    scope, zone = context.scope(operation.namespace), context.service.zone
+    return tuple(
+        read.list_linked(
+            [one.iri for one in found.memories],
+            context.widen(scope) if operation.everywhere else scope,
+            operation.related,
+            context.stores,
+            now=context.stores.clock(),
+            as_of=None if operation.as_of is None else instant(operation.as_of, "as_of", zone),
+            believed_at=None if operation.believed_at is None else instant(operation.believed_at, "believed_at", zone),
+            only=context.read_filter(operation),
+        )
+    )
 
 
 def peek(operation: operations.Recall, context: Context) -> Recollection:

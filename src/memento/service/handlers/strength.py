@@ -25,9 +25,11 @@ def feedback(operation: operations.Feedback, context: Context) -> Numbers:
     """Raise or lower a memory's energy."""
     scope, service = context.scope(operation.namespace, "write"), context.service
     with service.writing:
-        return strengths.record_feedback(
+        numbers = strengths.record_feedback(
             operation.iri, operation.helped, scope, now(), context.stores, service.reinforcement
         )
+    service.maps.record(scope, f"feedback, {'helped' if operation.helped else 'misled'}", IRI(operation.iri))
+    return numbers
 
 
 @handles(operations.Associate)
