@@ -313,13 +313,14 @@ def test_what_is_here_already_stays_and_the_rest_is_added(told: Memento, empty: 
 
 @pytest.mark.parametrize("name", ["all.trig", "all.nq", "all.jsonld"])
 def test_an_export_goes_back_into_a_memory_that_was_used_since(name: str, told: Memento, tmp_path: Path) -> None:
-    first, second = (one.iri for one in told.list()[:2])
+    known = {one.content: one.iri for one in told.list()}
+    first, second = known["I work at Microsoft."], known["I like tea."]
     told.feedback(first, helped=True)
     told.associate(first, second)
-    told.evaluate('(decay! 7) (remember "The harbour lies to the south.") (recall "works")')
+    told.evaluate('(decay! 7) (remember "The harbour lies to the south.") (recall "works") (recall "tea")')
     told.service.reinforcement.write_effects()
     told.export(tmp_path / name)
-    told.evaluate('(decay! 7) (recall "works") (recall "harbour")')
+    told.evaluate('(decay! 7) (recall "works") (recall "harbour") (recall "tea")')
     told.service.reinforcement.write_effects()
     told.feedback(first, helped=False)
     told.mark(second, importance=0.9)
