@@ -210,7 +210,8 @@ class _Walk:
         """Return (n,) the cosines of the question and the summed vectors of the memories of each path."""
         sums = np.array([np.sum([self._find_row(one) for one in path], axis=0) for path in paths])
         sums /= np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
-        return (self._question @ sums.T).max(axis=0)
+        found: Vectors = (self._question @ sums.T).max(axis=0)
+        return found
 
     def compare(self, paths: Sequence[tuple[Stated, ...]]) -> list[Path]:
         """Embed the joined words of some paths, and return these by their cosine with the question, best first."""
