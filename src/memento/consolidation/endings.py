@@ -44,12 +44,12 @@ def judge(claim: Assertion, known: Held) -> Verdict:
         return Verdict(False, f"a {claim.mood}")
     if not known.polarity or known.mood not in ("fact", "past"):
         return Verdict(False, f"a {known.mood}" if known.polarity else "a denial")
+    if claim.stops is not None and known.until is None:
+        return Verdict(False, "for a time", is_likely=True)
     if named:
         return Verdict(True, _describe(claim))
     if not claim.polarity:
         return Verdict(False, "a denial of another value")
-    if claim.stops is not None and known.until is None:
-        return Verdict(False, "for a time", is_likely=True)
     if is_once(claim.relation) and claim.kind == known.kind:
         return Verdict(True, f"{claim.relation}: {claim.value} instead of {known.value}")
     if claim.is_event:
