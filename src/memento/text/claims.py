@@ -605,6 +605,8 @@ def _of_predicate(verb: Token, sentence: Span, at: int, context: _Context) -> It
         changed=changed,
     )
     since, until = _dates_of(verb)
+    if tense == "present" and mood == "fact" and since.startswith("from "):
+        base = replace(base, changed=True)  # "we sing in the hall from next week"
     when = next(
         (
             _time_text(child, whole=True)
@@ -1116,7 +1118,8 @@ def _of_shift(verb: Token, subject: Token, base: Assertion, context: _Context) -
         base = replace(_with_value(base, targets[0]), owner=USER, relation=name.lower(), topic=name.lower())
         return replace(base, changed=True, tense="present", is_property=True)
     claim = _noun_claim(subject, targets[0], base, context)
-    return replace(claim, changed=True, tense="present", is_event=False)
+    moved = claim.kind in ("time", "number")  # "rehearsals have moved to Mondays"
+    return replace(claim, changed=True, tense="present", is_event=False, is_property=claim.is_property or moved)
 
 
 def _of_shifted_object(verb: Token, base: Assertion, context: _Context) -> Assertion | None:
@@ -1172,6 +1175,8 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
     )
     if lemma in words("replacing") and objects:
         instead += (_text_of(objects[0]),)
+    if not base.owner and objects and objects[0].lower_ in words("first_person"):
+        base = replace(base, owner=USER)  # "they have taken me off Cetirizin"
     is_event = lemma in words("events") or (
         base.tense == "past" and base.mood == "fact" and lemma not in ("live", "work", "have", "own", "use")
     )
@@ -1254,9 +1259,16 @@ def _recurs(time: Token) -> bool:
 def _ends(relation: str, claim: Assertion, places: Sequence[tuple[Token, Token]]) -> tuple[tuple[str, str], ...]:
     """Return what an event ends by the table of endings."""
     # A plan ends nothing, unless it is settled for a day: then it becomes a fact.
-    if relation not in endings() or not claim.polarity or claim.mood not in ("fact", "plan"):
+    if not claim.polarity or claim.mood not in ("fact", "plan"):
+        return ()
+    off = next((inner for preposition, inner in places if preposition.lower_ == "off"), None)
+    if off is not None and relation.partition(" ")[0] in words("taking_off"):
+        return (("*", _text_of(off)),)  # "they took me off Cetirizin"
+    if relation not in endings():
         return ()
     ended, where = endings()[relation]
+    if ended == "work at" and claim.kind == "name" and claim.value:
+        ended = "*"  # "I left Siemens" ends whatever one did there
     if where == "any" or not claim.value:
         return ((ended, ""),)
     return ((ended, claim.value),)
