@@ -59,10 +59,10 @@ def list_annotations(draft: Draft) -> Iterator[str]:
             yield f"{name} {date:%Y-%m-%d}"
     if draft.mood != "fact":
         yield draft.mood
-    for phrase in draft.ends:
-        yield f"ends {phrase}"
-    for one in draft.states:
-        yield f"{one.subject} · {one.relation} · {'' if one.polarity else 'not '}{one.value} ({one.mood})"
+    for one in draft.claims:
+        yield f"{one.owner} · {one.relation} · {'' if one.polarity else 'not '}{one.value} ({one.mood})"
+        for relation, value in one.ends:
+            yield f"ends {relation} {value}".rstrip()
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from memento.errors import BackendError
 
@@ -92,7 +92,7 @@ def load_pipeline() -> Language:
     except ImportError as error:
         raise BackendError("the reader of English is not installed: pip install 'spacy>=3.8,<3.9'") from error
     pipeline = load_model_from_path(folder, exclude=["ner", "senter"])
-    pipeline.tokenizer.token_match = _LONG_WORD.match
+    cast(Any, pipeline.tokenizer).token_match = _LONG_WORD.match
     return pipeline
 
 
