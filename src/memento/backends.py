@@ -47,7 +47,7 @@ from memento.search import cache
 from memento.search.databases import open_engine
 from memento.search.embedders import Cached, embedder_of
 from memento.search.grains import list_grains
-from memento.search.indexes import Indexes
+from memento.search.indexes import Indexes, split_memory
 from memento.search.mentions import find_mentions
 from memento.search.nearest import KindVectors
 from memento.search.nodes import Record, is_indexed
@@ -637,9 +637,9 @@ class Backends:
         self._discard_texts(texts)
 
     def _discard_texts(self, texts: Sequence[str]) -> None:
-        """Delete the vectors of some texts and of their grains from the cache."""
-        grains = [grain for text in texts for grain in list_grains(text, text, is_turn=False)]
-        self.embedder.discard([*texts, *grains])
+        """Delete the vectors of some texts, of their sentences and of their grains from the cache."""
+        parts = [part for text in texts for part in (*split_memory(text), *list_grains(text, is_turn=False))]
+        self.embedder.discard([*texts, *parts])
 
     def erasing(self) -> None:
         """Prepare the erasure of text: the next start rewrites the store's own files, and the current indexes are not saved."""

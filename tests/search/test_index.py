@@ -59,9 +59,9 @@ def use(memento: Memento) -> None:
 
 
 def test_the_indexes_are_those_that_are_registered() -> None:
-    expected = "adjacency associations claims fadings grains keys labels links numbers passages slots sorting successions vectors words"
+    expected = "adjacency associations claims fadings grains keys labels links numbers passages slots sorting successions"
 
-    assert " ".join(NAMES) == expected
+    assert " ".join(NAMES) == f"{expected} vectors words"
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -290,7 +290,7 @@ def is_known(question: Question, named: NDArray[np.float32], is_open: bool, *, h
     nodes = np.flatnonzero(question.view.visible & (named > 0)).tolist()
     near = float(named[nodes].max(initial=0.0)) / question.surety
     if is_open:  # the mask of a long text says little
-        return near >= HARDLY_KNOWN or any(node in question.view.indexes.grains.sentences for node in nodes)
+        return near >= HARDLY_KNOWN or question.view.indexes.vectors["memory"].has_several(nodes)
     return near >= (KNOWN if has_property else SURELY_KNOWN)
 
 

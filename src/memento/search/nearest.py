@@ -153,6 +153,10 @@ class VectorIndex:
             best[there] = np.maximum.reduceat(likeness, np.cumsum(counts) - counts)
         return best
 
+    def has_several(self, nodes: Sequence[int] | Ids) -> bool:
+        """Tell whether one of some nodes has more than one vector."""
+        return bool((self._counts(np.asarray(nodes, dtype=np.int64)) > 1).any())
+
     def likeness(self, asked: Vectors, size: int) -> Values:
         """
         Return (size,) for each id the best cosine of any of its windows with any row of `asked` (w, d); −1 where it has no vector.
