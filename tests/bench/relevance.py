@@ -39,11 +39,12 @@ from memento.iris import IRI
 from memento.model import NoteRow, Scored
 from memento.python import Memento, open_memento
 from memento.retrieval import pipeline, relevance
-from memento.retrieval.question import Query, find_slots, is_first_person
+from memento.retrieval.question import Query
 from memento.retrieval.question import Question as Asked
 from memento.retrieval.trace import trace
 from memento.settings import EmbeddingSettings, Settings
 from memento.telemetry import Stopwatch
+from memento.text.claims import USER, read_question, single_relations
 from memento.time import instant
 
 Array = NDArray[np.float64]
@@ -204,12 +205,18 @@ def take_life(file: Path, model: str, name: str, others: Sequence[Path] = ()) ->
                 yield from found.as_sheets(dataset, "elsewhere", [False] * len(found.texts))
 
 
+def asks_for_ones_own(question: str) -> bool:
+    """Tell whether a question asks for something of the user that anybody may have told, such as the employer."""
+    asked = read_question(question).clauses
+    return any(one.owner == USER and one.relation in single_relations() for one in asked)
+
+
 def list_foreign(file: Path, others: Sequence[Path], choose: random.Random) -> Iterator[str]:
     """Yield questions of other lives, but what anybody may ask about themselves: this life answers that too."""
     for other in others:
         if other != file:
             for one in choose.sample(json.loads(other.read_text(encoding="utf-8"))["questions"], FOREIGN):
-                if not (is_first_person(one["question"]) and find_slots(one["question"])):
+                if not asks_for_ones_own(one["question"]):
                     yield one["question"]
 
 

@@ -13,7 +13,7 @@ from memento.iris import MEM
 from memento.python import Memento, open_memento
 from memento.search import cache, index
 from memento.search.arrays import Arrays, pack_strings, unpack_strings
-from memento.search.attributes import Numbers, Slots
+from memento.search.attributes import Fadings, Numbers
 from memento.search.index import Context, Index, Update, find_registered, register
 from memento.search.indexes import Indexes
 from memento.search.labels import Labels
@@ -59,7 +59,7 @@ def use(memento: Memento) -> None:
 
 
 def test_the_indexes_are_those_that_are_registered() -> None:
-    expected = "adjacency associations claims fadings grains keys labels links numbers passages slots sorting successions"
+    expected = "adjacency associations claims fadings grains keys labels links numbers passages sorting successions"
 
     assert " ".join(NAMES) == f"{expected} vectors words"
 
@@ -134,7 +134,7 @@ def test_what_was_kept_for_other_indexes_is_not_used(
     with opened(tmp_path / "home") as memento:
         assert memento.check() == ()
         assert memento.recall("Where do I work?", gate=False).memories
-    registry.remove(Slots)
+    registry.remove(Fadings)
     with opened(tmp_path / "home") as memento:
         assert memento.check() == ()
 

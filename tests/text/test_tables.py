@@ -10,7 +10,7 @@ import pytest
 
 from memento.errors import MissingPart
 from memento.retrieval.relevance import Property, find_property, list_properties
-from memento.text import dates, kinds, names, person
+from memento.text import dates, kinds, names
 from memento.text.kinds import Cue, cue_rows, join_cues, kind_by_context
 from memento.text.mood import Sign, join_signs, sign_rows, signs
 from memento.text.noise import explain_noise, noise_rows
@@ -23,7 +23,6 @@ SIGNS = [
         (LEXICON / "kinds.toml", kinds.signs),
         (LEXICON / "names.toml", names.signs),
         (LEXICON / "dates.toml", dates.date_signs),
-        (LEXICON / "person.toml", person.person_signs),
     )
     for row in section(file, "sign", list[Row])
 ]

@@ -19,9 +19,8 @@ from typing import Protocol
 
 from memento.iris import IRI
 from memento.model import AgentKind, Entity, Memory, Mode, Note, User
-from memento.text.claims import Assertion, Kind
+from memento.text.claims import USER, Assertion, Kind
 from memento.text.names import Mention
-from memento.text.person import USER
 
 __all__ = ["USER", "Mention"]
 

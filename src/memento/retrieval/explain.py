@@ -43,7 +43,7 @@ ROUNDED = 2e-5
 """The largest difference between a score and the sum of its rounded parts."""
 
 
-EDGES = frozenset(("own", "slot", "speaker"))
+EDGES = frozenset(("claim", "speaker"))
 """Signals of LAND that come from edges of the graph; all signals of later phases do."""
 
 
@@ -179,7 +179,7 @@ def _list_starts(
 
     anchors = [one.iri for one in evidence.anchors if one.named]
     anchors += [step.via for step in steps if step.by == "entity" and step.via]
-    anchors += [user] * any(reasons[iri].why.get("own", 0.0) > 0 for iri in led)
+    anchors += [user] * any(reasons[iri].why.get("claim", 0.0) > 0 for iri in led)
     seeds = [step.via for step in steps if step.by in ("link", "shared") and step.via]
     found = {
         "led": led,

@@ -34,7 +34,6 @@ from memento.retrieval.question import (
     Query,
     Question,
     correct_spelling,
-    find_slots,
     list_short_forms,
     name_kin,
     strip_names,
@@ -439,7 +438,7 @@ def _bring(query: Query, stores: Backends) -> None:
     )
     only = query.only or Filter()
     clauses = read_clauses(query.question).clauses if is_readable(query.question) else ()
-    keys = [f"slot:{name}" for name in dict.fromkeys([*find_slots(query.question), *(one.relation for one in clauses)])]
+    keys = [f"slot:{name}" for name in dict.fromkeys(one.relation for one in clauses)]
     keys += [*(f"tag:{tag}" for tag in only.tags), *(f"about:{iri}" for iri in only.about)]
     stores.indexes.bring(query.scope.memory_graphs, texts=[query.question], keys=keys, now=None if looks_back else at)
 

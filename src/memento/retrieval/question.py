@@ -18,7 +18,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, cast
 
 from memento.graph import store
@@ -35,7 +35,6 @@ from memento.text.dates import is_date_word
 from memento.text.kin import PATTERN, derive_kin, kin_name
 from memento.text.sentences import is_readable
 from memento.text.spelling import list_edits
-from memento.text.tables import LEXICON, Entry, Row, entries
 from memento.text.words import ONE_OF_A_KIND, STOP_WORDS
 
 if TYPE_CHECKING:
@@ -198,26 +197,6 @@ def is_first_person(question: str) -> bool:
     return re.search(r"\bI\b|\b(?:[Mm]y|me|mine|myself|[Ww]e|[Oo]ur|ours|us|ourselves)\b", question) is not None
 
 
-def find_owners(question: str) -> tuple[bool, ...]:
-    """
-    Return whose properties a question in the first person asks for: True for the user's own, False for somebody else's.
-
-    >>> find_owners("Where do I work?"), find_owners("Where does my elder brother work?"), find_owners("Where did I meet my boss?")
-    ((True,), (False,), (True, False))
-    """
-    if not _KIN.search(question):
-        return (True,)
-    return (True, False) if re.search(r"\b(?:I|[Ww]e)\b", question) else (False,)
-
-
-_KIN = re.compile(
-    r"\b(?:my|our)\s+(?:\w+\s+){0,2}?(?:step|grand|half-|great-)*(?:brother|sister|sibling|mother|mum|mom|father|dad|parent|son|"
-    r"daughter|child|kid|uncle|aunt|cousin|nephew|niece|wife|husband|partner|spouse|girlfriend|boyfriend|fianc[eé]e?|friend|"
-    r"boss|manager|colleague|coworker|co-worker|neighbou?r|flatmate|roommate|teacher|doctor|dentist|landlord|in-law)",
-    re.IGNORECASE,
-)
-
-
 def is_assistant(participant: str) -> bool:
     """
     Tell whether a participant of a conversation is an assistant program, by the names that chat formats use.
@@ -229,26 +208,6 @@ def is_assistant(participant: str) -> bool:
 
 
 _ASSISTANTS = frozenset("assistant ai bot chatbot model agent system tool".split())  # noqa: SIM905
-
-
-def find_slots(question: str) -> list[str]:
-    """
-    Return the single-valued properties that a question asks for, by their names in the graph (`mem:slot`).
-
-    >>> find_slots("Where do I work now?"), find_slots("What did I eat?")
-    (['employer'], [])
-    """
-    return [entry.row.name for entry in slot_cues() if entry.pattern.search(question)]
-
-
-@cache
-def slot_cues() -> tuple[Entry[Row], ...]:
-    """Return the rows with the wordings by which a question asks for a slot; a row has the slot's name."""
-    return entries(LEXICON / "properties.toml", Row, {}, table="slot", flags=re.IGNORECASE)
-
-
-KIN_SLOTS = frozenset(("partner", "manager"))
-"""Slots of the user whose value is a person."""
 
 
 def correct_spelling(question: str, is_word: Callable[[str], bool], frequency: Callable[[str], int]) -> str:

@@ -36,10 +36,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memento.assets import lexicon
+from memento.iris import user_of
 from memento.model import Scored
 from memento.retrieval.chains import CLOSE, END
 from memento.retrieval.question import (
     Question,
+    find_named,
     is_first_person,
     list_names,
     list_short_forms,
@@ -47,6 +49,7 @@ from memento.retrieval.question import (
     wants_time,
 )
 from memento.search.grains import MASK, find_people, mask_names
+from memento.search.indexes import View
 from memento.search.postings import Postings, tokens
 from memento.settings import GateSettings
 from memento.text.tables import LEXICON, Row, alternatives, compile_pattern, entries, fill
@@ -318,9 +321,19 @@ def find_asked_kind(
     """Return (n,) which memories about the user name something of the kind that the question asks for, as in "any pets"."""
     nodes = np.array([one.item for one in chosen], dtype=np.int32)
     asked = find_property(question.text)
-    if asked is None or not asked[0].opens or "own" not in signals:
+    if asked is None or not asked[0].opens or not (own := find_own(question.text, question.view)).any():
         return np.zeros(len(nodes), dtype=np.bool_)
-    return np.array(np.logical_and(signals["own"][nodes] > 0, fits["unfilled"] == 0), dtype=np.bool_)
+    return np.array(np.logical_and(own[nodes] > 0, fits["unfilled"] == 0), dtype=np.bool_)
+
+
+def find_own(text: str, view: View) -> NDArray[np.float32]:
+    """Return 1 for memories about the user, if the question says "I" or "my" or names the user."""
+    found = np.zeros(len(view.visible), dtype=np.float32)
+    user = user_of(view.graphs[0])
+    node = view.indexes.nodes.find(user)
+    if node is not None and (is_first_person(text) or find_named(text, [view.indexes.name(user)])):
+        found[view.indexes.adjacency.memories(node)] = 1.0
+    return found
 
 
 def choose_calibration(fingerprint: str) -> Calibration:

@@ -29,12 +29,9 @@ from memento.model import Filter
 from memento.rank import rarity
 from memento.retrieval.chains import CLOSE, find_asked, score_paths, score_steps, walk_claims
 from memento.retrieval.question import (
-    KIN_SLOTS,
     Asking,
     Question,
     find_named,
-    find_owners,
-    find_slots,
     is_assistant,
     is_first_person,
     named_entities,
@@ -103,8 +100,6 @@ MANY_SESSIONS = 10
 
 _INFERRED = IRI("urn:memento:inferred")
 
-_LEAST_OWN = 0.1
-"""Minimum value of the signal for being about the user."""
 
 _LEAST_NAMED = 0.05
 """Minimum value of the signal for mentioning what the question names."""
@@ -366,34 +361,6 @@ def score_pairs(stripped: str, view: View) -> Signal:
 
 
 @signal(
-    0,
-    'being about the user, when the question says "I" or "my" or calls the user by name',
-    bounded=True,
-)
-def score_own(text: str, view: View) -> Signal:
-    """
-    For memories about the user, return the share of the memories that are not, if the question says "I" or "my" or names the user.
-
-    *Because:* if all memories are about the user, being about the user says nothing.
-    """
-    own = find_own(text, view)
-    if not own.any():
-        return own
-    share = float(own[view.visible].mean()) if view.visible_count else 0.0
-    return own * np.float32(max(1.0 - share, _LEAST_OWN))
-
-
-def find_own(text: str, view: View) -> Signal:
-    """Return 1 for memories about the user, if the question says "I" or "my" or names the user."""
-    found = np.zeros(len(view.visible), dtype=np.float32)
-    user = user_of(view.graphs[0])
-    node = view.indexes.nodes.find(user)
-    if node is not None and (is_first_person(text) or find_named(text, [view.indexes.name(user)])):
-        found[view.indexes.adjacency.memories(node)] = 1.0
-    return found
-
-
-@signal(
     0.6,
     "stating the claim that the question asks for, as it holds at the asked time",
     phase="anchor",
@@ -435,27 +402,6 @@ def place_scores(scores: Mapping[int, float], view: View) -> Signal:
     found = np.zeros(len(view.visible), dtype=np.float32)
     found[[*scores]] = [*scores.values()]
     return found
-
-
-@signal(
-    0,
-    'filling the property that the question asks for, such as the employer in "where do I work"',
-    channel=True,
-    bounded=True,
-)
-def score_slot(text: str, view: View) -> Signal:
-    """Return 1 for memories that fill the property asked for: the user's, somebody else's, or anybody's, as the question says."""
-    found = np.zeros(len(view.visible), dtype=np.float32)
-    slots = find_slots(text)
-    if not slots:
-        return found
-    own = find_own(text, view)
-    owners = find_owners(text) if own.any() else (True, False)
-    for name in slots:
-        # The wife in "my wife" is a property of the user, whatever the question asks about her.
-        for is_own in (True,) if own.any() and name in KIN_SLOTS else owners:
-            found[list(view.indexes.slots.get(name, is_own=is_own))] = 1.0
-    return found * own if own.any() else found
 
 
 @signal(

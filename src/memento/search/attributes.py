@@ -1,29 +1,25 @@
 """
-The single values of a memory that ranking reads: the numbers that use changes, the slot it fills, and how far energies have
-decayed.
+The single values of a memory that ranking reads: the numbers that use changes, and how far energies have decayed.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memento.iris import IRI, MEM, TYPE, tag_name, user_of
+from memento.iris import IRI, MEM, TYPE, tag_name
 from memento.model import Filter, Strength, Value
 from memento.rank import Decay
 from memento.search.arrays import Arrays, nest_arrays, pack_strings, select_part, unpack_strings
-from memento.search.index import Context, Everything, Index, Update, register
+from memento.search.index import Context, Index, Update, register
 from memento.search.nodes import EXPLICIT, Record
 
 Column = NDArray[np.float64]
-Slot = tuple[str, bool]
-"""The name of a slot, and whether it belongs to the user."""
 
 NUMBERS: tuple[IRI, ...] = (
     *(MEM.importance, MEM.depth, MEM.energy, MEM.usefulness),
@@ -120,57 +116,6 @@ def _lengthen(column: Column | None, node: int) -> Column:
     old = np.zeros(0) if column is None else column
     more = max(node + 1, 2 * len(old), 64) - len(old)
     return np.concatenate([old, np.full(more, np.nan)])
-
-
-@register
-class Slots(Index):
-    """The memories that fill each slot, by the slot's name and by whether it belongs to the user or to somebody else."""
-
-    name = "slots"
-    reads = frozenset({MEM.slot, MEM.subject})
-
-    def __init__(self, context: Context | None = None) -> None:
-        super().__init__(context)
-        self._nodes: dict[Slot, set[int]] = defaultdict(set)
-        self._of: dict[int, Slot] = {}
-
-    def fill(self, everything: Everything) -> None:
-        for node, record in everything.nodes:
-            if MEM.slot in record.statements and record.kind == "memory" and (slot := slot_of(record)):
-                self._set_slot(node, slot)
-
-    def get(self, name: str, *, is_own: bool) -> AbstractSet[int]:
-        """Return the memories that fill a slot."""
-        return self._nodes.get((name, is_own), set())
-
-    def apply(self, update: Update) -> None:
-        for node, record in update.nodes:
-            if record.kind == "memory":
-                self.drop(node)
-                if slot := slot_of(record):
-                    self._set_slot(node, slot)
-
-    def drop(self, node: int) -> None:
-        slot = self._of.pop(node, None)
-        if slot is not None:
-            self._nodes[slot].discard(node)
-
-    def holds(self, node: int, record: Record) -> bool:
-        return record.kind != "memory" or self._of.get(node) == slot_of(record)
-
-    def arrays(self) -> Arrays:
-        slots = list(self._of.values())
-        nodes, own = np.array(list(self._of), dtype=np.int32), np.array([is_own for _, is_own in slots], dtype=np.bool_)
-        return nest_arrays({"": {"nodes": nodes, "own": own}, "names": pack_strings([name for name, _ in slots])})
-
-    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        names = unpack_strings(select_part(arrays, "names"))
-        for node, name, is_own in zip(arrays["nodes"].tolist(), names, arrays["own"].tolist(), strict=True):
-            self._set_slot(node, (name, is_own))
-
-    def _set_slot(self, node: int, slot: Slot) -> None:
-        self._of[node] = slot
-        self._nodes[slot].add(node)
 
 
 @register
@@ -286,12 +231,6 @@ class Sorting(Index):
 
 
 _SORTED_BY = (MEM.container, MEM.source)
-
-
-def slot_of(record: Record) -> Slot | None:
-    """Return the slot that a memory fills, and whether it belongs to the user."""
-    name = record.first(MEM.slot)
-    return (name, record.first(MEM.subject) in ("", user_of(record.graph))) if name else None
 
 
 @register

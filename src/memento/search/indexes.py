@@ -31,7 +31,7 @@ from memento.model import Change, Difference, Filter, Scored, Value
 from memento.ports import Embedder, Progress, Vectors
 from memento.rank import Csr, decay_associations
 from memento.search.adjacency import Adjacency, Associations, Successions
-from memento.search.attributes import Fadings, Numbers, Slots, Sorting
+from memento.search.attributes import Fadings, Numbers, Sorting
 from memento.search.grains import Grains, list_grains
 from memento.search.index import FLAT, Context, Everything, I, Placed, Update, find_predicates, find_types
 from memento.search.keygraph import KeyGraph
@@ -87,7 +87,6 @@ class Indexes(Context):
     links = _Shortcut(GraphLinks)
     numbers = _Shortcut(Numbers)
     passages = _Shortcut(GraphPassages)
-    slots = _Shortcut(Slots)
     sorting = _Shortcut(Sorting)
     successions = _Shortcut(Successions)
     vectors = _Shortcut(KindVectors)
