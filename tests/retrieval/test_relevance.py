@@ -111,12 +111,12 @@ def test_an_embedder_that_was_never_calibrated_is_judged_by_words_alone(life: Me
 def test_the_settings_turn_it_off_and_move_it(life: Memento) -> None:
     opened_with = life.settings
     try:
-        assert life.recall("Tell me about Anna.").memories
+        assert life.recall("Which editor do I use?").memories
         life.service.settings = replace(opened_with, gate=GateSettings(on=False))
         assert life.recall(STRANGE[0]).memories
         assert life.recall(STRANGE[0], gate=True).gated
         life.service.settings = replace(opened_with, gate=GateSettings(base=0.99))
-        assert life.recall("Tell me about Anna.").gated
+        assert life.recall("Which editor do I use?").gated
         assert not life.recall("Where does Anna work?").gated  # a claim says it
     finally:
         life.service.settings = opened_with
