@@ -440,3 +440,51 @@ def test_erasing_one_side_of_an_ending_leaves_no_half_of_it(flat: Memento, which
     assert b"urn:memento:invalidation:" not in body
     assert [(one.words, one.by) for one in ended(flat)] == ([] if which == "older" else [("The rent is 1,250", "")])
     assert flat.check() == ()
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("My rent is 810.", "My rent went up to 845."),
+        ("Flour comes from Aldous Mill.", "Flour comes from Weir Mill now."),
+        ("The fare was 47 euros.", "The fare was 41 euros, not 47, I got that wrong."),
+        ("I take the 8:15 train.", "I take the 8:40 train now."),
+        ("The shop closes at six.", "From June the shop closes at seven."),
+        ("I work at Acme.", "I started at Beta on Monday."),
+        ("My doctor is Dr Lee.", "Dr Kaur is my new doctor."),
+        ("Anna lives in Rome.", "Anna moved to Milan."),
+        ("My favourite colour is blue.", "My favourite colour is green now."),
+        ("The meeting is on Tuesday.", "The meeting was moved to Thursday."),
+        ("I drink coffee.", "I stopped drinking coffee."),
+        ("I have a dog called Rex.", "Rex died last week."),
+        ("Our office is in Leeds.", "Our office moved to York."),
+        ("Tom is the captain.", "Sara is captain now."),
+        ("My phone number is 555-1234.", "My new number is 555-9876."),
+        ("I'm allergic to nuts.", "I'm not allergic to nuts any more."),
+    ],
+)
+def test_a_change_in_plain_words_ends_what_was_so(memento: Memento, before: str, after: str) -> None:
+    memento.note(before, at="2025-01-05")
+    assert memento.note(after, at="2025-06-05").invalidated
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("I take the 8:15 train.", "I took the bus today."),
+        ("Tom is the captain.", "Sara is a good captain."),
+        ("My brother lives in Rome.", "I moved to Milan."),
+        ("I have a dog called Rex.", "I have a cat called Mia."),
+        ("Rent is 800.", "Anna's rent is 900."),
+        ("I drink coffee.", "I drank tea today."),
+        ("I play chess on Mondays.", "I play tennis on Tuesdays."),
+        ("The shop closes at six.", "The museum closes at eight."),
+        ("I'm allergic to nuts.", "I'm allergic to milk."),
+        ("We use Slack.", "We use Jira."),
+        ("I left the keys at work.", "I left early."),
+        ("I work at Acme.", "I left the house at eight."),
+    ],
+)
+def test_what_may_stand_beside_it_ends_nothing(memento: Memento, before: str, after: str) -> None:
+    memento.note(before, at="2025-01-05")
+    assert not memento.note(after, at="2025-06-05").invalidated

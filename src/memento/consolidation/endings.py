@@ -63,7 +63,7 @@ def judge(claim: Assertion, known: Held) -> Verdict:
     if (
         claim.relation in single_relations()
         or claim.is_property
-        or (claim.changed and claim.relation not in words("open"))
+        or (claim.changed and (claim.relation not in words("open") or _are_of_one_kind(claim.value, known.value)))
     ):
         return Verdict(True, f"{claim.relation}: {claim.value} instead of {known.value}")
     return Verdict(False, "may stand together", is_likely=claim.relation not in words("open"))
@@ -121,6 +121,12 @@ def _describe(claim: Assertion) -> str:
         if claim.polarity
         else f"no longer {claim.relation} {claim.value}".strip()
     )
+
+
+def _are_of_one_kind(one: str, other: str) -> bool:
+    """Tell whether two values have the same head: "the 8:15 train", "the 8:40 train"."""
+    left, right = one.split(), other.split()
+    return min(len(left), len(right)) > 1 and left[-1].casefold() == right[-1].casefold()
 
 
 def same_value(one: str, other: str) -> bool:

@@ -160,6 +160,8 @@ def _draft_passage(passage: Passage, mentions: Sequence[Mention], note: Note, us
     mine = any(claim.owner == USER for claim in claims) or not named or _FIRST_PERSON.search(passage.text)
     corrects = introduced(passage.text)[1] or _TAKES_BACK.match(passage.text) is not None
     corrects = corrects or any(phrase in passage.text.lower() for phrase in correction_phrases())
+    if corrects:  # what was wrongly told of the past is put right for all times
+        claims = tuple(one if one.is_event else replace(one, tense="present") for one in claims)
     valid_at, event_at, until = _date_passage(passage, claims, note, zone)
     name = next((claim.value for claim in claims if claim.owner == USER and claim.relation == "name"), None)
     return Draft(

@@ -1008,7 +1008,11 @@ def _of_relative(subject: Token, value: Token, base: Assertion, context: _Contex
 
 def _is_office(noun: Token) -> bool:
     """Tell whether a noun stands bare, as what one person is at a time: "product manager", "captain"."""
-    return noun.tag_ == "NN" and noun.dep_ in ("attr", "pobj") and not any(one.dep_ == "det" for one in noun.children)
+    return (
+        noun.tag_ == "NN"
+        and noun.dep_ in ("attr", "pobj")
+        and not any(one.dep_ == "det" and one.lower_ != "the" for one in noun.children)
+    )
 
 
 def _find_office(verb: Token) -> Token | None:
@@ -1075,6 +1079,7 @@ def _of_shift(verb: Token, subject: Token, base: Assertion, context: _Context) -
     passive = subject.dep_ == "nsubjpass"
     if (
         verb.lemma_ in words("over_verbs")
+        and not _tells_hours(verb)
         and (passive or not any(child.dep_ == "dobj" for child in verb.children))
         and base.polarity
         and base.mood == "fact"
@@ -1102,17 +1107,20 @@ def _of_shift(verb: Token, subject: Token, base: Assertion, context: _Context) -
     lemma = f"{verb.lemma_} {particle}".strip()
     if not {lemma, verb.lemma_} & words("shifting") or not subject.pos_.startswith(("NOUN", "PROPN")):
         return None
+    parts = [verb, *(child for child in verb.children if child.dep_ in ("prt", "advmod"))]  # "went up to 845"
     targets = [
         o
-        for child in verb.children
+        for part in parts
+        for child in part.children
         if child.dep_ == "prep" and child.lower_ in ("to", "for", "at")
         for o in child.children
         if o.dep_ == "pobj"
     ]
     if not targets:
         return None
-    if _kind(targets[0]) in ("name", "thing") and not passive:
-        return None  # "the old contact went to Faro"
+    owned = any(child.dep_ == "poss" for child in subject.children) and verb.lemma_ in words("relocating")
+    if _kind(targets[0]) in ("name", "thing") and not passive and not owned:
+        return None  # "the old contact went to Faro", but "our office moved to York"
     if _is_name(subject):
         name = _name(subject)
         base = replace(_with_value(base, targets[0]), owner=USER, relation=name.lower(), topic=name.lower())
@@ -1120,6 +1128,11 @@ def _of_shift(verb: Token, subject: Token, base: Assertion, context: _Context) -
     claim = _noun_claim(subject, targets[0], base, context)
     moved = claim.kind in ("time", "number")  # "rehearsals have moved to Mondays"
     return replace(claim, changed=True, tense="present", is_event=False, is_property=claim.is_property or moved)
+
+
+def _tells_hours(verb: Token) -> bool:
+    """Tell whether a verb in the simple present says at what time something happens by habit: "the shop closes at six"."""
+    return verb.tag_ in ("VBZ", "VBP") and any(child.dep_ == "prep" and child.lower_ == "at" for child in verb.children)
 
 
 def _of_shifted_object(verb: Token, base: Assertion, context: _Context) -> Assertion | None:
@@ -1163,6 +1176,11 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
         for adverb in [child]
     ]
     place_times = [(p, i) for p, i in places if not (_is_time(i) or p.lower_ in ("since", "until", "till"))]
+    is_habit = verb.tag_ in ("VBZ", "VBP") and base.tense == "present"  # "I take the 8:15 train"
+    source = next((pair for pair in place_times if pair[0].lower_ == "from"), None)
+    if source is not None and is_habit and not objects and len(place_times) == 1:
+        yield _with_value(replace(base, relation=f"{lemma} from"), source[1])  # "flour comes from the mill"
+        return
     instead = tuple(_text_of(i) for p, i in place_times if p.lower_ == "from")
     instead += tuple(
         _text_of(inner)
@@ -1177,7 +1195,7 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
         instead += (_text_of(objects[0]),)
     if not base.owner and objects and objects[0].lower_ in words("first_person"):
         base = replace(base, owner=USER)  # "they have taken me off Cetirizin"
-    is_event = lemma in words("events") or (
+    is_event = (lemma in words("events") and not is_habit) or (
         base.tense == "past" and base.mood == "fact" and lemma not in ("live", "work", "have", "own", "use")
     )
     base = replace(base, is_event=is_event)
@@ -1209,10 +1227,9 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
     elif (
         not objects
         and base.tense == "present"
-        and (time := next((i for p, i in places if _is_time(i) and p.lower_ in ("at", "on", "in", "to")), None))
-        is not None
+        and (time := next((i for p, i in places if _tells_time(p, i)), None)) is not None
     ):
-        yield _with_value(replace(base, relation=lemma), time)
+        yield _with_value(replace(base, relation=lemma, topic=lemma), time)
     elif (
         not objects
         and (
@@ -1224,8 +1241,11 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
 
 
 def _of_newcomer(noun: Token, base: Assertion) -> Iterator[Assertion]:
-    """Yield who or what a noun is that somebody has got: "we have a new dentist, Dr Lenz"."""
+    """Yield who or what a noun is that somebody has got: "we have a new dentist, Dr Lenz", "a dog called Rex"."""
     value = next((one for one in noun.subtree if one.dep_ == "appos" and (_is_name(one) or one.like_url)), None)
+    named = next((one for one in noun.children if one.dep_ == "acl" and one.lemma_ in words("naming")), None)
+    if named is not None:  # "a dog called Rex"
+        value = next((one for one in named.children if one.dep_ in ("oprd", "dobj", "attr")), value)
     if value is None or _is_name(noun):
         return
     relation = fold(_relation_of(noun))
@@ -1254,6 +1274,12 @@ def _of_schedule(
 def _recurs(time: Token) -> bool:
     """Tell whether a time comes again: "every Thursday", "Tuesdays"."""
     return time.lower_.endswith("days") or any(one.lower_ in ("every", "each") for one in time.children)
+
+
+def _tells_time(preposition: Token, inner: Token) -> bool:
+    if preposition.lower_ == "at" and inner.pos_ == "NUM":
+        return True  # "the shop closes at six"
+    return _is_time(inner) and preposition.lower_ in ("at", "on", "in", "to")
 
 
 def _ends(relation: str, claim: Assertion, places: Sequence[tuple[Token, Token]]) -> tuple[tuple[str, str], ...]:
