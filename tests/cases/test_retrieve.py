@@ -130,11 +130,11 @@ def test_a_case_is_linked_to_the_relationship_between_the_entities_that_its_task
     linked = rows(
         memento,
         """SELECT ?task ?relation { ?case a mem:Case ; mem:hasState/mem:content ?task ; mem:about ?relationship .
-             ?relationship mem:statementRelation ?relation }""",
+             ?relationship mem:relationName ?relation }""",
     )
     found = memento.retrieve_cases("Where at Siemens is the desk of Anna Meyer?")
 
-    assert [(row["task"], row["relation"]) for row in linked] == [(badge.task, "employer")]
+    assert [(row["task"], row["relation"]) for row in linked] == [(badge.task, "work at")]
     assert found.positives[0].task == badge.task
     assert found.positives[0].reason.endswith("2 of the task's entities, and concerns 1 of the task's relationships")
     assert found.positives[1].reason.endswith("concerns 1 of the task's entities")
