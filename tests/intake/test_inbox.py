@@ -151,7 +151,7 @@ def test_the_commands_take_in_and_say_what_came_of_it(tmp_path: Path, monkeypatc
     imported = json.loads(run("list", "--source", "import", "--json"))
     assert sorted(one["content"] for one in imported) == [
         "# A\n\nSome words. My password is [REDACTED:PASSWORD].",
-        "USER likes tea.",
+        "I like tea.",
     ]
     assert "Other words." in run("list", "--source", "explicit")
     assert "1 pieces would be read. Nothing was written." in trial

@@ -315,8 +315,8 @@ def _find_value(value: str, names: Mapping[str, IRI]) -> IRI | None:
     """Return the node that a value names: all of it, or else the longest name in it ("the Sint-Lucas hospital")."""
     if value in names:
         return names[value]
-    padded = f" {' '.join(re.findall(WORDS, value))} "
-    inside = [name for name in names if name != USER and f" {' '.join(re.findall(WORDS, name))} " in padded]
+    padded = f" {' '.join(WORDS.findall(value))} "
+    inside = [name for name in names if name != USER and f" {' '.join(WORDS.findall(name))} " in padded]
     return names[max(inside, key=len)] if inside else None
 
 
