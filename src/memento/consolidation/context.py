@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from itertools import groupby
-from operator import itemgetter
 from typing import cast
 
 from memento.backends import Backends
@@ -195,34 +193,17 @@ def hold_claim(claim: Claim, names: Mapping[IRI, str]) -> Held:
 
 def load_claims(memories: Sequence[IRI], scope: Scope, parts: Backends) -> dict[IRI, list[Claim]]:
     """Load the claims that some memories state and that are believed, in the order of their words."""
+    statements: Statements = {}
     rows = parts.graph.select("consolidation/claims", scope.readable, memory=list(memories)) if memories else []
+    for row in rows:
+        of_claim = statements.setdefault(cast(IRI, row["claim"]), {})
+        of_claim.setdefault(cast(IRI, row["predicate"]), []).append(row["value"])
     found: dict[IRI, list[Claim]] = {}
-    for iri, some in groupby(rows, key=itemgetter("claim")):
-        row = next(some)  # one with several values of a property is read by its first
-        statements = {predicate: [row[name]] for name, predicate in _COLUMNS.items() if name in row}
-        if claim := node_or_none(Claim, cast(IRI, iri), statements):
+    for iri, said in statements.items():
+        if claim := node_or_none(Claim, iri, said):
             found.setdefault(claim.memory, []).append(claim)
     return {memory: sorted(claims, key=lambda one: (one.start, one.iri)) for memory, claims in found.items()}
 
-
-_COLUMNS = {
-    "memory": MEM.statedBy,
-    "owner": MEM.owner,
-    "relation": MEM.relationName,
-    "value": MEM.valueText,
-    "entity": MEM.value,
-    "words": MEM.words,
-    "start": MEM.wordsStart,
-    "end": MEM.wordsEnd,
-    "polarity": MEM.polarity,
-    "mood": MEM.mood,
-    "isEvent": MEM.isEvent,
-    "kind": MEM.valueKind,
-    "validAt": MEM.validAt,
-    "createdAt": MEM.createdAt,
-    "invalidAt": MEM.invalidAt,
-}
-"""The properties that `consolidation/claims` reads, by its columns."""
 
 _WORDS = WordsSettings()
 

@@ -70,7 +70,7 @@ def find_people(labels: Iterable[str]) -> list[str]:
     >>> find_people(["ana costa", "porto"])
     ['ana costa']
     """
-    return [label for label in labels if label.split()[0] in FIRST_NAMES]
+    return [label for label in labels if label.split()[0].capitalize() in FIRST_NAMES]
 
 
 def mask_names(text: str, labels: Collection[str]) -> str:

@@ -71,9 +71,10 @@ def parse_all(texts: Iterable[str]) -> Iterator[Doc]:
     """Parse texts in batches, in their order; three times as fast as one after the other. The last ones are kept."""
     wanted = list(texts)
     with _lock:
+        pipeline = load_pipeline()
         docs = {text: _kept[text] for text in wanted if text in _kept}
         new = [text for text in dict.fromkeys(wanted) if text not in docs]
-        docs |= dict(zip(new, load_pipeline().pipe(new, batch_size=64), strict=True)) if new else {}
+        docs |= dict(zip(new, pipeline.pipe(new, batch_size=64), strict=True)) if new else {}
         for text in new:
             if len(text) < _SHORT:
                 _kept[text] = docs[text]
