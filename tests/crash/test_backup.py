@@ -14,7 +14,7 @@ from memento.graph.backups import list_backups, verify_backup
 from memento.python import Memento, open_memento
 
 RESTORER = Path(__file__).with_name("restorer.py")
-OLD, NEW = {"USER lives in Lisbon."}, {"USER lives in Oslo.", "USER likes tea."}
+OLD, NEW = {"I live in Lisbon."}, {"I live in Oslo.", "I like tea."}
 
 
 def killed(*words: str) -> None:

@@ -22,7 +22,7 @@ from memento.vault import is_encrypted
 
 HERE = Path(__file__).parent
 WORD = "Zyxwvortia"
-TEXTS = {f"USER lives in {WORD}.", f"USER likes tea from {WORD}."}
+TEXTS = {f"I live in {WORD}.", f"I like tea from {WORD}."}
 
 
 def run_killed(program: str, *words: object) -> None:

@@ -62,9 +62,9 @@ def test_a_kill_during_a_turn_loses_nothing_and_doubles_nothing(step: str, place
         for machine in (a, b):
             said = Counter(one.content for one in machine.list(limit=100))
             assert said == {
-                "USER lives in Rome.": 1,
-                "USER likes green tea.": 1,
-                "USER's sister Ana works at Google.": 1,
+                "I live in Rome.": 1,
+                "I like green tea.": 1,
+                "My sister Ana works at Google.": 1,
             }
             assert machine.check() == ()
             assert machine.sync(copy / "shared").sent == 0
