@@ -107,7 +107,8 @@ class RuleAgents:
     def extract_entities(self, note: Note, user: User, *, biography: bool = True) -> Extraction:
         """Extract what the note names: by spelling, and by what owns a claim or is its value."""
         with _keep_if_failing():
-            return Extraction(mentions=find_mentions(note.content, user))
+            mentions = find_mentions(note.content, user)
+            return Extraction(mentions=(*mentions, *_find_owners(split_read(note.content)[0], mentions)))
 
     def resolve_entities(
         self, mentions: Sequence[tuple[Mention, Sequence[Candidate]]], biography: str | None, user: User
@@ -147,6 +148,20 @@ class RuleAgents:
         """Decide to add or skip each draft, and which known claims it ends; in doubt it ends none."""
         with _keep_if_failing():
             return decide(drafts, existing, note)
+
+
+def _find_owners(text: str, mentions: Sequence[Mention]) -> Iterator[Mention]:
+    """
+    Yield who owns a claim that ends another one and whose name the spelling does not show: "Joon quit the Gymnasium".
+
+    Only these: a capital at the beginning of a sentence is no name by itself.
+    """
+    known = {spelling.casefold() for one in mentions for spelling in (one.name, *one.aliases)}
+    for claim in read_claims(text, tuple(one.name for one in mentions)):
+        name = claim.owner
+        if claim.ends and name != USER and name.isalpha() and name.istitle() and name.casefold() not in known:
+            known.add(name.casefold())
+            yield Mention(name=name, kind="Person")
 
 
 # Drafts ---------------------------------------------------------------------------------------------------------------------------

@@ -1193,8 +1193,9 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
     )
     if lemma in words("replacing") and objects:
         instead += (_text_of(objects[0]),)
-    if not base.owner and objects and objects[0].lower_ in words("first_person"):
-        base = replace(base, owner=USER)  # "they have taken me off Cetirizin"
+    is_off = verb.lemma_ in words("taking_off") and any(preposition.lower_ == "off" for preposition, _ in places)
+    if objects and objects[0].lower_ in words("first_person") and (is_off or not base.owner):
+        base = replace(base, owner=USER)  # "the doctor has taken me off Cetirizin"
     is_event = (lemma in words("events") and not is_habit) or (
         base.tense == "past" and base.mood == "fact" and lemma not in ("live", "work", "have", "own", "use")
     )
@@ -1218,6 +1219,10 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
                 claim = replace(claim, is_event=True)
             yield replace(claim, ends=_ends(lemma, claim, place_times))
     targets = [(p, i) for p, i in place_times if p.lower_ != "from"]
+    if objects and not base.is_event and base.mood == "fact":  # "Joon teaches chemistry at the Gymnasium"
+        for preposition, inner in targets[:1]:
+            if preposition.lower_ in ("at", "in", "for") and _kind(inner) == "name":
+                yield _with_value(replace(base, relation=fold(f"{lemma} {preposition.lower_}")), inner)
     if not objects and targets:
         preposition, inner = targets[0]
         claim = _with_value(replace(base, relation=fold(f"{lemma} {preposition.lower_}"), instead=instead), inner)
