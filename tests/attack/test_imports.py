@@ -28,6 +28,8 @@ from memento.iris import IRI, MEM, TYPE
 from memento.keys.labels import clean_keys
 from memento.model import Merged, Value
 from memento.python import Client, Memento, open_memento
+from memento.search.attributes import Sorting
+from memento.search.index import Update
 from memento.search.nodes import Record
 from memento.service.handlers.care import take_in
 
@@ -245,12 +247,22 @@ def test_statements_that_are_written_out_are_bounded_by_their_document(memento: 
         taken(memento, io.BytesIO(prefix + b"a:a a:b a:c, a:d, a:e, a:f .\n" * 2_000), "it", "turtle", data="mine")
 
 
-def test_a_node_that_indexes_would_not_take_in_is_found_before_it_is_written(memento: Memento) -> None:
-    """No document brings one: its graph would have no tenant."""
-    memory: dict[IRI, list[Value]] = {TYPE: [MEM.Memory], MEM.content: ["It is."], MEM.slot: ["employer"]}
+def test_a_node_that_indexes_would_not_take_in_is_found_before_it_is_written(
+    memento: Memento, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No document brings one, as far as is known: an index refuses this one by its graph."""
+    memory: dict[IRI, list[Value]] = {TYPE: [MEM.Memory], MEM.content: ["It is."]}
     sound, broken = (
         Record(IRI(f"urn:m:{graph}"), IRI(graph), memory) for graph in ("urn:memento:graph:local:main", "urn:x")
     )
+    take_in = Sorting.apply
+
+    def refuse(index: Sorting, update: Update) -> None:
+        if any(record.graph == broken.graph for _, record in update.nodes):
+            raise ValueError("no tenant")
+        take_in(index, update)
+
+    monkeypatch.setattr(Sorting, "apply", refuse)
 
     assert find_refused([sound], memento.service.stores.indexes) is None
     assert find_refused([sound, broken], memento.service.stores.indexes) == broken.iri
