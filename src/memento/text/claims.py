@@ -746,6 +746,8 @@ def _how(verb: Token) -> tuple[Mood, bool, Literal["past", "present", "future"],
                 mood, tense = "plan", "future"
             elif head.pos_ in ("VERB", "AUX", "NOUN", "ADJ"):
                 mood = "plan" if mood == "fact" else mood
+        elif verb.dep_ == "ccomp" and any(one.lemma_.lower() in words("hearsay") for one in head.children):
+            mood = "report"  # "rumour has it that"
         elif verb.dep_ == "ccomp":
             if (
                 head.i < verb.i
