@@ -56,6 +56,8 @@ def distill(
         Scored(int(nodes[place]), float(total[place]) / most, _find_strongest(shares, int(place)))
         for place in order.tolist()
     ]
+    # Ties are told apart by IRI: ids differ between two nodes, and after a tenant has moved.
+    best.sort(key=lambda one: (-round(one.score, 6), view.indexes.nodes.iri(one.item)))
     return best, len(nodes)
 
 
