@@ -32,18 +32,22 @@ class Verdict:
 def judge(claim: Assertion, known: Held) -> Verdict:
     """Judge whether a new claim ends a known one that began no later."""
     renames = claim.relation == "name" and claim.owner != known.owner and same_value(known.value, claim.owner)
-    if not claim.owner or (claim.owner != known.owner and not renames):
+    takes_over = _takes_over(claim, known)
+    dies = claim.is_over and claim.relation in words("dying") and claim.topic == known.owner
+    if not claim.owner or (claim.owner != known.owner and not (renames or takes_over or dies)):
         return Verdict(False, "")
-    named = renames or _is_named(claim, known)
+    named = renames or takes_over or dies or _is_named(claim, known)
     rival = _are_of_one_relation(claim, known) and not same_value(claim.value, known.value)
     if not (named or rival):
         return Verdict(False, "")
     if known.is_event and not is_once(known.relation):
         return Verdict(False, "an event")
-    if claim.mood != "fact":
+    if claim.mood != "fact" and not (claim.mood == "past" and named):
         return Verdict(False, f"a {claim.mood}")
-    if not known.polarity or known.mood not in ("fact", "past"):
-        return Verdict(False, f"a {known.mood}" if known.polarity else "a denial")
+    if not known.polarity and not (named and claim.polarity):
+        return Verdict(False, "a denial")
+    if known.mood not in ("fact", "past") and not (named and known.mood == "plan"):
+        return Verdict(False, f"a {known.mood}")
     if claim.stops is not None and known.until is None:
         return Verdict(False, "for a time", is_likely=True)
     if named:
@@ -61,9 +65,9 @@ def judge(claim: Assertion, known: Held) -> Verdict:
     if claim.kind != known.kind and "thing" not in (claim.kind, known.kind):
         return Verdict(False, "values of two kinds")
     if (
-        claim.relation in single_relations()
-        or claim.is_property
+        is_single(claim)
         or (claim.changed and (claim.relation not in words("open") or _are_of_one_kind(claim.value, known.value)))
+        or (bool(claim.since) and _without_digits(claim.value) == _without_digits(known.value))
     ):
         return Verdict(True, f"{claim.relation}: {claim.value} instead of {known.value}")
     return Verdict(False, "may stand together", is_likely=claim.relation not in words("open"))
@@ -79,9 +83,30 @@ def explain_succession(claim: Assertion, known: Held) -> str:
         return ""
     if not _are_of_one_relation(claim, known) or same_value(claim.value, known.value):
         return ""
-    if claim.relation not in single_relations() and not claim.is_property:
+    if not is_single(claim):
         return ""
     return f"{known.relation}: {known.value} instead of {claim.value}"
+
+
+def is_single(claim: Assertion) -> bool:
+    """Tell whether the relation of a claim has one value at a time, by the table or by grammar."""
+    if claim.relation in single_relations() or claim.is_property or claim.relation.split()[:1] in _FAVOURITE:
+        return True
+    return claim.relation == "be" and claim.kind == "number"  # an age
+
+
+_FAVOURITE = [[word] for word in ("favourite", "favorite", "preferred", "main")]
+
+
+def _takes_over(claim: Assertion, known: Held) -> bool:
+    """Tell whether somebody else has now what one person has at a time: "Mia leads Osprey now"."""
+    return (
+        claim.changed
+        and claim.relation == known.relation
+        and claim.relation in words("exclusive")
+        and claim.owner != known.owner
+        and same_value(claim.value, known.value)
+    )
 
 
 def _are_of_one_relation(claim: Assertion, known: Held) -> bool:
@@ -103,14 +128,20 @@ def _is_named(claim: Assertion, known: Held) -> bool:
     """Tell whether a claim says of a known one that it is over; what one's brother gives up ends nothing of one's own."""
     if known.relation != claim.topic and find_person(known.relation.rpartition(" ")[0]) != claim.through:
         return False
-    if not claim.polarity and claim.changed and claim.relation == known.relation:
-        return same_value(claim.value, known.value) or not claim.value
+    same = claim.relation == known.relation and same_value(claim.value, known.value)
+    if same and not claim.is_event and (claim.polarity != known.polarity or claim.mood == "past"):
+        return claim.tense != "past" or claim.mood == "past"  # it says the opposite, or that it used to be so
+    if not claim.polarity and claim.changed:
+        if claim.relation == known.relation and not claim.value:
+            return True
+        if claim.kind == "name" and same_value(claim.value, known.value):
+            return True  # "I no longer work at Acme" ends whatever one did there
     if any(
         relation in (known.relation, f"{claim.through} *".strip()) and (not value or same_value(value, known.value))
         for relation, value in claim.ends
     ):
         return True
-    if claim.is_over and (claim.topic == known.relation or same_value(claim.topic, known.value)):
+    if claim.is_over and (claim.topic.casefold() == known.relation or same_value(claim.topic, known.value)):
         return True
     return any(same_value(value, known.value) for value in claim.instead)
 
@@ -126,7 +157,16 @@ def _describe(claim: Assertion) -> str:
 def _are_of_one_kind(one: str, other: str) -> bool:
     """Tell whether two values have the same head: "the 8:15 train", "the 8:40 train"."""
     left, right = one.split(), other.split()
-    return min(len(left), len(right)) > 1 and left[-1].casefold() == right[-1].casefold()
+    if min(len(left), len(right)) > 1 and left[-1].casefold() == right[-1].casefold():
+        return True
+    return _without_digits(one) == _without_digits(other) != ""
+
+
+def _without_digits(value: str) -> str:
+    """Return the words of a value but for its numbers: of "Postgres 15" what "Postgres 17" has too; "" where it has none."""
+    said = value.casefold().split()
+    plain = [word for word in said if not any(letter.isdigit() for letter in word)]
+    return " ".join(plain) if len(plain) < len(said) else ""
 
 
 def same_value(one: str, other: str) -> bool:

@@ -118,10 +118,10 @@ def results() -> dict[str, str]:
 
 
 @cache
-def endings() -> dict[str, tuple[str, str]]:
-    """Return, by relation of an event, the relation that it ends and where the ended value stands."""
+def endings() -> dict[str, tuple[tuple[str, ...], str]]:
+    """Return, by relation of an event, the relations that it ends and where the ended value stands."""
     table: dict[str, str] = load(LEXICON / "claims.toml")["endings"]
-    return {name: (row.split("|")[0], row.split("|")[1]) for name, row in table.items()}
+    return {name: (tuple(row.split("|")[0].split("/")), row.split("|")[1]) for name, row in table.items()}
 
 
 @cache
@@ -138,8 +138,8 @@ def find_person(relation: str) -> str:
     ('sister husband', '')
     """
     said = relation.split()
-    last = max((place for place, word in enumerate(said, start=1) if word in words("people")), default=0)
-    return " ".join(said[:last])
+    roles = (place for place, word in enumerate(said, start=1) if word in words("people") and said[place : place + 1] != ["of"])
+    return " ".join(said[: max(roles, default=0)])
 
 
 def may_stand_together(relation: str) -> bool:
@@ -320,12 +320,32 @@ def _read_doc(doc: Doc, start: int, number: int, context: _Context) -> list[Asse
         if sentence.text.startswith("[") or len(sentence) > LONGEST:
             continue  # a caption or a placeholder, nobody's words; or no sentence
         adds = any(token.lower_ in words("adding") for token in sentence)
+        rejected = _find_rejected(sentence)
         for claim in _claims_of_sentence(sentence, at, context):
             if claim.owner and claim.mood not in ("question", "command") and _says_something(claim):
-                claim = replace(claim, is_added=adds, start=claim.start + start, end=claim.end + start)
+                dropped = tuple(_text_of(one) for one in rejected if claim.value and one.idx >= claim.start)
+                claim = replace(
+                    claim,
+                    is_added=adds,
+                    start=claim.start + start,
+                    end=claim.end + start,
+                    instead=(*claim.instead, *dropped),
+                )
                 if claim.kind == "name" and claim.relation in words("people"):
                     context.people.append(claim.value)  # "My uncle is Piet. He …"
                 found += [claim, *_results_of(claim)]
+    return found
+
+
+def _find_rejected(sentence: Span) -> list[Token]:
+    """Return what a sentence says that it is not: Brody in "she is called Brady, not Brody"."""
+    found = []
+    for word in sentence:
+        if word.lower_ == "not" and word.i > sentence.start and word.nbor(-1).text == ",":
+            after = sentence.doc[word.i + 1 : min(word.i + 5, sentence.end)]
+            noun = next((one for one in after if one.pos_ in ("PROPN", "NOUN", "NUM") and one.dep_ != "compound"), None)
+            if noun is not None and not any(one.pos_ in ("VERB", "AUX") for one in sentence.doc[word.i + 1 : noun.i]):
+                found.append(noun)
     return found
 
 
@@ -354,10 +374,15 @@ def _claims_of_sentence(sentence: Span, at: int, context: _Context) -> Iterator[
             yield from _of_label(token, sentence, at, context)
         if token.i == sentence.start:
             yield from _of_return(token, at)
-        if token.lower_ == "not" and (value := _find_dropped(token)) is not None:
+        if token.lower_ in ("not", "no") and (value := _find_dropped(token)) is not None:
             base = Assertion(owner=USER, relation="use", value="", start=token.idx, end=token.idx + 3, sentence=at)
-            value_claim = _with_value(base, value)
-            yield replace(value_claim, polarity=False, changed=True, instead=(value_claim.value,))
+            dropped = _name(value) if value.pos_ == "PROPN" else value.text
+            yield replace(_with_value(base, value), value=dropped, polarity=False, changed=True, instead=(dropped,))
+        if token.lemma_.lower() in words("posts") and token.pos_ == "NOUN":
+            owner, _ = _possession(token, context)
+            base = Assertion(owner=owner, relation="", value="", start=token.left_edge.idx, end=token.idx, sentence=at)
+            mine = any(child.dep_ == "poss" for child in token.children) and token.dep_ != "dobj" and not asks
+            yield from _of_post(token, base) if mine else ()
         if token.dep_ == "appos" and token.head.pos_ == "NOUN" and token.pos_ == "PROPN" and token.head.dep_ != "ROOT":
             yield from _of_apposition(token, token.head, at, context)
         elif token.dep_ == "appos" and token.pos_ == "NOUN" and token.head.text[:1].isupper():
@@ -393,9 +418,12 @@ def _amount_claim(noun: Token, amount: Token, at: int, context: _Context) -> Ass
 
 
 def _find_dropped(denial: Token) -> Token | None:
-    """Return the noun that is given up in "not Poetry any more"."""
+    """Return the noun that is given up in "not Poetry any more", "no more Poetry"."""
     after = [token for token in denial.doc[denial.i + 1 : denial.sent.end] if not token.is_punct]
     noun = next((token for token in after[:4] if token.pos_ in ("NOUN", "PROPN")), None)
+    if denial.lower_ == "no":
+        is_fragment = not any(one.dep_ in SUBJECTS for one in denial.sent) or (noun is not None and noun.pos_ == "PROPN")
+        return noun if after and after[0].lower_ == "more" and is_fragment else None
     if noun is None or any(token.pos_ in ("VERB", "AUX") for token in denial.doc[denial.i + 1 : noun.i]):
         return None
     rest = " ".join(token.lower_ for token in denial.doc[noun.i + 1 : noun.i + 4])
@@ -572,11 +600,29 @@ def _subject_of(verb: Token) -> Token | None:
     return None
 
 
+def _opens_without_subject(verb: Token) -> bool:
+    """
+    Tell whether a sentence opens with a clause of the writer's without "I": "Finished my course, got the certificate".
+
+    "Born in Rome, he …" says something of its subject instead: it has neither an object nor a change from one thing to another.
+    """
+    before = verb.doc[verb.sent.start : verb.i]
+    if verb.tag_ not in ("VBD", "VBN") or any(one.pos_ not in ("ADV", "INTJ", "CCONJ", "PUNCT") for one in before):
+        return False
+    if verb.dep_ == "xcomp" or any(one.dep_ in (*SUBJECTS, "mark", "auxpass") for one in verb.children):
+        return False
+    given = {one.lower_ for one in verb.children if one.dep_ == "prep"}
+    return any(one.dep_ in ("dobj", "xcomp") for one in verb.children) or {"from", "to"} <= given
+
+
 def _of_predicate(verb: Token, sentence: Span, at: int, context: _Context) -> Iterator[Assertion]:
     if verb.tag_ == "VBG" and verb.dep_ in ("ccomp", "acl") and not any(child.dep_ == "aux" for child in verb.children):
         return  # "two articles going"
-    if verb.dep_ in ("acl", "advcl", "csubj", "csubjpass", "pcomp") and not any(
-        child.dep_ in SUBJECTS for child in verb.children
+    opens = _opens_without_subject(verb)
+    if (
+        verb.dep_ in ("acl", "advcl", "csubj", "csubjpass", "pcomp")
+        and not opens
+        and not any(child.dep_ in SUBJECTS for child in verb.children)
     ):
         return  # "to see the museum", "making sure": no clause of its own
     subject = _subject_of(verb)
@@ -585,11 +631,11 @@ def _of_predicate(verb: Token, sentence: Span, at: int, context: _Context) -> It
     if subject is None:
         if any(child.lower_ == "let" for child in (verb, verb.head)):
             return
-        if verb.dep_ != "ROOT" and verb.dep_ not in ("conj", "ccomp", "dep", "parataxis"):
+        if not opens and verb.dep_ not in ("ROOT", "conj", "ccomp", "dep", "parataxis"):
             return
         if verb.tag_ == "VB" and not any(child.dep_ == "aux" for child in verb.children):
             mood = "command"
-        owner = USER if verb.i - sentence.start <= 2 or verb.dep_ == "conj" else ""
+        owner = USER if opens or verb.i - sentence.start <= 2 or verb.dep_ == "conj" else ""
     else:
         owner = _owner_of(subject, context)
     base = Assertion(
@@ -640,7 +686,7 @@ def _of_predicate(verb: Token, sentence: Span, at: int, context: _Context) -> It
         found = [claim]
     elif verb.dep_ != "xcomp" or mood != "fact" or verb.head.lemma_ in words("stopping") | words("starting") | {"use"}:
         found = list(_of_frame(verb, base, context))
-    stop = _end_of_times(verb)
+    stop = max(_end_of_times(verb), _end_of_clause(verb) if len(found) == 1 else 0)
     for claim in found:
         yield replace(claim, end=max(claim.end, stop))
     context.thing = next(
@@ -722,6 +768,8 @@ def _how(verb: Token) -> tuple[Mood, bool, Literal["past", "present", "future"],
             polarity = False
         if child.lower_ in words("change") and child.dep_ in ("advmod", "npadvmod"):
             changed = True
+        if child.lower_ == "days" and any(inner.lower_ == "these" for inner in child.children):
+            changed = True
         if child.lower_ == "longer" and any(inner.lower_ == "no" for inner in child.children):
             polarity, changed = False, True
         if child.dep_ == "mark" and child.lower_ in words("conditional"):
@@ -798,6 +846,13 @@ def _end_of_times(verb: Token) -> int:
     return max(ends, default=0)
 
 
+def _end_of_clause(verb: Token) -> int:
+    """Return where the phrases that belong to a verb end, without the clauses that hang on it or are added."""
+    parts = ("prep", "npadvmod", "advmod", "dobj", "attr", "acomp", "oprd", "agent", "prt", "dative")
+    last = max((_phrase(child)[1] for child in verb.children if child.i > verb.i and child.dep_ in parts), default=verb.i)
+    return int(verb.doc[last].idx + len(verb.doc[last]))
+
+
 def _time_text(preposition: Token, whole: bool = False) -> str:
     if preposition.dep_ == "npadvmod":
         return (
@@ -823,7 +878,7 @@ def _is_time(token: Token) -> bool:
         return True
     return any(
         child.lower_ in words("times")
-        for child in token.children
+        for child in token.lefts
         if child.dep_ in ("compound", "nummod", "npadvmod", "nmod")
     )
 
@@ -836,14 +891,14 @@ def _kind(token: Token) -> Kind:
         return "time"
     if token.pos_ == "PROPN" or (token.text[:1].isupper() and token.text[:1].isalpha()):
         return "name"
-    if token.text[:1].isdigit() or any(child.pos_ == "NUM" for child in token.children):
-        return "number"
+    if token.doc[token.left_edge.i].pos_ == "NUM" or any(child.pos_ == "NUM" for child in token.children):
+        return "number"  # "34 years old"
     return "thing"
 
 
 def _phrase(token: Token) -> tuple[int, int]:
     """Return the span, in tokens, of a phrase without the clauses and time phrases that hang on it."""
-    left, right = token.left_edge.i, token.right_edge.i
+    left, right = token.left_edge.i, max(token.right_edge.i, _end_of_number(token) if token.pos_ == "NUM" else 0)
     for child in token.children:
         if child.i > token.i and (
             child.dep_ in ("relcl", "advcl", "acl", "parataxis", "ccomp", "appos")
@@ -853,7 +908,9 @@ def _phrase(token: Token) -> tuple[int, int]:
                 and child.lower_ in ("since", "until", "till", "from")
                 and any(_is_time(c) for c in child.children)
             )
-            or (child.dep_ == "punct")
+            or (child.dep_ == "npadvmod" and _is_time(child))
+            or (child.dep_ == "advmod" and child.lower_ in words("change"))
+            or child.dep_ == "punct"
         ):
             right = min(right, child.left_edge.i - 1)
     return left, max(right, token.i)
@@ -863,9 +920,19 @@ def _text_of(token: Token) -> str:
     if token.pos_ == "PROPN" and not any(
         child.dep_ == "prep" and child.lower_ in ("of", "and") for child in token.children
     ):
-        return token.doc[min(_phrase(token)[0], token.i) : token.i + 1].text.strip(" .,;:!")
+        return token.doc[min(_phrase(token)[0], token.i) : _end_of_number(token) + 1].text.strip(" .,;:!")
     left, right = _phrase(token)
     return token.doc[left : right + 1].text.strip(" .,;:!")
+
+
+def _end_of_number(token: Token) -> int:
+    """Return the last token of a name or number with the number that follows it: "Postgres 15", "030 123456"."""
+    end = token.i
+    while end + 1 < token.sent.end and token.doc[end + 1].pos_ == "NUM" and token.doc[end + 1].head in (token, token.head):
+        if _is_time(token.doc[end + 1]) and "." not in token.doc[end + 1].text:
+            break
+        end += 1
+    return end
 
 
 def _with_value(base: Assertion, value: Token) -> Assertion:
@@ -873,7 +940,8 @@ def _with_value(base: Assertion, value: Token) -> Assertion:
     end = value.doc[right].idx + len(value.doc[right])
     start = min(base.start, value.doc[left].idx)
     core = _core(value)
-    return replace(base, value=_text_of(core), start=start, end=max(base.end, end), kind=_kind(core))
+    changed = base.changed or any(one.dep_ == "advmod" and one.lower_ in words("change") for one in value.children)
+    return replace(base, value=_text_of(core), start=start, end=max(base.end, end), kind=_kind(core), changed=changed)
 
 
 def _day_claims(subject: Token, value: Token, base: Assertion, context: _Context) -> list[Assertion]:
@@ -914,7 +982,8 @@ def _of_copula(verb: Token, subject: Token | None, base: Assertion, context: _Co
             if child.dep_ in ("prep", "advmod", "npadvmod")
             and child.i > verb.i
             and (child.dep_ == "prep" or child.lower_ in words("places"))
-            and child.lower_ not in words("change") | {"since", "until", "till", "from"}
+            and child.lower_ not in words("change") | {"since", "until", "till"}
+            and not (child.lower_ == "from" and any(_is_time(inner) for inner in child.children))
         ][:1]
     if subject is not None and values and (claim := _of_relative(subject, values[0], base, context)) is not None:
         yield claim
@@ -925,6 +994,11 @@ def _of_copula(verb: Token, subject: Token | None, base: Assertion, context: _Co
     if subject is not None and values and (told := _day_claims(subject, values[0], base, context)):
         yield from told
         return
+    if base.polarity and (returned := next((one for one in verb.children if one.lower_ == "back"), None)) is not None:
+        found = [_return_claim(prep, base) for part in (returned, verb) for prep in part.children if prep.i > returned.i]
+        if any(found):
+            yield next(one for one in found if one)
+            return
     for value in values[:1]:
         if value.dep_ == "prep":
             inner = next((child for child in value.children if child.dep_ in ("pobj", "pcomp")), None)
@@ -933,7 +1007,8 @@ def _of_copula(verb: Token, subject: Token | None, base: Assertion, context: _Co
             if subject is not None and _is_role(subject) and not _is_person(subject):
                 yield _noun_claim(subject, inner, base, context)
             else:
-                yield _with_value(replace(base, relation=f"be {value.lower_}"), inner)
+                claim = _with_value(replace(base, relation=fold(f"be {value.lower_}")), inner)
+                yield replace(claim, ends=_ends(claim.relation, claim, ()))
             continue
         if subject is not None and _is_role(subject) and (not _is_person(subject) or _kind(value) == "name"):
             yield _noun_claim(subject, value, base, context)
@@ -963,7 +1038,10 @@ def _of_copula(verb: Token, subject: Token | None, base: Assertion, context: _Co
                 )
                 continue
             if possessor:
-                yield replace(_with_value(base, value), relation=f"{relation} of", value=possessor, kind="name")
+                at = _object_of(value, "at") or _object_of(value, "with")
+                is_work = at is not None and _is_name(at) and value.lemma_.lower() not in words("belonging")
+                worked = "work at" if is_work and article in ("a", "an") else f"{relation} of"
+                yield replace(_with_value(base, value), relation=worked, value=possessor, kind="name")
                 continue
             if _is_office(value) and _is_name(subject):  # "Kofi becomes product manager"
                 yield _office_claim(value, subject, base, context)
@@ -1079,16 +1157,22 @@ def _noun_claim(subject: Token, value: Token, base: Assertion, context: _Context
 def _of_shift(verb: Token, subject: Token, base: Assertion, context: _Context) -> Assertion | None:
     """Return the claim that a noun got another value ("the rent went up to 1,500"), or is over ("Jenkins was cancelled")."""
     passive = subject.dep_ == "nsubjpass"
+    over = verb.lemma_ in words("over_verbs") or (passive and verb.lemma_ in words("over_passives"))
     if (
-        verb.lemma_ in words("over_verbs")
+        over
         and not _tells_hours(verb)
-        and (passive or not any(child.dep_ == "dobj" for child in verb.children))
+        and (passive or not any(child.dep_ in ("dobj", "prt", "advmod") and child.pos_ != "ADV" for child in verb.children))
         and base.polarity
         and base.mood == "fact"
+        and base.owner != USER
+        and (passive or verb.lemma_ in words("dying") or not _is_one_person(subject))
     ):
         possessor, relation = _possession(subject, context)
         topic = fold(relation) if _is_role(subject) else _owner_of(subject, context)
         owner = possessor or (USER if subject.pos_ == "NOUN" else "")
+        named = next((inner for prep in subject.children if prep.lower_ in ("at", "with") for inner in prep.children), None)
+        if named is not None and _is_name(named):  # "my contract with Acme ended"
+            base = replace(base, ends=(("*", _text_of(named)),))
         return replace(
             base,
             owner=owner or USER,
@@ -1132,6 +1216,11 @@ def _of_shift(verb: Token, subject: Token, base: Assertion, context: _Context) -
     return replace(claim, changed=True, tense="present", is_event=False, is_property=claim.is_property or moved)
 
 
+def _is_one_person(noun: Token) -> bool:
+    """Tell whether a noun means somebody: a pronoun, a role, a first name."""
+    return noun.pos_ == "PRON" or _is_person(noun) or _name(noun).split()[0].lower() in FIRST_NAMES_LOWER
+
+
 def _tells_hours(verb: Token) -> bool:
     """Tell whether a verb in the simple present says at what time something happens by habit: "the shop closes at six"."""
     return verb.tag_ in ("VBZ", "VBP") and any(child.dep_ == "prep" and child.lower_ == "at" for child in verb.children)
@@ -1153,8 +1242,14 @@ def _of_shifted_object(verb: Token, base: Assertion, context: _Context) -> Asser
 
 def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Assertion]:
     """Yield the claims of a verb with its object, or with its first place."""
-    particle = "".join(f" {child.lower_}" for child in verb.children if child.dep_ == "prt")
+    particle = "".join(
+        f" {child.lower_}"
+        for child in verb.children
+        if child.dep_ == "prt" or (child.i == verb.i + 1 and child.dep_ == "advmod" and child.lower_ in ("away", "out", "off"))
+    )
     lemma = f"{verb.lemma_.lower()}{particle}"
+    if any(child.lower_ == "notice" and child.dep_ == "dobj" for child in verb.children):
+        lemma = f"{lemma} notice"  # "handed in my notice"
     objects = [
         child
         for child in verb.children
@@ -1177,13 +1272,25 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
         if inner.dep_ == "pobj"
         for adverb in [child]
     ]
-    place_times = [(p, i) for p, i in places if not (_is_time(i) or p.lower_ in ("since", "until", "till"))]
-    is_habit = verb.tag_ in ("VBZ", "VBP") and base.tense == "present"  # "I take the 8:15 train"
+    place_times = [
+        (p, i)
+        for p, i in places
+        if not (_is_time(i) or p.lower_ in ("since", "until", "till") or (p.lower_ == "at" and i.pos_ == "NUM"))
+    ]
+    # "I take the 8:15 train", "I'm reading Dune"
+    is_habit = verb.tag_ in ("VBZ", "VBP", "VBG") and base.tense == "present"
     source = next((pair for pair in place_times if pair[0].lower_ == "from"), None)
     if source is not None and is_habit and not objects and len(place_times) == 1:
         yield _with_value(replace(base, relation=f"{lemma} from"), source[1])  # "flour comes from the mill"
         return
     instead = tuple(_text_of(i) for p, i in place_times if p.lower_ == "from")
+    instead += tuple(
+        _text_of(inner)
+        for token in verb.subtree
+        if token.lower_ == "of" and any(one.lower_ == "instead" for one in token.lefts)
+        for inner in token.children
+        if inner.dep_ == "pobj"
+    )
     instead += tuple(
         _text_of(inner)
         for token in verb.subtree
@@ -1212,6 +1319,17 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
         yield from _of_newcomer(objects[0], base)
     if base.tense == "present" and base.mood == "fact" and base.polarity:
         yield from _of_schedule(objects, [inner for _, inner in places], verb, base)
+    if objects and objects[0].lemma_.lower() in words("posts") and lemma in words("getting_work"):
+        begun = replace(base, is_event=False, tense="present", changed=True)
+        yield from (replace(one, is_result=False) for one in _of_post(objects[0], begun))
+    agent = next(((p, i) for p, i in places if p.dep_ == "agent"), None)
+    if agent and subject is not None and _is_name(agent[1]) and fold(lemma) in words("exclusive"):
+        led = replace(base, owner=_name(agent[1]), relation=fold(lemma), is_event=False)  # "Osprey is led by Mia"
+        yield _with_value(led, subject)
+        return
+    if objects and objects[0].tag_ == "VBG" and lemma in words("stopping"):  # "I quit smoking"
+        yield replace(base, relation=objects[0].lemma_.lower(), value=objects[0].text, polarity=False, changed=True)
+        return
     for conjunct_object in objects[:1]:
         same = ("PROPN",) if conjunct_object.pos_ == "PROPN" else ("NOUN", "PROPN", "NUM")
         heads = [conjunct_object, *[c for c in conjunct_object.conjuncts if c.pos_ in same]]
@@ -1229,6 +1347,9 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
         preposition, inner = targets[0]
         claim = _with_value(replace(base, relation=fold(f"{lemma} {preposition.lower_}"), instead=instead), inner)
         yield replace(claim, ends=_ends(f"{lemma} {preposition.lower_}", claim, place_times))
+        jobs = [(p, o) for p in inner.children if p.lower_ in ("at", "with") for o in p.children if _is_name(o)]
+        if preposition.lower_ == "as" and verb.lemma_ in words("starting") and jobs:  # "started as a clerk at Acme"
+            yield replace(_with_value(base, jobs[0][1]), relation="work at", is_event=False, tense="present", changed=True)
     elif not objects and (instead or lemma in endings()):
         yield replace(base, relation=lemma, instead=instead, ends=_ends(lemma, base, place_times))
     elif (
@@ -1247,9 +1368,20 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
         yield _with_value(replace(base, relation=fold(f"{lemma} in")), where)
 
 
+def _of_post(post: Token, base: Assertion) -> Iterator[Assertion]:
+    """Yield where somebody works who has a post: "my job at Acme", "a role at Acme"."""
+    for preposition in post.children:
+        if preposition.lower_ in ("at", "with"):
+            places = [one for one in preposition.children if one.dep_ == "pobj" and _is_name(one)]
+            yield from (replace(_with_value(base, one), relation="work at", topic="") for one in places)
+
+
 def _of_newcomer(noun: Token, base: Assertion) -> Iterator[Assertion]:
     """Yield who or what a noun is that somebody has got: "we have a new dentist, Dr Lenz", "a dog called Rex"."""
     value = next((one for one in noun.subtree if one.dep_ == "appos" and (_is_name(one) or one.like_url)), None)
+    colon = next((one for one in noun.sent if one.text == ":" and one.i > noun.i), None)
+    if value is None and colon is not None:  # "Lumen has a new CEO since May: Ana Ruiz"
+        value = next((one for one in noun.sent if one.i > colon.i and _is_name(one) and one.dep_ != "compound"), None)
     named = next((one for one in noun.children if one.dep_ == "acl" and one.lemma_ in words("naming")), None)
     if named is not None:  # "a dog called Rex"
         value = next((one for one in named.children if one.dep_ in ("oprd", "dobj", "attr")), value)
@@ -1300,23 +1432,29 @@ def _ends(relation: str, claim: Assertion, places: Sequence[tuple[Token, Token]]
     if relation not in endings():
         return ()
     ended, where = endings()[relation]
-    if ended == "work at" and claim.kind == "name" and claim.value:
-        ended = "*"  # "I left Siemens" ends whatever one did there
-    if where == "any" or not claim.value:
-        return ((ended, ""),)
-    return ((ended, claim.value),)
+    if ended == ("work at",) and claim.kind == "name" and claim.value:
+        ended = ("*",)  # "I left Siemens" ends whatever one did there
+    if not claim.value and where in ("object", "place"):
+        return ()  # "I left early"
+    value = "" if where == "any" else claim.value
+    return tuple((one, value) for one in ended)
 
 
 def _of_label(token: Token, sentence: Span, at: int, context: _Context) -> Iterator[Assertion]:
     """Yield the claim of a label: "New rep at Lusobike: Helder Matos", "Desk: 2.05"."""
-    colon = next((child for child in token.children if child.text == ":"), None)
-    if token.pos_ not in ("NOUN", "PROPN") or colon is None:
+    colon = next((one for one in sentence if one.text == ":"), None)
+    if token.pos_ not in ("NOUN", "PROPN") or colon is None or any(one.pos_ in ("VERB", "AUX") for one in sentence):
         return
     after = [t for t in sentence if t.i > colon.i and t.pos_ != "PUNCT"]
     if not after:
         return
+    if token.i > colon.i:  # "Favourite band: Portishead", where the parser takes the value for the head
+        heads = [one for one in sentence if one.i < colon.i and one.pos_ in ("NOUN", "PROPN") and one.head.i >= colon.i]
+        if not heads:
+            return
+        token = heads[-1]
     possessor, relation = _possession(token, context)
-    value = next((child for child in token.children if child.dep_ == "appos" and child.i > colon.i), None)
+    value = next((one for one in token.subtree if one.dep_ == "appos" and one.i > colon.i), None)
     text = _text_of(value) if value is not None else sentence.doc[after[0].i : after[-1].i + 1].text
     last = value.doc[_phrase(value)[1]] if value is not None else after[-1]
     yield Assertion(
@@ -1335,20 +1473,22 @@ def _of_label(token: Token, sentence: Span, at: int, context: _Context) -> Itera
 
 def _of_return(token: Token, at: int) -> Iterator[Assertion]:
     """Yield the claim of a fragment that tells of a return: "Back in Ghent"."""
-    if token.lower_ != "back":
-        return
-    for child in token.children:
-        place = next((inner for inner in child.children if inner.dep_ == "pobj"), None)
-        if child.lower_ in ("in", "at", "to") and place is not None and _is_name(place):
-            base = Assertion(
-                owner=USER,
-                relation="live in" if child.lower_ != "at" else "work at",
-                value="",
-                start=token.idx,
-                end=token.idx + 4,
-                sentence=at,
-            )
-            yield replace(_with_value(base, place), changed=True)
+    if token.lower_ == "back":
+        base = Assertion(owner=USER, relation="", value="", start=token.idx, end=token.idx + 4, sentence=at)
+        yield from (claim for child in token.children if (claim := _return_claim(child, base)))
+
+
+def _return_claim(place: Token, base: Assertion) -> Assertion | None:
+    """Return what holds again by "back": "back in Ghent" lives there, "back at Acme" works there, "back on Slack" uses it."""
+    if place.dep_ == "advcl" and place.tag_ == "VBG":  # "back living in Ghent"
+        found = ((prep, inner) for prep in place.children if prep.dep_ == "prep" for inner in prep.children)
+        pair = next(((prep, inner) for prep, inner in found if inner.dep_ == "pobj" and not _is_time(inner)), None)
+        relation = pair and fold(f"{place.lemma_.lower()} {pair[0].lower_}")
+    else:
+        inner = next((one for one in place.children if one.dep_ == "pobj" and _is_name(one) and not _is_time(one)), None)
+        relation = {"in": "live in", "to": "live in", "at": "work at", "on": "use"}.get(place.lower_)
+        pair = (place, inner) if inner is not None else None
+    return replace(_with_value(base, pair[1]), relation=relation, changed=True) if pair and relation else None
 
 
 def _of_apposition(name: Token, role: Token, at: int, context: _Context) -> Iterator[Assertion]:
