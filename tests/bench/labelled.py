@@ -123,8 +123,20 @@ def scored(scenario: Mapping[str, Any], memento: Memento) -> Score:
             score.count("must not", 0, len(wrong), 0)
             score.misses += [f"{called} must not: {content}" for content in wrong]
     for at, (expect, noted) in enumerate(zip(scenario["expect"], told, strict=True)):
-        _retired(expect, set(noted.invalidated), wanted, made, f"{scenario['id']}.{at}", score)
+        retired = {*noted.invalidated, *_ended_in_part(memento, noted.memories, namespace)}
+        _retired(expect, retired, wanted, made, f"{scenario['id']}.{at}", score)
     return score
+
+
+def _ended_in_part(memento: Memento, memories: Sequence[str], namespace: str) -> set[str]:
+    """The memories of which some memories of a note have ended a claim."""
+    values = " ".join(f"<{iri}>" for iri in memories)
+    answer, _ = memento.query(
+        "PREFIX mem: <http://purl.org/memento/> SELECT DISTINCT ?old { "
+        f"VALUES ?by {{ {values} }} ?newer mem:statedBy ?by ; mem:invalidates ?older . ?older mem:statedBy ?old }}",
+        namespace=namespace,
+    )
+    return {row["old"]["value"] for row in json.loads(answer)["results"]["bindings"]}
 
 
 def _entities(

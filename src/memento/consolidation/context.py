@@ -8,6 +8,7 @@ from typing import cast
 
 from memento.backends import Backends
 from memento.consolidation.agents import USER, Agents, Candidate, Draft, Existing, Held, Mention
+from memento.consolidation.endings import is_single
 from memento.graph.mapping import node_or_none
 from memento.iris import IRI, MEM, TYPE
 from memento.model import Claim, Entity, Memory, Recollection, Scope, Scored, Value
@@ -96,6 +97,7 @@ def _find_rivals(drafts: Sequence[Draft], iris_by_name: Mapping[str, IRI], scope
     claims = [claim for draft in drafts for claim in draft.claims if claim.owner in iris_by_name]
     relations = {name for claim in claims for name in (claim.relation, *(relation for relation, _ in claim.ends))}
     relations -= words("open")  # nothing of these ends but what is named, which is found by its words
+    relations |= {claim.relation for claim in claims if is_single(claim)}
     rows = parts.graph.select(
         "consolidation/rivals",
         scope.readable,
@@ -146,8 +148,10 @@ def _find_named(drafts: Sequence[Draft], scope: Scope, received: datetime, limit
 
 
 def _ended_values(claim: Assertion) -> Iterable[str]:
-    """Yield the values that a claim says are over."""
+    """Yield the values that a claim says are over, or that somebody else has now."""
     yield from claim.instead
+    if claim.changed and claim.relation in words("exclusive"):
+        yield claim.value
     yield from (value for _, value in claim.ends if value)
     if not claim.polarity and claim.value:
         yield claim.value

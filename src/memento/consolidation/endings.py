@@ -29,8 +29,13 @@ class Verdict:
     """Both may be true, but likely only one is: recall ranks them by time."""
 
 
-def judge(claim: Assertion, known: Held) -> Verdict:
-    """Judge whether a new claim ends a known one that began no later."""
+def judge(claim: Assertion, known: Held, *, corrects: bool = False) -> Verdict:
+    """
+    Judge whether a new claim ends a known one that began no later.
+
+    Args:
+        corrects: the new claim's words say that something told before was never true.
+    """
     renames = claim.relation == "name" and claim.owner != known.owner and same_value(known.value, claim.owner)
     takes_over = _takes_over(claim, known)
     dies = claim.is_over and claim.relation in words("dying") and claim.topic == known.owner
@@ -60,12 +65,13 @@ def judge(claim: Assertion, known: Held) -> Verdict:
         return Verdict(False, "an event")
     if claim.tense == "past":
         return Verdict(False, "told of the past")
-    if claim.is_added or set(claim.relation.split()) & words("several"):
+    if claim.is_added or (set(claim.relation.split()) & words("several") and not _is_favourite(claim.relation)):
         return Verdict(False, "may stand together")
     if claim.kind != known.kind and "thing" not in (claim.kind, known.kind):
         return Verdict(False, "values of two kinds")
     if (
         is_single(claim)
+        or (corrects and claim.kind == known.kind)
         or (claim.changed and (claim.relation not in words("open") or _are_of_one_kind(claim.value, known.value)))
         or (bool(claim.since) and _without_digits(claim.value) == _without_digits(known.value))
     ):
@@ -90,12 +96,13 @@ def explain_succession(claim: Assertion, known: Held) -> str:
 
 def is_single(claim: Assertion) -> bool:
     """Tell whether the relation of a claim has one value at a time, by the table or by grammar."""
-    if claim.relation in single_relations() or claim.is_property or claim.relation.split()[:1] in _FAVOURITE:
+    if claim.relation in single_relations() or claim.is_property or _is_favourite(claim.relation):
         return True
     return claim.relation == "be" and claim.kind == "number"  # an age
 
 
-_FAVOURITE = [[word] for word in ("favourite", "favorite", "preferred", "main")]
+def _is_favourite(relation: str) -> bool:
+    return relation.split(maxsplit=1)[0] in words("favourite") if relation else False
 
 
 def _takes_over(claim: Assertion, known: Held) -> bool:
@@ -134,7 +141,7 @@ def _is_named(claim: Assertion, known: Held) -> bool:
     if not claim.polarity and claim.changed:
         if claim.relation == known.relation and not claim.value:
             return True
-        if claim.kind == "name" and same_value(claim.value, known.value):
+        if claim.value != claim.value.lower() and same_value(claim.value, known.value):
             return True  # "I no longer work at Acme" ends whatever one did there
     if any(
         relation in (known.relation, f"{claim.through} *".strip()) and (not value or same_value(value, known.value))

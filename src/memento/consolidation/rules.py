@@ -476,11 +476,11 @@ def decide(drafts: Sequence[Draft], existing: Sequence[Existing], note: Note) ->
                     held.until is not None and (held.until <= began or began < held.since <= note.at)
                 ):
                     continue  # what is over is ended again only where something came between
-                if held.since > holds_at:
+                verdict = judge(claim, held, corrects=draft.corrects)
+                if held.since > holds_at and not (verdict.ends and held.mood == "plan"):
                     if why := explain_succession(claim, held):
                         later.append((held, why))
                     continue
-                verdict = judge(claim, held)
                 if verdict.is_likely and len(rivals) < _MOST_RIVALS:
                     reason = f"{claim.relation}: {claim.value}, and {held.value}"
                     rivals.setdefault(held.memory, Rival(memory=held.memory, confidence=_LIKELY, reason=reason))
@@ -513,7 +513,7 @@ def _make_target(held: Held, why: str, draft: Draft, by: int, began: datetime) -
 
 def _corrects(draft: Draft, held: Held) -> bool:
     """Tell whether a correction gives a known claim another value."""
-    return any(judge(one, held).ends for one in draft.claims)
+    return any(judge(one, held, corrects=True).ends for one in draft.claims)
 
 
 _LIKELY = 0.5

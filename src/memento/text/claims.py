@@ -138,7 +138,11 @@ def find_person(relation: str) -> str:
     ('sister husband', '')
     """
     said = relation.split()
-    roles = (place for place, word in enumerate(said, start=1) if word in words("people") and said[place : place + 1] != ["of"])
+    roles = (
+        place
+        for place, word in enumerate(said, start=1)
+        if word in words("people") and said[place : place + 1] != ["of"]
+    )
     return " ".join(said[: max(roles, default=0)])
 
 
@@ -422,7 +426,9 @@ def _find_dropped(denial: Token) -> Token | None:
     after = [token for token in denial.doc[denial.i + 1 : denial.sent.end] if not token.is_punct]
     noun = next((token for token in after[:4] if token.pos_ in ("NOUN", "PROPN")), None)
     if denial.lower_ == "no":
-        is_fragment = not any(one.dep_ in SUBJECTS for one in denial.sent) or (noun is not None and noun.pos_ == "PROPN")
+        is_fragment = not any(one.dep_ in SUBJECTS for one in denial.sent) or (
+            noun is not None and noun.pos_ == "PROPN"
+        )
         return noun if after and after[0].lower_ == "more" and is_fragment else None
     if noun is None or any(token.pos_ in ("VERB", "AUX") for token in denial.doc[denial.i + 1 : noun.i]):
         return None
@@ -520,6 +526,9 @@ def _possession(noun: Token, context: _Context) -> tuple[str, str]:
     for child in noun.children:
         if child.dep_ == "poss":
             return _owner_of(child, context), relation
+    named = [one for one in noun.lefts if one.dep_ in ("compound", "nmod") and one.pos_ == "PROPN"]
+    if named and noun.pos_ == "NOUN" and fold(relation) in words("possessions") | words("people") | words("kept"):
+        return _name(named[-1]), relation  # "the Larkspur deadline"
     for child in noun.children:
         if child.dep_ == "prep" and child.lower_ in _OWNING:
             for inner in child.children:
@@ -586,9 +595,10 @@ def _default_owner(noun: Token, value_kind: Kind, context: _Context) -> str:
 
 def _subject_of(verb: Token) -> Token | None:
     """Return the subject of a verb, or that of the verb whose conjunct it is."""
-    for child in verb.children:
+    auxiliaries = [child for child in verb.children if child.dep_ in ("aux", "auxpass")]
+    for child in [child for one in (verb, *auxiliaries) for child in one.children]:
         if child.dep_ in SUBJECTS:
-            return child
+            return child  # the parser hangs some on the auxiliary: "Elif is engaged"
     if verb.dep_ == "conj" and verb.head.pos_ in ("VERB", "AUX"):
         return _subject_of(verb.head)
     if verb.dep_ in ("xcomp",) and verb.head.pos_ in ("VERB", "AUX"):
@@ -658,7 +668,7 @@ def _of_predicate(verb: Token, sentence: Span, at: int, context: _Context) -> It
             _time_text(child, whole=True)
             for child in verb.children
             if child.dep_ in ("prep", "npadvmod")
-            and child.lower_ not in ("by", "since", "until", "till", "for")
+            and child.lower_ not in ("by", "since", "until", "till", "for", "to")
             and _time_text(child, whole=True)
         ),
         "",
@@ -686,9 +696,11 @@ def _of_predicate(verb: Token, sentence: Span, at: int, context: _Context) -> It
         found = [claim]
     elif verb.dep_ != "xcomp" or mood != "fact" or verb.head.lemma_ in words("stopping") | words("starting") | {"use"}:
         found = list(_of_frame(verb, base, context))
-    stop = max(_end_of_times(verb), _end_of_clause(verb) if len(found) == 1 else 0)
+    is_whole = len(found) == 1 and not found[0].is_event  # of several claims, each has its own words
+    stop = max(_end_of_times(verb), _end_of_clause(verb) if is_whole else 0)
+    opening = [child.left_edge.idx for child in verb.lefts if child.dep_ in ("prep", "npadvmod") and is_whole]
     for claim in found:
-        yield replace(claim, end=max(claim.end, stop))
+        yield replace(claim, start=min(claim.start, *opening, claim.start), end=max(claim.end, stop))
     context.thing = next(
         (claim.value for claim in found if claim.kind == "name" and claim.relation != "name"), context.thing
     )
@@ -849,7 +861,9 @@ def _end_of_times(verb: Token) -> int:
 def _end_of_clause(verb: Token) -> int:
     """Return where the phrases that belong to a verb end, without the clauses that hang on it or are added."""
     parts = ("prep", "npadvmod", "advmod", "dobj", "attr", "acomp", "oprd", "agent", "prt", "dative")
-    last = max((_phrase(child)[1] for child in verb.children if child.i > verb.i and child.dep_ in parts), default=verb.i)
+    last = max(
+        (_phrase(child)[1] for child in verb.children if child.i > verb.i and child.dep_ in parts), default=verb.i
+    )
     return int(verb.doc[last].idx + len(verb.doc[last]))
 
 
@@ -928,7 +942,9 @@ def _text_of(token: Token) -> str:
 def _end_of_number(token: Token) -> int:
     """Return the last token of a name or number with the number that follows it: "Postgres 15", "030 123456"."""
     end = token.i
-    while end + 1 < token.sent.end and token.doc[end + 1].pos_ == "NUM" and token.doc[end + 1].head in (token, token.head):
+    while (
+        end + 1 < token.sent.end and token.doc[end + 1].pos_ == "NUM" and token.doc[end + 1].head in (token, token.head)
+    ):
         if _is_time(token.doc[end + 1]) and "." not in token.doc[end + 1].text:
             break
         end += 1
@@ -995,7 +1011,9 @@ def _of_copula(verb: Token, subject: Token | None, base: Assertion, context: _Co
         yield from told
         return
     if base.polarity and (returned := next((one for one in verb.children if one.lower_ == "back"), None)) is not None:
-        found = [_return_claim(prep, base) for part in (returned, verb) for prep in part.children if prep.i > returned.i]
+        found = [
+            _return_claim(prep, base) for part in (returned, verb) for prep in part.children if prep.i > returned.i
+        ]
         if any(found):
             yield next(one for one in found if one)
             return
@@ -1089,7 +1107,7 @@ def _of_relative(subject: Token, value: Token, base: Assertion, context: _Contex
 def _is_office(noun: Token) -> bool:
     """Tell whether a noun stands bare, as what one person is at a time: "product manager", "captain"."""
     return (
-        noun.tag_ == "NN"
+        (noun.tag_ == "NN" or (noun.text.isupper() and len(noun) < 5))  # "CTO"
         and noun.dep_ in ("attr", "pobj")
         and not any(one.dep_ == "det" and one.lower_ != "the" for one in noun.children)
     )
@@ -1098,7 +1116,7 @@ def _is_office(noun: Token) -> bool:
 def _find_office(verb: Token) -> Token | None:
     """Return the office behind "as" with which somebody comes, returns or takes over."""
     for word in verb.subtree:
-        if word.lower_ == "as" and word.dep_ == "prep" and word.head in (verb, *verb.children):
+        if word.lower_ == "as" and word.dep_ == "prep" and verb in (word.head, *[*word.head.ancestors][:2]):
             return next((inner for inner in word.children if inner.dep_ == "pobj" and _is_office(inner)), None)
     return None
 
@@ -1161,7 +1179,10 @@ def _of_shift(verb: Token, subject: Token, base: Assertion, context: _Context) -
     if (
         over
         and not _tells_hours(verb)
-        and (passive or not any(child.dep_ in ("dobj", "prt", "advmod") and child.pos_ != "ADV" for child in verb.children))
+        and (
+            passive
+            or not any(child.dep_ in ("dobj", "prt", "advmod") and child.pos_ != "ADV" for child in verb.children)
+        )
         and base.polarity
         and base.mood == "fact"
         and base.owner != USER
@@ -1170,7 +1191,9 @@ def _of_shift(verb: Token, subject: Token, base: Assertion, context: _Context) -
         possessor, relation = _possession(subject, context)
         topic = fold(relation) if _is_role(subject) else _owner_of(subject, context)
         owner = possessor or (USER if subject.pos_ == "NOUN" else "")
-        named = next((inner for prep in subject.children if prep.lower_ in ("at", "with") for inner in prep.children), None)
+        named = next(
+            (inner for prep in subject.children if prep.lower_ in ("at", "with") for inner in prep.children), None
+        )
         if named is not None and _is_name(named):  # "my contract with Acme ended"
             base = replace(base, ends=(("*", _text_of(named)),))
         return replace(
@@ -1245,7 +1268,7 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
     particle = "".join(
         f" {child.lower_}"
         for child in verb.children
-        if child.dep_ == "prt" or (child.i == verb.i + 1 and child.dep_ == "advmod" and child.lower_ in ("away", "out", "off"))
+        if child.dep_ == "prt" or (child.i == verb.i + 1 and _is_particle(child))
     )
     lemma = f"{verb.lemma_.lower()}{particle}"
     if any(child.lower_ == "notice" and child.dep_ == "dobj" for child in verb.children):
@@ -1265,7 +1288,7 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
     places += [
         (adverb, inner)
         for adverb in verb.children
-        if adverb.dep_ in ("advmod", "prt")
+        if adverb.dep_ in ("advmod", "prt", "prep")
         for child in adverb.children
         if child.dep_ == "prep"
         for inner in child.children
@@ -1347,9 +1370,13 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
         preposition, inner = targets[0]
         claim = _with_value(replace(base, relation=fold(f"{lemma} {preposition.lower_}"), instead=instead), inner)
         yield replace(claim, ends=_ends(f"{lemma} {preposition.lower_}", claim, place_times))
-        jobs = [(p, o) for p in inner.children if p.lower_ in ("at", "with") for o in p.children if _is_name(o)]
-        if preposition.lower_ == "as" and verb.lemma_ in words("starting") and jobs:  # "started as a clerk at Acme"
-            yield replace(_with_value(base, jobs[0][1]), relation="work at", is_event=False, tense="present", changed=True)
+        jobs = [(p, o) for p in inner.children if p.lower_ in ("at", "with", "for") for o in p.children if _is_name(o)]
+        if (
+            preposition.lower_ == "as" and verb.lemma_ in words("starting") | {"work"} and jobs
+        ):  # "started as a clerk at Acme"
+            yield replace(
+                _with_value(base, jobs[0][1]), relation="work at", is_event=False, tense="present", changed=True
+            )
     elif not objects and (instead or lemma in endings()):
         yield replace(base, relation=lemma, instead=instead, ends=_ends(lemma, base, place_times))
     elif (
@@ -1366,6 +1393,12 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
         is not None
     ):
         yield _with_value(replace(base, relation=fold(f"{lemma} in")), where)
+
+
+def _is_particle(word: Token) -> bool:
+    """Tell whether a word behind a verb belongs to it, whatever the parser takes it for: "passed away", "dropped out of"."""
+    is_bare = word.dep_ == "advmod" or not any(one.dep_ in ("pobj", "pcomp") for one in word.children)
+    return is_bare and word.dep_ in ("advmod", "prep") and word.lower_ in ("away", "out", "off")
 
 
 def _of_post(post: Token, base: Assertion) -> Iterator[Assertion]:
@@ -1485,7 +1518,9 @@ def _return_claim(place: Token, base: Assertion) -> Assertion | None:
         pair = next(((prep, inner) for prep, inner in found if inner.dep_ == "pobj" and not _is_time(inner)), None)
         relation = pair and fold(f"{place.lemma_.lower()} {pair[0].lower_}")
     else:
-        inner = next((one for one in place.children if one.dep_ == "pobj" and _is_name(one) and not _is_time(one)), None)
+        inner = next(
+            (one for one in place.children if one.dep_ == "pobj" and _is_name(one) and not _is_time(one)), None
+        )
         relation = {"in": "live in", "to": "live in", "at": "work at", "on": "use"}.get(place.lower_)
         pair = (place, inner) if inner is not None else None
     return replace(_with_value(base, pair[1]), relation=relation, changed=True) if pair and relation else None
