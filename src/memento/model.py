@@ -1505,7 +1505,8 @@ NoteState = Literal["pending", "consolidated", "skipped", "failed"]
 class Reading:
     """
     A memory as a note would be understood; `about` are names, "USER" for the user. `retires` are the texts of the memories that it
-    would end. `relation` and `value` are what it states, if rules find that; `mood` is how it is meant.
+    would end, or the words that would end of one that holds on. `relation` and `value` are what it states, if rules find that;
+    `mood` is how it is meant.
     """
 
     content: str

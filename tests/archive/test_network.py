@@ -58,6 +58,15 @@ def test_a_retired_memory_is_shown_as_past(told: Memento) -> None:
     assert past["I work at Google."] and not past["I work at Microsoft."]
 
 
+def test_a_claim_is_named_by_its_words_and_past_once_it_ended(told: Memento) -> None:
+    told.note("I work at Siemens. My dentist is Ana.")
+    told.note("I work at Microsoft.")
+    ended = [one.iri for memory in told.timeline("me").memories for one in memory.ended if one.iri]
+    nodes = told.neighbours(ended).nodes
+    assert ("I work at Siemens", "Claim", True) in [(one.label, one.kind, one.is_past) for one in nodes]
+    assert ("I work at Microsoft", "Claim", False) in [(one.label, one.kind, one.is_past) for one in nodes]
+
+
 def test_an_unknown_name_and_no_node_are_refused(told: Memento) -> None:
     with pytest.raises(NotFound, match="Nowhere"):
         told.neighbours(["Nowhere"])

@@ -22,6 +22,12 @@ def test_a_dry_run_says_what_a_note_would_become_and_writes_nothing(memento: Mem
     assert memento.status().memories == 1
 
 
+def test_a_dry_run_names_the_words_that_would_end_of_a_memory_that_holds_on(memento: Memento) -> None:
+    memento.note("I live in Lisbon. I work at Google.")
+    [reading] = memento.note("I work at Microsoft.", dry_run=True).readings
+    assert reading.retires == ("I work at Google",)
+
+
 def test_a_dry_run_of_what_is_known_says_so(memento: Memento) -> None:
     memento.note("I work at Google.")
     tried = memento.note("I work at Google.", dry_run=True)

@@ -181,11 +181,11 @@ def describe_understanding(understood: Understanding) -> Noted:
     """Describe what would be written for a note, without IRIs of new nodes."""
     _, noted = build_change(understood)
     added = [decision for decision in understood.decisions if not isinstance(decision, Skip)]
-    readings = tuple(_describe_draft(one, understood) for one in added)
+    readings = tuple(_describe_draft(one, noted.invalidated, understood) for one in added)
     return replace(noted, note=None, memories=(), contents={}, readings=readings)
 
 
-def _describe_draft(decision: Add | Invalidate, understood: Understanding) -> Reading:
+def _describe_draft(decision: Add | Invalidate, ended: Sequence[IRI], understood: Understanding) -> Reading:
     draft, known = decision.draft, understood.retirable
     targets = decision.targets if isinstance(decision, Invalidate) else ()
     stated = next((one for one in draft.claims if one.owner), None)
@@ -199,9 +199,16 @@ def _describe_draft(decision: Add | Invalidate, understood: Understanding) -> Re
         value=(stated.value or None) if stated else None,
         mood=draft.mood,
         tags=_sort_memory(draft, understood.note, understood).tags,
-        retires=tuple(known[one.memory].content for one in targets if one.memory in known),
+        retires=tuple(dict.fromkeys(_name_ended(one, ended, understood) for one in targets if one.memory in known)),
         rivals=tuple(known[one.memory].content for one in decision.rivals if one.memory in known),
     )
+
+
+def _name_ended(target: Target, ended: Sequence[IRI], understood: Understanding) -> str:
+    """Return the text of a memory that ends, or the words of its one claim that does."""
+    text = understood.retirable[target.memory].content
+    claim = next((one for one in understood.held.get(target.memory, ()) if one.iri == target.claim), None)
+    return text[slice(*claim.span)] if claim and target.memory not in ended else text
 
 
 def _build_skip(understood: Understanding) -> tuple[Change, Noted]:

@@ -131,7 +131,7 @@ def write(page: Page, query: str) -> None:
 def test_an_example_lists_rows_and_another_draws_a_graph(page: Page, tmp_path: Path) -> None:
     example(page, "The memories that hold now")
     expect(page.locator(f"{RESULT} tbody tr")).to_have_count(4)
-    expect(page.locator(RESULT)).to_contain_text("USER lives in Lisbon.")
+    expect(page.locator(RESULT)).to_contain_text("I live in Lisbon.")
     expect(page.locator(RESULT)).not_to_contain_text("Google")
     grip = page.locator(f"{RESULT} .grip-handle .grip-resizable").first.bounding_box()
     assert grip
@@ -302,7 +302,7 @@ def test_a_token_is_asked_for_and_kept_nowhere_but_in_the_tab(chromium: BrowserC
         page.keyboard.press("Enter")
         expect(page.locator("#namespace")).to_have_value("main")
         example(page, "The memories that hold now")
-        expect(page.locator(RESULT)).to_contain_text("USER lives in Lisbon.")
+        expect(page.locator(RESULT)).to_contain_text("I live in Lisbon.")
 
         page.get_by_role("button", name="Share query").click()
         page.locator(".yasqe_sharePopup .curl").click()

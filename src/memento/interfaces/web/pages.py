@@ -291,10 +291,12 @@ class Pages:
         shown = {"node": described, "facts": facts, "links": links, "label": label, "left_out": around.left_out}
         kind = described.type
         if kind == "Memory":
+            history = self._try(ShowTimeline, subject=described.iri)
             return self._render(
                 "memory.html",
                 **shown,
-                history=self._try(ShowTimeline, subject=described.iri),
+                history=history,
+                ended=next((one.ended for one in history.memories if one.iri == described.iri), ()) if history else (),
                 sources=self._try(Sources, iri=described.iri) or (),
                 strength=self._try(Strength, iri=described.iri),
             )
