@@ -72,7 +72,7 @@ def tell(memento: Memento, *notes: str) -> list[str]:
     [
         ("I work at Acme.", "I quit.", "I work at Acme ← I quit"),
         ("I work at Acme.", "I left Acme.", "I work at Acme ← I left Acme"),
-        ("I work at Acme.", "I work at Beta now.", "I work at Acme ← I work at Beta"),
+        ("I work at Acme.", "I work at Beta now.", "I work at Acme ← I work at Beta now"),
         ("I work at Acme.", "I joined Beta.", "I work at Acme ← I joined Beta"),
         ("I live in Ghent.", "I moved to Faro.", "I live in Ghent ← I moved to Faro"),
         ("We use Redis.", "We no longer use Redis.", "We use Redis ← We no longer use Redis"),
@@ -84,10 +84,37 @@ def tell(memento: Memento, *notes: str) -> list[str]:
         (
             "Production runs on Heroku.",
             "Production is on Hetzner now.",
-            "Production runs on Heroku ← Production is on Hetzner",
+            "Production runs on Heroku ← Production is on Hetzner now",
         ),
         ("Maria works at Acme.", "Maria quit.", "Maria works at Acme ← Maria quit"),
         ("My brother works at Acme.", "My brother left Acme.", "My brother works at Acme ← My brother left Acme"),
+        ("I'm a nurse at Acme.", "I don't work at Acme anymore.", "I'm a nurse at Acme ← I don't work at Acme anymore"),
+        ("Ines leads Osprey.", "Osprey is led by Milo now.", "Ines leads Osprey ← Osprey is led by Milo now"),
+        (
+            "Production runs on Postgres 15.",
+            "Production runs on Postgres 17 now.",
+            "Production runs on Postgres 15 ← Production runs on Postgres 17 now",
+        ),
+        (
+            "My favourite colour is blue.",
+            "My favourite colour is red these days.",
+            "My favourite colour is blue ← My favourite colour is red these days",
+        ),
+        (
+            "Grandma Ruth lives in Ghent.",
+            "Grandma Ruth passed away.",
+            "Grandma Ruth lives in Ghent ← Grandma Ruth passed away",
+        ),
+        ("I'm on antibiotics.", "I'm off the antibiotics.", "I'm on antibiotics ← I'm off the antibiotics"),
+        ("I play the cello.", "I used to play the cello.", "I play the cello ← I used to play the cello"),
+        ("We use Jira.", "Switched from Jira to Linear, it's faster.", "We use Jira ← Switched from Jira to Linear"),
+        (
+            "Hamid is from Shiraz.",
+            "Hamid is from Isfahan, not Shiraz.",
+            "Hamid is from Shiraz ← Hamid is from Isfahan, not Shiraz",
+        ),
+        ("I'm reading Dune.", "I finished Dune.", "I'm reading Dune ← I finished Dune"),
+        ("My manager is Bea.", "I report to Olaf now.", "My manager is Bea ← I report to Olaf now"),
     ],
 )
 def test_what_a_note_says_is_over_ends_and_names_what_ended_it(
@@ -294,7 +321,7 @@ def test_a_return_ends_what_stood_between(memento: Memento) -> None:
 def test_on_and_off_and_on_again_holds_again(memento: Memento) -> None:
     found = tell(memento, "We use Redis.", "We no longer use Redis.", "We use Redis again.")
 
-    assert found == ["We use Redis ← We no longer use Redis"]
+    assert found == ["We use Redis ← We no longer use Redis", "We no longer use Redis ← We use Redis again"]
     assert "We use Redis again." in contents(memento)
 
 

@@ -102,7 +102,7 @@ def is_single(claim: Assertion) -> bool:
 
 
 def _is_favourite(relation: str) -> bool:
-    return relation.split(maxsplit=1)[0] in words("favourite") if relation else False
+    return relation.partition(" ")[0] in words("favourite")
 
 
 def _takes_over(claim: Assertion, known: Held) -> bool:

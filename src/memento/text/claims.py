@@ -526,9 +526,9 @@ def _possession(noun: Token, context: _Context) -> tuple[str, str]:
     for child in noun.children:
         if child.dep_ == "poss":
             return _owner_of(child, context), relation
-    named = [one for one in noun.lefts if one.dep_ in ("compound", "nmod") and one.pos_ == "PROPN"]
-    if named and noun.pos_ == "NOUN" and fold(relation) in words("possessions") | words("people") | words("kept"):
-        return _name(named[-1]), relation  # "the Larkspur deadline"
+    namesakes = [one for one in noun.lefts if one.dep_ in ("compound", "nmod") and one.pos_ == "PROPN"]
+    if namesakes and noun.pos_ == "NOUN" and fold(relation) in words("possessions") | words("people") | words("kept"):
+        return _name(namesakes[-1]), relation  # "the Larkspur deadline"
     for child in noun.children:
         if child.dep_ == "prep" and child.lower_ in _OWNING:
             for inner in child.children:
@@ -653,7 +653,7 @@ def _of_predicate(verb: Token, sentence: Span, at: int, context: _Context) -> It
         relation=verb.lemma_.lower(),
         value="",
         start=(own.left_edge.idx if own is not None and verb.dep_ != "relcl" else _first_of(verb).idx),
-        end=verb.idx + len(verb),
+        end=max(one.idx + len(one) for one in (verb, *(one for one in verb.children if _is_particle(one)))),
         sentence=at,
         polarity=polarity,
         mood=mood,
@@ -734,8 +734,10 @@ def _remember_subject(subject: Token, owner: str, context: _Context) -> None:
 
 
 def _first_of(verb: Token) -> Token:
-    """Return the first word of a clause without a subject of its own: its auxiliary, adverb or the verb itself."""
+    """Return the first word of a clause without a subject of its own: the other clause's, its auxiliary, adverb or the verb."""
     early = [child for child in verb.lefts if child.dep_ in ("aux", "auxpass", "neg", "advmod")]
+    if verb.dep_ == "xcomp" and (subject := _subject_of(verb)) is not None and subject.i < verb.i:
+        return subject.doc[subject.left_edge.i]  # "I used to play"
     return min([verb, *early], key=lambda token: token.i)
 
 
@@ -1397,6 +1399,8 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
 
 def _is_particle(word: Token) -> bool:
     """Tell whether a word behind a verb belongs to it, whatever the parser takes it for: "passed away", "dropped out of"."""
+    if word.dep_ == "prt":
+        return True
     is_bare = word.dep_ == "advmod" or not any(one.dep_ in ("pobj", "pcomp") for one in word.children)
     return is_bare and word.dep_ in ("advmod", "prep") and word.lower_ in ("away", "out", "off")
 
