@@ -3,13 +3,14 @@ How well do the rules understand notes: names, facts, dates, and what is no long
 
 Data: the labelled notes of `tests/consolidation/notes` (see its README), all three files. For the unseen one only figures are
 shown.
-`--turns FOLDER` instead imports the conversations of an evaluation set, consolidates them, and prints every retired memory beside
-the one that retired it, for you to read.
+`--turns FOLDER` instead imports the conversations of an evaluation set, consolidates them, and prints every claim that ended beside
+the one that ended it, for you to read.
 Run: `.venv/bin/python tests/bench/consolidation.py [--misses] [--record]`, some seconds.
 """
 
 from __future__ import annotations
 
+import json
 import random
 from argparse import ArgumentParser
 from collections.abc import Sequence
@@ -18,11 +19,8 @@ from pathlib import Path
 from labelled import FILES, MAY_BE_READ, MEASURES, Score, tagged
 from measure import fresh_memory, record
 from memento.evaluation import read_set
-from memento.iris import MEM
-from memento.model import Listed
 from memento.python import Memento
 
-PAGE = 1000
 PARTS = ("precision", "recall", "f1")
 
 
@@ -80,31 +78,31 @@ def show(file: str, by_tag: dict[str, Score]) -> None:
 
 
 def print_retired(folder: Path, sample: int, model: str) -> None:
-    """Import the conversations of a set by rules and print a sample of what was retired, by which rule and through what."""
+    """Import the conversations of a set by rules and print a sample of the claims that ended, and through what."""
     data = read_set(folder)
     with fresh_memory(model) as memento:
         for scope in data.scopes:
             namespace = f"turns-{scope}"
             memento.import_notes([d.row for d in data.documents if d.scope == scope], namespace=namespace)
         ends = [end for scope in data.scopes for end in _ends(memento, f"turns-{scope}")]
-    print(f"{len(data.documents)} turns, {len(ends)} memories retired")
+    print(f"{len(data.documents)} turns, {len(ends)} claims ended")
     random.Random(0).shuffle(ends)
     for number, text in enumerate(ends[:sample], start=1):
         print(f"\n{number:3} {text}")
 
 
+_ENDED = """PREFIX mem: <http://purl.org/memento/>
+SELECT ?words ?old ?newer ?new {
+  ?later mem:invalidates ?claim ; mem:words ?newer ; mem:statedBy/mem:content ?new .
+  ?claim mem:words ?words ; mem:statedBy/mem:content ?old .
+}"""
+
+
 def _ends(memento: Memento, namespace: str) -> list[str]:
-    """Both memories in words, of each memory that is over because of another."""
-    found: list[str] = []
-    listed: dict[str, Listed] = {}
-    while page := memento.list(limit=PAGE, offset=len(listed), past=True, namespace=namespace):
-        listed |= {str(one.iri): one for one in page}
-    for old in (one for one in listed.values() if one.invalid_at):
-        for subject, predicate in memento.get(old.iri, namespace=namespace).pointed_at_by:
-            if predicate == MEM.invalidates and subject in listed:
-                new = listed[subject]
-                found.append(f"{old.valid_at:%Y-%m-%d} {old.content}\n      → {new.valid_at:%Y-%m-%d} {new.content}")
-    return found
+    """The words of each claim that is over because of another, and of that one, each with its memory."""
+    answer, _ = memento.query(_ENDED, namespace=namespace)
+    rows = [{name: one["value"] for name, one in row.items()} for row in json.loads(answer)["results"]["bindings"]]
+    return sorted(f"“{row['words']}” of “{row['old']}”\n      ← “{row['newer']}” of “{row['new']}”" for row in rows)
 
 
 if __name__ == "__main__":

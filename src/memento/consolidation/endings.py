@@ -12,6 +12,7 @@ open; nor by what is added ("also", "another", "a second").
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from memento.consolidation.agents import Held
@@ -69,6 +70,8 @@ def judge(claim: Assertion, known: Held, *, corrects: bool = False) -> Verdict:
         return Verdict(False, "may stand together")
     if claim.kind != known.kind and "thing" not in (claim.kind, known.kind):
         return Verdict(False, "values of two kinds")
+    if claim.relation == "be" and _AGE.fullmatch(claim.value) and not _AGE.fullmatch(known.value):
+        return Verdict(False, "values of two kinds")
     if (
         is_single(claim)
         or (corrects and claim.kind == known.kind)
@@ -96,9 +99,14 @@ def explain_succession(claim: Assertion, known: Held) -> str:
 
 def is_single(claim: Assertion) -> bool:
     """Tell whether the relation of a claim has one value at a time, by the table or by grammar."""
-    if claim.relation in single_relations() or claim.is_property or _is_favourite(claim.relation):
+    if claim.relation in single_relations():
+        return claim.relation != "work at" or claim.kind == "name"  # one may work in two fields
+    if _is_favourite(claim.relation) or (claim.is_property and claim.relation not in words("open")):
         return True
-    return claim.relation == "be" and claim.kind == "number"  # an age
+    return claim.relation == "be" and bool(_AGE.fullmatch(claim.value))
+
+
+_AGE = re.compile(r"\d{1,3}(?: (?:years?|months?|weeks?))?(?: old)?")
 
 
 def _is_favourite(relation: str) -> bool:
@@ -136,7 +144,12 @@ def _is_named(claim: Assertion, known: Held) -> bool:
     if known.relation != claim.topic and find_person(known.relation.rpartition(" ")[0]) != claim.through:
         return False
     same = claim.relation == known.relation and same_value(claim.value, known.value)
-    if same and not claim.is_event and (claim.polarity != known.polarity or claim.mood == "past"):
+    if (
+        same
+        and not claim.is_event
+        and (claim.relation != "be" or claim.changed)
+        and (claim.polarity != known.polarity or claim.mood == "past")
+    ):
         return claim.tense != "past" or claim.mood == "past"  # it says the opposite, or that it used to be so
     if not claim.polarity and claim.changed:
         if claim.relation == known.relation and not claim.value:

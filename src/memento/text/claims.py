@@ -363,6 +363,8 @@ def _results_of(claim: Assertion) -> Iterator[Assertion]:
     """Yield the state that an event leaves behind."""
     if claim.relation in results() and claim.polarity and claim.value:
         relation = results()[claim.relation]
+        if relation == "work at" and claim.kind != "name":
+            return  # "I joined a support group"
         yield replace(claim, relation=relation, is_event=False, changed=True, tense="present", is_result=True)
 
 
@@ -798,7 +800,7 @@ def _how(verb: Token) -> tuple[Mood, bool, Literal["past", "present", "future"],
             if head.lemma_ in words("stopping"):
                 polarity, changed, tense = not polarity, True, "present"
             elif head.lemma_ in words("starting"):
-                changed = True
+                pass  # who starts to play the cello may play the guitar
             elif head.lemma_ == "use":
                 tense, polarity = "past", polarity
                 mood = "past"
@@ -1171,6 +1173,8 @@ def _noun_claim(subject: Token, value: Token, base: Assertion, context: _Context
         and head not in words("several")
         and value.pos_ in ("NOUN", "PROPN", "NUM", "X", "SYM", "ADJ")
     )
+    # "The park is a lovely place" says what it is like.
+    is_one = is_one and (claim.kind != "thing" or bool(possessor))
     return replace(claim, is_property=is_one and bool(owner) and value.dep_ != "acomp")
 
 
@@ -1308,7 +1312,8 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
     if source is not None and is_habit and not objects and len(place_times) == 1:
         yield _with_value(replace(base, relation=f"{lemma} from"), source[1])  # "flour comes from the mill"
         return
-    instead = tuple(_text_of(i) for p, i in place_times if p.lower_ == "from")
+    changes = lemma in words("changing") or any(preposition.lower_ == "to" for preposition, _ in place_times)
+    instead = tuple(_text_of(i) for p, i in place_times if p.lower_ == "from" and changes and i.pos_ != "PRON")
     instead += tuple(
         _text_of(inner)
         for token in verb.subtree
