@@ -1526,6 +1526,7 @@ class Reading:
 class Noted:
     """
     The result of a note: the memories stored, those that they retired, and those that they contradict without retiring them.
+    `ended` are the words that ended of memories that hold on otherwise.
 
     A `pending` note is stored, but not yet understood: `memories` are still to come. `note` is None if it was `skipped`. `verbatim`
     is why the note could not be parsed; its one memory is then the note word for word. `remarks` are sentences for the author of
@@ -1537,6 +1538,7 @@ class Noted:
     note: IRI | None
     memories: tuple[IRI, ...] = ()
     invalidated: tuple[IRI, ...] = ()
+    ended: tuple[Ended, ...] = ()
     skipped: str | None = None
     contradicts: tuple[IRI, ...] = ()
     pending: bool = False

@@ -10,7 +10,7 @@ state: no note is understood twice. A retired memory ends when its successor beg
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -40,6 +40,7 @@ from memento.model import (
     Change,
     Claim,
     Consolidation,
+    Ended,
     Entity,
     Invalidation,
     Marks,
@@ -166,6 +167,7 @@ def build_change(understood: Understanding) -> tuple[Change, Noted]:
         note=note.iri,
         memories=tuple(memory.iri for _, memory in memories),
         invalidated=tuple(ended),
+        ended=tuple(_list_ended(memories, claims, ended, understood)),
         contradicts=tuple(against),
         contents={
             **{memory.iri: memory.content for _, memory in memories},
@@ -175,6 +177,21 @@ def build_change(understood: Understanding) -> tuple[Change, Noted]:
         remarks=_list_remarks(understood.decisions),
     )
     return written, noted
+
+
+def _list_ended(
+    memories: Sequence[tuple[Add | Invalidate, Memory]],
+    claims: Mapping[IRI, Sequence[Claim]],
+    over: Sequence[IRI],
+    understood: Understanding,
+) -> Iterator[Ended]:
+    """Yield what ended of memories that hold on otherwise; `over` are those that ended whole."""
+    for decision, memory in memories:
+        for target in decision.targets if isinstance(decision, Invalidate) else ():
+            if target.claim and target.memory in understood.retirable and target.memory not in over:
+                ending = _make_ending(target, memory, claims[memory.iri])
+                words = _name_ended(target, over, understood)
+                yield Ended(words=words, at=ending.at, by=ending.by or memory.iri, reason=ending.reason, iri=target.claim)
 
 
 def describe_understanding(understood: Understanding) -> Noted:

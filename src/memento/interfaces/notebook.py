@@ -134,6 +134,7 @@ def show_noted(found: Noted) -> str:
     rows = [
         (what, _bold(found.contents.get(iri, "")), _code(shorten(iri))) for what, iris in parts.items() for iri in iris
     ]
+    rows += [("ended", _bold(one.words), _code(shorten(one.iri)) if one.iri else "") for one in found.ended]
     state = "kept, and still to be understood" if found.pending else ""
     state = f"nothing was kept: {escape(found.skipped)}" if found.skipped else state
     remarks = "".join(f"<p>{escape(remark)}</p>" for remark in found.remarks)

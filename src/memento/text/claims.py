@@ -373,7 +373,9 @@ def _claims_of_sentence(sentence: Span, at: int, context: _Context) -> Iterator[
     for token in sentence:
         if token.dep_ == "ROOT" and (amount := _find_amount(token)) is not None:
             yield _amount_claim(token, amount, at, context)
-        elif token.pos_ in ("VERB", "AUX") and token.dep_ not in ("aux", "auxpass", "compound", "amod"):
+        elif (
+            token.pos_ in ("VERB", "AUX") and token.dep_ not in ("aux", "auxpass", "compound", "amod")
+        ) or _is_bare_verb(token):
             for claim in _of_predicate(token, sentence, at, context):
                 yield replace(claim, mood="question") if asks else claim
         elif token.dep_ == "ROOT":
@@ -393,6 +395,17 @@ def _claims_of_sentence(sentence: Span, at: int, context: _Context) -> Iterator[
             yield from _of_apposition(token, token.head, at, context)
         elif token.dep_ == "appos" and token.pos_ == "NOUN" and token.head.text[:1].isupper():
             yield from _of_apposition(token.head, token, at, context)
+
+
+def _is_bare_verb(noun: Token) -> bool:
+    """Tell whether what the tagger takes for a noun is the second verb of a clause: "I live in Lisbon and work at Google"."""
+    return (
+        noun.tag_ == "NN"
+        and noun.dep_ == "conj"
+        and noun.head.tag_ in ("VBP", "VB")
+        and any(child.dep_ == "prep" for child in noun.children)
+        and not any(child.dep_ in ("det", "poss", "amod", "compound") for child in noun.children)
+    )
 
 
 def _find_amount(noun: Token) -> Token | None:
@@ -896,8 +909,8 @@ def _is_time(token: Token) -> bool:
         return True
     return any(
         child.lower_ in words("times")
-        for child in token.lefts
-        if child.dep_ in ("compound", "nummod", "npadvmod", "nmod")
+        for child in (*token.lefts, *(one for one in token.rights if one.dep_ == "quantmod"))  # "20 Sept."
+        if child.dep_ in ("compound", "nummod", "npadvmod", "nmod", "quantmod")
     )
 
 

@@ -105,6 +105,7 @@ def show_noted(answer: Json) -> str:
     contents = answer["contents"]
     lines = [f"{click.style('Stored ', fg='green')}  {clean(contents[iri])}" for iri in answer["memories"]]
     lines += [f"{click.style('Retired', fg='yellow')}  {clean(contents[iri])}" for iri in answer["invalidated"]]
+    lines += [f"{click.style('Ended  ', fg='yellow')}  {clean(one['words'])}" for one in answer["ended"]]
     lines += [f"{click.style('Against', fg='red')}  {clean(contents[iri])}" for iri in answer["contradicts"]]
     if answer["verbatim"]:
         lines.append(f"{click.style('As said', fg='red')}  {clean(answer['verbatim'])}")

@@ -81,14 +81,15 @@ class ForgetArguments(Arguments, frozen=True, kw_only=True):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
     """
-    The result of a call. `memories` were stored; `retired` were replaced, corrected or forgotten. A `pending` note is stored but
-    not yet processed, so its memories do not exist yet.
+    The result of a call. `memories` were stored; `retired` were replaced, corrected or forgotten; `ended` are words of memories
+    that hold on otherwise. A `pending` note is stored but not yet processed, so its memories do not exist yet.
     """
 
     status: Literal["noted", "pending", "skipped", "corrected", "forgotten", "erased", "unconfirmed", "declined"]
     note: IRI | None = None
     memories: tuple[IRI, ...] = ()
     retired: tuple[IRI, ...] = ()
+    ended: tuple[str, ...] = ()
     reason: str | None = None
 
 
@@ -141,7 +142,12 @@ def _store(noted: Noted, status: Literal["noted", "corrected"], text: str) -> To
         return Told(answer=Change(status="skipped", reason=noted.skipped), text=f"Skipped: {noted.skipped}")
     state: Literal["noted", "pending", "corrected"] = "pending" if noted.pending else status
     done = Change(
-        status=state, note=noted.note, memories=noted.memories, retired=noted.invalidated, reason=noted.verbatim
+        status=state,
+        note=noted.note,
+        memories=noted.memories,
+        retired=noted.invalidated,
+        ended=tuple(one.words for one in noted.ended),
+        reason=noted.verbatim,
     )
     return Told(answer=done, text=f"{text} But {noted.verbatim}." if noted.verbatim else text)
 
