@@ -12,9 +12,8 @@ from memento.errors import MissingPart
 from memento.retrieval.relevance import Property, find_property, list_properties
 from memento.text import dates, kinds, names
 from memento.text.kinds import Cue, cue_rows, join_cues, kind_by_context
-from memento.text.mood import Sign, join_signs, sign_rows, signs
 from memento.text.noise import explain_noise, noise_rows
-from memento.text.sentences import Opening, introduced, is_framing, join_openings, opening_rows
+from memento.text.sentences import Opening, introduced, join_openings, opening_rows
 from memento.text.tables import LEXICON, Entry, Row, entries, section, word_lists, word_set
 
 SIGNS = [
@@ -47,22 +46,9 @@ def test_a_cue_tells_the_kind_in_its_example_and_no_other_cue_does(row: Cue) -> 
     assert kind_in(row.counter, join_cues([row])) is None
 
 
-@pytest.mark.parametrize("row", sign_rows(), ids=lambda row: row.name)
-def test_a_sign_of_a_mood_is_seen_in_its_example_and_no_other_sign_is(row: Sign) -> None:
-    others = join_signs(other for other in sign_rows() if other is not row)
-
-    assert signs()[row.mood].search(row.example[0])
-    assert row.mood not in others or not others[row.mood].search(row.example[0])
-    assert not signs()[row.mood].search(row.counter)
-
-
 @pytest.mark.parametrize("row", opening_rows(), ids=lambda row: row.name)
 def test_an_opening_leaves_what_its_example_says_and_no_other_opening_does(row: Opening) -> None:
     sentence, rest = row.example
-    if row.kind == "framing":
-        assert is_framing(sentence)
-        assert not is_framing(row.counter)
-        return
     meaning = rest, row.kind == "correction"
 
     assert introduced(sentence) == meaning

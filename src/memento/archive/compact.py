@@ -37,7 +37,7 @@ from memento.model import BranchStage, Change, Compacted, Compaction, Quad, Scop
 from memento.ports import Progress, Vectors
 from memento.search.nodes import Record, walk_memories
 from memento.strength import importances
-from memento.text.mood import reading
+from memento.text.claims import read_claims
 
 Nodes = NDArray[np.int32]
 
@@ -347,7 +347,9 @@ def say_the_same(one: Record, other: Record) -> bool:
     began, before = one.time_of(MEM.validAt), other.time_of(MEM.validAt)
     if began is None or before is None or began.date() == before.date():
         return began is not None and before is not None
-    return reading(text).tense == "present" and MEM.eventAt not in one.statements
+    claims = read_claims(text)
+    happened = any(claim.is_event or claim.tense == "past" for claim in claims)
+    return bool(claims) and not happened and MEM.eventAt not in one.statements
 
 
 def _list_words(text: str) -> list[str]:

@@ -191,7 +191,9 @@ def _list_ended(
             if target.claim and target.memory in understood.retirable and target.memory not in over:
                 ending = _make_ending(target, memory, claims[memory.iri])
                 words = _name_ended(target, over, understood)
-                yield Ended(words=words, at=ending.at, by=ending.by or memory.iri, reason=ending.reason, iri=target.claim)
+                yield Ended(
+                    words=words, at=ending.at, by=ending.by or memory.iri, reason=ending.reason, iri=target.claim
+                )
 
 
 def describe_understanding(understood: Understanding) -> Noted:

@@ -21,9 +21,11 @@ from memento.graph.store import Store
 from memento.iris import IRI
 from memento.model import Anchor, Scope
 from memento.rank import rarity
-from memento.retrieval.question import Question, find_named, is_first_person
+from memento.retrieval.chains import CLOSE, find_asked, find_stating
+from memento.retrieval.question import Asking, Question, find_named, is_first_person
 from memento.retrieval.signals import SIGNALS, Evidence, Seeds, Signal, measure_signals, order_largest
 from memento.search.arrays import distinct
+from memento.search.claims import Stated
 from memento.search.grains import find_people
 from memento.search.indexes import View
 from memento.search.nodes import Ids
@@ -47,7 +49,14 @@ def anchor(
     evidence = evidence.with_signals(measure_signals("anchor", sources), question.view)
     best = best_seeds(evidence, question.view, seeds)
     anchors = find_anchors(question, named, best, graph, scope, settings)
-    return replace(evidence, seeds=best, anchors=anchors, mentioned=mentioned, confused=confused)
+    asked = find_sure(question.asking, question.view) if question.asking else ()
+    return replace(evidence, seeds=best, anchors=anchors, mentioned=mentioned, confused=confused, asked=asked)
+
+
+def find_sure(asking: Asking, view: View) -> tuple[Stated, ...]:
+    """Return the claims that surely are what the question asks for."""
+    steps = find_asked(asking.reading.clauses, view, asking.at, past=asking.past)
+    return tuple(step.claim for step in steps if step.fit > CLOSE)
 
 
 def find_named_anchors(question: Question, graph: Store, scope: Scope) -> dict[IRI, str]:
@@ -83,10 +92,14 @@ def find_mentioning(named: Sequence[IRI], question: Question) -> tuple[Ids, Ids]
 def take_sides(nodes: Sequence[int], evidence: Evidence, question: Question) -> NDArray[np.int8] | None:
     """
     Return (n,) 1 for memories about or mentioning what the question names in full, −1 for those that have another name only, 0 for
-    the rest; None if it has no full name.
+    the rest. Without a full name it is 1 for those that state the claim that is asked for, −1 for those that state it of somebody
+    else; None if there is neither.
     """
     if evidence.mentioned is None or not (evidence.mentioned.size and question.has_full_name):
-        return None
+        if not evidence.asked:
+            return None
+        states, is_other = find_stating(evidence.asked, nodes, question.view)
+        return states.astype(np.int8) - is_other.astype(np.int8) if states.any() else None
     sides = np.isin(nodes, evidence.mentioned).astype(np.int8)
     for place in np.flatnonzero(sides == 0).tolist():
         mentions = question.joined.mentions(nodes[place])

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memento.iris import IRI, user_of
 from memento.ports import Vectors
@@ -242,6 +243,21 @@ def _find_visible(memory: IRI, view: View) -> int | None:
     """Return the id of a memory; None where it may not be returned."""
     node = view.indexes.nodes.find(memory)
     return node if node is not None and node < len(view.visible) and view.visible[node] else None
+
+
+def find_stating(
+    asked: Sequence[Stated], nodes: Sequence[int], view: View
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return (n,) which memories state an asked claim, and (n,) which state the same relation of other owners alone."""
+    claims, ends = view.indexes[Claims], {(one.owner, one.relation) for one in asked}
+    relations = {relation for _, relation in ends}
+    states, is_other = np.zeros((2, len(nodes)), dtype=np.bool_)
+    for place, node in enumerate(nodes):
+        of_relation = {(one.owner, one.relation) for one in claims.of_memory(view.indexes.nodes.iri(int(node)))}
+        of_relation = {one for one in of_relation if one[1] in relations}
+        states[place] = not ends.isdisjoint(of_relation)
+        is_other[place] = bool(of_relation) and not states[place]
+    return states, is_other
 
 
 def score_steps(steps: Sequence[Step], view: View) -> dict[int, float]:

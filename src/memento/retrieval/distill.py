@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from memento.assets import lexicon
 from memento.model import NoteRef, Recalled, Scored
+from memento.retrieval.chains import find_stating
 from memento.retrieval.signals import SIGNALS, Evidence, order_largest, pick_leading
 from memento.search.arrays import distinct
 from memento.search.indexes import View
@@ -50,6 +51,11 @@ def distill(
         # Who has a part of the asked name cannot come before whoever has all of it.
         is_asked, is_other = np.isin(nodes, evidence.mentioned), np.isin(nodes, evidence.confused)
         total[is_other] = np.minimum(total[is_other], total[is_asked].min(initial=np.inf))
+    if evidence.asked and nodes.size:
+        # Where somebody else works is no answer where the asked one's work is known.
+        states, is_other = find_stating(evidence.asked, nodes.tolist(), view)
+        if states.any():
+            total[is_other] = np.minimum(total[is_other], _BEHIND * total[states].max())
     order = order_largest(total, k)
     most = sum(asdict(settings).values()) or 1.0
     best = [
@@ -111,6 +117,9 @@ def _pick_best(evidence: Evidence, name: str, view: View, count: int, among: Seq
 def _find_strongest(shares: dict[str, NDArray[np.float32]], place: int) -> str:
     return max(shares, key=lambda name: float(shares[name][place]))
 
+
+_BEHIND = 0.99
+"""The most that a claim of somebody else has of the score of the best claim that is asked for."""
 
 ALIKE = 0.85
 """Cosine from which on two memories may be duplicates."""

@@ -297,7 +297,8 @@ def order_in_time(
         seen = question.view.visible
         chosen = [*chosen, *(Scored(node, 0.0, "succession") for node in found if node is not None and seen[node])]
     if len(chosen) > 1 and (then or timely.asks_of_a_state(query.question)):
-        likeness = timely.compare(question, [one.item for one in chosen])
+        some = [one.item for one in chosen]
+        likeness = timely.compare(question, some, text_reader(question, query, stores)(some))
     if timely.asked_span(query.question, now):
         return list(chosen)
     ids = {iri_of(one.item): one.item for one in chosen}

@@ -172,6 +172,8 @@ def judge(
     limit = calibration.opens
     if settings.base > 0:
         limit = max(settings.floor, settings.base + settings.slope * log(max(question.view.population, 1) / _SIZE))
+    if chosen and "claim" in signals and signals["claim"][chosen[0].item] >= LOOSE:
+        limit /= 2  # what the best memory states is of the relation that is asked for
     of_kind = find_asked_kind(question, chosen, signals, fits)
     is_open = openness >= limit or leads_to_answer(question, chosen, signals) or bool(of_kind.any())
     fitness = _squash(total)
@@ -268,6 +270,8 @@ SURELY_KNOWN, KNOWN, HARDLY_KNOWN = 0.35, 0.25, 0.1
 Cosines of question and memory, both with the names masked, from which a memory about somebody known answers: whatever else speaks
 against it; if it does not lack a property of the table; if the other features of the question are for an answer.
 """
+LOOSE = 0.5
+"""How well a claim fits a question whose relation says little, such as "use"."""
 _GENERAL = re.compile(
     r"\b(?:know|knew|remember|recall|tell|remind|give|show|list|find|hear|heard|everything|anything|something|all|about|who|what|do|you)\b",
     re.IGNORECASE,

@@ -52,6 +52,7 @@ if TYPE_CHECKING:  # the weights below define the settings: importing settings m
     from memento.graph.inferences import Kin
     from memento.model import Anchor
     from memento.ports import Vectors
+    from memento.search.claims import Stated
     from memento.search.indexes import View
     from memento.search.nodes import Ids, Mask
 
@@ -251,6 +252,8 @@ class Evidence:
     """The memories about or mentioning what the question names; None if it names nothing known."""
     confused: Ids | None = None
     """The memories about others with a similar name."""
+    asked: tuple[Stated, ...] = ()
+    """The claims that surely are what the question asks for."""
 
     def with_signals(self, more: Mapping[str, Signal], view: View) -> Evidence:
         """Return the evidence with more signals; with a pool, the best memories by the new signals join it."""

@@ -11,7 +11,7 @@ one is similar to it and matches the question as well.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from math import log1p
@@ -24,11 +24,10 @@ from memento.graph.store import Store
 from memento.iris import IRI
 from memento.model import Scored
 from memento.retrieval.question import Question, list_names
-from memento.search.postings import tokens
+from memento.search.postings import split_words, tokens
 from memento.text.claims import single_relations, words
 from memento.text.dates import dates
 from memento.text.kin import kin_name
-from memento.text.mood import signs
 from memento.text.sentences import is_readable
 from memento.text.words import ONE_OF_A_KIND, RELATIVES
 
@@ -55,8 +54,6 @@ _POINT = re.compile(r"\b(?P<word>before|while|when|during)\s+(?P<rest>.+)$", re.
 MADE_UP = ("possible", "report", "condition", "question", "wish", "rumour", "joke")
 """Moods of a memory or claim whose content is not a fact; a plan still counts as news."""
 
-_UNREAL = ("wish", "rumour", "joke", "plan", "soon")
-
 _HAPPENED = re.compile(r"\b(?:did|was|were|had|would|why)\b", re.IGNORECASE)
 
 CLOSE = 0.65
@@ -76,6 +73,8 @@ STEP = 0.7
 
 ALIKE = (0.25, 0.6)
 """The similarities from which on a later memory may be, and surely is, the newer word on a matter."""
+
+TURNED = (0.2, 1.5)
 
 LITTLE = 0.05
 """Smaller values count as zero."""
@@ -177,9 +176,11 @@ class Likeness:
     """(n,) shares of the names in the question that each memory has."""
     noted: NDArray[np.bool_]
     """(n,) False for turns of a conversation, where all turns are about one topic."""
+    turning: NDArray[np.bool_]
+    """(n,) True for memories whose words say that something has changed: "back", "again", "no more"."""
 
 
-def compare(question: Question, nodes: Sequence[int]) -> Likeness:
+def compare(question: Question, nodes: Sequence[int], texts: Mapping[int, str]) -> Likeness:
     """
     Compare some memories with each other and with the question, by their vectors and by its words. If it has a full
     name, the names are masked, because a shared name makes texts alike.
@@ -206,7 +207,18 @@ def compare(question: Question, nodes: Sequence[int]) -> Likeness:
     noted = np.ones(len(nodes), dtype=np.bool_)
     for passages in view.passages():
         noted &= passages.session_of(np.asarray(nodes, dtype=np.int32)) < 0
-    return Likeness(vectors @ vectors.T, near, covered, named, noted)
+    turning = np.array([tells_of_change(texts.get(node, "")) for node in nodes], dtype=np.bool_)
+    return Likeness(vectors @ vectors.T, near, covered, named, noted, turning)
+
+
+def tells_of_change(text: str) -> bool:
+    """
+    Tell whether a text has a word that says that something has changed.
+
+    >>> tells_of_change("Jamie is back at football."), tells_of_change("Jamie plays football.")
+    (True, False)
+    """
+    return not words("turning").isdisjoint(split_words(text))
 
 
 def asks_of_a_state(question: str) -> bool:
@@ -226,7 +238,7 @@ def asks_of_the_unreal(question: str) -> bool:
     >>> asks_of_the_unreal("What do I want to learn?"), asks_of_the_unreal("Where do I live?")
     (True, False)
     """
-    return is_readable(question) and any(signs()[mood].search(question) for mood in _UNREAL)
+    return not words("unreal").isdisjoint(split_words(question))
 
 
 def order_by_time(
@@ -324,6 +336,9 @@ def _by_newness(
     alike *= _shares(np.maximum(likeness.near, 0.0)) * np.sqrt(_shares(likeness.covered)) * _shares(likeness.named)
     for at, place in enumerate(places):
         alike[at, sorted(place.rivals)] = ALIKE[1]
+    turned = np.maximum(likeness.among, 0.0) * np.sqrt(_shares(np.maximum(likeness.near, 0.0)))
+    turned *= _shares(likeness.named)
+    alike = np.where(likeness.turning[None, :] & (turned > TURNED[0]), np.maximum(alike, TURNED[1] * turned), alike)
     newer = np.where(later, np.clip((alike - ALIKE[0]) / (ALIKE[1] - ALIKE[0]), 0.0, 1.0), 0.0).max(axis=1)
     kept = scores * (1.0 - STEP * newer)
     return sorted(order, key=lambda at: -kept[at])

@@ -23,8 +23,8 @@ from memento.model import Contradiction, Ended, NoteRef, Recalled, RecalledEntit
 from memento.search.claims import Claims
 from memento.search.indexes import Indexes
 from memento.search.nodes import Record
-from memento.search.postings import Ids, Postings, tokens
-from memento.text.mood import is_no_longer
+from memento.search.postings import Ids, Postings, split_words, tokens
+from memento.text.claims import words
 from memento.text.words import BIOGRAPHICAL
 
 USER = "USER"
@@ -151,7 +151,7 @@ class _Told:
         kept = [
             said[one.iri]
             for one in self._records(said)
-            if not is_no_longer(one.first(MEM.content)) and not stems & self._list_ended(one)
+            if words("not_now").isdisjoint(split_words(one.first(MEM.content))) and not stems & self._list_ended(one)
         ]
         return np.array(sorted(kept), dtype=ids.dtype)
 
@@ -159,9 +159,9 @@ class _Told:
         """Return the words that stand in ended claims of a memory alone."""
         ended = [one.words for one in self.indexes[Claims].of_memory(record.iri) if one.until <= self.at]
         left = record.first(MEM.content)
-        for words in ended:
-            left = left.replace(words, " ")
-        return {stem for words in ended for stem in tokens(words)} - {*tokens(left)}
+        for span in ended:
+            left = left.replace(span, " ")
+        return {stem for span in ended for stem in tokens(span)} - {*tokens(left)}
 
     def _records(self, iris: Iterable[IRI]) -> list[Record]:
         wanted = list(iris)

@@ -236,6 +236,8 @@ def read_question(text: str, names: Sequence[str] = ()) -> Reading:
         for claim in _claims_of_sentence(sentence, at, context):
             if claim.owner:
                 found[Asked(claim.owner, claim.relation, claim.value)] = None
+        if sentence.root.lemma_ == "be" and {word.lower_ for word in sentence if word.is_alpha} == {"who", "am", "i"}:
+            found[Asked(USER, "name", "")] = None
         for word in sentence:
             if word.pos_ in ("NOUN", "PROPN"):
                 possessor, relation = _possession(word, context)

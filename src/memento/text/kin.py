@@ -13,8 +13,6 @@ _TURNED = section(_TABLE, "turned", dict[str, str])
 _BY_MARRIAGE = section(_TABLE, "by_marriage", dict[str, list[str]])
 _WORDS = RELATIVES | _LISTS["more"]
 _BY_TWO = section(_TABLE, "by_two", dict[str, list[str]])
-GENDERS = dict.fromkeys(_LISTS["she"], "f") | dict.fromkeys(_LISTS["he"], "m")
-"""Whether "she" or "he" can refer to a relative."""
 PATTERN = rf"(?:(?:step|half|great)-?)?(?:{alternatives(_WORDS)})s?(?:-in-law)?"
 """Any of the words, for a pattern that ignores case."""
 

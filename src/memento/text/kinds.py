@@ -106,17 +106,6 @@ def plain_names() -> frozenset[str]:
     return frozenset(name for name, known in _table().items() if known.plain)
 
 
-def is_part_of(small: str, large: str) -> bool:
-    """
-    Tell whether one place is inside another.
-
-    >>> is_part_of("Berlin", "Germany"), is_part_of("Berlin", "France")
-    (True, False)
-    """
-    inner, outer = lookup(small), lookup(large)
-    return inner is not None and outer is not None and inner.kind == "Location" and inner.what == outer.name
-
-
 class Cue(Row, frozen=True, kw_only=True):
     """Words on one side of a name that show its kind; the example has the name in brackets."""
 

@@ -103,7 +103,7 @@ def shorten_blanks(text: str) -> str:
 class Opening(Row, frozen=True, kw_only=True):
     """A part of the expression that recognises words that only introduce or correct."""
 
-    kind: Literal["opening", "correction", "framing"]
+    kind: Literal["opening", "correction"]
 
 
 @cache
@@ -114,7 +114,7 @@ def opening_rows() -> tuple[Opening, ...]:
 
 def join_openings(rows: Iterable[Opening]) -> Mapping[str, re.Pattern[str]]:
     """Compile the rows of each kind into one expression for the beginning of a sentence."""
-    parts: dict[str, list[str]] = {"opening": ["(?!)"], "correction": ["(?!)"], "framing": ["(?!)"]}
+    parts: dict[str, list[str]] = {"opening": ["(?!)"], "correction": ["(?!)"]}
     for row in rows:
         parts[row.kind].append(fill(row.pattern, {}))
     return {kind: compile_pattern(rf"^(?:{'|'.join(texts)})\s*", re.IGNORECASE) for kind, texts in parts.items()}
@@ -241,16 +241,6 @@ def introduced(sentence: str, rows: Iterable[Opening] | None = None) -> tuple[st
             break
         sentence = without
     return sentence, corrects
-
-
-def is_framing(sentence: str) -> bool:
-    """
-    Tell whether a sentence only announces what follows.
-
-    >>> is_framing("Please note:"), is_framing("Remember this."), is_framing("Remember to feed Rex.")
-    (True, True, False)
-    """
-    return bool(openings()["framing"].match(sentence))
 
 
 def clauses(sentence: str) -> list[str]:

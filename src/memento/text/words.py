@@ -42,16 +42,6 @@ def stems(text: str) -> frozenset[str]:
     return frozenset(_stemmer().stemWords(words))
 
 
-def occurs(phrase: str, text: str) -> bool:
-    """
-    Tell whether a phrase occurs in a text as whole words.
-
-    >>> occurs("Java", "USER writes JavaScript"), occurs("vs code", "USER uses VS Code.")
-    (False, True)
-    """
-    return bool(phrase) and f" {normal(phrase)} " in f" {normal(text)} "
-
-
 @cache
 def _stemmer() -> Stemmer:
     return Stemmer("english")
@@ -62,7 +52,6 @@ WORDS = word_lists(LEXICON / "words.toml")
 _VERBS = word_lists(LEXICON / "verbs.toml")
 _FORMS = {base: tuple(forms.split(",")) for base, _, forms in (entry.partition(":") for entry in _VERBS["irregular"])}
 REGULAR = _VERBS["regular"]
-AGREES_FAR = _VERBS["agrees_far"]
 
 BASES = REGULAR | frozenset(_FORMS)
 """Verbs in the form that follows "to"."""
@@ -116,39 +105,6 @@ NEVER = (
 )
 """Words that are never a name."""
 FIRST_NAMES = frozenset(name for line in lexicon("first_names") for name in line.split())
-
-
-def is_adverb(word: str) -> bool:
-    """
-    Tell whether a word may come between a subject and its verb.
-
-    >>> [is_adverb(word) for word in ("really", "just", "rely", "work")]
-    [True, True, False, False]
-    """
-    lowered = word.lower()
-    return lowered in ADVERBS or (lowered.endswith("ly") and len(lowered) > 4 and lowered not in WORDS["not_adverbs"])
-
-
-def third_singular(verb: str) -> str:
-    """
-    Return the present form that follows "she"; modals and past forms stay as they are.
-
-    >>> [third_singular(verb) for verb in ("study", "go", "have", "don't", "watch", "play", "can", "moved", "quit")]
-    ['studies', 'goes', 'has', "doesn't", 'watches', 'plays', 'can', 'moved', 'quit']
-    """
-    lowered = verb.lower()
-    if lowered in _AUXILIARIES:
-        return _AUXILIARIES[lowered]
-    if (
-        lowered in MODALS
-        or lowered in UNCHANGING - {"read", "put", "cost", "let", "set"}
-        or is_past(lowered)
-        or lowered.endswith("n't")
-    ):
-        return verb
-    if re.search(r"[^aeiou]y$", lowered):
-        return f"{verb[:-1]}ies"
-    return f"{verb}es" if re.search(r"(?:s|x|z|ch|sh|[^aeiou]o|go)$", lowered) else f"{verb}s"
 
 
 def is_past(word: str) -> bool:
