@@ -106,6 +106,7 @@ def test_a_note_is_stored_recalled_and_replaced() -> None:
         "note",
         "memories",
         "invalidated",
+        "ended",
         "skipped",
         "contradicts",
         "pending",
@@ -118,6 +119,15 @@ def test_a_note_is_stored_recalled_and_replaced() -> None:
     assert ["Stored" in second, "Retired" in second] == [True, True]
     assert now.index("Microsoft") < now.index("replaced: I work at Google. (2024-01-08 to 2025-03-03")
     assert [memory["content"] for memory in then["memories"]] == ["I work at Google."]
+
+
+def test_a_note_that_ends_some_words_of_a_memory_says_which() -> None:
+    printed("note", "I live in Lisbon. I work at Google.", "--at", "2024-01-08")
+
+    second = printed("note", "I work at Microsoft.", "--at", "2025-03-03")
+
+    assert "Retired" not in second
+    assert "Ended    I work at Google" in second
 
 
 def test_nothing_relevant_is_said_and_the_gate_can_be_left_open(monkeypatch: pytest.MonkeyPatch) -> None:
