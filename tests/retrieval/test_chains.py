@@ -11,7 +11,7 @@ from measure import fresh_memory
 from memento.iris import IRI
 from memento.model import Scope
 from memento.python import Memento
-from memento.retrieval.chains import find_asked, walk_claims
+from memento.retrieval.chains import CLOSE, find_asked, walk_claims
 from memento.retrieval.pipeline import read_question
 from memento.retrieval.question import Query
 from memento.telemetry import Stopwatch
@@ -137,3 +137,42 @@ def test_what_is_forgotten_or_belongs_to_another_namespace_is_no_step(memento: M
 
 def test_a_question_that_asks_for_no_chain_gets_no_path(memento: Memento) -> None:
     assert scores(memento, "Where does Leila Haddad work?") == {}
+
+
+def contents(memento: Memento, *notes: str, question: str) -> list[str]:
+    for day, note in enumerate(notes, start=1):
+        memento.note(note, at=at(f"2024-06-{day:02}"))
+    return [one.content for one in memento.recall(question, gate=False, k=20).memories]
+
+
+def test_where_somebody_else_works_comes_after_where_the_asked_one_does() -> None:
+    with fresh_memory("trigram") as opened:
+        found = contents(
+            opened, "I joined Brel Labs.", "Anna works at Kelso Works and swims.", question="Where do I work?"
+        )
+
+    assert found[0] == "I joined Brel Labs."
+
+
+def test_another_relation_of_the_same_thing_is_not_what_is_asked_for() -> None:
+    with fresh_memory("trigram") as opened:
+        opened.note("My sister swims at Zuid. My sister works at Brel Labs.")
+        stores, settings = opened.service.stores, opened.service.settings
+        asked = Query(question="Where does my sister work?", scope=Scope(), k=10)
+        with read_question(asked, stores, settings, Stopwatch("recall")) as read:
+            assert read.asking is not None
+            steps = find_asked(read.asking.reading.clauses, read.view, read.asking.at, past=False)
+
+    assert {step.claim.value for step in steps if step.fit > CLOSE} == {"Brel Labs"}
+
+
+def test_what_has_changed_comes_before_what_it_changed(memento: Memento) -> None:
+    found = contents(
+        memento,
+        "Jonas plays football for the Hillside club.",
+        "Jonas gave up, no more football.",
+        "Jonas is back at football, for Riverside this time.",
+        question="Does Jonas play football?",
+    )
+
+    assert found.index("Jonas is back at football, for Riverside this time.") == 0

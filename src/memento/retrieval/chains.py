@@ -76,7 +76,7 @@ def find_asked(asked: Sequence[Asked], view: View, at: float, *, past: bool) -> 
     for one in asked:
         for owner, prefix in _find_owners(one.owner, view, at):
             for claim in _keep_walkable(view.indexes[Claims].of_owner(owner), view, at, past=past):
-                fit = measure_fit(f"{prefix}{one.relation}", one.value, claim)
+                fit = measure_fit(one.relation, one.value, claim, prefix)
                 if fit and (claim.iri not in found or found[claim.iri].fit < fit):
                     found[claim.iri] = Step(claim, fit)
     latest: dict[tuple[IRI, str], float] = {}
@@ -91,18 +91,34 @@ def find_asked(asked: Sequence[Asked], view: View, at: float, *, past: bool) -> 
     ]
 
 
-def measure_fit(relation: str, value: str, claim: Stated) -> float:
+def find_told_of_things(asked: Sequence[Asked], view: View, at: float, *, past: bool) -> list[Stated]:
+    """Find the claims about the things that a question names and that are no nodes, from which a chain may begin."""
+    claims = view.indexes[Claims]
+    owners = {pair for one in asked for pair in _find_owners(one.owner, view, at) if pair[1]}
+    told = (one for owner, prefix in sorted(owners) for one in claims.of_thing(owner, prefix.strip()))
+    return _keep_walkable(list(dict.fromkeys(told)), view, at, past=past)
+
+
+def measure_fit(relation: str, value: str, claim: Stated, of: str = "") -> float:
     """
     Measure how well a claim answers what is asked, in 0..1: 1 for the same relation, less where one says more than the other.
 
     The noun that a question asks with names a relation too: "how much rent do I pay".
+
+    Args:
+        of: the words before the relation that say of which thing or person of the owner's it is, as in "sister work at".
     """
-    if relation == claim.relation:
+    if of and not f"{claim.relation} ".startswith(of):
+        return 0.0
+    known = claim.relation[len(of) :]
+    if not known:
+        return CLOSE  # what the thing is, whatever it does
+    if relation == known:
         return 0.5 if relation in words("open") else 1.0
-    wanted, stated = relation.split(), claim.relation.split()
+    wanted, stated = relation.split(), known.split()
     if wanted[:1] == stated[:1] and wanted[0] not in words("copulas"):
         return 0.5 if wanted[0] in words("open") else 0.8
-    if set(stated) <= set(value.casefold().split()) and claim.relation not in words("open"):
+    if set(stated) <= set(value.casefold().split()) and known not in words("open"):
         return 0.8
     return CLOSE if set(wanted) < set(stated) else 0.0
 
@@ -127,7 +143,7 @@ def _find_owners(name: str, view: View, at: float) -> Iterator[tuple[IRI, str]]:
         return
     for owner, prefix in _find_owners(possessor, view, at):
         for claim in _keep_walkable(view.indexes[Claims].of_owner(owner), view, at, past=False):
-            if claim.entity and measure_fit(f"{prefix}{role}", "", claim) >= CLOSE:
+            if claim.entity and measure_fit(role, "", claim, prefix) >= CLOSE:
                 yield claim.entity, ""
         yield owner, f"{prefix}{role} "
 

@@ -130,17 +130,6 @@ class VectorIndex:
         rows[there] = self._rows(self._first[asked[there]])
         return rows
 
-    def nearest_rows(self, nodes: Sequence[int] | Ids, asked: Vectors) -> Vectors:
-        """Return (len(nodes), d): of each node the vector that is nearest to any row of `asked` (w, d), zeros where it has none."""
-        wanted = np.asarray(nodes, dtype=np.int64)
-        counts = self._counts(wanted)
-        rows = np.zeros((len(wanted), self._dimensions), dtype=np.float32)
-        for place in np.flatnonzero(counts).tolist():
-            first = int(self._first[wanted[place]])
-            own = self._rows(np.arange(first, first + int(counts[place])))
-            rows[place] = own[int(_products(own, asked).argmax())]
-        return rows
-
     def cosines(self, nodes: Sequence[int] | Ids, asked: Vectors) -> Values:
         """Return (len(nodes),) the best cosine of any window of a node to any row of `asked` (w, d); 0 where it has no vector."""
         wanted = np.asarray(nodes, dtype=np.int64)

@@ -514,7 +514,7 @@ def _plain(token: Token) -> str:
     first = min(
         (child.i for child in token.lefts if child.dep_ in ("compound", "amod", "nummod", "nmod")), default=token.i
     )
-    return token.doc[first : token.i + 1].text
+    return token.doc[first : _end_of_number(token) + 1].text  # "hive 2"
 
 
 def _core(token: Token) -> Token:
