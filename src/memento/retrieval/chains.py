@@ -116,6 +116,8 @@ def measure_fit(relation: str, value: str, claim: Stated, of: str = "") -> float
     if relation == known:
         return 0.5 if relation in words("open") else 1.0
     wanted, stated = relation.split(), known.split()
+    if set(wanted) < set(stated) and wanted[-1] in words("people"):
+        return CLOSE  # who somebody is, where it says what they do
     if wanted[:1] == stated[:1] and wanted[0] not in words("copulas"):
         return 0.5 if wanted[0] in words("open") else 0.8
     if set(stated) <= set(value.casefold().split()) and known not in words("open"):
