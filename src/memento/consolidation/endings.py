@@ -79,7 +79,7 @@ def judge(claim: Assertion, known: Held, *, corrects: bool = False) -> Verdict:
         or (bool(claim.since) and _without_digits(claim.value) == _without_digits(known.value))
     ):
         return Verdict(True, f"{claim.relation}: {claim.value} instead of {known.value}")
-    return Verdict(False, "may stand together", is_likely=claim.relation not in words("open"))
+    return Verdict(False, "may stand together", is_likely=words("open").isdisjoint(claim.relation.split()))
 
 
 def explain_succession(claim: Assertion, known: Held) -> str:
