@@ -1300,10 +1300,13 @@ def _check_model(model: ModelSettings, spelling: Spelling) -> None:
 
 def _check_embedding(embedding: EmbeddingSettings, spelling: Spelling) -> None:
     local, provider = embedding.model in LOCAL_MODELS, embedding.provider
+    if provider not in get_args(Embedder):
+        why = f"must be one of {', '.join(get_args(Embedder))}, not {str(provider)[:40]!r}"
+        _refuse("embedding", "provider", why, spelling)
     if provider == "local":
-        if not local and not (Path(embedding.model).expanduser() / "modules.json").is_file():
+        if not local and not _is_model_folder(embedding.model):
             why = (
-                f"must be one of {', '.join(LOCAL_MODELS)} when its provider is local, not {embedding.model!r}; "
+                f"must be one of {', '.join(LOCAL_MODELS)} when its provider is local, not {embedding.model[:200]!r}; "
                 "or the folder of a sentence-transformers model, with its modules.json"
             )
             _refuse("embedding", "model", why, spelling)
@@ -1313,6 +1316,13 @@ def _check_embedding(embedding: EmbeddingSettings, spelling: Spelling) -> None:
     if not embedding.dimensions:
         _refuse("embedding", "dimensions", f"is required for {provider}: the length of the model's vectors", spelling)
     _check_service("embedding", embedding, spelling)
+
+
+def _is_model_folder(path: str) -> bool:
+    try:
+        return (Path(path).expanduser() / "modules.json").is_file()
+    except (OSError, RuntimeError, ValueError):  # a name that is too long, of no user, or with a zero
+        return False
 
 
 def _check_service(group: str, service: ModelSettings | EmbeddingSettings, spelling: Spelling) -> None:

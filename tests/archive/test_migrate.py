@@ -253,3 +253,17 @@ def test_a_question_that_was_embedded_before_the_switch_is_asked_again(told: Mem
         patch.setattr(pipeline, "recall", switch_between)
         assert told.recall("Where do I live?", k=1).memories[0].content == "I live in Rome."
     assert len(asked) == 2 and told.status().embedder == "trigram-64"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "named"),
+    [
+        ({"model": "a folder " + "x" * 500}, "model of"),
+        ({"model": "\0"}, "model of"),
+        ({"provider": "acme", "model": "m"}, "provider of"),
+    ],
+    ids=["a name that is too long", "a name with a zero", "a provider that is none"],
+)
+def test_a_target_that_cannot_be_is_refused_and_named(memento: Memento, chosen: dict[str, Any], named: str) -> None:
+    with pytest.raises(SettingsError, match=named):
+        memento.migrate(**chosen)
