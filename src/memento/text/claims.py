@@ -1366,7 +1366,7 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
         yield from _of_schedule(objects, [inner for _, inner in places], verb, base)
     if objects and objects[0].lemma_.lower() in words("posts") and lemma in words("getting_work"):
         begun = replace(base, is_event=False, tense="present", changed=True)
-        yield from (replace(one, is_result=False) for one in _of_post(objects[0], begun))
+        yield from _of_post(objects[0], begun)
     agent = next(((p, i) for p, i in places if p.dep_ == "agent"), None)
     if agent and subject is not None and _is_name(agent[1]) and fold(lemma) in words("exclusive"):
         led = replace(base, owner=_name(agent[1]), relation=fold(lemma), is_event=False)  # "Osprey is led by Mia"
