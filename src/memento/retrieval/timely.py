@@ -75,6 +75,10 @@ ALIKE = (0.25, 0.6)
 """The similarities from which on a later memory may be, and surely is, the newer word on a matter."""
 
 TURNED = (0.2, 1.5)
+"""
+For a later memory that says that something has changed: the likeness above which it is about the same matter, and what the likeness
+is multiplied by. 1.25 and 1.75 do no better on lives of strangers.
+"""
 
 LITTLE = 0.05
 """Smaller values count as zero."""
@@ -312,7 +316,9 @@ def _by_newness(
 
         kept(i) = 1 − STEP · max over later j of ramp(likeness(i, j) · near(i, j) · √covered(i, j) · named(i, j))
 
-    near, covered and named are the ratios of j's value to i's, at most 1. A likely rival counts as fully newer.
+    near, covered and named are the ratios of j's value to i's, at most 1. A likely rival counts as fully newer. For a j that says that
+    something has changed, TURNED · cosine(i, j) · √near(i, j) · named(i, j) counts instead where it is more: it need not have the
+    question's words.
 
     A memory that fills a slot never moves down for one that fills another slot, and no fact moves down for something only said,
     wished or planned; the latter moves down for a fact as for a later statement, whenever the fact was told.
