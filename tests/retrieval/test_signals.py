@@ -14,6 +14,7 @@ from memento.errors import SettingsError
 from memento.model import NoteRow, Scope
 from memento.python import Memento, open_memento
 from memento.retrieval import signals
+from memento.retrieval.chains import find_asked
 from memento.retrieval.question import Asking, find_named, strip_names, wants_number, wants_time
 from memento.search.indexes import View
 from memento.settings import WordsSettings, load, table
@@ -187,12 +188,18 @@ def asking(question: str) -> Asking:
     return Asking(read_question(question), now().timestamp(), past=False)
 
 
+def claims_of(question: str, view: View) -> signals.Signal:
+    """What the signal of claims gives to each memory."""
+    asked = asking(question)
+    return signals.score_claim(find_asked(asked.reading.clauses, view, asked.at, past=asked.past), view)
+
+
 @pytest.mark.parametrize("question", ["Where do I work?", "Where does Danny work?"])
 def test_a_question_about_the_user_prefers_the_users_own_employer(
     user_view: View, memento: Memento, question: str
 ) -> None:
     said = {one.iri: one.content for one in memento.list()}
-    claims = signals.score_claim(asking(question), user_view)
+    claims = claims_of(question, user_view)
     found = {
         text: claims[n] > 0.5 for iri, text in said.items() if (n := user_view.indexes.nodes.find(iri)) is not None
     }
@@ -207,7 +214,7 @@ def test_a_question_about_the_users_brother_does_not_ask_where_the_user_is(memen
     said = {view.indexes.nodes.find(one.iri): one.content for one in memento.list()}
 
     def filling(question: str) -> set[str]:
-        return {said[node] for node in np.flatnonzero(signals.score_claim(asking(question), view)).tolist()}
+        return {said[node] for node in np.flatnonzero(claims_of(question, view)).tolist()}
 
     assert filling("Where do I work?") == {"I work at Google."}
     assert filling("Where does my brother work?") == {"My brother Tom works for BMW."}
@@ -217,8 +224,8 @@ def test_a_question_about_the_users_brother_does_not_ask_where_the_user_is(memen
 
 def test_a_question_about_somebody_else_prefers_their_employer(user_view: View, memento: Memento) -> None:
     [anna] = [user_view.indexes.nodes.find(one.iri) for one in memento.list() if "Anna" in one.content]
-    assert np.flatnonzero(signals.score_claim(asking("Where does Anna work?"), user_view)).tolist() == [anna]
-    assert not signals.score_claim(asking("What did Anna eat?"), user_view).any()
+    assert np.flatnonzero(claims_of("Where does Anna work?", user_view)).tolist() == [anna]
+    assert not claims_of("What did Anna eat?", user_view).any()
 
 
 @pytest.fixture

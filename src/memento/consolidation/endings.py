@@ -6,8 +6,8 @@ A claim ends a known one of the same owner that began no later, if
 - it gives the same relation another value, and that relation has one value at a time: by the table `single`, by grammar ("my
   boss is …", "the CEO of Lumen is …"), or because the sentence says that something changed ("now", "new", "instead").
 
-A claim of another owner ends one of what one person has at a time ("Mia leads Osprey now"), and a death ends all that its owner was and
-had. A claim that says the opposite of a known one, or that it used to be so, ends it.
+A claim of another owner ends one of what one person has at a time ("Mia leads Osprey now"), and a death ends all that its owner was
+and had. A claim that says the opposite of a known one, or that it used to be so, ends it.
 
 Nothing ends by a plan, a condition, a report, a question; by an event that is in no row; by a claim whose owner the words leave
 open; nor by what is added ("also", "another", "a second").

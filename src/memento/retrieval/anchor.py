@@ -21,11 +21,10 @@ from memento.graph.store import Store
 from memento.iris import IRI
 from memento.model import Anchor, Scope
 from memento.rank import rarity
-from memento.retrieval.chains import CLOSE, find_asked, find_stating
-from memento.retrieval.question import Asking, Question, find_named, is_first_person
+from memento.retrieval.chains import find_asked, find_stating
+from memento.retrieval.question import Question, find_named, is_first_person
 from memento.retrieval.signals import SIGNALS, Evidence, Seeds, Signal, measure_signals, order_largest
 from memento.search.arrays import distinct
-from memento.search.claims import Stated
 from memento.search.grains import find_people
 from memento.search.indexes import View
 from memento.search.nodes import Ids
@@ -43,20 +42,15 @@ def anchor(
     """
     named = find_named_anchors(question, graph, scope)
     mentioned, confused = find_mentioning([*named], question)
-    sources = question.list_sources()
+    asking = question.asking
+    steps = find_asked(asking.reading.clauses, question.view, asking.at, past=asking.past) if asking else []
+    sources = question.list_sources() | ({"steps": steps} if asking else {})
     if question.masked is not None and mentioned.size:
         sources |= {"mentioned": mentioned, "masked": question.masked, "surety": question.surety}
     evidence = evidence.with_signals(measure_signals("anchor", sources), question.view)
     best = best_seeds(evidence, question.view, seeds)
     anchors = find_anchors(question, named, best, graph, scope, settings)
-    asked = find_sure(question.asking, question.view) if question.asking else ()
-    return replace(evidence, seeds=best, anchors=anchors, mentioned=mentioned, confused=confused, asked=asked)
-
-
-def find_sure(asking: Asking, view: View) -> tuple[Stated, ...]:
-    """Return the claims that surely are what the question asks for."""
-    steps = find_asked(asking.reading.clauses, view, asking.at, past=asking.past)
-    return tuple(step.claim for step in steps if step.fit > CLOSE)
+    return replace(evidence, seeds=best, anchors=anchors, mentioned=mentioned, confused=confused, steps=tuple(steps))
 
 
 def find_named_anchors(question: Question, graph: Store, scope: Scope) -> dict[IRI, str]:

@@ -53,7 +53,14 @@ def expand(question: Question, evidence: Evidence, settings: ExpandSettings, law
         law: how a walk ranks, for the signal `walk`; None leaves the walk out.
     """
     assert evidence.seeds is not None
-    sources = {**question.list_sources(), "seeds": evidence.seeds, "anchors": evidence.anchors, "walking": settings}
+    found = {"steps": evidence.steps} if question.asking else {}
+    sources = {
+        **question.list_sources(),
+        **found,
+        "seeds": evidence.seeds,
+        "anchors": evidence.anchors,
+        "walking": settings,
+    }
     return evidence.with_signals(measure_signals("expand", sources | ({"law": law} if law else {})), question.view)
 
 

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from memento.iris import IRI, user_of
 from memento.model import Filter
 from memento.rank import rarity
-from memento.retrieval.chains import CLOSE, find_asked, find_told_of_things, score_paths, score_steps, walk_claims
+from memento.retrieval.chains import CLOSE, Step, find_told_of_things, score_paths, score_steps, walk_claims
 from memento.retrieval.question import (
     Asking,
     Question,
@@ -86,6 +86,7 @@ SOURCES = frozenset(
         "kin",
         "prominent",
         "asking",
+        "steps",
         "mentioned",
         "masked",
         "surety",
@@ -252,8 +253,13 @@ class Evidence:
     """The memories about or mentioning what the question names; None if it names nothing known."""
     confused: Ids | None = None
     """The memories about others with a similar name."""
-    asked: tuple[Stated, ...] = ()
-    """The claims that surely are what the question asks for."""
+    steps: tuple[Step, ...] = ()
+    """The claims that the question may ask for, and how well each fits."""
+
+    @property
+    def asked(self) -> tuple[Stated, ...]:
+        """The claims that surely are what the question asks for."""
+        return tuple(step.claim for step in self.steps if step.fit > CLOSE)
 
     def with_signals(self, more: Mapping[str, Signal], view: View) -> Evidence:
         """Return the evidence with more signals; with a pool, the best memories by the new signals join it."""
@@ -371,9 +377,8 @@ def score_pairs(stripped: str, view: View) -> Signal:
     bounded=True,
     kinds=("claims",),
 )
-def score_claim(asking: Asking, view: View) -> Signal:
+def score_claim(steps: Sequence[Step], view: View) -> Signal:
     """Return how well each memory's claims fit what the question asks for, in 0..1."""
-    steps = find_asked(asking.reading.clauses, view, asking.at, past=asking.past)
     return place_scores(score_steps(steps, view), view)
 
 
@@ -385,7 +390,9 @@ def score_claim(asking: Asking, view: View) -> Signal:
     bounded=True,
     kinds=("claims",),
 )
-def score_path(text: str, asking: Asking, anchors: Sequence[Anchor], vectors: Vectors, view: View) -> Signal:
+def score_path(
+    text: str, asking: Asking, steps: Sequence[Step], anchors: Sequence[Anchor], vectors: Vectors, view: View
+) -> Signal:
     """Return how much each memory is an answer at the end of a chain; 0 everywhere if the question asks for no chain."""
     if asking.reading.steps < 2:
         return place_scores({}, view)
@@ -394,7 +401,6 @@ def score_path(text: str, asking: Asking, anchors: Sequence[Anchor], vectors: Ve
     named = [one.iri for one in others if one.named]
     if not named and not is_first_person(text):
         named = [one.iri for one in others[:_STARTS]]
-    steps = find_asked(asking.reading.clauses, view, asking.at, past=asking.past)
     first = [one.claim for one in steps if one.fit >= CLOSE and one.claim.owner == user]
     first += find_told_of_things(asking.reading.clauses, view, asking.at, past=asking.past)
     paths = walk_claims(named, first, vectors, view, asking.at, past=asking.past)

@@ -316,9 +316,9 @@ def _by_newness(
 
         kept(i) = 1 − STEP · max over later j of ramp(likeness(i, j) · near(i, j) · √covered(i, j) · named(i, j))
 
-    near, covered and named are the ratios of j's value to i's, at most 1. A likely rival counts as fully newer. For a j that says that
-    something has changed, TURNED · cosine(i, j) · √near(i, j) · named(i, j) counts instead where it is more: it need not have the
-    question's words.
+    near, covered and named are the ratios of j's value to i's, at most 1. A likely rival counts as fully newer. For a j that says
+    that something has changed, TURNED · cosine(i, j) · √near(i, j) · named(i, j) counts instead where it is more: it need not
+    have the question's words.
 
     A memory that fills a slot never moves down for one that fills another slot, and no fact moves down for something only said,
     wished or planned; the latter moves down for a fact as for a later statement, whenever the fact was told.
