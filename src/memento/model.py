@@ -162,7 +162,7 @@ class Memory:
     A passage of a note, word for word; by a model, a fact in the third person with USER for the speaker.
 
     It is true from `valid_at` until before `invalid_at`, which is set only when all that it claims is past; Memento believes it
-    from `created_at` until before `expired_at`. `subject` and `slot` are the owner and the relation of its main claim.
+    from `created_at` until before `expired_at`. `subject` is what it is mainly about.
     `is_verbatim`: it is a note that could not be read, word for word. `mood` is how it is meant, unless it tells a fact.
     """
 
@@ -178,8 +178,6 @@ class Memory:
     said_by: IRI | None = prop(MEM.saidBy, None)
     title: str | None = prop(MEM.title, None)
     subject: IRI | None = prop(MEM.subject, None)
-    slot: str | None = prop(MEM.slot, None)
-    slot_value: str | None = prop(MEM.slotValue, None)
     mood: str | None = prop(MEM.mood, None)
     content_hash: str = prop(MEM.contentHash, "")
     is_verbatim: bool | None = prop(MEM.isVerbatim, None)

@@ -132,9 +132,9 @@ def write_example_query(term: Term) -> str:
     """
     Write a complete query that finds the statements of a memory with a term.
 
-    >>> print(write_example_query(next(one for one in load_terms() if one.name == "slot")))
+    >>> print(write_example_query(next(one for one in load_terms() if one.name == "title")))
     PREFIX mem: <http://purl.org/memento/>
-    SELECT ?memory ?slot WHERE { ?memory mem:slot ?slot } LIMIT 10
+    SELECT ?memory ?title WHERE { ?memory mem:title ?title } LIMIT 10
     """
     user = next((one for one in load_terms() if term.type in one.range), None)
     if term.kind == "class":

@@ -135,7 +135,6 @@ def test_an_event_of_two_days_happened_twice_and_a_state_is_one() -> None:
     assert not say_the_same(said(met, 1), said(met, 9))
     assert say_the_same(said(met, 1), said(met, 1))
     assert say_the_same(said("USER likes tea.", 1), said("USER likes the tea.", 9))
-    assert not say_the_same(said("It is 540.", 1, slotValue="540"), said("It is 540.", 1, slotValue="560"))
     assert not say_the_same(
         said("USER likes tea.", 1, about=IRI("urn:a")), said("USER likes tea.", 1, about=IRI("urn:b"))
     )

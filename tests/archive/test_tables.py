@@ -98,7 +98,7 @@ def test_secrets_are_taken_out_of_rows_that_come_in(memento: Memento, tmp_path: 
     text = (tmp_path / "all.jsonl").read_text("utf-8").replace("tea", "AKIAIOSFODNN7EXAMPLE")
     (tmp_path / "all.jsonl").write_text(text, encoding="utf-8")
     with open_memento(tmp_path / "copy", configured=OFFLINE) as copy:
-        assert copy.import_rdf(tmp_path / "all.jsonl").redacted == {"AWS_KEY": 3}  # memory, value, note
+        assert copy.import_rdf(tmp_path / "all.jsonl").redacted == {"AWS_KEY": 2}  # memory, note
         assert "AKIA" not in "".join(rows_of(copy, tmp_path))
 
 

@@ -56,8 +56,6 @@ nodes: st.SearchStrategy[Node] = st.one_of(
         expired_at=st.none() | instants,
         event_at=st.none() | instants,
         subject=st.none() | iris,
-        slot=st.none() | text,
-        slot_value=st.none() | text,
         content_hash=st.just("") | text,
     ),
     st.builds(

@@ -56,7 +56,7 @@ _STAMP = re.compile(r"\[[^\[\]]{0,40}\]")
 _COPIED = (MEM.about, MEM.mentions, MEM.tagged, MEM.refers, MEM.contradicts, PROV.wasDerivedFrom)
 """Predicates whose values the remaining memory takes over from the hidden one."""
 _SAME = (
-    *(MEM.about, MEM.subject, MEM.slot, MEM.slotValue, MEM.saidBy, MEM.title, MEM.eventAt, MEM.mood),
+    *(MEM.about, MEM.subject, MEM.saidBy, MEM.title, MEM.eventAt, MEM.mood),
     *(MEM.container, MEM.memoryType, MEM.invalidAt, MEM.expiresAt, MEM.parent, MEM.invalidates, MEM.supersedes),
 )
 """Predicates whose values must be equal for a merge."""
@@ -337,7 +337,7 @@ def _list_alike(vectors: Vectors, least: float) -> list[tuple[int, int, float]]:
 def say_the_same(one: Record, other: Record) -> bool:
     """
     Tell whether two memories may be merged: the same words in the same order, apart from articles and the like, about the same,
-    said by the same speaker, in the same slot with the same value. Events of two days are different events.
+    said by the same speaker. Events of two days are different events.
     """
     if any(set(one.statements.get(name, ())) != set(other.statements.get(name, ())) for name in _SAME):
         return False

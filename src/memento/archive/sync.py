@@ -555,25 +555,29 @@ def _known_until(patch: Patch, machine: str, ledger: Ledger) -> int:
 
 def find_rivals(merger: Merger, ledger: Ledger, store: Store) -> list[Quad]:
     """
-    Return links between memories that give one property of one subject different values, written without knowledge of each other;
-    not where several values stand together as a matter of course.
+    Return links between memories that claim different values for one relation of one owner, written without knowledge of each
+    other; not where several values stand together as a matter of course.
 
     Every machine derives the same link for the same two memories.
     """
     arrived = [
-        quad for quad in merger.adds if quad.predicate.value == MEM.slot and not may_stand_together(_text(quad.object))
+        quad
+        for quad in merger.adds
+        if quad.predicate.value == MEM.relationName and not may_stand_together(_text(quad.object))
     ]
-    slots: dict[str, set[str]] = {}
+    relations: dict[str, set[str]] = {}
     for quad in arrived:
-        slots.setdefault(_text(quad.graph_name), set()).add(_text(quad.object))
+        relations.setdefault(_text(quad.graph_name), set()).add(_text(quad.object))
     grouped: dict[tuple[str, str, str], dict[str, str]] = {}
-    for graph, wanted in slots.items():
-        here = (quad for quad in store.match(predicate=MEM.slot, graph=graph) if _text(quad.object) in wanted)
+    patches: dict[str, Patch] = {}
+    for graph, wanted in relations.items():
+        here = (quad for quad in store.match(predicate=MEM.relationName, graph=graph) if _text(quad.object) in wanted)
         for quad in (*here, *(one for one in arrived if _text(one.graph_name) == graph)):
-            if found := _read_slot(_text(quad.subject), graph, merger, store):
-                subject, slot, value = found
-                grouped.setdefault((graph, subject, slot), {})[_text(quad.subject)] = value
-    patches = {_text(quad.subject): merger.adds[quad] for quad in arrived}
+            if found := _read_fact(_text(quad.subject), graph, merger, store):
+                memory, owner, value = found
+                grouped.setdefault((graph, owner, _text(quad.object)), {})[memory] = value
+                if quad in merger.adds:
+                    patches[memory] = merger.adds[quad]
     links = [
         _link(IRI(one), IRI(other), IRI(graph))
         for (graph, *_), values in grouped.items()
@@ -584,17 +588,19 @@ def find_rivals(merger: Merger, ledger: Ledger, store: Store) -> list[Quad]:
     return list(dict.fromkeys(quad for link in links for quad in link))
 
 
-def _read_slot(memory: str, graph: str, merger: Merger, store: Store) -> tuple[str, str, str] | None:
-    """Return subject, slot and value of a memory that has not ended."""
-    here = (quad for quad in store.match(memory, graph=graph) if quad not in merger.removes)
-    said = {quad.predicate.value: _text(quad.object) for quad in (*here, *merger.describe(memory))}
-    if said.keys() & {MEM.invalidAt, MEM.expiredAt} or not {MEM.subject, MEM.slot, MEM.slotValue} <= said.keys():
+def _read_fact(claim: str, graph: str, merger: Merger, store: Store) -> tuple[str, str, str] | None:
+    """Return the memory, the owner by name, and the value of a claim that states a fact and has not ended."""
+    here = (quad for quad in store.match(claim, graph=graph) if quad not in merger.removes)
+    said = {quad.predicate.value: _text(quad.object) for quad in (*here, *merger.describe(claim))}
+    if said.keys() & {MEM.invalidAt, MEM.expiredAt} or not {MEM.owner, MEM.valueText, MEM.statedBy} <= said.keys():
         return None
-    subject = said[MEM.subject]
-    names = [_text(quad.object) for quad in store.match(subject, MEM.name)]
-    names += [_text(quad.object) for quad in merger.describe(subject) if quad.predicate.value == MEM.name]
-    is_named = names and not subject.startswith("urn:memento:user:")
-    return min(names).casefold() if is_named else subject, said[MEM.slot], said[MEM.slotValue].casefold()
+    if said.get(MEM.mood) != "fact" or said.get(MEM.polarity) == "false" or said.get(MEM.isEvent) == "true":
+        return None
+    owner = said[MEM.owner]
+    names = [_text(quad.object) for quad in store.match(owner, MEM.name)]
+    names += [_text(quad.object) for quad in merger.describe(owner) if quad.predicate.value == MEM.name]
+    is_named = names and not owner.startswith("urn:memento:user:")
+    return said[MEM.statedBy], min(names).casefold() if is_named else owner, said[MEM.valueText].casefold()
 
 
 def _is_apart(other: str, graph: str, patch: Patch, merger: Merger, ledger: Ledger) -> bool:

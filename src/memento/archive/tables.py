@@ -127,8 +127,6 @@ class MemoryRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     title: str | None = None
     mood: str | None = None
     subject: str | None = None
-    slot: str | None = None
-    value: str | None = None
     verbatim: bool | None = None
     note: str
     at: datetime
@@ -165,8 +163,6 @@ _OF_MEMORY = {
     "event_at": "event_at",
     "title": "title",
     "mood": "mood",
-    "slot": "slot",
-    "value": "slot_value",
     "verbatim": "is_verbatim",
 }
 """The columns that are fields of a memory."""
@@ -291,8 +287,6 @@ def _to_row(iri: IRI, said: _Said) -> MemoryRow | None:
         **{column: getattr(memory, field) for column, field in _OF_MEMORY.items()},
         **{column: getattr(note, field) for column, field in _OF_NOTE.items()},
     }
-    if subject is None:
-        columns |= {"slot": None, "value": None}
     return MemoryRow(
         id=iri,
         namespace=namespace_of(graph),
@@ -700,7 +694,7 @@ class _Table:
             said_by=speaker,
             subject=subject,
             content_hash=content_hash(row.content),
-            **_pick(row, _OF_MEMORY, without=() if subject else ("slot", "value")),
+            **_pick(row, _OF_MEMORY),
         )
         note = Note(
             iri=memory.extracted_from, session=session.iri if session else None, said_by=speaker, **_pick(row, _OF_NOTE)
@@ -789,6 +783,6 @@ def _check(iri: str, kind: str, where: str) -> IRI:
     return IRI(iri)
 
 
-def _pick(row: MemoryRow, columns: Mapping[str, str], without: Sequence[str] = ()) -> dict[str, Any]:
-    values = ((field, getattr(row, column)) for column, field in columns.items() if column not in without)
+def _pick(row: MemoryRow, columns: Mapping[str, str]) -> dict[str, Any]:
+    values = ((field, getattr(row, column)) for column, field in columns.items())
     return {field: utc(value) if isinstance(value, datetime) else value for field, value in values}

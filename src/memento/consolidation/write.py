@@ -297,9 +297,7 @@ def _collect_entities(understood: Understanding) -> tuple[list[IRI], dict[str, I
 
 
 def _make_memory(draft: Draft, names: Mapping[str, IRI], understood: Understanding) -> Memory:
-    main = next((one for one in draft.claims if one.owner in names and one.mood == "fact" and not one.is_event), None)
     titled = names.get(understood.task.title or "") if understood.task.keep else None
-    subject = names[main.owner] if main else titled
     about = [names[name] for name in draft.about if name in names]
     until = understood.note.expires_at
     return Memory(
@@ -312,9 +310,7 @@ def _make_memory(draft: Draft, names: Mapping[str, IRI], understood: Understandi
         event_at=draft.event_at,
         said_by=names.get(understood.speaker) if understood.speaker else None,
         title=understood.task.title,
-        subject=subject,
-        slot=main.relation if main else None,
-        slot_value=(main.value or None) if main else None,
+        subject=titled,
         mood=draft.mood if draft.mood not in HAPPENED else None,
         invalid_at=draft.until,
         content_hash=content_hash(draft.content),

@@ -538,7 +538,7 @@ def score_named(mentioned: Ids, masked: Vectors, surety: float, view: View) -> S
 
 
 @signal(
-    0.9,
+    0.5,
     "being about what the question names: its idf, shared among the memories about it",
     phase="anchor",
     channel=True,

@@ -941,8 +941,7 @@ def _list_keys(record: Record, beside: Iterable[Record], place: tuple[IRI, int] 
             yield from (f"about:{value}" for value in record.statements.get(name, ()) if isinstance(value, IRI))
         yield from (f"about:{edge[0]}" for one in beside if (edge := one.edge))
         yield from (f"tag:{value}" for value in record.statements.get(MEM.tagged, ()))
-        slots = (record.first(MEM.slot), *(one.first(MEM.relationName) for one in beside))
-        yield from (f"slot:{slot}" for slot in slots if slot)
+        yield from (f"slot:{relation}" for one in beside if (relation := one.first(MEM.relationName)))
         if place:
             yield f"turn:{place[0]}#{place[1]}"
         return
