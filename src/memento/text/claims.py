@@ -1491,9 +1491,9 @@ def _ends(relation: str, claim: Assertion, places: Sequence[tuple[Token, Token]]
     ended, where = endings()[relation]
     if ended == ("work at",) and claim.kind == "name" and claim.value:
         ended = ("*",)  # "I left Siemens" ends whatever one did there
-    if not claim.value and where in ("object", "place"):
-        return ()  # "I left early"
-    value = "" if where == "any" else claim.value
+    if (not claim.value and where in ("object", "place")) or (where == "it" and claim.value != "it"):
+        return ()  # "I left early", "I packed in the gym"
+    value = "" if where in ("any", "it") else claim.value
     return tuple((one, value) for one in ended)
 
 
