@@ -1129,7 +1129,7 @@ class Recalled:
     `relevance` is how certainly it answers the question, 0..1; None if the gate was off (`gate=false`). It stands for `count`
     memories that say the same: if there are several, `notes` are the notes of all, its own first, and `merged` the others. An
     explained memory has `why`, the contribution of each signal to the score, largest first, and `path`, the names that led to it.
-    `ended` are its claims that have ended; `sentence` is the one that matched, where it has several.
+    `ended` are its claims that have ended; `sentence` is the one that answers, a span of the content, if it has several.
     `contradicts` are current memories that cannot be true together with it, as `disputes` has them.
     """
 

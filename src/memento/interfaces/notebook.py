@@ -47,6 +47,7 @@ from memento.model import (
     Timeline,
     Value,
 )
+from memento.retrieval.sentence import split_at
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -169,7 +170,7 @@ _TIMELINE_COLUMNS = ("memory", "since", "until", "state", "why it ended")
 def _recalled_row(one: Recalled) -> Row:
     return (
         str(one.rank),
-        _bold(one.content),
+        _marked_html(one),
         f"{one.score:.2f}",
         _day(one.valid_at),
         _day(one.invalid_at),
@@ -177,6 +178,12 @@ def _recalled_row(one: Recalled) -> Row:
         _note_html(one.note),
         f'<div style="{_PALE}">{"".join([*map(_ended_html, one.ended), *map(_retired_html, one.invalidates)])}</div>',
     )
+
+
+def _marked_html(one: Recalled) -> str:
+    before, answering, after = split_at(one.content, one.sentence)
+    marked = f"<mark>{escape(answering)}</mark>" if answering else ""
+    return f"<b>{escape(before)}{marked}{escape(after)}</b>"
 
 
 def _believed_row(one: Believed) -> Row:

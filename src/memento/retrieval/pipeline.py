@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -38,6 +38,7 @@ from memento.retrieval.question import (
     name_kin,
     strip_names,
 )
+from memento.retrieval.sentence import choose_sentence
 from memento.retrieval.signals import Evidence, is_needed, land, list_prominent, score_meaning
 from memento.retrieval.trace import describe_entities, trace
 from memento.search.grains import choose_masked, mask_names
@@ -111,6 +112,7 @@ def _recall(query: Query, stores: Backends, settings: Settings) -> Recollection:
         chosen = answer.chosen[: query.k + twins]
         named = [Scored(nodes.iri(one.item), one.score, one.source) for one in chosen]
         reasons = give_reasons(chosen, question, ranking, settings) if query.explained else {}
+        weights = relevance.weigh_words(question.text, question.view.indexes.words(question.view.graphs, "memory"))
     judged = ranking.judgement if query.explained else None
     cut = explain.list_cut(left, judged, stores.graph, query.scope) if judged else ()
     memories, entities = watch.time_call(trace, named, stores.graph, query.scope, query.believed_at)
@@ -127,11 +129,18 @@ def _recall(query: Query, stores: Backends, settings: Settings) -> Recollection:
     )
     entities = describe_entities(keep_entities(entities, memories), query.scope, stores, query.as_of, query.believed_at)
     memories = tuple(reasons[one.iri].add_to(one) if reasons else one for one in memories)
+    memories = tuple(mark_sentence(one, weights, ranking.evidence) for one in memories)
     sparql = None
     if query.explained:
         with stores.indexes.lock:
             sparql = explain.write_query(memories, reasons, question, ranking.evidence, stores.graph, query)
     return build_answer(query, question, ranking, memories, entities, cut, sparql, stores, watch)
+
+
+def mark_sentence(memory: Recalled, weights: Mapping[str, float], evidence: Evidence) -> Recalled:
+    """Return a memory with the sentence of it that answers."""
+    claims = [(step.claim.words, step.fit) for step in evidence.steps if step.claim.memory == memory.iri]
+    return replace(memory, sentence=choose_sentence(memory.content, weights, claims))
 
 
 def rerank(

@@ -273,12 +273,14 @@ class Found:
     """
     A memory that is relevant to the question. `score` is in 0..1; `count` is the number of memories that say the same; `note` has
     the text around it in its note; `ended` are words of it that no longer hold, since when and why; `replaced` are the
-    memories that it replaced, `contradicts` current ones that cannot be true together with it.
+    memories that it replaced, `contradicts` current ones that cannot be true together with it; `sentence` is the one of
+    several that answers.
     """
 
     iri: IRI
     content: str
     score: float
+    sentence: str | None = None
     valid_at: datetime | None = None
     invalid_at: datetime | None = None
     about: tuple[str, ...] = ()
@@ -416,6 +418,7 @@ def _find(one: Recalled) -> Found:
         iri=one.iri,
         content=one.content,
         score=one.score,
+        sentence=one.sentence,
         valid_at=one.valid_at,
         invalid_at=one.invalid_at,
         about=one.about,
