@@ -1186,9 +1186,10 @@ class Recollection:
     """
     The answer to a question: memories best first, the entities they are about, milliseconds by phase.
 
-    `gated` means that nothing was relevant enough, so nothing is returned. For an explained answer, `anchors` are the entities it
-    started from, heaviest first, `sparql` a query that returns the same memories, and `cut` the best of the memories that were not
-    returned. `left_out` counts relevant memories that did not fit into the budget.
+    `gated` means that nothing was relevant enough to be an answer; then `nearest` are up to three memories that are near the
+    question and do not answer it, none if the text asks for nothing that a memory could hold. For an explained answer, `anchors`
+    are the entities it started from, heaviest first, `sparql` a query that returns the same memories, and `cut` the best of the
+    memories that were not returned. `left_out` counts relevant memories that did not fit into the budget.
     """
 
     query: str
@@ -1198,6 +1199,7 @@ class Recollection:
     total_candidates: int
     timings_ms: dict[str, float]
     gated: bool = False
+    nearest: tuple[Recalled, ...] = ()
     anchors: tuple[Anchor, ...] = ()
     sparql: str | None = None
     cut: tuple[Cut, ...] = ()

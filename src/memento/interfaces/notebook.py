@@ -47,6 +47,7 @@ from memento.model import (
     Timeline,
     Value,
 )
+from memento.retrieval.render import NEAREST
 from memento.retrieval.sentence import split_at
 
 if TYPE_CHECKING:
@@ -75,6 +76,9 @@ def show_recollection(found: Recollection) -> str:
         [(escape(one.text) or _code(one.iri), f"{one.relevance:.2f}", escape(one.reason)) for one in found.cut],
     )
     rest = cut if found.cut else ""
+    if found.nearest:
+        rows = [_recalled_row(one) for one in found.nearest]
+        return _table_html(_RECALL_COLUMNS, rows, f"{head}. {escape(NEAREST)}") + rest
     if not found.memories:
         return f"<p>{head}: {'nothing is relevant' if found.gated else 'nothing comes to mind'}</p>{rest}"
     left = f", {found.left_out} left out of the budget" if found.left_out else ""

@@ -23,6 +23,8 @@ from memento.text.dates import dates
 from memento.text.sentences import is_readable
 
 UNKNOWN = "unknown"
+NEAREST = "Nothing told about this. Nearest:"
+"""The heading of memories that are near a question and do not answer it."""
 
 _PIECES = re.compile(r"([A-Za-z]+)|([0-9]+)|([!-/:-@\[-`{-~]+)|(\n)|(\S)")
 _PER_TOKEN = (1, 5, 3, 2, 1, 1)
@@ -80,6 +82,7 @@ def as_xml(recollection: Recollection, today: date, instructions: str = "") -> s
             ],
         ),
         _wrap("memories", [line for one in recollection.memories for line in _render_memory(one, numbers)]),
+        _wrap("nearest", [line for one in recollection.nearest for line in _render_memory(one, {})]),
         _wrap(
             "related",
             [
@@ -107,10 +110,11 @@ def fit_block(
 ) -> tuple[Recollection, str]:
     """
     Return the block with as many memories, best first, as fit into a token limit, and what it contains; no memories if none fits.
+    What is nearest is no answer, and is left out.
 
     Long texts are shortened, the question most of all, because the reader of the block has it anyway.
     """
-    short = _shorten(recollection, most_tokens)
+    short = _shorten(replace(recollection, nearest=()), most_tokens)
     fitting, block = 0, ""
     too_many = len(short.memories) + 1
     tried = len(short.memories)
@@ -132,9 +136,16 @@ def fit_budget(recollection: Recollection, budget: int) -> Recollection:
 
     A memory that is too long is skipped in favour of shorter ones after it; only the first is shortened instead of left out.
     """
+    kept, left = _keep_within(recollection.memories, budget)
+    nearest, _ = _keep_within(recollection.nearest, left)
+    return replace(_keep(recollection, kept), nearest=nearest)
+
+
+def _keep_within(memories: Iterable[Recalled], budget: int) -> tuple[tuple[Recalled, ...], int]:
+    """Return the memories that fit into a token limit, shortened, and the tokens that are left."""
     kept: list[Recalled] = []
     left = budget
-    for one in recollection.memories:
+    for one in memories:
         short = _excerpt_notes(one)
         size = _FRAME + count_tokens(short.content) + (count_tokens(short.note.content) if short.note else 0)
         if size > left and not kept:
@@ -144,7 +155,7 @@ def fit_budget(recollection: Recollection, budget: int) -> Recollection:
         if size <= left and short.content:
             kept.append(short)
             left -= size
-    return _keep(recollection, tuple(kept))
+    return tuple(kept), left
 
 
 def _excerpt_notes(one: Recalled) -> Recalled:
@@ -291,6 +302,9 @@ def as_text(recollection: Recollection) -> str:
     lines.append("Memories" if recollection.memories else "Memories: none")
     for one in recollection.memories:
         lines += [f"[M{one.rank}] {one.iri}", *(f"  ├─ {line}" for line in _list_details(one))]
+    lines += ["", NEAREST] if recollection.nearest else []
+    for one in recollection.nearest:
+        lines += [f"[N{one.rank}] {one.iri}", *(f"  ├─ {line}" for line in _list_details(one))]
     if recollection.left_out:
         lines.append(f"Left out, as the budget is full: {recollection.left_out}")
     lines += [f"Linked ({one.relation}): {_join_lines(one.content)} {one.memory}" for one in recollection.related]
@@ -307,8 +321,8 @@ def as_list(recollection: Recollection) -> str:
     """
     lines = [f"Note: {said}" for said in (recollection.degraded, recollection.notice) if said]
     if not recollection.memories:
-        lines.append("No memory answers this.")
-    for one in recollection.memories:
+        lines.append(NEAREST if recollection.nearest else "No memory answers this.")
+    for one in (*recollection.memories, *recollection.nearest):
         known = [f"{name} {_format_day(at)}" for name, at in (("since", one.valid_at), ("until", one.invalid_at)) if at]
         known += [f"{one.count} memories say so"] if one.count > 1 else []
         known += [_say_ended(over) for over in one.ended]
@@ -317,7 +331,7 @@ def as_list(recollection: Recollection) -> str:
         before, answering, after = _split_dated(one)
         content = f"{before}**{answering}**{after}" if answering else f"{before}{after}"
         lines.append(f"- {_indent(content)} ({'; '.join(known) or 'undated'}) {one.iri}")
-        if one.note and _render_note(one.note, recollection.memories):
+        if one.note and _render_note(one.note, (one, *recollection.memories)):
             lines.append(
                 f"  from {_name_note(one.note)} of {_format_day(one.note.at)}: "
                 f"{_indent(excerpt(one.note.content, content, 2 * EXCERPT))}"
@@ -399,7 +413,7 @@ def _render_memory(one: Recalled, numbers: dict[str, str]) -> list[str]:
         inside += _render_element("ended", {"at": _format_day(over.at), "reason": over.reason}, [_escape(over.words)])
     inside += _render_replaced(one.invalidates)
     inside += [line for other in one.contradicts for line in _wrap("contradicted_by", [_render_content(other.content)])]
-    if one.note:
+    if one.note and one.note.iri in numbers:
         inside.append(f'<extracted_from note_id="{numbers[one.note.iri]}"/>')
     dated = {"valid_since": _format_day(one.valid_at), "valid_until": _format_day(one.invalid_at)}
     return _render_element("memory", {**dated, "count": str(one.count) if one.count > 1 else ""}, inside)

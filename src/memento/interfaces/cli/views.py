@@ -20,6 +20,9 @@ def show_recollection(found: Json) -> str:
         f"{_dim('cut')} {one['relevance']:.2f} {clean(one['text']) or one['iri']}: {_dim(one['reason'])}"
         for one in found["cut"]
     ]
+    if found["nearest"]:
+        near = [line for memory in found["nearest"] for line in _memory(memory)]
+        return "\n".join([*notice, "Nothing told about this. Nearest:", *near, *rest])
     if not found["memories"]:
         nothing = "Nothing relevant comes to mind." if found["gated"] else "Nothing comes to mind."
         return "\n".join([*notice, nothing, *rest])
