@@ -1127,7 +1127,7 @@ class Recalled:
     `relevance` is how certainly it answers the question, 0..1; None if the gate was off (`gate=false`). It stands for `count`
     memories that say the same: if there are several, `notes` are the notes of all, its own first, and `merged` the others. An
     explained memory has `why`, the contribution of each signal to the score, largest first, and `path`, the names that led to it.
-    `ended` are its claims that have ended; `sentence` is the one that matched, where it has several.
+    `ended` are its claims that have ended; `sentence` is the one that answers, a span of the content, if it has several.
     `contradicts` are current memories that cannot be true together with it, as `disputes` has them.
     """
 
@@ -1184,9 +1184,10 @@ class Recollection:
     """
     The answer to a question: memories best first, the entities they are about, milliseconds by phase.
 
-    `gated` means that nothing was relevant enough, so nothing is returned. For an explained answer, `anchors` are the entities it
-    started from, heaviest first, `sparql` a query that returns the same memories, and `cut` the best of the memories that were not
-    returned. `left_out` counts relevant memories that did not fit into the budget.
+    `gated` means that nothing was relevant enough to be an answer; then `nearest` are up to three memories that are near the
+    question and do not answer it, none if the text asks for nothing that a memory could hold. For an explained answer, `anchors`
+    are the entities it started from, heaviest first, `sparql` a query that returns the same memories, and `cut` the best of the
+    memories that were not returned. `left_out` counts relevant memories that did not fit into the budget.
     """
 
     query: str
@@ -1196,6 +1197,7 @@ class Recollection:
     total_candidates: int
     timings_ms: dict[str, float]
     gated: bool = False
+    nearest: tuple[Recalled, ...] = ()
     anchors: tuple[Anchor, ...] = ()
     sparql: str | None = None
     cut: tuple[Cut, ...] = ()

@@ -68,6 +68,16 @@ def test_long_texts_are_cut_so_that_something_can_be_shown() -> None:
     assert count_tokens(block) <= 1000
 
 
+def test_the_sentence_that_answers_is_marked_in_every_text() -> None:
+    found = remembered(1)
+    text = "We met tomorrow's guests yesterday. The rent is <900>."
+    found = replace(found, memories=(replace(found.memories[0], content=text, sentence="The rent is <900>."),))
+
+    assert " <match>The rent is &lt;900&gt;.</match></content>" in as_xml(found, TODAY)
+    assert "yesterday [2024-12-31]. **The rent is <900>.**" in as_list(found)
+    assert "Answers: The rent is <900>." in as_text(found)
+
+
 def test_instructions_come_first() -> None:
     _, block = fit_block(remembered(1), TODAY, 1000, "Mind <the> dates.")
 

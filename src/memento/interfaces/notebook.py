@@ -47,6 +47,8 @@ from memento.model import (
     Timeline,
     Value,
 )
+from memento.retrieval.render import NEAREST
+from memento.retrieval.sentence import split_at
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,6 +76,9 @@ def show_recollection(found: Recollection) -> str:
         [(escape(one.text) or _code(one.iri), f"{one.relevance:.2f}", escape(one.reason)) for one in found.cut],
     )
     rest = cut if found.cut else ""
+    if found.nearest:
+        rows = [_recalled_row(one) for one in found.nearest]
+        return _table_html(_RECALL_COLUMNS, rows, f"{head}. {escape(NEAREST)}") + rest
     if not found.memories:
         return f"<p>{head}: {'nothing is relevant' if found.gated else 'nothing comes to mind'}</p>{rest}"
     left = f", {found.left_out} left out of the budget" if found.left_out else ""
@@ -169,7 +174,7 @@ _TIMELINE_COLUMNS = ("memory", "since", "until", "state", "why it ended")
 def _recalled_row(one: Recalled) -> Row:
     return (
         str(one.rank),
-        _bold(one.content),
+        _marked_html(one),
         f"{one.score:.2f}",
         _day(one.valid_at),
         _day(one.invalid_at),
@@ -177,6 +182,12 @@ def _recalled_row(one: Recalled) -> Row:
         _note_html(one.note),
         f'<div style="{_PALE}">{"".join([*map(_ended_html, one.ended), *map(_retired_html, one.invalidates)])}</div>',
     )
+
+
+def _marked_html(one: Recalled) -> str:
+    before, answering, after = split_at(one.content, one.sentence)
+    marked = f"<mark>{escape(answering)}</mark>" if answering else ""
+    return f"<b>{escape(before)}{marked}{escape(after)}</b>"
 
 
 def _believed_row(one: Believed) -> Row:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -29,6 +29,8 @@ from memento.retrieval.chains import END
 from memento.retrieval.distill import distill, find_twins, merge_overlaps, merge_twins
 from memento.retrieval.engines.published import AS_ASKED, rank_as_published, rank_by_search
 from memento.retrieval.expand import WALKS, expand
+from memento.retrieval.nearest import MOST as MOST_NEAREST
+from memento.retrieval.nearest import find_nearest
 from memento.retrieval.question import (
     Asking,
     Query,
@@ -38,6 +40,7 @@ from memento.retrieval.question import (
     name_kin,
     strip_names,
 )
+from memento.retrieval.sentence import choose_sentence
 from memento.retrieval.signals import Evidence, is_needed, land, list_prominent, score_meaning
 from memento.retrieval.trace import describe_entities, trace
 from memento.search.grains import choose_masked, mask_names
@@ -97,6 +100,8 @@ def _recall(query: Query, stores: Backends, settings: Settings) -> Recollection:
     with read_question(query, stores, settings, watch) as question:
         ranking = rank(question, query, stores, settings, watch)
         answer = pick_in_time(ranking, query, question, stores, settings)
+        if ranking.is_gated:
+            answer = pick_nearest(answer, question, ranking.evidence)
         nodes, vectors = question.view.indexes.nodes, question.view.indexes.vectors["memory"]
         found = {nodes.iri(one.item): vectors.vectors([one.item])[0] for one in answer.chosen}
         tags = {nodes.iri(one.item): stores.indexes.sorting.tags_of(one.item) for one in answer.chosen}
@@ -111,6 +116,7 @@ def _recall(query: Query, stores: Backends, settings: Settings) -> Recollection:
         chosen = answer.chosen[: query.k + twins]
         named = [Scored(nodes.iri(one.item), one.score, one.source) for one in chosen]
         reasons = give_reasons(chosen, question, ranking, settings) if query.explained else {}
+        weights = relevance.weigh_words(question.text, question.view.indexes.words(question.view.graphs, "memory"))
     judged = ranking.judgement if query.explained else None
     cut = explain.list_cut(left, judged, stores.graph, query.scope) if judged else ()
     memories, entities = watch.time_call(trace, named, stores.graph, query.scope, query.believed_at)
@@ -125,13 +131,23 @@ def _recall(query: Query, stores: Backends, settings: Settings) -> Recollection:
     memories = tuple(
         replace(one, rank=rank, tags=tags[one.iri]) for rank, one in enumerate(memories[: query.k], start=1)
     )
+    memories, nearest = ((), memories) if ranking.is_gated else (memories, ())
     entities = describe_entities(keep_entities(entities, memories), query.scope, stores, query.as_of, query.believed_at)
     memories = tuple(reasons[one.iri].add_to(one) if reasons else one for one in memories)
+    memories, nearest = (
+        tuple(mark_sentence(one, weights, ranking.evidence) for one in some) for some in (memories, nearest)
+    )
     sparql = None
     if query.explained:
         with stores.indexes.lock:
             sparql = explain.write_query(memories, reasons, question, ranking.evidence, stores.graph, query)
-    return build_answer(query, question, ranking, memories, entities, cut, sparql, stores, watch)
+    return build_answer(query, question, ranking, memories, nearest, entities, cut, sparql, stores, watch)
+
+
+def mark_sentence(memory: Recalled, weights: Mapping[str, float], evidence: Evidence) -> Recalled:
+    """Return a memory with the sentence of it that answers."""
+    claims = [(step.claim.words, step.fit) for step in evidence.steps if step.claim.memory == memory.iri]
+    return replace(memory, sentence=choose_sentence(memory.content, weights, claims))
 
 
 def rerank(
@@ -154,6 +170,7 @@ def rerank(
         memories=ranked,
         entities=keep_entities(found.entities, ranked),
         gated=found.gated or bool(memories and not ranked),
+        nearest=found.nearest or (() if ranked else tuple(memories[:MOST_NEAREST])),
     )
 
 
@@ -282,6 +299,19 @@ def pick_in_time(ranking: Ranking, query: Query, question: Question, stores: Bac
     return picked
 
 
+def pick_nearest(nothing: Picked, question: Question, evidence: Evidence) -> Picked:
+    """Return what is nearest where nothing answers: a few of the memories that were cut."""
+    chosen = find_nearest(question, nothing.cut, evidence.signals)
+    taken = {one.item for one in chosen}
+    pairs = [*zip(nothing.cut, nothing.cut_fitness, strict=True)]
+    return Picked(
+        chosen=chosen,
+        fitness=[fit for one, fit in pairs if one.item in taken],
+        cut=[one for one, _ in pairs if one.item not in taken],
+        cut_fitness=[fit for one, fit in pairs if one.item not in taken],
+    )
+
+
 def order_in_time(
     chosen: list[Scored[int]], evidence: Evidence, query: Query, question: Question, stores: Backends
 ) -> list[Scored[int]]:
@@ -337,6 +367,7 @@ def build_answer(
     question: Question,
     ranking: Ranking,
     memories: tuple[Recalled, ...],
+    nearest: tuple[Recalled, ...],
     entities: tuple[RecalledEntity, ...],
     cut: tuple[Cut, ...],
     sparql: str | None,
@@ -348,6 +379,7 @@ def build_answer(
         query=query.question,
         namespace=query.scope.namespace,
         memories=memories,
+        nearest=nearest,
         entities=entities,
         total_candidates=ranking.considered,
         timings_ms={**watch.ms, "total": round(sum(watch.ms.values()), 3)},

@@ -11,17 +11,20 @@ them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from xml.sax.saxutils import escape, quoteattr
 
 from memento.model import Ended, NoteRef, Recalled, RecalledEntity, Recollection, Retired
+from memento.retrieval.sentence import split_at
 from memento.search.postings import tokens
 from memento.text.dates import dates
 from memento.text.sentences import is_readable
 
 UNKNOWN = "unknown"
+NEAREST = "Nothing told about this. Nearest:"
+"""The heading of memories that are near a question and do not answer it."""
 
 _PIECES = re.compile(r"([A-Za-z]+)|([0-9]+)|([!-/:-@\[-`{-~]+)|(\n)|(\S)")
 _PER_TOKEN = (1, 5, 3, 2, 1, 1)
@@ -48,7 +51,8 @@ def as_xml(recollection: Recollection, today: date, instructions: str = "") -> s
     """
     Return the `<memento>` block: date, question, entities that need explaining, notes by number, memories with their history.
 
-    Well-known entities are left out, dates are cut to the day, a missing date is a missing attribute.
+    Well-known entities are left out, dates are cut to the day, a missing date is a missing attribute. The sentence of a memory that
+    answers is a `<match>`.
 
     Args:
         instructions: tells the model what to do with the block; comes first.
@@ -78,6 +82,7 @@ def as_xml(recollection: Recollection, today: date, instructions: str = "") -> s
             ],
         ),
         _wrap("memories", [line for one in recollection.memories for line in _render_memory(one, numbers)]),
+        _wrap("nearest", [line for one in recollection.nearest for line in _render_memory(one, {})]),
         _wrap(
             "related",
             [
@@ -105,10 +110,11 @@ def fit_block(
 ) -> tuple[Recollection, str]:
     """
     Return the block with as many memories, best first, as fit into a token limit, and what it contains; no memories if none fits.
+    What is nearest is no answer, and is left out.
 
     Long texts are shortened, the question most of all, because the reader of the block has it anyway.
     """
-    short = _shorten(recollection, most_tokens)
+    short = _shorten(replace(recollection, nearest=()), most_tokens)
     fitting, block = 0, ""
     too_many = len(short.memories) + 1
     tried = len(short.memories)
@@ -130,19 +136,26 @@ def fit_budget(recollection: Recollection, budget: int) -> Recollection:
 
     A memory that is too long is skipped in favour of shorter ones after it; only the first is shortened instead of left out.
     """
+    kept, left = _keep_within(recollection.memories, budget)
+    nearest, _ = _keep_within(recollection.nearest, left)
+    return replace(_keep(recollection, kept), nearest=nearest)
+
+
+def _keep_within(memories: Iterable[Recalled], budget: int) -> tuple[tuple[Recalled, ...], int]:
+    """Return the memories that fit into a token limit, shortened, and the tokens that are left."""
     kept: list[Recalled] = []
     left = budget
-    for one in recollection.memories:
+    for one in memories:
         short = _excerpt_notes(one)
         size = _FRAME + count_tokens(short.content) + (count_tokens(short.note.content) if short.note else 0)
         if size > left and not kept:
             short = replace(short, note=short.note and replace(short.note, content=""))
-            short = replace(short, content=_cut_to(short.content, left - _FRAME))
+            short = replace(short, content=_cut_to(short.content, left - _FRAME), sentence=None)
             size = _FRAME + count_tokens(short.content)
         if size <= left and short.content:
             kept.append(short)
             left -= size
-    return _keep(recollection, tuple(kept))
+    return tuple(kept), left
 
 
 def _excerpt_notes(one: Recalled) -> Recalled:
@@ -197,15 +210,33 @@ def date_days(text: str, at: datetime) -> str:
     >>> date_days("The boat leaves this evening or next spring.", at)
     'The boat leaves this evening or next spring [2027-03-01]. [said 2026-03-02]'
     """
+    return _date_days(text, at, ())[0]
+
+
+def _date_days(text: str, at: datetime, cuts: Sequence[int]) -> tuple[str, list[int]]:
+    """Return a text with its relative days dated, and some positions in it after that; a date after a position moves it on."""
+    places = [*cuts]
     if not _NEAR_DAY.search(text) or not is_readable(text):
-        return text
+        return text, places
     undated = text
     for found in sorted(dates(text, at), key=lambda one: -one.end):
         words, rest = text[found.start : found.end], text[found.end :]
         if _NEAR_DAY.search(words) and not rest.lstrip().startswith("["):
-            text = f"{text[: found.end]} [{found.value.date().isoformat()}]{rest}"
+            day = f" [{found.value.date().isoformat()}]"
+            text = f"{text[: found.end]}{day}{rest}"
+            places = [place + len(day) if found.end <= place else place for place in places]
             undated = undated[: found.start] + undated[found.end :]
-    return f"{text} [said {at.date().isoformat()}]" if _NEAR_DAY.search(_DATED.sub("", undated)) else text
+    said = f" [said {at.date().isoformat()}]" if _NEAR_DAY.search(_DATED.sub("", undated)) else ""
+    return text + said, places
+
+
+def _split_dated(one: Recalled) -> tuple[str, str, str]:
+    """Return what stands before the sentence that answers, the sentence and what stands after, with relative days dated."""
+    parts = split_at(one.content, one.sentence)
+    if not one.note:
+        return parts
+    text, (start, end) = _date_days(one.content, one.note.at, (len(parts[0]), len(parts[0]) + len(parts[1])))
+    return text[:start], text[start:end], text[end:]
 
 
 def count_tokens(text: str) -> int:
@@ -271,6 +302,9 @@ def as_text(recollection: Recollection) -> str:
     lines.append("Memories" if recollection.memories else "Memories: none")
     for one in recollection.memories:
         lines += [f"[M{one.rank}] {one.iri}", *(f"  ├─ {line}" for line in _list_details(one))]
+    lines += ["", NEAREST] if recollection.nearest else []
+    for one in recollection.nearest:
+        lines += [f"[N{one.rank}] {one.iri}", *(f"  ├─ {line}" for line in _list_details(one))]
     if recollection.left_out:
         lines.append(f"Left out, as the budget is full: {recollection.left_out}")
     lines += [f"Linked ({one.relation}): {_join_lines(one.content)} {one.memory}" for one in recollection.related]
@@ -280,22 +314,24 @@ def as_text(recollection: Recollection) -> str:
 
 def as_list(recollection: Recollection) -> str:
     """
-    Format a line for each memory, with when it held, what it replaced and its IRI, for a model that reads a tool's text.
+    Format a line for each memory, with when it held, what it replaced and its IRI, for a model that reads a tool's text. The
+    sentence that answers is between asterisks.
 
     Further lines of a memory, as of code, are indented, so that none looks like another memory.
     """
     lines = [f"Note: {said}" for said in (recollection.degraded, recollection.notice) if said]
     if not recollection.memories:
-        lines.append("No memory answers this.")
-    for one in recollection.memories:
+        lines.append(NEAREST if recollection.nearest else "No memory answers this.")
+    for one in (*recollection.memories, *recollection.nearest):
         known = [f"{name} {_format_day(at)}" for name, at in (("since", one.valid_at), ("until", one.invalid_at)) if at]
         known += [f"{one.count} memories say so"] if one.count > 1 else []
         known += [_say_ended(over) for over in one.ended]
         known += [f"replaced “{_join_lines(old.content)}” ({old.reason})" for old in one.invalidates]
         known += [f"contradicted by “{_join_lines(other.content)}”" for other in one.contradicts]
-        content = date_days(one.content, one.note.at) if one.note else one.content
+        before, answering, after = _split_dated(one)
+        content = f"{before}**{answering}**{after}" if answering else f"{before}{after}"
         lines.append(f"- {_indent(content)} ({'; '.join(known) or 'undated'}) {one.iri}")
-        if one.note and _render_note(one.note, recollection.memories):
+        if one.note and _render_note(one.note, (one, *recollection.memories)):
             lines.append(
                 f"  from {_name_note(one.note)} of {_format_day(one.note.at)}: "
                 f"{_indent(excerpt(one.note.content, content, 2 * EXCERPT))}"
@@ -324,6 +360,8 @@ def _join_lines(text: str) -> str:
 
 def _list_details(one: Recalled) -> Iterator[str]:
     yield f"Content: {one.content}"
+    if one.sentence:
+        yield f"Answers: {one.sentence}"
     yield f"About: {', '.join(one.about) or UNKNOWN}"
     yield f"Valid since: {_format_day(one.valid_at) or UNKNOWN}" + (
         f", until {_format_day(one.invalid_at)}" if one.invalid_at else ""
@@ -367,13 +405,15 @@ def _render_entity(one: RecalledEntity, said: set[str]) -> list[str]:
 
 
 def _render_memory(one: Recalled, numbers: dict[str, str]) -> list[str]:
-    inside = [_render_content(date_days(one.content, one.note.at) if one.note else one.content)]
+    before, answering, after = map(_escape, _split_dated(one))
+    marked = f"<match>{answering}</match>" if answering else ""
+    inside = [f"<content>{' '.join(filter(None, (before, marked, after)))}</content>"]
     inside += _wrap("about", [f"<entity>{_escape(name)}</entity>" for name in one.about])
     for over in one.ended:
         inside += _render_element("ended", {"at": _format_day(over.at), "reason": over.reason}, [_escape(over.words)])
     inside += _render_replaced(one.invalidates)
     inside += [line for other in one.contradicts for line in _wrap("contradicted_by", [_render_content(other.content)])]
-    if one.note:
+    if one.note and one.note.iri in numbers:
         inside.append(f'<extracted_from note_id="{numbers[one.note.iri]}"/>')
     dated = {"valid_since": _format_day(one.valid_at), "valid_until": _format_day(one.invalid_at)}
     return _render_element("memory", {**dated, "count": str(one.count) if one.count > 1 else ""}, inside)

@@ -598,7 +598,8 @@ class AnswerCache:
             return None
         with indexes.lock:
             shown = indexes.nodes.current(scope.memory_graphs, now=at)
-            nodes = [indexes.nodes.find(iri) for one in kept.answer.memories for iri in (one.iri, *one.merged)]
+            told = (*kept.answer.memories, *kept.answer.nearest)
+            nodes = [indexes.nodes.find(iri) for one in told for iri in (one.iri, *one.merged)]
             return "stale" if all(node is not None and shown[node] for node in nodes) else None
 
     def _make(self, key: bytes, make: Callable[[], Recollection]) -> Recollection:

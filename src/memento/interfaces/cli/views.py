@@ -20,6 +20,9 @@ def show_recollection(found: Json) -> str:
         f"{_dim('cut')} {one['relevance']:.2f} {clean(one['text']) or one['iri']}: {_dim(one['reason'])}"
         for one in found["cut"]
     ]
+    if found["nearest"]:
+        near = [line for memory in found["nearest"] for line in _memory(memory)]
+        return "\n".join([*notice, "Nothing told about this. Nearest:", *near, *rest])
     if not found["memories"]:
         nothing = "Nothing relevant comes to mind." if found["gated"] else "Nothing comes to mind."
         return "\n".join([*notice, nothing, *rest])
@@ -324,7 +327,7 @@ def _show_ended(claims: Sequence[Json]) -> Iterator[str]:
 
 
 def _memory(one: Json) -> Iterator[str]:
-    yield f"{one['rank']:>2}. {click.style(clean(one['content']), bold=True)}  {_dim(format(one['score'], '.2f'))}"
+    yield f"{one['rank']:>2}. {_content(one)}  {_dim(format(one['score'], '.2f'))}"
     about = f" · about {', '.join(clean(name) for name in one['about'])}" if one["about"] else ""
     until = f" until {day(one['invalid_at'])}" if one["invalid_at"] else ""
     yield f"    since {day(one['valid_at'])}{until}{about}"
@@ -337,6 +340,15 @@ def _memory(one: Json) -> Iterator[str]:
     if one["note"]:
         place = f", piece {one['note']['piece']} of {one['note']['pieces']}" if one["note"]["piece"] else ""
         yield f"    {_dim('note ' + day(one['note']['at']) + place + ' “' + clean(one['note']['content']) + '”')}"
+
+
+def _content(one: Json) -> str:
+    """Return the text of a memory, with the sentence that answers underlined."""
+    before, answering, after = (
+        one["content"].partition(one["sentence"]) if one["sentence"] else (one["content"], "", "")
+    )
+    parts = ((before, False), (answering, True), (after, False))
+    return " ".join(click.style(clean(part), bold=True, underline=marks or None) for part, marks in parts if part)
 
 
 def _reasons(one: Json, ranks: Mapping[str, int]) -> Iterator[str]:

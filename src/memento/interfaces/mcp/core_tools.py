@@ -212,7 +212,8 @@ RECALL = """Recall memories that answer a question: facts with the dates they we
 replaced; best first.
 
 Use before answering anything about the user, their people, projects, preferences or past, and whenever they refer to an earlier \
-conversation. Ask in a full sentence, with names. An empty answer means that nothing relevant is known: say so, do not guess."""
+conversation. Ask in a full sentence, with names. An empty answer means that nothing relevant is known: say so, do not guess. What \
+is nearest is shown apart then; it does not answer the question."""
 
 TIMELINE = """Show the history of an entity, of the user, or of one memory: every belief in the order it became true, with when \
 and why it ended.
@@ -273,12 +274,14 @@ class Found:
     """
     A memory that is relevant to the question. `score` is in 0..1; `count` is the number of memories that say the same; `note` has
     the text around it in its note; `ended` are words of it that no longer hold, since when and why; `replaced` are the
-    memories that it replaced, `contradicts` current ones that cannot be true together with it.
+    memories that it replaced, `contradicts` current ones that cannot be true together with it; `sentence` is the one of
+    several that answers.
     """
 
     iri: IRI
     content: str
     score: float
+    sentence: str | None = None
     valid_at: datetime | None = None
     invalid_at: datetime | None = None
     about: tuple[str, ...] = ()
@@ -292,11 +295,13 @@ class Found:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallAnswer:
     """
-    Memories, best first. `gated` means that memories were found but none was relevant; `left_out` counts those beyond the budget;
-    `degraded` says why all of them are from an earlier time.
+    Memories that answer, best first. Where none does, `nearest` has up to three that are near the question; they are no answers.
+    `gated` means that memories were found but none was relevant; `left_out` counts those beyond the budget; `degraded` says why all
+    of them are from an earlier time.
     """
 
     memories: tuple[Found, ...]
+    nearest: tuple[Found, ...] = ()
     gated: bool = False
     left_out: int = 0
     degraded: str | None = None
@@ -331,9 +336,13 @@ def recall(reach: Reach, asked: RecallArguments) -> Told:
         counts=True,  # a recall by a model counts as use of the memories
         namespace=reach.namespace,
     )
-    memories = tuple(_find(one) for one in found.memories)
     answer = RecallAnswer(
-        memories=memories, gated=found.gated, left_out=found.left_out, degraded=found.degraded, notice=found.notice
+        memories=tuple(map(_find, found.memories)),
+        nearest=tuple(map(_find, found.nearest)),
+        gated=found.gated,
+        left_out=found.left_out,
+        degraded=found.degraded,
+        notice=found.notice,
     )
     return Told(answer=answer, text=as_list(found))
 
@@ -416,6 +425,7 @@ def _find(one: Recalled) -> Found:
         iri=one.iri,
         content=one.content,
         score=one.score,
+        sentence=one.sentence,
         valid_at=one.valid_at,
         invalid_at=one.invalid_at,
         about=one.about,
