@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -31,7 +31,7 @@ from memento.graph.backups import (
     use_fallback,
 )
 from memento.graph.endpoint import SparqlClient
-from memento.graph.feed import ROUTES, Entry, Neighbours, Placement, WriteLock, build_placements
+from memento.graph.feed import Entry, Neighbours, WriteLock
 from memento.graph.inferences import Inferences
 from memento.graph.oxigraph import Oxigraph, finish_rewriting, rewrite, tidy, wait_until_released
 from memento.graph.probe import raise_if_unfit
@@ -39,7 +39,6 @@ from memento.graph.ranges import Aside
 from memento.graph.remote import RemoteStore, Replica
 from memento.graph.snapshot import Snapshots, delete_snapshots
 from memento.graph.store import Delta, Store
-from memento.graph.transfer import Statement
 from memento.iris import CASES, IRI, MEM, TYPE, self_iri, tenant_of
 from memento.model import Change, Degraded, Scope
 from memento.ports import Progress
@@ -121,8 +120,6 @@ class Backends:
     is_migrating: bool = False
     """Whether vectors of another embedder are being built beside those in use."""
     _is_erased: bool = field(default=False)
-    _placements: tuple[Store, Mapping[str, Placement]] | None = field(default=None)
-    """The placements of tenants that the files of this store record."""
     _is_closed: bool = field(default=False)
     caches: list[CopyCache] = field(default_factory=list)
     return_listeners: list[Callable[[], None]] = field(default_factory=list)
@@ -409,62 +406,10 @@ class Backends:
                 return self.graph.follow_feed()
         return False
 
-    def find_placement(self, tenant: str) -> Placement | None:
-        """Return the placement of a tenant that this store records; None if it records none."""
-        return self.list_placements().get(tenant)
-
-    def list_placements(self) -> Mapping[str, Placement]:
-        """
-        Return the placements of all tenants that this store records.
-
-        *Because:* a store in files was written to by the server of the workers, and no tenant can be moved while one process owns
-        it.
-        """
-        if isinstance(self.graph, RemoteStore):
-            return self.graph.placements
-        if self._placements is None or self._placements[0] is not self.graph:
-            self._placements = self.graph, build_placements(self.graph.select("feed/placements", [ROUTES]))
-        return self._placements[1]
-
-    def has_tenant(self, tenant: str) -> bool:
-        """Tell whether a tenant may be in this store: it has not moved to another one, and is not only on its way here."""
-        return self.graph.has_tenant(tenant) if isinstance(self.graph, RemoteStore) else True
-
     @property
     def own_writes(self) -> int:
         """How often this thread has written to a shared store."""
         return self.graph.own_writes if isinstance(self.graph, RemoteStore) else 0
-
-    def follow_until(self, sequence: int) -> None:
-        """Follow a shared store at least up to a given write; raises `GraphError`."""
-        if isinstance(self.graph, RemoteStore) and self.graph.writes < sequence:
-            self.graph.follow_feed()
-            if self.graph.writes < sequence:  # a writer of this node is about to do so
-                self.follow_all()
-
-    def follow_all(self) -> None:
-        """Follow a shared store up to its last write, after a write in progress; raises `GraphError`."""
-        if isinstance(self.graph, RemoteStore):
-            with self.graph.turn:
-                pass
-
-    def transfer(self, removes: Sequence[Statement], adds: Sequence[Statement]) -> None:
-        """
-        Write statements of a tenant that is being moved, and update indexes and copies as if another node had written them. Hold
-        the write lock.
-
-        Raises:
-            GraphError: the store refused; nothing was written.
-        """
-        if not isinstance(self.graph, RemoteStore):
-            raise InputError("a tenant can only move between stores behind endpoints")
-        entry = self.graph.transfer(removes, adds)
-        if entry is None:
-            return
-        if isinstance(self.indexes, Pools):
-            self._follow_indexes([entry])
-        self._follow_entries([entry])
-        self._note_indexed()
 
     def _note_indexed(self) -> None:
         """Record that the indexes contain what was written; hold the write lock."""
@@ -584,7 +529,7 @@ class Backends:
                     listener(None)
             if everything or not all(entry.told.is_quiet for entry in entries):
                 self.followed += 1
-                self.tell_writing(None if everything or ROUTES in graphs else graphs)
+                self.tell_writing(None if everything else graphs)
         finally:
             self.is_following = False
 
@@ -750,7 +695,6 @@ def open_backends(
     mends: bool = True,
     keep: Callable[[Store, str], object] | None = None,
     progress: Progress | None = None,
-    beside: Backends | None = None,
 ) -> Backends:
     """
     Open the embedded stores of a data folder that this process owns; indexes match the graph when this returns, unless not `mends`.
@@ -759,7 +703,6 @@ def open_backends(
 
     Args:
         keep: called with the store and the fingerprint before vectors of another embedder are replaced.
-        beside: the stores of another shard of the same memory, whose embedder is used.
 
     Raises:
         Damaged: the store cannot be read, and there is no backup in the folder.
@@ -777,7 +720,7 @@ def open_backends(
     is_shared = settings.store.kind == "sparql"
     # A cache of embedded texts outside the folder would reveal texts of an encrypted one, and texts that another node erases.
     keeps = settings.embedding.cache and datadir.vault is None and not is_shared
-    embedder = beside.embedder if beside else _choose_embedder(datadir, replace(settings.embedding, cache=keeps))
+    embedder = _choose_embedder(datadir, replace(settings.embedding, cache=keeps))
     if is_shared:
         return _open_shared(datadir, settings, embedder, mends=mends, progress=progress)
     degraded = None
@@ -810,8 +753,7 @@ def _open_shared(
             "its memory there with `memento export` and `memento import`"
         )
     chosen, land = settings.store, settings.land
-    graph = _connect(settings, datadir.shard or "")
-    graph.shard = datadir.shard or graph.shard
+    graph = _connect(settings)
     is_alone = datadir.neighbours is not None  # except for workers over the same folder, which have the same settings
     agreed = () if is_alone else _list_agreed(settings, embedder.fingerprint)
     try:
@@ -932,7 +874,7 @@ def adopt_shared_store(settings: Settings) -> str | None:
     return before
 
 
-def _connect(settings: Settings, shard: str = "") -> RemoteStore:
+def _connect(settings: Settings) -> RemoteStore:
     """Open the store behind an endpoint; raises as `_open_shared`."""
     chosen = settings.store
     client = SparqlClient(
@@ -940,7 +882,6 @@ def _connect(settings: Settings, shard: str = "") -> RemoteStore:
         chosen.update_url,
         token=chosen.token,
         timeout_s=chosen.timeout_s,
-        shard=shard,
     )
     client.wait_until_there(
         chosen.start_s,

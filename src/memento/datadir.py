@@ -19,7 +19,6 @@ The data folder and who owns it.
     {home}/standing-in/   a copy of a backup, read while the store cannot be opened; deleted at the end and at the next start
     {home}/before-restore-… the memory as it was before a backup was restored
     {home}/erased         exists if the store's files still contain text that was erased: they are rewritten at the next start
-    {home}/shards/NAME/   what is derived from each further store (`store.shards`); may be deleted
     {home}/workers/       what each worker of `memento serve --workers` derives from the store; may be deleted
     {home}/memento.lock   held by the owner while its process runs
     {home}/owner.json     who the owner is, and the address of its service
@@ -84,17 +83,16 @@ class Owner:
 class DataFolder:
     """One data folder. As a context manager it owns the folder from entry to exit."""
 
-    def __init__(self, path: Path, shared: Path | None = None, shard: str = "") -> None:
+    def __init__(self, path: Path, shared: Path | None = None) -> None:
         """
         Args:
             shared: the folder whose settings, tokens, blocks and captures are used, if several processes serve together.
-            shard: the name of the store that the folder belongs to, if a memory has several.
 
         Raises:
             SettingsError: the path cannot be a folder, or is not writable.
         """
         self.path = path.expanduser().absolute()
-        self._shared, self.shard = shared, shard
+        self._shared = shared
         self.work = self.path
         """The folder of the plain-text files: the folder itself, or an in-memory folder if it is encrypted."""
         self.vault: Vault | None = None
@@ -257,12 +255,7 @@ class DataFolder:
     @property
     def neighbours(self) -> Path | None:
         """The folder in which processes that serve together notify each other of writes."""
-        name = f"sequence-{self.shard}" if self.shard else "sequence"
-        return self._shared / "workers" / name if self._shared else None
-
-    def open_shard(self, name: str) -> DataFolder:
-        """Return the folder for the data derived from a further store of the same memory."""
-        return DataFolder(self.path / "shards" / name, shared=self._shared or self.path, shard=name)
+        return self._shared / "workers" / "sequence" if self._shared else None
 
     @property
     def workers(self) -> Path:

@@ -19,8 +19,7 @@ Every way in which Memento can fail.
     │   │   ├── DiskFull         the disk of a folder has no room left; the message names the folder
     │   │   ├── StoreAway        nothing answers at the address of its endpoint; nothing was sent
     │   │   ├── Unanswered       an endpoint did not confirm whether it wrote
-    │   │   ├── LostTurn         another node wrote first; nothing was written
-    │   │   └── Moved            the tenant is in another store now; nothing was written
+    │   │   └── LostTurn         another node wrote first; nothing was written
     │   ├── Overloaded           too many requests run or wait; nothing was done, and the request can be retried
     │   ├── ReadOnly             a write while a backup is read in place of a damaged store
     │   ├── TimedOut             a query that took longer than allowed           504
@@ -171,10 +170,6 @@ class Unanswered(GraphError):
 
 class LostTurn(GraphError):
     """Another node has written since, or has taken the write lease; nothing was written, and the request can be retried."""
-
-
-class Moved(GraphError):
-    """The memory of the tenant is in another store now, or being moved; nothing was written, and the request can be retried."""
 
 
 class Overloaded(BackendError):

@@ -1466,10 +1466,9 @@ class Health:
 
     `indexes` counts the nodes in them, `pending` the notes that are not understood yet, `failed` those that were given up.
     `upstreams` has the origin of each protocol's provider, whose state is not checked. `differences` lists harmless differences of
-    a node from the others of a shared store, a sentence each. `shards` has, for callers who may manage the whole folder and if a
-    memory has several stores, whether each is `ok`, `failing` or `not open` in this process. `proxied` counts for the same callers
-    the requests of chat apps since this process started: `ok` with memories, `empty` without a relevant one, `timeout` and `error`
-    forwarded without memories, and the turns that have `caught_up`: their memories came with a later turn.
+    a node from the others of a shared store, a sentence each. `proxied` counts, for callers who may manage the
+    whole folder, the requests of chat apps since this process started: `ok` with memories, `empty` without a relevant one,
+    `timeout` and `error` forwarded without memories, and the turns that have `caught_up`: their memories came with a later turn.
     """
 
     status: Literal["starting", "ok", "degraded"]
@@ -1484,7 +1483,6 @@ class Health:
     degraded: str | None = None
     set_aside: SetAside | None = None
     differences: tuple[str, ...] = ()
-    shards: Mapping[str, str] | None = None
     proxied: Mapping[str, int] | None = None
 
 
@@ -1993,35 +1991,10 @@ class Probed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TenantShown:
-    """
-    A tenant: the store of its memory, and the number of statements there (None if that store is unavailable). During a move: the
-    destination, and the state `copying`, then `cut` and `removing`, when the memory is already there; `is_moving` means that a node
-    is working on it.
-    """
+    """A tenant, and the number of its statements."""
 
     tenant: str
-    shard: str
-    statements: int | None
-    moving_to: str | None = None
-    stage: str | None = None
-    is_moving: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TenantMoved:
-    """
-    A tenant that was moved, or whose move was undone: the number of statements, their digest, which is the same in both stores, and
-    for how many seconds nobody could write to either.
-    """
-
-    tenant: str
-    source: str
-    target: str
-    statements: int = 0
-    digest: str = ""
-    seconds: float = 0.0
-    waited_s: float = 0.0
-    cancelled: bool = False
+    statements: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -858,13 +858,6 @@ class StoreSettings:
         "most statements that are copied to answer a SPARQL query where there is no replica; with more the query is "
         "refused",
     )
-    shards: str = knob(
-        "",
-        "further stores, by name, to which `memento tenant move` moves tenants: a table of tables with query_url, "
-        "update_url and, where needed, token, index_uri, index_token; for example `[store.shards.b]`",
-        secret=True,
-        json='{"b": {"query_url": "http://10.0.1.5:7878/query", "update_url": "http://10.0.1.5:7878/update"}}',
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -1218,20 +1211,6 @@ def check_settings(settings: Settings, spelling: Spelling | None = None) -> Sett
 
 
 def _check_store(settings: Settings, spelling: Spelling) -> None:
-    for name in (shards := list_shards(settings)):
-        if not _SHARD.fullmatch(name) or name == "default":
-            _refuse(
-                "store", "shards", f"must have names of a-z, 0-9 and -, other than default, not {name[:40]!r}", spelling
-            )
-        for key in ("query_url", "update_url"):
-            if not getattr(shards[name].store, key):
-                _refuse("store", f"shards.{name}.{key}", "must be the address of a SPARQL endpoint", spelling)
-            _check_url("store", f"shards.{name}.{key}", getattr(shards[name].store, key), spelling)
-            for other, one in {"default": settings, **shards}.items():
-                if other != name and getattr(one.store, key) == getattr(shards[name].store, key):
-                    fix = f"must be the address of another store than that of {other}"
-                    _refuse("store", f"shards.{name}.{key}", fix, spelling)
-        _check_index(shards[name].index, spelling)
     if settings.store.kind == "embedded":
         return
     for key in ("query_url", "update_url"):
@@ -1240,39 +1219,6 @@ def _check_store(settings: Settings, spelling: Spelling) -> None:
         _check_url("store", key, getattr(settings.store, key), spelling)
     if settings.encryption.on:
         _refuse("encryption", "on", "must be false where the store is a SPARQL endpoint: encrypt its disk", spelling)
-
-
-_SHARD = re.compile(r"[a-z0-9][a-z0-9-]{0,40}")
-_OF_SHARD = {
-    "query_url": "store",
-    "update_url": "store",
-    "token": "store",
-    "index_uri": "index",
-    "index_token": "index",
-}
-
-
-def list_shards(settings: Settings) -> dict[str, Settings]:
-    """
-    Return the settings for each further store, by its name: the same settings with other addresses of store and index.
-
-    Raises:
-        SettingsError: a store has an unknown setting, or is no table.
-    """
-    found: dict[str, Settings] = {}
-    for name, said in json.loads(settings.store.shards or "{}").items():
-        if not isinstance(said, dict) or not all(isinstance(one, str) for one in said.values()):
-            raise SettingsError(f"shards.{name} of [store] must be a table of texts: {', '.join(_OF_SHARD)}")
-        if unknown := said.keys() - _OF_SHARD.keys():
-            raise SettingsError(
-                f"unknown setting {min(unknown)} of [store.shards.{name}]: choose one of {', '.join(_OF_SHARD)}"
-            )
-        values = {"store": {"kind": "sparql", "token": "", "shards": ""}, "index": {"uri": "", "token": ""}}
-        for key, value in said.items():
-            values[_OF_SHARD[key]][key.removeprefix("index_")] = value
-        store = replace(settings.store, **{"query_url": "", "update_url": ""} | values["store"])  # type: ignore[arg-type]
-        found[name] = replace(settings, store=store, index=replace(settings.index, **values["index"]))  # type: ignore[arg-type]
-    return found
 
 
 def _check_index(index: IndexSettings, spelling: Spelling) -> None:

@@ -42,7 +42,6 @@ from memento.iris import (
     parse_iri,
     relation_iri,
     relation_name,
-    tenant_of,
 )
 from memento.model import (
     Activated,
@@ -153,12 +152,6 @@ class Tally:
                 self.counts[effect.node] = (effect.graph, self.counts.get(effect.node, (effect.graph, 0))[1] + 1)
             case Skipped():
                 self._traversals_of(effect.key, effect.memory, effect.graph).skipped += 1
-
-    def drop_tenants(self, is_here: Callable[[str], bool]) -> None:
-        """Drop the effects of tenants that have moved to another store."""
-        self.reads = {iri: one for iri, one in self.reads.items() if is_here(tenant_of(one.graph))}
-        self.steps = {iri: one for iri, one in self.steps.items() if is_here(tenant_of(one.graph))}
-        self.counts = {iri: one for iri, one in self.counts.items() if is_here(tenant_of(one[0]))}
 
     def merge(self, later: Tally) -> None:
         """Add the effects of a later tally."""
@@ -376,7 +369,6 @@ class Reinforcement:
         """Do the same as `write_effects` for a caller who holds the writers' lock and is about to change the same numbers."""
         with self._lock:
             self._in_writing, self._waiting, self._since = self._waiting, Tally(), None
-            self._in_writing.drop_tenants(self._parts.has_tenant)
         if not self._in_writing:
             return 0
         try:

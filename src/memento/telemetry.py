@@ -41,7 +41,7 @@ _tracer: Tracer | None = None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
-    """The declaration of a metric: its kind, a sentence, and the values of each label; no values allow any name of a shard."""
+    """The declaration of a metric: its kind, a sentence, and the values of each label."""
 
     kind: Literal["counter", "gauge", "histogram"]
     help: str
@@ -66,7 +66,6 @@ class Metric:
     """Upper bounds of the histogram's buckets, in its unit, ascending."""
 
 
-_SHARD: Mapping[str, tuple[str, ...]] = {"shard": ()}
 ENGINE_CALLS = ("put", "nearest", "words", "linked", "records", "sample", "count", "settle", "purge", "clear")
 """The timed calls of an engine."""
 PARTS = ("store", "index", "embedder", "model", "notes", "disk")
@@ -76,62 +75,45 @@ METRICS: Mapping[str, Metric] = {
     "store_request_seconds": Metric(
         kind="histogram",
         help="duration of a request to the endpoint of the store, in seconds, until the response was complete or had failed",
-        labels={**_SHARD, "kind": ("query", "update")},
+        labels={"kind": ("query", "update")},
     ),
     "store_failures_total": Metric(
         kind="counter",
         help="failed requests to the store: not sent, sent without knowing whether they were carried out, or refused",
-        labels={**_SHARD, "kind": ("query", "update"), "reason": ("unreachable", "unanswered", "refused")},
+        labels={"kind": ("query", "update"), "reason": ("unreachable", "unanswered", "refused")},
     ),
-    "store_turn_wait_seconds": Metric(
-        kind="histogram", help="seconds that this node waited for its turn to write", labels=_SHARD
-    ),
-    "store_turn_hold_seconds": Metric(
-        kind="histogram", help="seconds that this node held the write turn", labels=_SHARD
-    ),
+    "store_turn_wait_seconds": Metric(kind="histogram", help="seconds that this node waited for its turn to write"),
+    "store_turn_hold_seconds": Metric(kind="histogram", help="seconds that this node held the write turn"),
     "store_lost_writes_total": Metric(
         kind="counter",
         help="writes that were not made, because another node had written first or taken the write turn",
-        labels=_SHARD,
     ),
-    "store_sequence": Metric(
-        kind="gauge", help="sequence number of the last write that this node has applied", labels=_SHARD
-    ),
-    "store_behind": Metric(
-        kind="gauge", help="writes of other nodes that this node has not applied yet", labels=_SHARD
-    ),
+    "store_sequence": Metric(kind="gauge", help="sequence number of the last write that this node has applied"),
+    "store_behind": Metric(kind="gauge", help="writes of other nodes that this node has not applied yet"),
     "store_behind_seconds": Metric(
-        kind="gauge", help="seconds since this node was last known to be up to date with the store", labels=_SHARD
+        kind="gauge", help="seconds since this node was last known to be up to date with the store"
     ),
     "engine_call_seconds": Metric(
         kind="histogram",
         help="duration of a call to the index engine, in seconds",
-        labels={**_SHARD, "call": ENGINE_CALLS},
+        labels={"call": ENGINE_CALLS},
     ),
     "engine_failures_total": Metric(
         kind="counter",
         help="failed calls to the index engine",
-        labels={**_SHARD, "call": ENGINE_CALLS},
+        labels={"call": ENGINE_CALLS},
     ),
-    "engine_behind": Metric(
-        kind="gauge", help="writes of the store that the index engine has not applied yet", labels=_SHARD
-    ),
+    "engine_behind": Metric(kind="gauge", help="writes of the store that the index engine has not applied yet"),
     "pool_nodes": Metric(
         kind="histogram",
         help="nodes loaded from the index engine for one question or write",
         buckets=(10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000),
     ),
-    "index_nodes": Metric(kind="gauge", labels=_SHARD, help="nodes in the indexes of this process"),
-    "copied_statements": Metric(
-        kind="gauge", labels=_SHARD, help="statements of a shared store in the replica of this node"
-    ),
-    "pending_notes": Metric(kind="gauge", labels=_SHARD, help="stored notes that wait to be processed"),
-    "pending_oldest_seconds": Metric(
-        kind="gauge", labels=_SHARD, help="seconds that the oldest pending note has waited"
-    ),
-    "failed_notes": Metric(
-        kind="gauge", labels=_SHARD, help="notes whose processing has failed and is not retried automatically"
-    ),
+    "index_nodes": Metric(kind="gauge", help="nodes in the indexes of this process"),
+    "copied_statements": Metric(kind="gauge", help="statements of a shared store in the replica of this node"),
+    "pending_notes": Metric(kind="gauge", help="stored notes that wait to be processed"),
+    "pending_oldest_seconds": Metric(kind="gauge", help="seconds that the oldest pending note has waited"),
+    "failed_notes": Metric(kind="gauge", help="notes whose processing has failed and is not retried automatically"),
     "captured_turns": Metric(kind="gauge", help="captured turns that are not noted yet"),
     "writers": Metric(kind="gauge", help="changes that are in progress or waiting in this process"),
     "requests": Metric(kind="gauge", help="requests that this process is handling"),
@@ -141,8 +123,8 @@ METRICS: Mapping[str, Metric] = {
         help="work that was refused because a limit was reached",
         labels={"what": ("requests", "writers", "notes", "bodies", "queries", "updates")},
     ),
-    "part_up": Metric(kind="gauge", help="1 if the part is healthy, 0 if not", labels={**_SHARD, "part": PARTS}),
-    "disk_free_bytes": Metric(kind="gauge", labels=_SHARD, help="free bytes on the disk of the data folder"),
+    "part_up": Metric(kind="gauge", help="1 if the part is healthy, 0 if not", labels={"part": PARTS}),
+    "disk_free_bytes": Metric(kind="gauge", help="free bytes on the disk of the data folder"),
 }
 """The metrics by name, without the prefix `memento_`."""
 
@@ -201,11 +183,10 @@ def measure(name: str, **labels: str) -> Iterator[None]:
 
 
 def _bound_labels(name: str, labels: Mapping[str, str]) -> Labels:
-    """Return the labels of a metric in order, each with an allowed value; a store without a name is `default`."""
+    """Return the labels of a metric in order, each with an allowed value."""
     known = METRICS[name].labels
     given = ((label, labels.get(label, "")) for label in known)
-    given = ((label, value or ("default" if label == "shard" else "")) for label, value in given)
-    return tuple((label, value if not known[label] or value in known[label] else "other") for label, value in given)
+    return tuple((label, value if value in known[label] else "other") for label, value in given)
 
 
 class Stopwatch:

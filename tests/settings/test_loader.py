@@ -298,8 +298,8 @@ def test_a_variable_is_put_in_before_a_file_is_parsed_and_cannot_break_it(
     [
         ('[store]\ntoken = "{env:GONE}"\n', r"token of \[store\] in .*memento.toml takes the variable GONE"),
         (
-            '[store.shards.b]\ntoken = "mem_{env:GONE}"\n',
-            r"b.token in shards of \[store\] in .*memento.toml takes the variable GONE",
+            '[capture.namespaces]\nprivate = "{env:GONE}"\n',
+            r"private in namespaces of \[capture\] in .*memento.toml takes the variable GONE",
         ),
         ("[server]\nport = {env:GONE}\n", r"is not TOML.*the variable GONE is not set"),
     ],

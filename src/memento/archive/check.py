@@ -280,17 +280,16 @@ def raise_if_store_is_away(readiness: Readiness, parts: Backends) -> None:
             raise StoreAway(f"the store is away: {one.detail}")
 
 
-def list_gauges(readiness: Readiness, parts: Backends, shard: str = "") -> Iterator[telemetry.Sample]:
+def list_gauges(readiness: Readiness, parts: Backends) -> Iterator[telemetry.Sample]:
     """List the gauges of `telemetry.METRICS` about the parts over a store; for a part that is away, only that."""
-    labels = {"shard": shard}
     for one in readiness.parts:
-        yield "part_up", {**labels, "part": one.part}, float(one.state == "ok")
+        yield "part_up", {"part": one.part}, float(one.state == "ok")
         for figure, name in _GAUGES.get(one.part, {}).items():
             value = one.figures.get(figure)
             if isinstance(value, int | float):
-                yield name, labels, value
+                yield name, {}, value
     if isinstance(parts.graph, RemoteStore):
-        yield "copied_statements", labels, parts.graph.copied
+        yield "copied_statements", {}, parts.graph.copied
 
 
 _GAUGES: Mapping[str, Mapping[str, str]] = {
@@ -490,18 +489,6 @@ def explain_part(part: PartHealth) -> Finding:
     """Return a part that is not well, with the remedy."""
     remedy = _PART_REMEDIES.get(part.part, "Start the service again; the log says why.")
     return Finding(kind=f"{part.part}-{part.state}", found=f"{part.part}: {part.detail or part.state}", remedy=remedy)
-
-
-def explain_shards(shards: Mapping[str, str]) -> list[Finding]:
-    """Return the further stores that do not answer, with the remedy."""
-    remedy = (
-        "Start it, or check the addresses of store.shards.{}; only its tenants wait, `memento tenant list` names them."
-    )
-    return [
-        Finding(kind="shard-away", found=f"the store {name} does not answer", remedy=remedy.format(name))
-        for name, state in shards.items()
-        if state == "failing" and name != "default"
-    ]
 
 
 def _examine_vectors(datadir: DataFolder, can_load: bool) -> Iterator[Finding]:

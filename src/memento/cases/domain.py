@@ -229,8 +229,7 @@ class ReadLog:
         """Write the noted records now; if that raises `GraphError`, they are kept."""
         with self._writing:
             with self._lock:
-                reads = {key: at for key, at in self._waiting.items() if self._parts.has_tenant(key[2])}
-                self._waiting = {}
+                reads, self._waiting = self._waiting, {}
             quads: list[Quad] = []
             for (operation, actor, tenant, digest, graphs), at in reads.items():
                 access = access_quads(operation, actor, tenant, at, graphs)

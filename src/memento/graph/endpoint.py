@@ -66,16 +66,13 @@ class SparqlClient:
         token: str = "",
         timeout_s: float = 60.0,
         cuts: Iterable[int] = CUTS,
-        shard: str = "",
     ) -> None:
         """
         Args:
             token: sent as bearer token to both addresses; never shown.
             timeout_s: of one request, from its first byte to the last of its answer.
             cuts: numbers of rows at which an answer may have been cut off.
-            shard: the name of this store among several, as a label of metrics.
         """
-        self.shard = shard
         self.query_url, self.update_url, self.timeout_s = query_url, update_url, timeout_s
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._token = token
@@ -147,7 +144,7 @@ class SparqlClient:
                 except (StoreAway, Unanswered) as error:
                     if time.monotonic() >= until:
                         raise StoreAway(
-                            f"{error}: start the store, or check {self._name_setting('query_url')} "
+                            f"{error}: start the store, or check store.query_url "
                             f"(it was waited for {wait_s:g} s, store.start_s)"
                         ) from None
                 except GraphError:  # the next request reports why
@@ -169,7 +166,6 @@ class SparqlClient:
             token=self._token,
             timeout_s=timeout_s,
             cuts=self._cuts,
-            shard=self.shard,
         )
 
     def close(self) -> None:
@@ -203,7 +199,7 @@ class SparqlClient:
         ):  # a page of a proxy, or of another server
             answer.close()
             raise GraphError(
-                f"{self.mask_url(self.query_url)} did not answer with SPARQL results: check {self._name_setting('query_url')}"
+                f"{self.mask_url(self.query_url)} did not answer with SPARQL results: check store.query_url"
             )
         answer.seek(max(size - 64, 0))
         if not _ENDS.search(answer.read()):
@@ -215,12 +211,12 @@ class SparqlClient:
     @contextmanager
     def _measure_request(self, kind: str) -> Iterator[None]:
         try:
-            with telemetry.measure("store_request_seconds", shard=self.shard, kind=kind):
+            with telemetry.measure("store_request_seconds", kind=kind):
                 yield
         except GraphError as error:
             kinds = {Unanswered: "unanswered", StoreAway: "unreachable"}
             reason = next((name for kind, name in kinds.items() if isinstance(error, kind)), "refused")
-            telemetry.increment("store_failures_total", shard=self.shard, kind=kind, reason=reason)
+            telemetry.increment("store_failures_total", kind=kind, reason=reason)
             raise
 
     def _parse(self, answer: IO[bytes]) -> ox.QuerySolutions | ox.QueryBoolean:
@@ -275,7 +271,7 @@ class SparqlClient:
             except (httpx2.LocalProtocolError, httpx2.UnsupportedProtocol, httpx2.InvalidURL, UnicodeError) as error:
                 # These messages may contain a header, and so the token.
                 raise GraphError(
-                    f"{self.mask_url(url)} cannot be asked ({type(error).__name__}): check {self._name_setting('token')}"
+                    f"{self.mask_url(url)} cannot be asked ({type(error).__name__}): check store.token"
                 ) from None
             except httpx2.TimeoutException:
                 raise Unanswered(f"{self.mask_url(url)} did not answer within {self.timeout_s:g} s") from None
@@ -293,11 +289,8 @@ class SparqlClient:
             )
         if self._token:
             said = said.replace(self._token, "***")
-        fix = f"; check {self._name_setting('token')}" if status in (401, 403) else ""
+        fix = "; check store.token" if status in (401, 403) else ""
         raise GraphError(f"{self.mask_url(url)} answered {status}: {said}{fix}")
-
-    def _name_setting(self, key: str) -> str:
-        return f"store.shards.{self.shard}.{key}" if self.shard else f"store.{key}"
 
     def _open_client(self) -> httpx2.Client:
         import httpx2

@@ -30,7 +30,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
-from urllib.parse import quote
 from uuid import uuid4
 
 import pyoxigraph as ox
@@ -40,15 +39,12 @@ from memento.errors import GraphError, LostTurn, StoreAway, Unanswered
 from memento.graph.binding import bind_query
 from memento.graph.endpoint import SparqlClient
 from memento.graph.store import DEFAULT, Delta, graph_of, parse_quads
-from memento.graph.terms import to_quads, to_term, to_value
+from memento.graph.terms import to_term, to_value
 from memento.iris import IRI
 from memento.model import Value
 
 FEED = IRI("urn:memento:feed")
 """The system graph; also the prefix of the names of journals of large writes."""
-
-ROUTES = IRI(f"{FEED}:routes")
-"""The graph with the places of tenants that were moved from or to this store, and the moves in progress."""
 
 KEPT = 10_000
 """Entries kept: a node that is further behind rereads everything."""
@@ -122,14 +118,6 @@ class Writing:
     told: Told = Told()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Placement:
-    """The place of a tenant: the name of the shard, and the number of a write in its store after which it has all data."""
-
-    shard: str
-    since: int = 0
-
-
 class Neighbours:
     """
     The number of the last write of any process of this machine, in a memory-mapped file: a process sees without a request that it
@@ -158,7 +146,6 @@ class Feed:
 
     def __init__(self, client: SparqlClient) -> None:
         self._client = client
-        self.shard = client.shard
 
     def begin(self) -> Head:
         """
@@ -306,47 +293,6 @@ class Feed:
                 self._trim(entry.sequence, lease)
         return entry
 
-    def read_placements(self) -> dict[str, Placement]:
-        """Return the recorded places of tenants."""
-        return build_placements(self._select("feed/placements", ROUTES))
-
-    def write_placement(self, tenant: str, placement: Placement, sequence: int, lease: str) -> Entry:
-        """Record the place of a tenant as the write after `sequence`, which every node follows; raise as `write_entry`."""
-        node = _name_route(tenant)
-        before = self.read_placements().get(tenant)
-        removes, adds = (
-            to_quads(
-                [
-                    (node, IRI(f"{FEED}:tenant"), tenant, ROUTES),
-                    (node, IRI(f"{FEED}:shard"), one.shard, ROUTES),
-                    (node, IRI(f"{FEED}:since"), one.since, ROUTES),
-                ]
-            )
-            if one
-            else []
-            for one in (before, placement)
-        )
-        gone, come = [one for one in removes if one not in adds], [one for one in adds if one not in removes]
-        return self.write_entry(Writing(removes=gone, adds=come, told=Told(graphs=(ROUTES,))), sequence, lease)
-
-    def read_moves(self) -> dict[str, str]:
-        """Return the recorded state of each tenant move in progress."""
-        return {str(row["tenant"]): str(row["move"]) for row in self._select("feed/moves", ROUTES)}
-
-    def swap_move(self, tenant: str, old: str, new: str) -> bool:
-        """
-        Replace the recorded state of a tenant's move if it is still `old`; "" is none. Return False if another node was first.
-        """
-        node = f"<{_name_route(tenant)}:move>"
-        noted = {"moving": tenant, "move": old} if old else {}
-        wanted = {"moving": tenant, "move": new} if new else {}
-        free = f"FILTER NOT EXISTS {{ GRAPH <{ROUTES}> {{ {node} <{FEED}:move> ?any }} }}"
-        self._client.update(
-            f"DELETE {{ {_write_feed(noted, node, ROUTES)} }} INSERT {{ {_write_feed(wanted, node, ROUTES)} }} "
-            f"WHERE {{ {_write_feed(noted, node, ROUTES) or free} }}"
-        )
-        return self.read_moves().get(tenant, "") == new
-
     def finish_entry(self, entry: Entry, lease: str) -> None:
         """
         Apply a write that another node has entered and not finished, from its beginning.
@@ -486,7 +432,7 @@ class Turn:
             if self._is_lost and not self._holders:
                 self.lease = None
             if self.lease is None:
-                with telemetry.measure("store_turn_wait_seconds", shard=self._feed.shard):
+                with telemetry.measure("store_turn_wait_seconds"):
                     try:
                         self._wait_for_turn()
                     except Unanswered as error:  # it is unknown whether the turn was taken, but nothing was written
@@ -523,7 +469,7 @@ class Turn:
     def _let_go(self) -> None:
         lease, self.lease = self.lease, None
         if lease is not None:
-            telemetry.observe("store_turn_hold_seconds", time.monotonic() - self._since, shard=self._feed.shard)
+            telemetry.observe("store_turn_hold_seconds", time.monotonic() - self._since)
             # If the endpoint is away, other nodes wait until the lease is over; this node recognises its own lease.
             with suppress(GraphError):
                 self._feed.release(lease)
@@ -596,15 +542,6 @@ class WriteLock:
             self._turn.__exit__(kind, error, traceback)
         finally:
             self.local.release()
-
-
-def build_placements(rows: Iterable[Mapping[str, object]]) -> dict[str, Placement]:
-    """Return the places of tenants from the rows of `feed/placements`."""
-    return {str(row["tenant"]): Placement(shard=str(row["shard"]), since=int(str(row["since"]))) for row in rows}
-
-
-def _name_route(tenant: str) -> IRI:
-    return IRI(f"{ROUTES}:{quote(tenant, safe='')}")
 
 
 def _write_feed(said: Mapping[str, Value], node: str = f"<{FEED}>", graph: IRI = FEED) -> str:

@@ -28,14 +28,14 @@ from uuid import uuid4
 import pyoxigraph as ox
 
 from memento import telemetry
-from memento.errors import GraphError, LostTurn, Moved, TooMuch, Unanswered
+from memento.errors import GraphError, LostTurn, TooMuch, Unanswered
 from memento.graph.binding import Solution, Term, bind_query, read_rows
 from memento.graph.endpoint import SparqlClient
-from memento.graph.feed import FEED, ROUTES, TOLD, Entry, Feed, Head, Neighbours, Placement, Told, Turn, Writing
+from memento.graph.feed import FEED, TOLD, Entry, Feed, Head, Neighbours, Told, Turn, Writing
 from memento.graph.oxigraph import Oxigraph
 from memento.graph.store import BULK, DEFAULT, Delta, Row, graph_of, parse_quads, serialise_quads
 from memento.graph.terms import to_quads, to_term, to_value
-from memento.iris import IRI, MEM, owner_of
+from memento.iris import IRI, MEM
 from memento.model import Change, Quad, Value
 
 logger = logging.getLogger(__name__)
@@ -105,8 +105,6 @@ class RemoteStore:
         """Called with the writes of others, in their order, before they count as known here; called again if it raises."""
         self.on_turn: Callable[[], None] = lambda: None
         """Called when this node has taken the turn and followed all writes."""
-        self.shard = "default"
-        """The name of this store among several of one memory."""
         self._writes_of = threading.local()
         self._one_writer = threading.Lock()
         self._following = threading.Lock()
@@ -123,8 +121,6 @@ class RemoteStore:
         self._sequence, self._token = head.sequence, head.token
         if any(entry.journal for entry in self.feed.list_entries(head.sequence - 1)):  # of a node that has died
             self._sequence, self._token = head.sequence - 1, ""  # the turn brings the rest
-        self.placements = self.feed.read_placements()
-        """The places of tenants that are elsewhere, or were moved here."""
         rows = client.select("SELECT ?g WHERE { GRAPH ?g {} } LIMIT 1")
         # Some engines cannot tell whether a graph exists from its name alone.
         self._every = "GRAPH ?g {} FILTER EXISTS { GRAPH ?g { ?s ?p ?o } }" if any(rows) else "GRAPH ?g { ?s ?p ?o }"
@@ -196,11 +192,6 @@ class RemoteStore:
     def own_writes(self) -> int:
         """The number of writes of this thread."""
         return getattr(self._writes_of, "count", 0)
-
-    def has_tenant(self, tenant: str) -> bool:
-        """Tell whether a tenant may be here: it was not moved away, and is not still being moved here."""
-        placement = self.placements.get(tenant)
-        return placement is None or placement.shard == self.shard
 
     def follow_feed(self) -> bool:
         """
@@ -293,42 +284,7 @@ class RemoteStore:
             known = frozenset(self.list_graphs())
         if sequence == self._sequence:
             self._names = known
-        if self.placements:  # ignore what is not here any more, or not yet
-            return sorted(one for one in known if (owner := owner_of(one)) is None or self.has_tenant(owner))
         return sorted(known)
-
-    def list_tenants(self) -> dict[str, list[IRI]]:
-        """List the graphs of each tenant, also of tenants that have left but are not removed yet, or are being moved here."""
-        found: dict[str, list[IRI]] = {}
-        for name in self.list_graphs():
-            if (owner := owner_of(name)) is not None:
-                found.setdefault(owner, []).append(name)
-        return found
-
-    def transfer(self, removes: Sequence[ox.Quad], adds: Sequence[ox.Quad]) -> Entry | None:
-        """
-        Write quads of a tenant that is being moved, as they are in the other store; return None if there is nothing to write.
-
-        Raises:
-            GraphError: as any write.
-        """
-        forgets = any(quad.predicate.value in _FORGETTING for quad in removes)
-        return self._commit(removes, adds, forgets=forgets, is_transfer=True)
-
-    def place_tenant(self, tenant: str, placement: Placement) -> None:
-        """
-        Record where a tenant is from now on; if that is another store, writes of the tenant here raise `Moved`.
-
-        Raises:
-            GraphError: as any write.
-        """
-        with self.turn, self._one_writer:
-            if self.placements.get(tenant) == placement:
-                return
-            lease = self._require_lease()
-            # No replica has the records about tenants.
-            self._enter(Writing(), lambda: self.feed.write_placement(tenant, placement, self._sequence, lease))
-            self._names, self.placements = None, {**self.placements, tenant: placement}
 
     def has_graph(self, graph: IRI) -> bool:
         if (local := self._open_replica()) is not None:
@@ -458,7 +414,6 @@ class RemoteStore:
         touched: Iterable[IRI] = (),
         forgets: bool = False,
         name: Callable[[ox.Quad], ox.Quad] | None = None,
-        is_transfer: bool = False,
     ) -> Entry | None:
         self._raise_if_closed()
         gone, come = {graph_of(quad) for quad in removes}, {graph_of(quad) for quad in adds}
@@ -484,8 +439,6 @@ class RemoteStore:
         )
         with self.turn, self._one_writer:
             lease = self._require_lease()
-            if not is_transfer and self.placements:
-                self._raise_if_moved(graphs)
             entry = self._enter(writing, lambda: self.feed.write_entry(writing, self._sequence, lease))
             self._writes_of.count = self.own_writes + 1
             is_same = self._names is not None and not cleared and gone <= come <= {str(name) for name in self._names}
@@ -498,7 +451,7 @@ class RemoteStore:
         try:
             entry = write()
         except LostTurn:
-            telemetry.increment("store_lost_writes_total", shard=self.client.shard)
+            telemetry.increment("store_lost_writes_total")
             raise
         except Unanswered:
             self._is_unsure = True
@@ -516,13 +469,6 @@ class RemoteStore:
         if self.failure is not None:
             raise GraphError(f"nothing can be written: {self.failure}")
         return self.turn.lease
-
-    def _raise_if_moved(self, graphs: Iterable[str]) -> None:
-        for owner in {owner for one in graphs if (owner := owner_of(one)) is not None}:
-            if not self.has_tenant(owner):
-                raise Moved(
-                    f"the memory of the tenant {owner!r} is in the store {self.placements[owner].shard!r} now: ask again"
-                )
 
     def note_step(self) -> None:
         """
@@ -573,8 +519,6 @@ class RemoteStore:
                 if reached is None:
                     return False
                 entries = reached
-            if any(ROUTES in one.told.graphs or (one.told.is_whole and not one.told.graphs) for one in entries):
-                self.placements = self.feed.read_placements()
             self.on_follow(entries)
             self._names = None
             self._sequence, self._token = entries[-1].sequence, entries[-1].token

@@ -333,38 +333,9 @@ class ProbeStore(Operation["model.Probed"], frozen=True):
 TENANTS: Mapping[Interface, str] = dict.fromkeys(("mcp", "sexpr"), "it concerns the memory of others")
 
 
-class MoveTenant(Operation["model.TenantMoved"], frozen=True):
-    """
-    Move the memory of a tenant to another store while it is read and written; if it is interrupted, call it again and it continues.
-
-    The memory is copied, and changes made meanwhile are copied too. Then writes to both stores pause while the last changes are
-    copied and the digests of all its graphs are compared. After that the tenant uses the new store, and its data in the old one is
-    removed.
-
-    Raises:
-        Conflict: the tenant is being moved by somebody else or to another store, or the move cannot be cancelled any more.
-        NotFound: this node knows no such store, or there is no move to cancel.
-        GraphError: a store failed, or the two copies differed; the tenant stays where it is.
-        Forbidden: the caller may not administer the whole memory.
-    """
-
-    route: ClassVar[str] = "POST /memory/tenants/{tenant}/move"
-    right: ClassVar[Right] = "admin"
-    is_idempotent: ClassVar[bool] = True
-    fails: ClassVar[tuple[int, ...]] = (404, 409, 413, 415)
-    absent: ClassVar[Mapping[Interface, str]] = TENANTS
-
-    tenant: Annotated[Text, Meta(description="whose memory")]
-    to: (
-        Annotated[Text, Meta(description="the store's name in `store.shards`; `default` is that of the settings")]
-        | None
-    ) = None
-    cancel: Annotated[bool, Meta(description="cancel a move that has not ended; the tenant stays where it is")] = False
-
-
 class ListTenants(Operation["tuple[model.TenantShown, ...]"], frozen=True):
     """
-    List the tenants that have data, by name, each with its store and a move that is under way.
+    List the tenants that have data, by name, each with the number of its statements.
 
     Raises:
         Forbidden: the caller may not administer the whole memory.
@@ -374,23 +345,6 @@ class ListTenants(Operation["tuple[model.TenantShown, ...]"], frozen=True):
     is_idempotent: ClassVar[bool] = True
     right: ClassVar[Right] = "admin"
     absent: ClassVar[Mapping[Interface, str]] = TENANTS
-
-
-class LocateTenant(Operation["model.TenantShown"], frozen=True):
-    """
-    Show in which store the memory of a tenant is; for a tenant without data, where it would be.
-
-    Raises:
-        GraphError: that store cannot be reached, or this node does not know it.
-        Forbidden: the caller may not administer the whole memory.
-    """
-
-    route: ClassVar[str] = "GET /memory/tenants/{tenant}"
-    is_idempotent: ClassVar[bool] = True
-    right: ClassVar[Right] = "admin"
-    absent: ClassVar[Mapping[Interface, str]] = TENANTS
-
-    tenant: Annotated[Text, Meta(description="whose memory")]
 
 
 class ListTokens(Operation["tuple[model.TokenShown, ...]"], frozen=True):

@@ -239,12 +239,6 @@ class Client(Memory):
         except MementoError:
             return False
 
-    def list_shards(self) -> dict[str, str]:
-        """Return the state of each store by name; empty if the service has only one store, or is starting."""
-        if not self.ready:
-            return {}
-        return dict(json.loads(self.transport.send("GET", "/health").body).get("shards") or {})
-
 
 def _query(operation: graphs.Query, transport: Transport, progress: Progress | None) -> tuple[bytes, str]:
     headers = {"Content-Type": "application/sparql-query", "Accept": operation.accept or "*/*"}

@@ -151,7 +151,7 @@ class Engine(Protocol):
         ...
 
 
-def time_calls(engine: Engine, shard: str = "") -> Engine:
+def time_calls(engine: Engine) -> Engine:
     """Count and time the calls of an engine by method name; return the engine."""
 
     def time_call(name: str) -> Callable[..., Any]:
@@ -160,10 +160,10 @@ def time_calls(engine: Engine, shard: str = "") -> Engine:
         @wraps(getattr(kind, name))
         def run(*given: Any, **named: Any) -> Any:
             try:
-                with telemetry.measure("engine_call_seconds", shard=shard, call=name):
+                with telemetry.measure("engine_call_seconds", call=name):
                     return getattr(kind, name)(engine, *given, **named)
             except EngineError:
-                telemetry.increment("engine_failures_total", shard=shard, call=name)
+                telemetry.increment("engine_failures_total", call=name)
                 raise
 
         return run

@@ -14,8 +14,8 @@ import os
 import re
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -29,18 +29,15 @@ from memento import telemetry
 from memento.access import OWNER, Access, Right, Tokens
 from memento.archive.check import Watch, explain_failure
 from memento.archive.read import resolve_subject
-from memento.backends import Backends, CopyCache
+from memento.backends import Backends
 from memento.cases.domain import Domains, ReadLog
 from memento.consolidation.agents import Agents
 from memento.consolidation.rules import RuleAgents
 from memento.datadir import DataFolder
 from memento.errors import (
-    BackendError,
     Forbidden,
     GraphError,
     InputError,
-    MementoError,
-    Moved,
     NotAnIri,
     NotFound,
     Overloaded,
@@ -91,10 +88,6 @@ from memento.worker import CALLER, Turns, Worker
 
 if TYPE_CHECKING:
     from memento.consolidation.models import Models
-
-
-MAIN = "default"
-"""The name of the store in the settings, beside those of `store.shards`."""
 
 
 _READERS = max(2, min(4, os.cpu_count() or 2))
@@ -175,8 +168,6 @@ class Service:
         self.capturer = Worker(lambda: capture(self), "capture")
         stores.graph.on_failure = self.mender.wake
         stores.return_listeners.append(lambda: self.consolidator.wake() if self.consolidator.running else None)
-        self.shards = Shards(self)
-        """The other stores of the memory; the service over each of them refers to the same `Shards`."""
 
     @property
     def degraded(self) -> Degraded | None:
@@ -187,156 +178,12 @@ class Service:
 
     def context(self, access: Access = OWNER, progress: Progress | None = None) -> Context:
         """
-        Return the memory as a caller may use it: their tenant, in the store where that is, their namespaces and rights; with all
-        that neighbours wrote.
-
-        Raises:
-            GraphError: the settings do not name the store where the tenant is.
-            BackendError: that store cannot be opened.
+        Return the memory as a caller may use it: their tenant, their namespaces and rights; with all that neighbours wrote.
         """
-        self.shards.main.stores.catch_up()
-        service = self.shards.locate(access.tenant)
-        service.stores.catch_up()
-        return Context(service, access, progress)
+        self.stores.catch_up()
+        return Context(self, access, progress)
 
 
-class Shards:
-    """
-    The stores of one memory: which of them has which tenant, and a service over each, opened when it is first needed.
-
-    *Guarantees:* an unavailable or unknown store affects only its own tenants. Every store that once had a tenant records where the
-    tenant went: look-up starts at the main store and follows these records; the last one is right.
-    """
-
-    def __init__(
-        self,
-        main: Service,
-        names: Collection[str] = (),
-        open_shard: Callable[[str], Service] | None = None,
-    ) -> None:
-        """
-        Args:
-            main: the service over the store in the settings; the others are its shards.
-            names: the names of the further stores.
-            open_shard: opens the service over one of them.
-        """
-        self.main = main
-        self._open_shard = open_shard
-        self._opened = {MAIN: main}
-        self._locks = {name: threading.Lock() for name in names}
-        self._is_closed = False
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the stores, the main one first."""
-        return (MAIN, *sorted(self._locks))
-
-    @property
-    def opened(self) -> dict[str, Service]:
-        """The services over the stores that were needed so far, by name."""
-        return dict(self._opened)
-
-    def locate(self, tenant: str) -> Service:
-        """
-        Return the service whose store has all of a tenant; raises as `open_shard`.
-
-        *Because:* a node may learn of a move from one store before it has caught up with the other.
-        """
-        service, name, passed = self.main, MAIN, {MAIN}
-        while placement := service.stores.find_placement(tenant):
-            if placement.shard != name and placement.shard not in passed:
-                name = placement.shard
-                passed.add(name)
-                service = self.open_shard(name)
-                service.stores.follow_until(placement.since)
-            else:
-                break
-        return service
-
-    def locate_name(self, tenant: str, *, is_sure: bool = False) -> str:
-        """
-        Return the name of the store that has a tenant; if that store cannot be asked, the one that the main store records.
-
-        Args:
-            is_sure: ask each store on the way instead of relying on what this node knows.
-        """
-        try:
-            if is_sure:
-                self.main.stores.follow_all()
-                self.locate(tenant).stores.follow_all()
-            service = self.locate(tenant)
-        except BackendError:
-            if is_sure:
-                raise
-            found = self.main.stores.find_placement(tenant)
-            return found.shard if found else MAIN
-        return next(name for name, one in self._opened.items() if one is service)
-
-    def open_shard(self, name: str) -> Service:
-        """
-        Return the service over a store; open it if necessary.
-
-        Raises:
-            GraphError: the settings name no such store.
-            BackendError: it cannot be opened.
-        """
-        if name in self._opened:
-            return self._opened[name]
-        if name not in self._locks or self._open_shard is None:
-            file = self.main.datadir.settings_file
-            how = ", and serve with `memento serve --workers N`" if self.main.stores.graph.is_on_disk else ""
-            raise GraphError(
-                f"the settings of this node name no store {name!r}, only {', '.join(self.names)}: write [store.shards.{name}] with "
-                f"query_url and update_url into {file}, as on the node where the tenant was moved{how}"
-            )
-        with self._locks[name]:
-            if self._is_closed:
-                raise GraphError("the store is closed")
-            if name not in self._opened:
-                self._opened[name] = self._share(self._open_shard(name))
-        return self._opened[name]
-
-    def open_all(self) -> None:
-        """
-        Open every store that has a tenant, so that its background work goes on; one that fails is tried again when it is needed.
-        """
-        for name in self._locks:
-            with suppress(MementoError):
-                if any(one.shard == name for one in self.main.stores.list_placements().values()):
-                    self.open_shard(name)
-
-    def list_health(self) -> dict[str, str]:
-        """Return for each store whether it is open here and whether it answers."""
-        found = {}
-        for name in self.names:
-            service = self._opened.get(name)
-            found[name] = "not open" if service is None else "failing" if service.stores.is_away else "ok"
-        return found
-
-    def take_others(self) -> list[Service]:
-        """Return the open services over further stores, to close them; no further store is opened after this."""
-        self._is_closed = True
-        for lock in self._locks.values():
-            with lock:
-                pass
-        others = [service for name, service in self._opened.items() if name != MAIN]
-        self._opened = {MAIN: self.main}
-        return others
-
-    def _share(self, service: Service) -> Service:
-        """Let a service over a further store share everything with the main one that does not depend on the store."""
-        main = self.main
-        service.shards, service.tokens, service.redactor = self, main.tokens, main.redactor
-        service.journal, service.capturer = main.journal, main.capturer
-        service.maps.redrawn = main.maps.redrawn
-        copies = CopyCache(main.stores.invalidate_copies, lambda: None, lambda: None)  # like the blocks of the proxy
-        service.stores.caches.append(copies)
-        service.stores.clock = main.stores.clock
-        service.stores.warm = True
-        return service
-
-
-_RETRIES = 3  # of an operation whose tenant is moved meanwhile
 _END = re.compile(r"[0-9a-f][0-9a-f-]{3,34}[0-9a-f]")
 """The end of an IRI that Memento created: five characters at least."""
 
@@ -827,7 +674,7 @@ def handle(operation: Operation[A], context: Context) -> A:
     with _answering(caller), context.service.writers.admit(caller) if is_change else nullcontext():
         writes, stores = context.stores.own_writes, context.stores
         try:
-            context, answer = _answer_where_it_is(operation, context)
+            answer = _answer(spell_out(operation, context), context)
         except (StoreAway, Unanswered) as error:
             raise _advise(error, is_read=operation.right == "read", is_begun=stores.own_writes != writes) from error
     if operation.right == "read" and (unknown := describe_unknown(operation.namespace, context)):
@@ -860,33 +707,6 @@ def _advise(error: StoreAway | Unanswered, *, is_read: bool, is_begun: bool) -> 
     if is_read or isinstance(error, StoreAway):
         return StoreAway(f"{error}; nothing was written: the same may be asked again, in {StoreAway.retry_after_s} s")
     return Unanswered(f"{error}; look before you ask again, or send a note again with its idempotency_key")
-
-
-def _answer_where_it_is(operation: Operation[Any], context: Context) -> tuple[Context, Any]:
-    """
-    Answer an operation in the store that has the caller's tenant; retry a few times if the tenant was moved meanwhile and nothing
-    was written.
-
-    Raises:
-        Moved: the tenant was moved after a part was written, which is in the new store; or it was moved again and again.
-    """
-    shards, rereads = context.service.shards, operation.right == "read" and operation.is_idempotent
-    for retries in reversed(range(_RETRIES + 1)):
-        writes = context.stores.own_writes
-        try:
-            answer = _answer(spell_out(operation, context), context)
-            if not rereads:
-                return context, answer
-        except Moved:
-            if not retries or context.stores.own_writes != writes:
-                raise
-            answer = None
-        found = shards.locate(context.access.tenant)
-        if answer is not None and (found is context.service or not retries):
-            return context, answer
-        # Also if it is here again: it may have been moved away and back since.
-        context = replace(context, service=found)
-    raise AssertionError("the last attempt returns or raises")
 
 
 def _answer(operation: Operation[Any], context: Context) -> Any:

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
-import threading
-from collections.abc import Mapping
 from contextlib import ExitStack, closing, nullcontext, suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from memento.archive.backup import BackupSource, make_backup
@@ -23,12 +20,10 @@ from memento.errors import (
     InputError,
     LostTurn,
     NotFound,
-    SettingsError,
     StoreAway,
     Unanswered,
 )
 from memento.graph import backups
-from memento.graph.remote import RemoteStore
 from memento.graph.store import Store
 from memento.intake import redaction
 from memento.model import Restored, Scope
@@ -36,12 +31,12 @@ from memento.operations.recall import Recall
 from memento.ports import Progress
 from memento.search.vectors import VectorFile
 from memento.service import understanding
-from memento.service.context import Context, Service, Shards
+from memento.service.context import Context, Service
 from memento.service.handlers.care import back_up, make_due_checkpoint, reopen_store
 from memento.service.handlers.intake import take_captured
 from memento.service.handlers.recall import peek
 from memento.service.handlers.sessions import render_page
-from memento.settings import EncryptionSettings, Settings, list_shards
+from memento.settings import EncryptionSettings, Settings
 from memento.text.parse import load_pipeline
 from memento.time import now
 
@@ -59,14 +54,12 @@ def open_service(
     *,
     mends: bool = True,
     progress: Progress | None = None,
-    beside: Service | None = None,
 ) -> Service:
     """
     Open the stores of a data folder that this process has acquired.
 
     Args:
         mends, progress: see `python.open_memento`.
-        beside: the service over another store of the same memory, if this one is a shard.
 
     Raises:
         MementoError: the folder cannot be opened; it is released.
@@ -82,20 +75,13 @@ def open_service(
     ):  # inferred triples are written beside the memories, by the one owner
         logger.warning("inference.off", extra={"reason": "the store is behind an endpoint"})
         settings = replace(settings, inference=replace(settings.inference, on=False))
-    shards = list_shards(settings)
     try:
-        if shards and settings.store.kind != "sparql":
-            raise SettingsError(
-                'store.shards is for stores behind endpoints: set store.kind = "sparql", or serve with --workers'
-            )
         for place in (datadir.backups, datadir.checkpoints):
             backups.discard_unfinished(place)
         unlock_folder(datadir, settings.encryption)
         service = Service(
             datadir,
-            open_backends(
-                datadir, settings, mends=mends, keep=keep, progress=progress, beside=beside.stores if beside else None
-            ),
+            open_backends(datadir, settings, mends=mends, keep=keep, progress=progress),
             scope,
             settings,
             consolidate=understanding.work,
@@ -109,49 +95,10 @@ def open_service(
         if mends:
             _upgrade(service, progress)
             service.stores.wake_grains()
-        if shards:
-            service.shards = Shards(service, tuple(shards), partial(_open_shard, service, shards))
     except BaseException:
         datadir.release()
         raise
     return service
-
-
-def _open_shard(main: Service, shards: Mapping[str, Settings], name: str) -> Service:
-    """
-    Open the service over a further store, in a folder below that of the main one, and process the notes that wait there.
-
-    Raises:
-        GraphError: the store already has another name, so that taking back a moved tenant would delete its data; or another node
-            uses another store under this name, so that its tenants would be in two places.
-    """
-    folder = main.datadir.open_shard(name)
-    folder.acquire("memento serve", shards[name].server.lock_wait_s)
-    service = open_service(folder, main.default_scope, shards[name], beside=main)
-    for other, opened in main.shards.opened.items():
-        if _read_id(service) == _read_id(opened):
-            close_service(service)
-            raise GraphError(
-                f"the stores {other!r} and {name!r} of the settings are one and the same: give store.shards.{name} the "
-                "addresses of another one"
-            )
-    if isinstance(first := main.stores.graph, RemoteStore):
-        noted = f"store.shards.{name}"
-        first.feed.note_agreed({noted: _read_id(service)})
-        if first.feed.read_agreed()[noted] != _read_id(service):
-            close_service(service)
-            raise GraphError(
-                f"the store at {noted} is not the one that was first opened under the name {name!r}: give it the addresses that "
-                "the other nodes use, restore its backup if it was lost, or choose another name for another store"
-            )
-    service.consolidator.wake()
-    return service
-
-
-def _read_id(service: Service) -> str:
-    """Return the id that a store behind an endpoint got when it was set up."""
-    graph = service.stores.graph
-    return graph.id if isinstance(graph, RemoteStore) else ""
 
 
 def _keep_vectors(graph: Store, made_by: str, datadir: DataFolder) -> None:
@@ -202,13 +149,12 @@ def warm_up(service: Service) -> None:
     """
     service.stores.load_embedder()
     redaction.load_detectors()
-    context = Context(service)  # not the store that the owner's memory was moved to: it may be unavailable
+    context = Context(service)
     # Far from every memory on purpose: it only runs the pipeline to its end once.
     peek(Recall(_FIRST_QUESTION, gate=False), context)
     if service.settings.inference.on:
         service.stores.inferences.refresh(context.scope(None), now())  # takes longest after a start
     service.stores.warm = True
-    threading.Thread(target=service.shards.open_all, name="shards", daemon=True).start()
 
 
 def serve_at(service: Service, address: str) -> None:
@@ -221,10 +167,7 @@ def serve_at(service: Service, address: str) -> None:
 
 
 def close_service(service: Service) -> None:
-    """Release the data folder, and those of further stores. You may call this twice."""
-    if service is service.shards.main:
-        for shard in service.shards.take_others():
-            close_service(shard)
+    """Release the data folder. You may call this twice."""
     service.closing.set()
     service.consolidator.stop(_STOP_S)
     service.checkpointer.stop(_STOP_S)

@@ -32,7 +32,7 @@ from memento.consolidation.write import (
     raise_if_invalid,
     refresh_retirable,
 )
-from memento.errors import BackendError, GraphError, Moved, Overloaded, ShapeViolation
+from memento.errors import BackendError, GraphError, Overloaded, ShapeViolation
 from memento.model import Noted, Recollection, Scope
 from memento.retrieval import pipeline as retrieval
 from memento.retrieval.question import Query
@@ -77,8 +77,6 @@ def take_note(task: Task, service: Service, *, wait: bool) -> Noted:
         return Noted(note=kept.note.iri, pending=True)
     try:
         noted = consolidate(kept, agents, service)
-    except Moved:  # together with the note, which is understood where it is now
-        return Noted(note=kept.note.iri, pending=True)
     except (BackendError, ShapeViolation) as error:
         noted = put_off(kept, agents, error, service)
         service.consolidator.wake()
@@ -275,8 +273,6 @@ def retry_note(task: Task, agents: Agents, service: Service) -> Noted | None:
     """
     try:
         return consolidate(task, agents, service, keeps_skipped=True)
-    except Moved:  # it waits in its new store too
-        return None
     except Exception as error:
         return put_off(task, agents, error, service)
 
@@ -292,7 +288,7 @@ def put_off(task: Task, agents: Agents, error: Exception, service: Service) -> N
     wait_s = min(options.retry_wait_s * 2 ** min(failures - 1, 30), options.retry_most_s)
     gives_up = is_last and agents.kind == "rules"
     with service.writing:
-        if not (queue.is_waiting(task, service.stores) and service.stores.has_tenant(task.scope.tenant)):
+        if not queue.is_waiting(task, service.stores):
             return None
         task, written = queue.postpone(
             task,
@@ -317,11 +313,7 @@ def work(service: Service) -> float | None:
         is_put_off = one.note in service.put_off or service.stores.is_shared
         if is_put_off and one.retry_at and one.retry_at > now():
             continue
-        try:
-            task = take_up(one, service)
-        except Moved:
-            continue
-        if task:
+        if task := take_up(one, service):
             retry_note(task, service.new_agents(), service)
         else:
             unreadable.add(one.note)

@@ -138,8 +138,6 @@ TABLE: Mapping[tuple[str, str], tuple[tuple[int, ...], dict[str, Any]]] = {
         {"json": {"query_url": "http://127.0.0.1:9/", "update_url": "http://127.0.0.1:9/"}},
     ),
     ("GET", "/memory/tenants"): (CARE, {}),
-    ("GET", "/memory/tenants/<path:tenant>"): (CARE, {}),
-    ("POST", "/memory/tenants/<path:tenant>/move"): (CARE, {"json": {"to": "default"}}),
     ("GET", "/memory/tokens"): (CARE, {}),
     ("POST", "/memory/tokens"): ((401, 403, 403, 403, 403), {"json": {"name": "phone"}}),
     ("DELETE", "/memory/tokens/<path:name>"): ((401, 403, 403, 404, 403), {}),

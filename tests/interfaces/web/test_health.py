@@ -72,7 +72,6 @@ def test_those_who_are_let_in_learn_of_the_parts(memento: Memento) -> None:
         "degraded": None,
         "set_aside": None,
         "differences": [],
-        "shards": None,
     }
 
 
@@ -139,7 +138,7 @@ def test_a_store_that_stops_to_answer_takes_the_node_out_of_service_and_nobody_w
     assert (well.status_code, (well.json or {})["parts"][0]["figures"]["kind"]) == (200, "sparql")
     assert (ready.status_code, (ready.json or {})["away"], told["state"]) == (503, ["store"], "away")
     assert (health.status_code, (health.json or {})["store"]) == (200, "failing")
-    assert 'memento_part_up{shard="default",part="store"} 0' in metrics.text
+    assert 'memento_part_up{part="store"} 0' in metrics.text
     assert back["parts"][0]["figures"]["behind"] == 0
 
 

@@ -279,10 +279,9 @@ def tear_down(chosen: Chosen, drops_settings: bool) -> None:
 @click.option("--room", default=200, show_default=True, metavar="MIB", help="Free disk space below which it warns.")
 def examine(chosen: Chosen, room: int) -> None:
     """Check the data folder for problems and say how to fix them; exit code 1 when there is one."""
-    from memento.archive.check import Finding, examine_folder, explain_difference, explain_part, explain_shards
+    from memento.archive.check import Finding, examine_folder, explain_difference, explain_part
     from memento.codec import plain
     from memento.errors import MementoError
-    from memento.python import Client
     from memento.time import now
 
     if not (place := chosen.home_folder).is_dir():  # a check must not create the folder
@@ -299,7 +298,6 @@ def examine(chosen: Chosen, room: int) -> None:
         try:
             with open_memory(chosen, "check") as memento:
                 found += [explain_part(one) for one in memento.status().parts if one.state not in ("ok", "starting")]
-                found += explain_shards(memento.list_shards()) if isinstance(memento, Client) else []
                 found += [explain_difference(one) for one in memento.check()]
         except MementoError as error:
             remedy = "The message says what to do; `memento status` shows who has the folder open."

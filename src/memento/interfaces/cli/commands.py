@@ -324,17 +324,7 @@ COMMANDS: Mapping[str, Command] = {
         },
         fails_when=lambda answer: answer["failed"],
     ),
-    "move_tenant": Command(
-        path="tenant move",
-        view=views.show_moved,
-        places={"tenant": "NAME"},
-        options={"to": Option(metavar="STORE")},
-        long="Moving",
-    ),
     "list_tenants": Command(path="tenant list", view=views.show_tenants),
-    "locate_tenant": Command(
-        path="tenant where", view=lambda answer: views.show_tenants([answer]), places={"tenant": "NAME"}
-    ),
     "write_ahead_log": Command(path="log", view=views.show_log),
 }
 """The commands that differ from the default for their operation."""

@@ -253,25 +253,9 @@ def show_fields(found: Json) -> str:
 
 
 def show_tenants(found: Sequence[Json]) -> str:
-    """Show a line for each tenant: name, store, number of statements, and a move that is under way."""
-    lines = []
-    for one in found:
-        where = f" → {one['moving_to']} ({one['stage']}{'' if one['is_moving'] else ', no node moves it now'})"
-        size = "which does not answer" if one["statements"] is None else f"{one['statements']:,} statements"
-        moving = where if one["moving_to"] else ""
-        lines.append(f"{clean(one['tenant'])}: {one['shard']}{moving}, {size}")
+    """Show a line for each tenant: name and number of statements."""
+    lines = [f"{clean(one['tenant'])}: {one['statements']:,} statements" for one in found]
     return "\n".join(lines) or "No tenant has any statements yet."
-
-
-def show_moved(moved: Json) -> str:
-    """Show where a tenant is now, and how long the move took."""
-    tenant, waited_ms = clean(moved["tenant"]), moved["waited_s"] * 1000
-    if moved["cancelled"]:
-        return f"{tenant} stays in {moved['source']}; its copy in {moved['target']} is removed."
-    if moved["source"] == moved["target"]:
-        return f"{tenant} is in {moved['target']} already."
-    size = f"{moved['statements']:,} statements, the same on both sides (digest {moved['digest']})"
-    return f"{tenant} is in {moved['target']} now: {size}. It took {moved['seconds']:.1f} s; writers waited {waited_ms:.0f} ms."
 
 
 def show_differences(found: Iterable[Json]) -> str:

@@ -331,11 +331,7 @@ def write_metrics(context: Context, cases: Look[list[CaseMetrics]]) -> str:
     service = context.service
     until = time.monotonic() + LOOK_S
     cases.begin(_FRESH_S)
-    gauges: list[telemetry.Sample] = []
-    for name, one in service.shards.opened.items():
-        gauges += list_gauges(
-            one.watch.report(fresh_s=_FRESH_S), one.stores, "" if one is service.shards.main else name
-        )
+    gauges = list(list_gauges(service.watch.report(fresh_s=_FRESH_S), service.stores))
     with suppress(BackendError):
         gauges.append(("captured_turns", {}, sum(one.state == "waiting" for one in service.journal.list_waiting())))
     return telemetry.exposition(gauges) + "".join(_write_gauges(cases.wait(until) or []))

@@ -187,7 +187,7 @@ def work(home: Path, number: int, descriptor: int, query_url: str, update_url: s
     if settings.telemetry.otlp_endpoint:
         trace_to(settings.telemetry.otlp_endpoint)
     # The parent process has already checked the store.
-    where = StoreSettings("sparql", query_url, update_url, token=token, probe=False, shards=settings.store.shards)
+    where = StoreSettings("sparql", query_url, update_url, token=token, probe=False)
     own = DataFolder(DataFolder(home).workers / str(number), shared=home)
     own.acquire("memento serve", settings.server.lock_wait_s)
     listener = SharedListener(descriptor, map_counts(own.path.parent / "connections"), number - 1)

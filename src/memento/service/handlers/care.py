@@ -9,7 +9,8 @@ from __future__ import annotations
 import logging
 import os
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -40,7 +41,6 @@ from memento.archive.exchange import (
     write_merge,
 )
 from memento.archive.files import open_document, save_document
-from memento.archive.relocation import Move, Relocation, Side, read_moves
 from memento.archive.sync import (
     Merger,
     Patch,
@@ -61,7 +61,7 @@ from memento.archive.upgrade import Migration, choose_target, count_kept, prepar
 from memento.backends import Backends, reopen
 from memento.consolidation import queue
 from memento.datadir import DataFolder, cache_folder
-from memento.errors import BackendError, Conflict, Damaged, DiskFull, Forbidden, InputError, MementoError, NotFound
+from memento.errors import BackendError, Damaged, DiskFull, Forbidden, InputError, MementoError, NotFound
 from memento.graph import mapping
 from memento.graph.backups import begin_restore, list_backups, parse_backup_time, prepare_restore
 from memento.graph.documents import Form
@@ -83,7 +83,6 @@ from memento.model import (
     Restored,
     Scope,
     Synced,
-    TenantMoved,
     TenantShown,
     TokenShown,
     Update,
@@ -93,7 +92,7 @@ from memento.operations import care as operations
 from memento.ports import Progress
 from memento.search.embedders import embedder_of
 from memento.search.ledger import Ledger
-from memento.service.context import MAIN, Context, Service, Shards, handles
+from memento.service.context import Context, Service, handles
 from memento.service.handlers.recall import count_chats
 from memento.service.understanding import resume
 from memento.sparql.jobs import Rewrite, WaitingClient
@@ -747,90 +746,16 @@ def probe_endpoint(operation: operations.ProbeStore, context: Context) -> Probed
     return probe_store(operation.query_url, operation.update_url, token=operation.token or "", quick=operation.quick)
 
 
-@handles(operations.MoveTenant)
-def move_tenant(operation: operations.MoveTenant, context: Context) -> TenantMoved:
-    """Move a tenant to another store, or undo a move."""
-    context.require_owner()
-    context.require_text(operation.tenant, "tenant")
-    shards, tenant = context.service.shards, operation.tenant
-    if operation.cancel == (operation.to is not None):
-        raise InputError("give either `to`, the name of a store, or `cancel`, which undoes a move")
-    if operation.to is not None and operation.to not in shards.names:
-        raise NotFound(
-            f"there is no store {operation.to[:80]!r}: the settings of this node name {', '.join(shards.names)}"
-        )
-    found = read_moves(shards.main.stores).get(tenant)
-    if found is None and operation.cancel:
-        raise NotFound(f"the tenant {tenant!r} is not being moved")
-    source = found.source if found else shards.locate_name(tenant, is_sure=True)
-    target = found.target if found and operation.cancel else operation.to or ""
-    if found and found.target != target:
-        raise Conflict(f"{tenant!r} is being moved to {found.target!r}: wait until that ends, or cancel it")
-    if source == target:
-        return TenantMoved(tenant=tenant, source=source, target=target)
-    services = {name: shards.open_shard(name) for name in (MAIN, source, target)}
-    sides = {name: Side(name=name, parts=service.stores, writing=service.writing) for name, service in services.items()}
-    relocation = Relocation(
-        tenant,
-        sides[MAIN],
-        sides[source],
-        sides[target],
-        locate=lambda: shards.locate_name(tenant, is_sure=True),
-        settle=services[source].reinforcement.write_held,
-        progress=context.progress,
-    )
-    services[source].case_reads.write_reads()
-    moved = relocation.cancel() if operation.cancel else relocation.move_tenant()
-    services[target].consolidator.wake()
-    logger.warning("tenant.moved", extra={"source": source, "target": target, "cancelled": moved.cancelled})
-    return moved
-
-
 @handles(operations.ListTenants)
 def list_tenants(operation: operations.ListTenants, context: Context) -> tuple[TenantShown, ...]:
-    """List the tenants and their stores."""
+    """List the tenants and how much they have."""
     context.require_owner()
-    shards = context.service.shards
-    moves = read_moves(shards.main.stores)
-    found: dict[str, int | None] = dict.fromkeys(moves, 0)
-    for name in shards.names:
-        try:
-            graph = shards.open_shard(name).stores.graph
-            graphs = {one: owner for one in graph.graphs() if (owner := owner_of(one)) is not None}
-            rows = graph.select("exchange/counted", [*graphs]) if graphs else []
-        except BackendError:  # an unavailable store: its tenants are known, but not how much they have
-            placed = shards.main.stores.list_placements()
-            found |= dict.fromkeys(tenant for tenant, placement in placed.items() if placement.shard == name)
-            continue
-        for row in rows:
-            owner = graphs[IRI(str(row["graph"]))]
-            found[owner] = (found.get(owner) or 0) + int(str(row["count"]))
-    return tuple(_show_tenant(one, found[one], shards, moves) for one in sorted(found))
-
-
-@handles(operations.LocateTenant)
-def locate_tenant(operation: operations.LocateTenant, context: Context) -> TenantShown:
-    """Return where a memory is."""
-    context.require_owner()
-    context.require_text(operation.tenant, "tenant")
-    shards = context.service.shards
-    graph = shards.locate(operation.tenant).stores.graph
-    graphs = [one for one in graph.graphs() if owner_of(one) == operation.tenant]
-    rows = graph.select("exchange/counted", graphs) if graphs else []
-    count = sum(int(str(row["count"])) for row in rows)
-    return _show_tenant(operation.tenant, count, shards, read_moves(shards.main.stores))
-
-
-def _show_tenant(tenant: str, statements: int | None, shards: Shards, moves: Mapping[str, Move]) -> TenantShown:
-    move = moves.get(tenant)
-    return TenantShown(
-        tenant=tenant,
-        shard=shards.locate_name(tenant),
-        statements=statements,
-        moving_to=move.target if move else None,
-        stage=move.stage if move else None,
-        is_moving=bool(move and move.mover),
-    )
+    graph = context.stores.graph
+    owners = {one: owner for one in graph.graphs() if (owner := owner_of(one)) is not None}
+    found: Counter[str] = Counter()
+    for row in graph.select("exchange/counted", [*owners]) if owners else []:
+        found[owners[IRI(str(row["graph"]))]] += int(str(row["count"]))
+    return tuple(TenantShown(tenant=one, statements=found[one]) for one in sorted(found))
 
 
 @handles(operations.ListTokens)

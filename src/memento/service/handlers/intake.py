@@ -533,31 +533,20 @@ def _take_some(service: Service) -> float | None:
     waiting = [one for one in service.journal.list_waiting() if one.state == "waiting"]
     if not waiting:
         return _LOOK_S if service.settings.capture.is_on else None
-    away: set[str] = set()
-    batch = [one for one in waiting if _is_within_reach(one.tenant, service, away)][:BATCH]
+    batch = waiting[:BATCH]
     modes = {one.id: service.settings.capture.find_mode(one.namespace) for one in batch}
     if proposed := [one.id for one in batch if modes[one.id] != "on"]:
         service.journal.propose(proposed)
     for one in batch:
         if service.capturer.stopping.is_set():
             return None
-        if modes[one.id] == "on" and one.tenant not in away:
+        if modes[one.id] == "on":
             try:
                 _note_captured(one, service)
-            except BackendError as error:  # the store or a model is unavailable: the entry waits
+            except BackendError as error:  # the store or a model is unavailable: the entries wait
                 logger.warning("capture.put-off", extra={"error": type(error).__name__})
-                away.add(one.tenant)
-    return _AWAY_S if away else 0.0 if len(waiting) > len(batch) else _LOOK_S
-
-
-def _is_within_reach(tenant: str, service: Service, away: set[str]) -> bool:
-    """Tell whether the store of a tenant is available; unavailable tenants are added to `away`, so that each is asked once."""
-    try:
-        if tenant not in away:
-            service.shards.locate(tenant)
-    except BackendError:
-        away.add(tenant)
-    return tenant not in away
+                return _AWAY_S
+    return 0.0 if len(waiting) > len(batch) else _LOOK_S
 
 
 def _note_captured(captured: Captured, service: Service) -> Noted:

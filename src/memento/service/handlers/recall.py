@@ -312,8 +312,7 @@ def health(context: Context, upstreams: Mapping[str, str]) -> Health:
     report = check.report_health(scope, context.access, upstreams, context.stores, service.watch.report())
     if not context.owns_folder():
         return report
-    shards = service.shards.list_health() if len(service.shards.names) > 1 else None
-    return replace(report, shards=shards, proxied=count_chats())
+    return replace(report, proxied=count_chats())
 
 
 def count_chats() -> dict[str, int] | None:
