@@ -673,7 +673,6 @@ class Backends:
                 _save_indexes(self.datadir, self.indexes)
         finally:
             self.snapshots.close()
-            self.inferences.close()
             self.graph.close()
             if isinstance(self.indexes, Pools):
                 self.indexes.close()
@@ -784,7 +783,7 @@ def _open_shared(
         indexes,
         datadir,
         Snapshots(graph, datadir.snapshots),
-        Inferences(Oxigraph(), settings.inference.most),  # empty: the settings refuse inference
+        Inferences(Oxigraph()),  # empty: the settings refuse inference
         aside,
         agreed=agreed,
         review=review,
@@ -952,7 +951,6 @@ def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> N
     for notify in parts.forget_listeners:
         notify()
     writes, has_failed = parts.graph.writes, parts.graph.failure is not None
-    parts.inferences.close()
     parts.graph.close()
     parts.indexes.file.close()
     try:
@@ -1029,8 +1027,7 @@ def _open_store(
             if mends:
                 _save_indexes(datadir, indexes)
         graph.before_write = lambda iris: indexes.file.touch(iris)  # the file in use at that time
-        inferences = Inferences(graph, settings.inference.most)
-        graph.after_write = inferences.note_write
+        inferences = Inferences(graph)
         aside = _set_aside(graph, indexes, is_ours)
     except BaseException:
         graph.close()

@@ -1842,16 +1842,14 @@ class Inferred:
     """
     The triples inferred from the graphs that a namespace reads; they are written to `graph`.
 
-    `triples` are inferred, each in at least one way; `by_rule` counts the ways by the name of their rule. `contradictions` are
-    several values where only one is possible. If more than `inference.most` would be inferred, nothing is, and `is_complete` is
-    false.
+    `triples` are inferred. `contradictions` are several values where only one is possible. If more than 100,000 facts would take
+    part, nothing is inferred, and `is_complete` is false.
     """
 
     namespace: str
     graph: IRI
     triples: int = 0
     contradictions: int = 0
-    by_rule: Mapping[str, int] = field(default_factory=dict)
     is_complete: bool = True
 
 

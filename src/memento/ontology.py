@@ -318,21 +318,20 @@ NOTES: Mapping[str, tuple[str, ...]] = {
         "`html`, `ttl`, `jsonld`, `rdf` or `nt` overrides the header. For any other format the service answers 406 with this list. "
         "Every response has `Vary: Accept` and an `ETag`.",
         "A term such as `/ontology/Memory` redirects (303): a browser to its section of the page, a program to an RDF document "
-        "with its description. The other documents are `/ontology/alignment`, `/ontology/labels`, `/ontology/rules`, "
+        "with its description. The other documents are `/ontology/alignment`, `/ontology/labels`, "
         "`/ontology/shapes` and `/ontology/values`. `/ontology/{version}`, the target of the `owl:versionIRI`, is the version of "
         "the running service; for any other version the service answers 404 and names the version that it has.",
         "`curl localhost:6366/ontology > memento.ttl` saves the ontology; `memento ontology context` prints the JSON-LD context. "
         "`memento export memory.ttl` writes Turtle with those prefixes of this page that the memory uses.",
     ),
     "Within OWL 2 DL": (
-        "`memento.ttl`, with `alignment.ttl`, which it imports, and `rules.ttl`, is within OWL 2 DL. `tests/ontology/test_dl.py` "
+        "`memento.ttl`, with `alignment.ttl`, which it imports, is within OWL 2 DL. `tests/ontology/test_dl.py` "
         "checks declarations, names used as two kinds of property, datatypes, reserved names, which properties may have "
         "cardinality restrictions, and the order of property chains. Terms of other vocabularies are declared, not imported, so "
         "that nothing is fetched. `ontology/catalog-v001.xml` tells an editor such as Protégé where to find the import.",
-        "Three things are outside OWL 2 DL, each on purpose. `labels.ttl` states that `mem:name` is a subproperty of `rdfs:label`, "
+        "Two things are outside OWL 2 DL, each on purpose. `labels.ttl` states that `mem:name` is a subproperty of `rdfs:label`, "
         "and `mem:alias` of `skos:altLabel`. OWL separates data properties from annotations, but RDFS viewers need this to show "
-        "names; no other document imports it. Inferences use the reserved terms `rdf:Statement`, `rdf:subject`, `rdf:predicate` "
-        "and `rdf:object`: these occur in the data and in the shapes, and the ontology has `owl:Thing` in their place. "
+        "names; no other document imports it. "
         "`shapes.ttl` and `values.ttl` are SHACL.",
         "`mem:asOf` is a property and, in a `SERVICE`, an individual. OWL 2 DL allows one name for both.",
     ),

@@ -750,7 +750,6 @@ class InferenceSettings:
     on: bool = knob(
         True, "let SPARQL queries see what follows from the axioms that you state; without axioms nothing is inferred"
     )
-    most: Positive = knob(50_000, "most facts that may follow for one namespace; above it nothing is inferred there")
 
 
 @dataclass(frozen=True, slots=True)

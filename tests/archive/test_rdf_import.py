@@ -46,9 +46,7 @@ def parts_in_memory(folder: Path) -> Backends:
     graph, embedder = Oxigraph(), Cached(Trigram(), None)
     home = DataFolder(folder / "unused")
     indexes = Indexes(graph, embedder, VectorFile(None, embedder.fingerprint))
-    return Backends(
-        graph, embedder, indexes, home, Snapshots(graph, home.snapshots), Inferences(graph, 1000), Aside(graph)
-    )
+    return Backends(graph, embedder, indexes, home, Snapshots(graph, home.snapshots), Inferences(graph), Aside(graph))
 
 
 def everything(parts: Backends) -> set[ox.Quad]:

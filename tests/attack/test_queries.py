@@ -25,12 +25,7 @@ MOST_ROWS = 10_000
 MOST_S = 2.0
 """Of the processor. Five properties of so many values are 39 million combinations, which take minutes."""
 EARLY, LATE = datetime(2020, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
-NAMES = sorted(
-    f"{path.parent.name}/{path.stem}"
-    for path in assets.folder("queries").glob("*/*.rq")
-    if path.parent.name != "inference"
-)
-"""All but those that state a rule, and are never run."""
+NAMES = sorted(f"{path.parent.name}/{path.stem}" for path in assets.folder("queries").glob("*/*.rq"))
 OF_MEMORY = [name for name in NAMES if "SERVICE" in load_query(name).text or "mem:similarity" in load_query(name).text]
 
 

@@ -48,8 +48,8 @@ def of_phase(*phases: str) -> list[str]:
     return [name for name in SIGNALS if REGISTERED[name].phase in phases]
 
 
-ON = {name: 0.2 for name, one in REGISTERED.items() if not one.weight and "kin" not in one.needs}
-"""What weighs nothing by default and takes no inference, and what it is given here."""
+ON = {name: 0.2 for name, one in REGISTERED.items() if not one.weight}
+"""What weighs nothing by default, and what it is given here."""
 GROUPS: Mapping[str, Sequence[str]] = {
     "all meaning": of_kind("meaning"),
     "all words": of_kind("words"),

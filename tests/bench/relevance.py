@@ -251,7 +251,7 @@ def measure(memento: Memento, text: str, namespace: str, as_of: str | None, hidd
         asked, every = relevance.measure_features(
             question, ranking.chosen, signals, read
         )  # as many as recall judges by
-        is_led = relevance.leads_to_answer(question, ranking.chosen, signals)
+        is_led = bool(relevance.find_answering(ranking.chosen[:5], signals).any())
         best, fits = ranking.chosen[:SHOWN], {name: values[:SHOWN] for name, values in every.items()}
         named = [Scored(question.view.indexes.nodes.iri(one.item), one.score, one.source) for one in best]
     memories, _ = trace(named, stores.graph, query.scope, None)

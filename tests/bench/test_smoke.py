@@ -13,7 +13,6 @@ import gate
 import hooks
 import import_chats
 import import_speed
-import inferred_recall
 import ingest
 import keys
 import late_recalls
@@ -366,13 +365,6 @@ def test_sparql_search_sets_a_search_beside_a_recall(capsys: pytest.CaptureFixtu
 
     assert figures["memories"] == 60
     assert "SERVICE mem:search is a recall and" in capsys.readouterr().out
-
-
-def test_inferred_recall_compares_weights(capsys: pytest.CaptureFixture[str]) -> None:
-    figures = inferred_recall.main(["--towns", "3", "--weights", "0", "2", "--model", "trigram"])
-
-    assert figures["led"]
-    assert capsys.readouterr().out.count("weight") == 2
 
 
 def test_a_walk_over_keys_is_timed_and_ranked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,7 +14,7 @@ from rdflib.term import Node
 from memento.assets import folder
 from memento.iris import MEM
 
-DOCUMENTS = ("memento.ttl", "alignment.ttl", "labels.ttl", "rules.ttl")
+DOCUMENTS = ("memento.ttl", "alignment.ttl", "labels.ttl")
 RESERVED = tuple(str(base) for base in (OWL, RDF, RDFS, XSD))
 OBJECT, DATA, ANNOTATION = OWL.ObjectProperty, OWL.DatatypeProperty, OWL.AnnotationProperty
 KINDS = {OBJECT: "object", DATA: "data", ANNOTATION: "annotation"}
@@ -239,7 +239,7 @@ def load(name: str) -> Graph:
     return Graph().parse(folder("ontology") / name)
 
 
-@pytest.mark.parametrize("name", ["memento.ttl", "alignment.ttl", "rules.ttl"])
+@pytest.mark.parametrize("name", ["memento.ttl", "alignment.ttl"])
 def test_what_is_imported_is_within_owl_2_dl(name: str) -> None:
     graph = load_closure(name)
 
@@ -252,7 +252,7 @@ def test_labels_alone_are_outside_and_nothing_imports_them() -> None:
         "alias subPropertyOf altLabel: the two are not of one kind",
         "name subPropertyOf label: the two are not of one kind",
     ]
-    assert (MEM_NAME, RDFS.subPropertyOf, RDFS.label) not in load_closure("memento.ttl", "rules.ttl")
+    assert (MEM_NAME, RDFS.subPropertyOf, RDFS.label) not in load_closure("memento.ttl")
 
 
 PREFIXES = "@prefix : <urn:x:> . @prefix owl: <%s> . @prefix rdf: <%s> . @prefix rdfs: <%s> . @prefix xsd: <%s> .\n" % (  # noqa: UP031
@@ -313,7 +313,7 @@ def test_each_rule_of_the_profile_is_seen_broken(axioms: str, fault: str) -> Non
 
 
 def test_a_blank_node_is_no_individual_of_the_ontology() -> None:
-    graph = load_closure("memento.ttl", "rules.ttl")
+    graph = load_closure("memento.ttl")
     loose = [
         node
         for node in set(graph.subjects(RDF.type))

@@ -16,18 +16,18 @@ from memento.assets import folder
 from memento.iris import MEM
 from memento.model import KINDS
 
-DOCUMENTS = ("memento.ttl", "alignment.ttl", "labels.ttl", "rules.ttl", "shapes.ttl", "values.ttl", "world.trig")
+DOCUMENTS = ("memento.ttl", "alignment.ttl", "labels.ttl", "shapes.ttl", "values.ttl", "world.trig")
 # fmt: off
 CLASSES = [
     "Note", "Turn", "Session", "Memory", "Claim", "Invalidation", "Consolidation", "Agent", "Reversal", "Update", "Anchor",
     "Entity", "User",
     "Key", "Tag", "CodeEntity", "Document",
     "Association", "KeyLink", "Relation", "Case", "Trajectory", "State", "Action", "Reward", "SubtaskRecord", "ToolRecord",
-    "CaseRetrieval", "CaseUse", "Access", "Policy", "Profile", "Inference", "Contradiction", "QueryService",
+    "CaseRetrieval", "CaseUse", "Access", "Policy", "Profile", "QueryService",
 ]
 # fmt: on
 
-DIGESTS = {"0.1.0": "82c23ea724f204f77d6ee70afe0a408512d74a6dd170186c7f1a0e9b4c7ab624"}
+DIGESTS = {"0.1.0": "da264fd02d54544be047ae3653445b5e36f8d67a371271651852fe2493387236"}
 """The SHA-256 of all documents but the sample world, one after the other by name, for each version that was ever in use."""
 
 
@@ -161,7 +161,7 @@ def test_every_class_is_used_by_a_property_a_shape_or_another_class(
     assert [name for name in CLASSES if URIRef(MEM[name]) not in used] == []
 
 
-@pytest.mark.parametrize("name", ["alignment.ttl", "labels.ttl", "rules.ttl", "shapes.ttl", "values.ttl", "world.trig"])
+@pytest.mark.parametrize("name", ["alignment.ttl", "labels.ttl", "shapes.ttl", "values.ttl", "world.trig"])
 def test_no_document_uses_a_term_that_does_not_exist(name: str, ontology: rdflib.Graph) -> None:
     document = read(name)
     documents = tuple(f"/{one.partition('.')[0]}" for one in DOCUMENTS)

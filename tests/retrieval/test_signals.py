@@ -256,7 +256,7 @@ def test_a_signal_that_is_registered_is_a_setting_ranks_explains_and_is_document
     assert "weight of having a long text" in table()
 
 
-@pytest.mark.parametrize("name", ["words", "subject", "link", "walk", "inferred"])
+@pytest.mark.parametrize("name", ["words", "subject", "link", "walk"])
 def test_a_signal_that_is_not_registered_is_nowhere(
     tmp_path: Path, registry: dict[str, signals.RegisteredSignal], name: str
 ) -> None:

@@ -103,10 +103,6 @@ class Oxigraph:
         Called with the subjects of each change, and the targets of its links, before it is applied; if it raises, nothing is
         written.
         """
-        self.after_write: Callable[[Iterable[IRI] | None], None] | None = None
-        """
-        Called with the subjects of each change after it is applied and before it is counted; None if anything may have changed.
-        """
 
     @classmethod
     def read_only(cls, folder: Path) -> Self:
@@ -136,8 +132,6 @@ class Oxigraph:
                 is_bulk = len(change.adds) >= BULK
                 (self._store.bulk_extend if is_bulk else self._store.extend)(to_quads(change.adds))
             self._hold(len(change.adds) + len(change.removes))
-            if self.after_write is not None:
-                self.after_write(dict.fromkeys(quad[0] for quad in (*change.removes, *change.adds)))
 
     def graphs(self) -> list[IRI]:
         with translate_failures():
@@ -208,15 +202,11 @@ class Oxigraph:
         if many:
             with self._writing(None) as record:
                 self._store.bulk_extend(_record_quads(quads, record) if record else quads)
-                if self.after_write is not None:
-                    self.after_write(None)
             return
         few = list(quads)
         with self._writing(lambda: Delta(adds=serialise_quads(few), added=len(few)).pack()):
             self._store.extend(few)
             self._hold(len(few))
-            if self.after_write is not None:
-                self.after_write(None)
 
     def load(self, turtle: bytes, graph: IRI) -> None:
         if self.journal is not None:  # to the letter: a replayed write must equal the original
@@ -230,8 +220,6 @@ class Oxigraph:
             data = " ".join(f"{quad.triple} ." for quad in triples)
             name = to_term(graph)
             self._store.update(f"DROP SILENT GRAPH {name} ; INSERT DATA {{ GRAPH {name} {{ {data} }} }}")
-            if self.after_write is not None:
-                self.after_write(None)
 
     @contextmanager
     def reading(self) -> Iterator[ox.Store]:

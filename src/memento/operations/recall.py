@@ -304,7 +304,7 @@ class Infer(Operation["model.Inferred"], frozen=True):
     """
     Infer again what follows from the graphs of the namespace, if they changed, and say how much that is.
 
-    A query that reads inferred triples does the same first. They are a graph of their own, each triple with its proofs.
+    A query that reads inferred triples does the same first. They are a graph of their own.
 
     Raises:
         Forbidden: inference is switched off (`inference.on`).

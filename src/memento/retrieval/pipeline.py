@@ -19,7 +19,6 @@ import numpy as np
 
 from memento.backends import Backends
 from memento.errors import EmbeddingError
-from memento.graph.inferences import Kin
 from memento.iris import IRI, MEM, tag_name
 from memento.model import Cut, Filter, Recalled, RecalledEntity, Recollection, Scope, Scored
 from memento.rank import rerank_factor, usual_priority
@@ -417,7 +416,6 @@ def read_question(query: Query, stores: Backends, settings: Settings, watch: Sto
         except EmbeddingError as error:  # the service is unreachable: words still find memories
             logger.warning("recall.by-words", extra={"error": type(error).__name__})
             vectors = np.zeros((len(texts), stores.embedder.dimensions), dtype=np.float32)
-    kin = _infer_kin(query.scope, stores, settings)
     asking = _read_asking(text, query, stores)
     with stores.indexes.lock:
         view = _view_at(query, stores)
@@ -431,7 +429,6 @@ def read_question(query: Query, stores: Backends, settings: Settings, watch: Sto
             asking=asking,
             view=view,
             joined=Joined(view.links()),
-            kin=kin,
             prominent=list_prominent(view) if _goes_by_profile(settings) else None,
         )
 
@@ -515,12 +512,6 @@ def _correct_and_strip(query: Query, stores: Backends, settings: Settings) -> tu
     asked = query.as_of or timely.asked_time(text, stores.clock()) or stores.clock()
     text = name_kin(text, stores.graph, query.scope, indexes, asked)
     return text, strip_names(text, indexes.participants(graphs))
-
-
-def _infer_kin(scope: Scope, stores: Backends, settings: Settings) -> Kin | None:
-    """Return the inferred relations between nodes, if recall uses inference."""
-    is_wanted = is_needed("kin", settings.signals) and settings.inference.on and settings.land.engine not in AS_ASKED
-    return stores.inferences.kin(scope, stores.clock()) if is_wanted else None
 
 
 def _goes_by_profile(settings: Settings) -> bool:

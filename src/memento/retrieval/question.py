@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from memento.graph.inferences import Kin
     from memento.model import Scope
     from memento.ports import Vectors
     from memento.search.indexes import View
@@ -93,8 +92,6 @@ class Question:
     view: View
     joined: Joined
     """The names in the memories that may be returned."""
-    kin: Kin | None = None
-    """The inferred relations between nodes, if recall uses inference."""
     prominent: Sequence[tuple[NDArray[np.integer], float]] | None = None
     """The most common subjects and tags of the memories that may be returned, if recall uses the profile."""
     topic: Vectors | None = None
@@ -119,7 +116,7 @@ class Question:
     def list_sources(self) -> dict[str, object]:
         """Return the inputs that a signal may request from a question, by name."""
         found = {"text": self.text, "stripped": self.stripped, "vectors": self.vectors, "view": self.view}
-        beside = {"kin": self.kin, "prominent": self.prominent, "asking": self.asking}
+        beside = {"prominent": self.prominent, "asking": self.asking}
         return {**found, "joined": self.joined, **{name: value for name, value in beside.items() if value is not None}}
 
 

@@ -15,7 +15,7 @@ memory that has the name asked about. A question about an attribute of something
 others.
 
 A question of the user about the user stays open if a memory fills the property that it asks for, or names something of the kind
-that it asks for ("any pets"). With inference, so does a question whose best memories are about what it leads to.
+that it asks for ("any pets").
 
 *But:* a question of the right kind about the right thing passes even if nobody ever said the answer: one has to read the memories
 to know. Names are recognised by their capitals; the words are English.
@@ -175,7 +175,7 @@ def judge(
     if chosen and "claim" in signals and signals["claim"][chosen[0].item] >= LOOSE:
         limit /= 2  # what the best memory states is of the relation that is asked for
     of_kind = find_asked_kind(question, chosen, signals, fits)
-    is_open = openness >= limit or leads_to_answer(question, chosen, signals) or bool(of_kind.any())
+    is_open = openness >= limit or bool(find_answering(chosen[:5], signals).any()) or bool(of_kind.any())
     fitness = _squash(total)
     answering = find_answering(chosen, signals)
     fitness = np.where(answering, np.maximum(fitness, fitness.max(initial=0.0)), fitness)
@@ -244,15 +244,6 @@ def _find_missing(
         )[:_SAID]
         for place in range(len(total))
     )
-
-
-def leads_to_answer(
-    question: Question, chosen: Sequence[Scored[int]], signals: Mapping[str, NDArray[np.float32]]
-) -> bool:
-    """Tell whether a memory states the claim that the question asks for, or is what the question leads to."""
-    best = [one.item for one in chosen[:5]]
-    states = bool(find_answering(chosen[:5], signals).any())
-    return states or ("inferred" in signals and bool((signals["inferred"][best] > 0).any()))
 
 
 def find_answering(chosen: Sequence[Scored[int]], signals: Mapping[str, NDArray[np.float32]]) -> NDArray[np.bool_]:

@@ -24,9 +24,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from memento.iris import IRI, user_of
+from memento.iris import user_of
 from memento.model import Filter
-from memento.rank import rarity
 from memento.retrieval.chains import CLOSE, Step, find_told_of_things, score_paths, score_steps, walk_claims
 from memento.retrieval.question import (
     Asking,
@@ -34,12 +33,10 @@ from memento.retrieval.question import (
     find_named,
     is_assistant,
     is_first_person,
-    named_entities,
     wants_number,
     wants_time,
 )
 from memento.search.arrays import distinct
-from memento.search.labels import Labels
 from memento.search.links import Joined, link_signal, shared_signal, subject_signal, tie_signal
 from memento.search.postings import pairs as pairs_of
 from memento.search.postings import tokens
@@ -49,7 +46,6 @@ from memento.settings import ExpandSettings, LandSettings, Settings, SignalsSett
 from memento.text.dates import PartialDate, find_dates
 
 if TYPE_CHECKING:  # the weights below define the settings: importing settings must not import the indexes
-    from memento.graph.inferences import Kin
     from memento.model import Anchor
     from memento.ports import Vectors
     from memento.search.claims import Stated
@@ -83,7 +79,6 @@ SOURCES = frozenset(
         "anchors",
         "law",
         "walking",
-        "kin",
         "prominent",
         "asking",
         "steps",
@@ -99,8 +94,6 @@ What the function of a signal may request by its parameter names: the fields of 
 
 MANY_SESSIONS = 10
 """Number of sessions from which on the session signal has its full value."""
-
-_INFERRED = IRI("urn:memento:inferred")
 
 
 _LEAST_NAMED = 0.05
@@ -600,60 +593,6 @@ def score_walk(
     for passages in view.passages():
         found[reached[passages.session_of(reached) >= 0]] = 0.0
     return found
-
-
-@signal(
-    0.0,
-    "being about what the question's names lead to by relations with stated axioms ([inference](inference.md)); 0 skips inference",
-    phase="expand",
-    channel=True,
-    bounded=True,
-)
-def score_inferred(text: str, kin: Kin, view: View) -> Signal:
-    """
-    Return the rarity of an entity that a memory is about and that the question's names lead to: a question about Portugal finds
-    memories about Lisbon, if a graph of the user states that Lisbon is part of Portugal.
-
-        inferred(m) = max over the entities e that m is about and that a name of the question leads to: rarity(e)
-
-    *But:* names are compared as written, which suffices to find something and never merges two things. Only one step is followed,
-    because inference has already added relations over several steps. The user is never reached, because most memories are about the
-    user.
-    """
-    found = np.zeros(len(view.visible), dtype=np.float32)
-    for node in find_related(text, kin, view):
-        degree = np.array([max(view.indexes.adjacency.degree(node), 1)])
-        value = np.float32(rarity(degree, max(view.visible_count, 1))[0])
-        memories = view.indexes.adjacency.memories(node)
-        found[memories] = np.maximum(found[memories], value)
-    found[~view.visible] = 0.0
-    return found
-
-
-def find_related(question: str, kin: Kin, view: View) -> set[int]:
-    """Return the entities related to what a question names, without the named ones and without the user."""
-    labels, nodes = _label_kin(kin)
-    named = [nodes[number] for number in named_entities(question, labels, [_INFERRED])]
-    own = {anchor for node in named for anchor in _find_anchors(node, kin, view)}
-    led = {anchor for node in named for other in kin.beside[node] for anchor in _find_anchors(other, kin, view)}
-    return led - own - {view.indexes.nodes.find(user_of(graph)) for graph in view.graphs}
-
-
-def _find_anchors(node: IRI, kin: Kin, view: View) -> set[int]:
-    """Return the entities of the memories that are a node, or that have one of its names."""
-    indexes = view.indexes
-    found = {anchor for name in kin.names.get(node, ()) for anchor in indexes.labels.find_exact(name, view.graphs)}
-    own = indexes.nodes.find(node)
-    return found | {own} if own is not None and indexes.nodes.kind(own) == "anchor" else found
-
-
-@lru_cache(maxsize=8)
-def _label_kin(kin: Kin) -> tuple[Labels, list[IRI]]:
-    """Return the names of the nodes as labels over numbers, and the node of each number."""
-    labels, nodes = Labels(), list(kin.beside)
-    for number, node in enumerate(nodes):
-        labels.put(number, _INFERRED, kin.names.get(node, ()))
-    return labels, nodes
 
 
 @signal(

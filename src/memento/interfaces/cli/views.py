@@ -165,16 +165,14 @@ def show_statuses(found: Sequence[Json]) -> str:
 
 
 def show_inferred(found: Json) -> str:
-    """Show how many triples were inferred, a line for each rule with its meaning, and the number of contradictions."""
+    """Show how many triples were inferred, and the number of contradictions."""
     if not found["is_complete"]:
-        return "Nothing is inferred, because too much would follow: raise inference.most, or state fewer axioms."
+        return "Nothing is inferred, because too many facts take part: state fewer axioms, or axioms about rarer properties."
     if not found["triples"] and not found["contradictions"]:
         return "Nothing follows: state axioms in a graph of your own, as docs/inference.md says."
-    from memento.graph.closure import describe_rule
-
     lines = [f"{found['triples']:,} triples follow, in {found['graph']}"]
-    lines += [f"{count:>9,}  {rule:<8}  {describe_rule(rule)}" for rule, count in sorted(found["by_rule"].items())]
-    lines += [f"{found['contradictions']:>9,}  prp-fp    {describe_rule('prp-fp')}"] if found["contradictions"] else []
+    if found["contradictions"]:
+        lines.append(f"{found['contradictions']:,} properties that may have one value have several")
     return "\n".join(lines)
 
 

@@ -48,7 +48,7 @@ FORMATS = {
 }
 """The values of `?format=`, with the default of programs first."""
 
-_TERMS_OF = ("ontology/memento.ttl", "ontology/alignment.ttl", "ontology/labels.ttl", "ontology/rules.ttl")
+_TERMS_OF = ("ontology/memento.ttl", "ontology/alignment.ttl", "ontology/labels.ttl")
 _VERSION = re.compile(r"(?P<version>\d+\.\d[\w.+-]*)(?:/(?P<rest>.*))?")
 _DCTERMS = Namespace("http://purl.org/dc/terms/")
 _VANN = Namespace("http://purl.org/vocab/vann/")
