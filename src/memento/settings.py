@@ -564,7 +564,15 @@ class ProxySettings:
         "milliseconds that a recall may always take; where recalls take longer, the limit is twice what 95 of the last 100 took, "
         "and at most ten times this. After that the request is forwarded, and its memories come with the next turn",
     )
-    block_tokens: Positive = knob(800, "most tokens of the block of memories; the estimate is on the high side")
+    block_tokens: Annotated[int, Meta(ge=1, le=2000)] = knob(
+        800,
+        "most tokens that are inserted in a turn, with its frame and the memories that earlier turns lack, at most 2,000; the "
+        "estimate is on the high side",
+    )
+    format: Literal["lines", "xml"] = knob(
+        "lines",
+        "form of the block: a dated line for each memory, or XML with entities, notes and what each memory replaced",
+    )
     instructions: bool = knob(True, "begin the block with a sentence that tells the model what it is")
     recalls: Positive = knob(4, "recalls that may run at once; further requests wait, within the deadline")
     repeat_s: Amount = knob(300.0, "seconds in which a repeated turn gets the same block without another recall")

@@ -21,9 +21,11 @@ from memento.retrieval.relevance import is_reaction, is_told, measure_courtesy, 
 
 MOST = 3
 """The most memories that are shown where nothing answers."""
-NEAR, NEAR_OTHERS = 0.3, 0.45
+NEAR, NEAR_OTHERS = 0.3, 0.4
 """
 The least cosine of a memory that is near: to a question about the user or about what memories name, and to any other.
+
+*Source:* `tests/bench/nearest.py`.
 """
 
 

@@ -1,5 +1,5 @@
 """
-Format the result of a recall as text for a model (`as_xml`, `as_list`) or for a person (`as_text`).
+Format the result of a recall as text for a model (`as_lines`, `as_xml`, `as_list`) or for a person (`as_text`).
 
 *Guarantees:* nothing inside a note can close or open an element of the block. The block has no repetitions: a note whose words are
 in its memories is reduced to its date, and a description that they repeat is left out. A relative day is given with its date.
@@ -11,9 +11,10 @@ them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date, datetime
+from typing import Literal
 from xml.sax.saxutils import escape, quoteattr
 
 from memento.model import Ended, NoteRef, Recalled, RecalledEntity, Recollection, Retired
@@ -43,6 +44,9 @@ _NEAR_DAY = re.compile(
 
 _DATED = re.compile(r"(?<!\w)(?:\w++\s++){1,4}\[\d[^\[\]]{0,40}+\]")
 """An added date, with the few words before it."""
+
+_SPEAKER = re.compile(r"[^\W\d_][\w .'’-]{0,40}: ")
+"""Who speaks, at the beginning of a turn of a conversation."""
 
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")
 
@@ -105,8 +109,48 @@ def as_xml(recollection: Recollection, today: date, instructions: str = "") -> s
     return f"<memento>\n{body}\n</memento>"
 
 
+def as_lines(recollection: Recollection, today: date, instructions: str = "") -> str:
+    """
+    Return the `<memento>` block as dated lines: when and by whom each memory was said, and what of it holds no longer.
+
+    A memory in the user's own words begins with "you:"; one that a model worded, or a turn of a conversation, with its date alone.
+    """
+    shown = {one.iri for one in recollection.memories}
+    lines = [one for one in (instructions, recollection.degraded, recollection.notice) if one]
+    lines.append(f"Today: {_name_day(today)}.")
+    lines += [_write_line(one, shown) for one in recollection.memories]
+    body = "\n".join(map(_escape, lines))
+    return f"<memento>\n{body}\n</memento>"
+
+
+def _write_line(one: Recalled, shown: Collection[str]) -> str:
+    content, said_at, is_own = one.content, one.valid_at, False
+    if one.note:
+        content = _date_days(content, one.note.at, ())[0].removesuffix(_name_said(one.note.at))
+        if is_own := _join_lines(one.content) in _join_lines(one.note.content):
+            said_at = one.note.at
+    remarks = [f"“{_join_lines(over.words)}” until {_name_day(over.at)}" for over in one.ended]
+    remarks += [f"until {_name_day(one.invalid_at)}"] if one.invalid_at else []
+    remarks += [f"against it: “{_join_lines(other.content)}”" for other in one.contradicts if other.iri not in shown]
+    told = " you:" if is_own and not _SPEAKER.match(content) else ":" if said_at else ""
+    line = f"{_name_day(said_at)}{told} {content}".strip()
+    return f"{line} ({'; '.join(remarks)})" if remarks else line
+
+
+def _name_day(at: date | None) -> str:
+    return f"{at.day} {at:%b %Y}" if at else ""
+
+
+def _name_said(at: datetime) -> str:
+    return f" [said {at.date().isoformat()}]"
+
+
 def fit_block(
-    recollection: Recollection, today: date, most_tokens: int, instructions: str = ""
+    recollection: Recollection,
+    today: date,
+    most_tokens: int,
+    instructions: str = "",
+    form: Literal["lines", "xml"] = "xml",
 ) -> tuple[Recollection, str]:
     """
     Return the block with as many memories, best first, as fit into a token limit, and what it contains; no memories if none fits.
@@ -115,11 +159,12 @@ def fit_block(
     Long texts are shortened, the question most of all, because the reader of the block has it anyway.
     """
     short = _shorten(replace(recollection, nearest=()), most_tokens)
+    write = as_lines if form == "lines" else as_xml
     fitting, block = 0, ""
     too_many = len(short.memories) + 1
     tried = len(short.memories)
     while too_many - fitting > 1:
-        text = as_xml(_keep_first(short, tried), today, instructions)
+        text = write(_keep_first(short, tried), today, instructions)
         size = count_tokens(text)
         if size <= most_tokens:
             fitting, block = tried, text
@@ -226,7 +271,7 @@ def _date_days(text: str, at: datetime, cuts: Sequence[int]) -> tuple[str, list[
             text = f"{text[: found.end]}{day}{rest}"
             places = [place + len(day) if found.end <= place else place for place in places]
             undated = undated[: found.start] + undated[found.end :]
-    said = f" [said {at.date().isoformat()}]" if _NEAR_DAY.search(_DATED.sub("", undated)) else ""
+    said = _name_said(at) if _NEAR_DAY.search(_DATED.sub("", undated)) else ""
     return text + said, places
 
 

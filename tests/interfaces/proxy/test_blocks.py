@@ -135,7 +135,7 @@ def test_a_block_goes_with_its_memory(living: Proxied, erase: bool) -> None:
 def test_what_the_user_is_described_by_goes_from_every_block_with_its_memory(
     provider: Upstream, tmp_path: Path, erase: bool
 ) -> None:
-    with in_front_of(provider, tmp_path) as proxied:
+    with in_front_of(provider, tmp_path, format="xml") as proxied:
         [home] = proxied.memento.note("I live in Lisbon.").memories
         proxied.memento.note("I play the violin in an orchestra.")
         asked = {"role": "user", "content": "Which instrument do I play?"}

@@ -13,6 +13,7 @@ import pytest
 
 from conftest import OFFLINE
 from memento.errors import GraphError
+from memento.interfaces.proxy.blocks import INSTRUCTIONS
 from memento.interfaces.web.app import create_app
 from memento.model import Recollection
 from memento.operations.recall import Recall
@@ -53,11 +54,22 @@ def test_a_question_gets_its_memories_before_it(proxied: Proxied, path: str) -> 
     block, _, question = asked["content"].partition("</memento>\n\n")
     assert system["content"] == "Be brief."
     assert question == QUESTION
-    assert block.startswith("<memento>\n  <instructions>")
+    assert block.startswith(f"<memento>\n{INSTRUCTIONS['lines']}\nToday: ")
     assert "Lisbon" in block
     assert answer.headers["x-memento-status"] == "ok"
-    assert int(answer.headers["x-memento-count"]) == block.count("<memory ")
+    assert int(answer.headers["x-memento-count"]) == len(block.strip().splitlines()) - 3  # the frame
     assert float(answer.headers["x-memento-ms"]) > 0
+
+
+def test_the_block_is_xml_with_entities_and_notes_if_the_setting_says_so(provider: Upstream, tmp_path: Path) -> None:
+    with in_front_of(provider, tmp_path, format="xml") as proxied:
+        proxied.memento.note("I live in Lisbon.")
+        answer = proxied.post(CHAT, {"messages": [ASKED]})
+        block = proxied.last.json["messages"][0]["content"].partition("</memento>\n\n")[0]
+
+    assert block.startswith(f"<memento>\n  <instructions>{INSTRUCTIONS['xml']}</instructions>")
+    assert "<entities>" in block and "<notes>" in block
+    assert int(answer.headers["x-memento-count"]) == block.count("<memory ")
 
 
 @pytest.mark.parametrize(
@@ -278,14 +290,14 @@ def test_a_stranger_needs_a_token_beside_the_key_of_the_provider(proxied: Proxie
 
 
 def test_the_block_is_no_longer_than_its_limit(provider: Upstream, tmp_path: Path) -> None:
-    with in_front_of(provider, tmp_path, block_tokens=500) as small:
+    with in_front_of(provider, tmp_path, block_tokens=150) as small:
         for number in range(20):
             small.memento.note(f"I visited the Lisbon museum number {number} in Lisbon with my aunt.")
         answer = small.post(CHAT, {"messages": [{"role": "user", "content": "Which Lisbon museum did I visit?"}]})
         block = small.last.json["messages"][0]["content"].partition("</memento>")[0]
 
     assert 0 < int(answer.headers["x-memento-count"]) < 10
-    assert count_tokens(block) <= 500
+    assert count_tokens(block) <= 150
 
 
 def test_a_recall_that_takes_too_long_is_left_behind(
