@@ -1306,9 +1306,20 @@ class Timeline:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Spared:
+    """A known claim that a memory has something in common with and did not end: its words, and why not."""
+
+    claim: IRI
+    memory: IRI
+    words: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Described:
     """
     Every statement about one IRI, as (predicate, value) pairs, and every statement that points at it, as (subject, predicate).
+    For an explained memory or note, `spared` are the claims that it might have ended, and why it did not.
     """
 
     iri: IRI
@@ -1316,6 +1327,7 @@ class Described:
     namespace: str
     properties: tuple[tuple[str, str], ...]
     pointed_at_by: tuple[tuple[str, str], ...] = ()
+    spared: tuple[Spared, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1503,8 +1515,8 @@ NoteState = Literal["pending", "consolidated", "skipped", "failed"]
 class Reading:
     """
     A memory as a note would be understood; `about` are names, "USER" for the user. `retires` are the texts of the memories that it
-    would end, or the words that would end of one that holds on. `relation` and `value` are what it states, if rules find that;
-    `mood` is how it is meant.
+    would end, or the words that would end of one that holds on; `spared` are claims that it would not end, and why. `relation` and
+    `value` are what it states, if rules find that; `mood` is how it is meant.
     """
 
     content: str
@@ -1518,6 +1530,7 @@ class Reading:
     tags: tuple[str, ...] = ()
     retires: tuple[str, ...] = ()
     rivals: tuple[str, ...] = ()
+    spared: tuple[Spared, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

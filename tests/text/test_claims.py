@@ -117,3 +117,9 @@ def test_a_text_twice_as_long_takes_about_twice_as_long(words: str) -> None:
 
 def test_a_sentence_longer_than_any_that_people_write_states_nothing() -> None:
     assert read_claims("I work at Acme and Ana lives in Rome " + "and so on " * LONGEST) == []
+
+
+def test_what_is_his_is_nobodys_where_nobody_was_named() -> None:
+    assert read_claims("His boss is Douwe Postma.") == []
+    assert [one.owner for one in read_claims("His boss is Douwe Postma.", keeps_open=True)] == [""]
+    assert [one.owner for one in read_claims("Karim lives in Turin. His boss is Douwe Postma.")] == ["Karim", "Karim"]

@@ -43,16 +43,16 @@ def judge(claim: Assertion, known: Held, *, corrects: bool = False) -> Verdict:
     renames = claim.relation == "name" and claim.owner != known.owner and same_value(known.value, claim.owner)
     takes_over = _takes_over(claim, known)
     dies = claim.is_over and claim.relation in words("dying") and claim.topic == known.owner
-    if not claim.owner or (claim.owner != known.owner and not (renames or takes_over or dies)):
-        return Verdict(False, "")
-    named = renames or takes_over or dies or _is_named(claim, known)
     rival = _are_of_one_relation(claim, known) and not same_value(claim.value, known.value)
+    if not claim.owner or (claim.owner != known.owner and not (renames or takes_over or dies)):
+        return Verdict(False, "no owner" if rival and not claim.owner else "")
+    named = renames or takes_over or dies or _is_named(claim, known)
     if not (named or rival):
         return Verdict(False, "")
     if known.is_event and not is_once(known.relation):
         return Verdict(False, "an event")
     if claim.mood != "fact" and not (claim.mood == "past" and named):
-        return Verdict(False, f"a {claim.mood}")
+        return Verdict(False, _MOODS.get(claim.mood, f"a {claim.mood}"))
     if not known.polarity and not (named and claim.polarity):
         return Verdict(False, "a denial")
     if known.mood not in ("fact", "past") and not (named and known.mood == "plan"):
@@ -83,6 +83,9 @@ def judge(claim: Assertion, known: Held, *, corrects: bool = False) -> Verdict:
     ):
         return Verdict(True, f"{claim.relation}: {claim.value} instead of {known.value}")
     return Verdict(False, "may stand together", is_likely=words("open").isdisjoint(claim.relation.split()))
+
+
+_MOODS = {"past": "told of the past", "possible": "a possibility"}
 
 
 def explain_succession(claim: Assertion, known: Held) -> str:

@@ -49,7 +49,7 @@ from memento.consolidation.endings import explain_succession, judge
 from memento.consolidation.passages import Passage, cut_note
 from memento.errors import MementoError
 from memento.iris import IRI
-from memento.model import AgentKind, Entity, Note, User
+from memento.model import AgentKind, Entity, Note, Spared, User
 from memento.text.claims import Assertion, find_person, read_claims
 from memento.text.dates import Dated, dates, zone_of
 from memento.text.kinds import is_short_form
@@ -131,13 +131,13 @@ class RuleAgents:
         """
         if self._read != (note, tuple(mentions)):
             with _keep_if_failing():
-                self._drafts = self._read_note(note, mentions, user)
+                self._drafts = self._read_note(note, mentions)
             self._read = note, tuple(mentions)
         return list(self._drafts)
 
-    def _read_note(self, note: Note, mentions: Sequence[Mention], user: User) -> list[Draft]:
+    def _read_note(self, note: Note, mentions: Sequence[Mention]) -> list[Draft]:
         text, rest = split_read(note.content)
-        drafts = [_draft_passage(passage, mentions, note, user, self._zone) for passage in cut_note(text)]
+        drafts = [draft_passage(passage, mentions, note, self._zone) for passage in cut_note(text)]
         if rest.strip():
             drafts.append(Draft(content=rest.strip(), about=(USER,)))
         if not drafts and note.content.strip():
@@ -167,10 +167,13 @@ def _find_owners(text: str, mentions: Sequence[Mention]) -> Iterator[Mention]:
 # Drafts ---------------------------------------------------------------------------------------------------------------------------
 
 
-def _draft_passage(passage: Passage, mentions: Sequence[Mention], note: Note, user: User, zone: tzinfo) -> Draft:
+def draft_passage(
+    passage: Passage, mentions: Sequence[Mention], note: Note, zone: tzinfo, *, keeps_open: bool = False
+) -> Draft:
+    """Make a draft of a passage, with the claims that it states; with `keeps_open` also with those that are nobody's."""
     if reason := explain_noise(passage.text):
         return Draft(content=passage.text, about=(), noise=reason)
-    claims = attach_claims(passage.text, mentions, note.at, zone)
+    claims = attach_claims(passage.text, mentions, note.at, zone, keeps_open=keeps_open)
     named = [mention.name for mention in mentions if _occurs(mention, passage.text)]
     mine = any(claim.owner == USER for claim in claims) or not named or _FIRST_PERSON.search(passage.text)
     corrects = introduced(passage.text)[1] or _TAKES_BACK.match(passage.text) is not None
@@ -209,7 +212,9 @@ def _occurs(mention: Mention, text: str) -> bool:
     )
 
 
-def attach_claims(text: str, mentions: Sequence[Mention], at: datetime, zone: tzinfo) -> tuple[Assertion, ...]:
+def attach_claims(
+    text: str, mentions: Sequence[Mention], at: datetime, zone: tzinfo, *, keeps_open: bool = False
+) -> tuple[Assertion, ...]:
     """
     Read the claims of a text, with owners that the graph can hold: the user, a name that the note mentions, or "".
 
@@ -219,7 +224,7 @@ def attach_claims(text: str, mentions: Sequence[Mention], at: datetime, zone: tz
     spellings = {spelling.casefold(): one.name for one in mentions for spelling in (one.name, *one.aliases)}
     known: dict[tuple[str, str], str] = {}
     claims: list[Assertion] = []
-    for claim in read_claims(text, tuple(one.name for one in mentions)):
+    for claim in read_claims(text, tuple(one.name for one in mentions), keeps_open=keeps_open):
         owner, relation, topic = _place_owner(claim, spellings, known)
         if claim.relation in ("", "be") and not claim.value:
             continue
@@ -472,10 +477,8 @@ def decide(drafts: Sequence[Draft], existing: Sequence[Existing], note: Note) ->
             holds_at = max(began, note.at) if claim.since or not claim.changed else began
             later: list[tuple[Held, str]] = []
             for held in _others(existing, note):
-                if held.iri in ended or (
-                    held.until is not None and (held.until <= began or began < held.since <= note.at)
-                ):
-                    continue  # what is over is ended again only where something came between
+                if held.iri in ended or _is_over(held, began, note):
+                    continue
                 verdict = judge(claim, held, corrects=draft.corrects)
                 if held.since > holds_at and not (verdict.ends and held.mood == "plan"):
                     if why := explain_succession(claim, held):
@@ -497,6 +500,32 @@ def decide(drafts: Sequence[Draft], existing: Sequence[Existing], note: Note) ->
             else Add(draft=draft, successors=tuple(successors), rivals=left)
         )
     return decisions
+
+
+def _is_over(held: Held, began: datetime, note: Note) -> bool:
+    """Tell whether a known claim ended before something began; what is over is ended again only where something came between."""
+    return held.until is not None and (held.until <= began or began < held.since <= note.at)
+
+
+def list_spared(draft: Draft, existing: Sequence[Existing], note: Note) -> list[Spared]:
+    """List the known claims that a draft has something in common with and does not end, and why not; the first reason counts."""
+    contents = {one.memory.iri: one.memory.content for one in existing}
+    found: dict[IRI, Spared] = {}
+    for claim in draft.claims:
+        began = claim.begins or draft.valid_at or note.at
+        for held in _others(existing, note):
+            if held.iri in found or _is_over(held, began, note):
+                continue
+            verdict = judge(claim, held, corrects=draft.corrects)
+            later = held.since > max(began, note.at) and "it began later"
+            if why := later if verdict.ends else verdict.why:
+                words = contents[held.memory][slice(*held.span)]
+                found[held.iri] = Spared(claim=held.iri, memory=held.memory, words=words, reason=why)
+    return list(found.values())[:_MOST_SPARED]
+
+
+_MOST_SPARED = 20
+"""The most claims of which it is said why they did not end."""
 
 
 def _make_target(held: Held, why: str, draft: Draft, by: int, began: datetime) -> Target:

@@ -21,6 +21,7 @@ from memento.consolidation.agents import (
     Add,
     Decision,
     Draft,
+    Existing,
     Held,
     Invalidate,
     NotUnderstood,
@@ -30,6 +31,7 @@ from memento.consolidation.agents import (
     Target,
 )
 from memento.consolidation.context import hold_claim, load_statements
+from memento.consolidation.rules import list_spared
 from memento.consolidation.task import Task, link_turns, name_other_speaker
 from memento.errors import ShapeViolation
 from memento.graph import mapping, shapes
@@ -207,6 +209,11 @@ def describe_understanding(understood: Understanding) -> Noted:
 def _describe_draft(decision: Add | Invalidate, ended: Sequence[IRI], understood: Understanding) -> Reading:
     draft, known = decision.draft, understood.retirable
     targets = decision.targets if isinstance(decision, Invalidate) else ()
+    ending = {target.claim or target.memory for target in targets}
+    existing = [
+        Existing(memory=old, about=(), claims=tuple(understood.held.get(old.iri, ()))) for old in known.values()
+    ]
+    spared = list_spared(draft, existing, understood.note)
     stated = next((one for one in draft.claims if one.owner), None)
     return Reading(
         content=draft.content,
@@ -220,6 +227,7 @@ def _describe_draft(decision: Add | Invalidate, ended: Sequence[IRI], understood
         tags=_sort_memory(draft, understood.note, understood).tags,
         retires=tuple(dict.fromkeys(_name_ended(one, ended, understood) for one in targets if one.memory in known)),
         rivals=tuple(known[one.memory].content for one in decision.rivals if one.memory in known),
+        spared=tuple(one for one in spared if one.claim not in ending and one.memory not in ending),
     )
 
 

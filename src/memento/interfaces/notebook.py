@@ -130,6 +130,7 @@ def show_described(found: Described) -> str:
     """Show all properties of a node, and what points at it."""
     rows = [(_code(shorten(name)), escape(shorten(value))) for name, value in found.properties]
     rows += [(f"{_code(shorten(name))} of", _code(shorten(one))) for one, name in found.pointed_at_by]
+    rows += [("did not end", f"{_bold(one.words)}: {escape(one.reason)}") for one in found.spared]
     return _table_html(("", ""), rows, f"{_bold(found.type)} {_code(shorten(found.iri))} in {escape(found.namespace)}")
 
 

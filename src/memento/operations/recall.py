@@ -137,6 +137,10 @@ class Get(Operation["model.Described"], frozen=True):
     absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "`item` shows a memory with its numbers"}
 
     iri: Annotated[Iri, Meta(description="what to show")]
+    explain: Annotated[
+        bool,
+        Meta(description="of a memory or a note: also say which claims it might have ended, and why it did not"),
+    ] = False
 
 
 class List(Filtered["tuple[model.Listed, ...]"], frozen=True):

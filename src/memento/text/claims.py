@@ -90,12 +90,16 @@ class Assertion:
 
 @dataclass(slots=True)
 class _Context:
-    """What pronouns of a passage may mean: the people named so far, and the owner of the last clause."""
+    """
+    What pronouns of a passage may mean: the people named so far, and the owner of the last clause. With `keeps_open` claims whose
+    owner the words leave open are read too.
+    """
 
     names: frozenset[str] = frozenset()
     people: list[str] = field(default_factory=list)
     last: str = USER
     thing: str = ""
+    keeps_open: bool = False
 
 
 @cache
@@ -177,7 +181,7 @@ def fold(relation: str) -> str:
     return equals().get(relation, relation)
 
 
-def read_claims(text: str, names: Sequence[str] = ()) -> list[Assertion]:
+def read_claims(text: str, names: Sequence[str] = (), *, keeps_open: bool = False) -> list[Assertion]:
     """
     Read the claims of a passage, in the order of their words.
 
@@ -185,11 +189,12 @@ def read_claims(text: str, names: Sequence[str] = ()) -> list[Assertion]:
 
     Args:
         names: names that are known to stand in it, which helps where the tagger takes one for a word.
+        keeps_open: also read claims that are nobody's, because the words leave their owner open.
 
     >>> [(one.owner, one.relation, one.value) for one in read_claims("My boss is Ana Ruiz.")]
     [('USER', 'boss', 'Ana Ruiz')]
     """
-    context = _Context(names=frozenset(name.casefold() for name in names))
+    context = _Context(names=frozenset(name.casefold() for name in names), keeps_open=keeps_open)
     found: list[Assertion] = []
     number = 0
     lines = _find_lines(text)
@@ -328,7 +333,11 @@ def _read_doc(doc: Doc, start: int, number: int, context: _Context) -> list[Asse
         adds = any(token.lower_ in words("adding") for token in sentence)
         rejected = _find_rejected(sentence)
         for claim in _claims_of_sentence(sentence, at, context):
-            if claim.owner and claim.mood not in ("question", "command") and _says_something(claim):
+            if (
+                (claim.owner or context.keeps_open)
+                and claim.mood not in ("question", "command")
+                and _says_something(claim)
+            ):
                 dropped = tuple(_text_of(one) for one in rejected if claim.value and one.idx >= claim.start)
                 claim = replace(
                     claim,
@@ -597,6 +606,8 @@ def _default_owner(noun: Token, value_kind: Kind, context: _Context) -> str:
 
     What the clause before was about owns a role ("The new manager is Douwe" after a sentence about Joost); else it is the writer's.
     """
+    if any(child.dep_ == "poss" for child in noun.children):
+        return ""  # "his boss", whoever he is
     determiner = next((child.lower_ for child in noun.children if child.dep_ == "det"), "")
     if determiner and determiner not in ("the", "this", "that"):
         return ""

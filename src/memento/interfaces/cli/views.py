@@ -214,6 +214,7 @@ def show_described(found: Json) -> str:
     lines = [click.style(f"{found['type']} {found['iri']}", bold=True), f"  namespace: {found['namespace']}"]
     lines += [f"  {_short(name)}: {clean(value)}" for name, value in found["properties"]]
     lines += [f"  {_dim(f'← {subject} {_short(name)}')}" for subject, name in found["pointed_at_by"]]
+    lines += [f"  did not end “{clean(one['words'])}”: {one['reason']}" for one in found.get("spared", ())]
     return "\n".join(lines)
 
 

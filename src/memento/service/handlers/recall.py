@@ -9,6 +9,7 @@ import numpy as np
 
 from memento import settings, telemetry
 from memento.archive import check, network, read
+from memento.consolidation.reread import explain_spared
 from memento.errors import Forbidden, InputError
 from memento.iris import IRI
 from memento.model import (
@@ -190,7 +191,14 @@ def _uses(recollection: Recollection, context: Context) -> tuple[Used, ...]:
 @handles(operations.Get)
 def get(operation: operations.Get, context: Context) -> Described:
     """Look up every statement about an IRI."""
-    return read.describe(operation.iri, context.scope(operation.namespace), context.stores)
+    scope, service = context.scope(operation.namespace), context.service
+    described = read.describe(operation.iri, scope, context.stores)
+    if not operation.explain:
+        return described
+    knobs, rules = context.settings.consolidation, service.new_rules()
+    now = context.stores.clock()
+    spared = explain_spared(operation.iri, scope, now, service.zone, rules, context.stores, knobs)
+    return replace(described, spared=spared)
 
 
 @handles(operations.List)
