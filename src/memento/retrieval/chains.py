@@ -13,22 +13,26 @@ may not be returned.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memento.iris import IRI, user_of
 from memento.ports import Vectors
-from memento.search.claims import Claims, Stated
+from memento.search.claims import Claims, Stated, name_thing
 from memento.search.indexes import View
-from memento.text.claims import USER, Asked, may_stand_together, words
+from memento.search.labels import normalise_label
+from memento.search.names import is_telling, read_names
+from memento.search.postings import tokens
+from memento.text.claims import USER, Asked, Reading, may_stand_together, words
 
 DEPTH, BEAM = 4, 12
-
-Place = tuple[IRI, str]
-"""A node, or a thing that is no node and of which claims of that node tell ("" for the node itself)."""
 
 MOST_CLAIMS = 200
 """The most claims of one owner that a walk looks at, the latest ones."""
@@ -41,6 +45,9 @@ LEAST, SPREAD, LENGTH = 0.3, 0.2, 0.1
 """The least cosine of a path that is an answer; how far below the best one a path still counts; what each step too many or too few
 takes from a cosine."""
 
+AGAINST = 0.05
+"""What a step to an earlier value, or from a value back to whose it is, takes from a cosine."""
+
 END = 0.9
 """From which on the score of a memory on a path says that it is the end of the best one."""
 
@@ -48,12 +55,45 @@ EARLIER = 0.7
 """The share of its fit that a claim keeps where a later one states the same relation of the same owner."""
 
 
+class Place(NamedTuple):
+    """Where a walk stands: a node, "" where the graph knows none, and the name of the thing, as `name_thing` has it."""
+
+    node: IRI
+    thing: str
+
+
+_UNKNOWN = IRI("")
+_NOWHERE = Place(_UNKNOWN, "")
+
+LONGEST_THING = 8
+"""The most words of a thing that claims name, such as a title."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """
+    A step over a claim, from one of its ends to the other.
+
+    `is_back`: from its value to whose it is. `is_earlier`: a later claim gives another value.
+    """
+
+    claim: Stated
+    start: Place
+    end: Place
+    is_back: bool = False
+    is_earlier: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Path:
-    """Claims in the order of the walk, and the cosine of the question and their joined words."""
+    """Hops in the order of the walk, and the cosine of the question and what they say."""
 
-    claims: tuple[Stated, ...]
+    hops: tuple[Hop, ...]
     likeness: float
+
+    @property
+    def claims(self) -> tuple[Stated, ...]:
+        return tuple(hop.claim for hop in self.hops)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +129,6 @@ def find_asked(asked: Sequence[Asked], view: View, at: float, *, past: bool) -> 
         else replace(step, fit=EARLIER * step.fit)
         for step in found.values()
     ]
-
-
-def find_told_of_things(asked: Sequence[Asked], view: View, at: float, *, past: bool) -> list[Stated]:
-    """Find the claims about the things that a question names and that are no nodes, from which a chain may begin."""
-    claims = view.indexes[Claims]
-    owners = {pair for one in asked for pair in _find_owners(one.owner, view, at) if pair[1]}
-    told = (one for owner, prefix in sorted(owners) for one in claims.of_thing(owner, prefix.strip()))
-    return _keep_walkable(list(dict.fromkeys(told)), view, at, past=past)
 
 
 def measure_fit(relation: str, value: str, claim: Stated, of: str = "") -> float:
@@ -150,98 +182,230 @@ def _find_owners(name: str, view: View, at: float) -> Iterator[tuple[IRI, str]]:
         yield owner, f"{prefix}{role} "
 
 
+_ANY_CHAIN = Reading((), 2)
+
+
 def walk_claims(
-    anchors: Sequence[IRI], first: Sequence[Stated], question: Vectors, view: View, at: float, *, past: bool
+    anchors: Sequence[IRI],
+    first: Sequence[Stated],
+    question: Vectors,
+    view: View,
+    at: float,
+    *,
+    past: bool,
+    text: str = "",
+    asked: Reading = _ANY_CHAIN,
 ) -> list[Path]:
     """
-    Walk from some anchors, and over some first claims; return the best paths, best first, at most `BEAM`.
+    Walk from some anchors, from the things that a question names, and over some first claims; return the best paths, best first, at
+    most `BEAM`.
 
     Args:
         anchors: whom or what the question names, without the user.
-        first: claims that are first steps whoever owns them.
+        first: claims of the user that are first steps.
         question: (w, d) unit rows.
+        text: the question, which may name things that are no nodes.
+        asked: what the question asks for.
     """
-    walk = _Walk(question, view, at, past)
-    front: list[tuple[tuple[Stated, ...], Place]] = [((), (anchor, "")) for anchor in anchors]
-    begun = [((claim,), walk.find_end(claim, (claim.owner, ""))) for claim in walk.keep_walkable(first)]
-    best: dict[tuple[IRI, ...], tuple[float, tuple[Stated, ...]]] = {}
+    walk = _Walk(question, view, at, past, frozenset(_list_names(text)))
+    starts = [walk.place_node(anchor) for anchor in anchors]
+    starts += [walk.place_thing(thing) for thing in walk.find_things(text)]
+    starts += [Place(_UNKNOWN, name_thing(one.owner)) for one in asked.clauses if "'s " not in one.owner]
+    front: list[tuple[tuple[Hop, ...], Place]] = [((), start) for start in dict.fromkeys(starts)]
+    best: dict[tuple[IRI, ...], tuple[float, tuple[Hop, ...]]] = {}
     for depth in range(DEPTH):
-        grown: dict[tuple[IRI, ...], tuple[tuple[Stated, ...], Place | None]] = {}
-        for path, place in front:
-            for claim in walk.leave(place, back=depth == 0):
-                if claim not in path:
-                    longer = (*path, claim)
-                    grown.setdefault(tuple(one.iri for one in longer), (longer, walk.find_end(claim, place)))
+        hops = [(path, hop) for path, place in front for hop in walk.leave(place)]
         if depth == 0:
-            grown |= {tuple(one.iri for one in path): (path, place) for path, place in begun}
+            hops += [((), hop) for claim in first for hop in walk.cross(claim, Place(claim.owner, ""))]
+        grown = {
+            (*(one.claim.memory for one in path), hop.claim.memory, hop.end): (*path, hop)
+            for path, hop in reversed(hops)
+            if all(hop.claim.memory != one.claim.memory for one in path)
+        }
         if not grown:
             break
-        scores = walk.score([path for path, _ in grown.values()])
-        kept = [[*grown.items()][place] for place in np.argsort(-scores, kind="stable")[:BEAM].tolist()]
-        for (key, (path, _)), score in zip(kept, np.sort(-scores)[:BEAM].tolist(), strict=True):
-            best[key] = (-score, path)
-        front = [(path, place) for _, (path, place) in kept if place]
+        paths = [*grown.values()]
+        scores = walk.score(paths)
+        order = np.argsort(-scores, kind="stable").tolist()
+        current = (place for place in order if not walk.is_overridden(paths[place][-1]))
+        front = []
+        for place in islice(current, BEAM):
+            front.append((paths[place], paths[place][-1].end))
+            key = tuple(hop.claim.memory for hop in paths[place])
+            best.setdefault(key, (float(scores[place]) - LENGTH * abs(depth + 1 - asked.steps), paths[place]))
     chosen = sorted(best.values(), key=lambda one: -one[0])[:BEAM]
     return walk.compare([path for _, path in chosen])
+
+
+_QUOTED = re.compile(r"[\"“]([^\"“”]+)[\"”]")
+
+
+def _list_names(text: str) -> Iterator[str]:
+    """Yield what a question names by its capitals or in quotes, as `name_thing` has it."""
+    yield from (name_thing(label) for label in read_names(text).spans)
+    yield from (name_thing(quoted) for quoted in _QUOTED.findall(text))
 
 
 class _Walk:
     """What one walk needs: the vectors of the memories that it meets, and the time at which claims must hold."""
 
-    def __init__(self, question: Vectors, view: View, at: float, past: bool) -> None:
-        self._question, self._view, self._at, self._past = question, view, at, past
+    def __init__(self, question: Vectors, view: View, at: float, past: bool, named: Collection[str] = ()) -> None:
+        """
+        Args:
+            named: things that the question names, known or not.
+        """
+        self._question, self._view, self._at, self._past, self._named = question, view, at, past, named
         self._user = user_of(view.graphs[0])
         self._rows: dict[IRI, Vectors] = {}
+        self._things: dict[str, list[str]] = {}
+        self._known: dict[str, bool] = {}
+        self._hops: dict[Place, list[Hop]] = {}
 
-    def leave(self, place: Place, *, back: bool) -> list[Stated]:
+    def leave(self, place: Place) -> list[Hop]:
+        """Return the hops over the claims that have a place at one of their ends, of each relation only those that hold."""
+        if place not in self._hops:
+            claims = self._view.indexes[Claims]
+            told = dict.fromkeys(self._find_telling(place.thing)) if place.thing else {}
+            if place.node and place.node != self._user:
+                told = dict.fromkeys(claims.of_owner(place.node)[-MOST_CLAIMS:]) | told
+                told |= dict.fromkeys(claims.of_value(place.node)[-MOST_CLAIMS:])
+            walkable = _keep_walkable([*told], self._view, self._at, past=self._past)
+            hops = [hop for claim in walkable for hop in self.cross(claim, place)]
+            self._hops[place] = hops if self._past else self._drop_overridden(hops)
+        return self._hops[place]
+
+    def cross(self, claim: Stated, start: Place) -> list[Hop]:
+        """Return the hops over a claim from one of its ends to what stands at the other."""
+        opening, ending = self._split(claim)
+        is_owner = start.node == claim.owner
+        is_forward = is_owner or self._opens_with(opening, start.thing)
+        if not is_forward:
+            if claim.entity != start.node and start.thing not in (name_thing(ending), *self.find_things(ending)):
+                return []
+            ends = [] if claim.owner == self._user else [self.place_node(claim.owner)]
+            ends = ends or [self.place_thing(thing) for thing in self.find_things(opening)]
+            return [Hop(claim, start, end, is_back=True) for end in ends] or [Hop(claim, start, _NOWHERE, is_back=True)]
+        if claim.entity and claim.entity != start.node and name_thing(claim.value) != start.thing:
+            ends = [self.place_node(claim.entity)]
+            if ending and name_thing(ending) != ends[0].thing:
+                ends.append(self.place_thing(name_thing(ending)))
+        else:
+            ends = [self.place_thing(thing) for thing in (name_thing(ending), *self.find_things(ending)) if thing]
+        return [Hop(claim, start, end) for end in dict.fromkeys(ends)] or [Hop(claim, start, _NOWHERE)]
+
+    def _opens_with(self, opening: str, thing: str) -> bool:
+        """Tell whether the words before a claim's value name a thing; one that nothing else knows must come first."""
+        return thing in self.find_things(opening) or f"{name_thing(opening)} ".startswith(f"{thing} ")
+
+    def find_things(self, text: str) -> list[str]:
+        """Return what a text names that claims know: labels of nodes and ends of claims, each as long as possible."""
+        if text not in self._things:
+            self._things[text] = [*self._read_things(normalise_label(text).split())]
+        return self._things[text]
+
+    def _read_things(self, words: Sequence[str]) -> Iterator[str]:
+        place = 0
+        while place < len(words):
+            for length in range(min(LONGEST_THING, len(words) - place), 0, -1):
+                thing = " ".join(words[place : place + length]).rstrip(".")
+                if self._is_known(thing):
+                    yield thing
+                    break
+            place += length
+
+    def _is_known(self, thing: str) -> bool:
+        if thing not in self._known:
+            indexes, graphs = self._view.indexes, self._view.graphs
+            is_known = thing in self._named or indexes[Claims].of_ending(thing)
+            self._known[thing] = bool(
+                (" " in thing or is_telling(thing)) and (is_known or indexes.labels.find_exact(thing, graphs))
+            )
+        return self._known[thing]
+
+    def place_thing(self, thing: str) -> Place:
+        """Return the place of a thing by its name."""
+        known = self._view.indexes.labels.find_exact(thing, self._view.graphs)
+        return Place(self._view.iris(known[:1])[0] if known else _UNKNOWN, thing)
+
+    def place_node(self, node: IRI) -> Place:
+        """Return the place of a node."""
+        return Place(node, name_thing(self._view.indexes.name(node)))
+
+    def _find_telling(self, thing: str) -> Iterator[Stated]:
+        """Yield the claims of the latest memories with all words of a thing."""
+        stems = tokens(thing)
+        claims, view = self._view.indexes[Claims], self._view
+        for passages in view.passages() if stems else ():
+            nodes = reduce(np.intersect1d, [passages.context.nodes(stem) for stem in dict.fromkeys(stems)])
+            for memory in view.iris(nodes[view.visible[nodes]][-MOST_CLAIMS:].tolist()):
+                yield from claims.of_memory(memory)
+
+    def _drop_overridden(self, hops: Sequence[Hop]) -> list[Hop]:
         """
-        Return the claims that lead away from a node, the latest of each relation; with `back` also those whose value it is.
+        Return the hops without those over a claim to which a later one of the same things and relation gives another value; where
+        both may hold together, the earlier one is marked.
         """
-        claims, (node, thing) = self._view.indexes[Claims], place
-        own = claims.of_thing(node, thing) if thing else claims.of_owner(node)
-        latest: dict[str, Stated] = {}
-        several: list[Stated] = []
-        for claim in self.keep_walkable(own)[-MOST_CLAIMS:]:
-            if self._past or may_stand_together(claim.relation):
-                several.append(claim)
-            elif claim.relation not in latest or latest[claim.relation].since <= claim.since:
-                latest[claim.relation] = claim
-        others = self.keep_walkable(claims.of_value(node))[-MOST_CLAIMS:] if back and not thing else []
-        return [*latest.values(), *several, *others]
+        latest: dict[object, float] = {}
+        keys: list[list[object]] = []
+        for hop in hops:
+            opening = self._split(hop.claim)[0]
+            named = frozenset(self.find_things(opening))
+            same: list[object] = [normalise_label(opening), (hop.claim.owner, hop.claim.relation, named)]
+            keys.append([] if hop.is_back else same)
+            for key in keys[-1]:
+                latest[key] = max(latest.get(key, 0.0), hop.claim.since)
+        kept = []
+        for hop, mine in zip(hops, keys, strict=True):
+            is_latest = all(hop.claim.since >= latest[key] for key in mine)
+            if is_latest or may_stand_together(hop.claim.relation):
+                kept.append(replace(hop, is_earlier=not is_latest))
+        return kept
 
-    def keep_walkable(self, claims: Sequence[Stated]) -> list[Stated]:
-        """Return the claims that hold at the asked time and whose memory may be returned."""
-        return _keep_walkable(claims, self._view, self._at, past=self._past)
+    def is_overridden(self, hop: Hop) -> bool:
+        """Tell whether what is reached backward has another value by now."""
+        if not hop.is_back or not hop.end.thing or self._past:
+            return False
+        return not any(one.claim.iri == hop.claim.iri for one in self.leave(hop.end) if not one.is_back)
 
-    def find_end(self, claim: Stated, place: Place) -> Place | None:
-        """Return where a claim leads from one of its ends; None where nothing is known of it."""
-        if claim.owner != place[0]:
-            return (claim.owner, "") if claim.owner != self._user else None
-        if claim.entity:
-            return claim.entity, ""
-        known = self._view.indexes.labels.find_exact(claim.value, self._view.graphs)
-        if known:
-            return self._view.iris(known[:1])[0], ""
-        thing = claim.value.casefold()
-        return (self._user, thing) if self._view.indexes[Claims].of_thing(self._user, thing) else None
+    def _split(self, claim: Stated) -> tuple[str, str]:
+        return claim.split(self._view.indexes.name(claim.owner))
 
-    def score(self, paths: Sequence[tuple[Stated, ...]]) -> Vectors:
+    def score(self, paths: Sequence[tuple[Hop, ...]]) -> Vectors:
         """Return (n,) the cosines of the question and the summed vectors of the memories of each path."""
-        sums = np.array([np.sum([self._find_row(one) for one in path], axis=0) for path in paths])
+        sums = np.array([np.sum([self._find_row(hop.claim) for hop in path], axis=0) for path in paths])
         sums /= np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
         found: Vectors = (self._question @ sums.T).max(axis=0)
-        return found
+        return found - np.array([_weigh_against(path) for path in paths], dtype=np.float32)
 
-    def compare(self, paths: Sequence[tuple[Stated, ...]]) -> list[Path]:
-        """Embed the joined words of some paths, and return these by their cosine with the question, best first."""
+    def compare(self, paths: Sequence[tuple[Hop, ...]]) -> list[Path]:
+        """Embed what some paths say, and return these by their cosine with the question, best first."""
         if not paths:
             return []
-        rows = self._view.indexes.embedder.embed([" ".join(one.words for one in path) for path in paths])
+        rows = self._view.indexes.embedder.embed([self._tell(path) for path in paths])
         found = [
-            Path(path, float(likeness))
+            Path(path, float(likeness) - _weigh_against(path))
             for path, likeness in zip(paths, (self._question @ rows.T).max(axis=0), strict=True)
         ]
         return sorted(found, key=lambda one: -one.likeness)
+
+    def _tell(self, path: tuple[Hop, ...]) -> str:
+        """
+        Return what a path says, without the things that it passes and without its end: a question for the end names neither.
+
+        "Ana works at, it is based in" is near "Where is Ana's employer based?"; the names of the employer and the town are not.
+        """
+        told = []
+        for place, hop in enumerate(path):
+            opening, ending = self._split(hop.claim)
+            passed = [hop.start.thing] if place else []
+            if hop.is_back:
+                passed.append(hop.end.thing)
+                told.append(f"{opening} {ending}")
+            else:
+                told.append(opening)
+                passed += [] if ending else [hop.end.thing]
+            told[-1] = _mask(told[-1], passed)
+        return ", ".join(told)
 
     def _find_row(self, claim: Stated) -> Vectors:
         """Return the vector of the memory that states a claim."""
@@ -250,6 +414,18 @@ class _Walk:
             assert node is not None
             self._rows[claim.memory] = self._view.indexes.vectors["memory"].vectors([node])[0]
         return self._rows[claim.memory]
+
+
+def _weigh_against(path: Sequence[Hop]) -> float:
+    return float(sum(AGAINST * (hop.is_earlier + (hop.is_back and place > 0)) for place, hop in enumerate(path)))
+
+
+def _mask(text: str, things: Sequence[str]) -> str:
+    """Return a text with each of some things replaced by "it"."""
+    for thing in filter(None, things):
+        pattern = r"[\W_]+".join(map(re.escape, thing.split()))
+        text = re.sub(rf"(?<!\w){pattern}(?!\w)", "it", text, flags=re.IGNORECASE)
+    return text
 
 
 def _keep_walkable(claims: Sequence[Stated], view: View, at: float, *, past: bool) -> list[Stated]:

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from memento.iris import user_of
 from memento.model import Filter
-from memento.retrieval.chains import CLOSE, Step, find_told_of_things, score_paths, score_steps, walk_claims
+from memento.retrieval.chains import CLOSE, Step, score_paths, score_steps, walk_claims
 from memento.retrieval.question import (
     Asking,
     Question,
@@ -395,8 +395,7 @@ def score_path(
     if not named and not is_first_person(text):
         named = [one.iri for one in others[:_STARTS]]
     first = [one.claim for one in steps if one.fit >= CLOSE and one.claim.owner == user]
-    first += find_told_of_things(asking.reading.clauses, view, asking.at, past=asking.past)
-    paths = walk_claims(named, first, vectors, view, asking.at, past=asking.past)
+    paths = walk_claims(named, first, vectors, view, asking.at, past=asking.past, text=text, asked=asking.reading)
     return place_scores(score_paths(paths, asking.reading.steps, view), view)
 
 

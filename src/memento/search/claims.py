@@ -6,10 +6,12 @@ A claim that nobody owns, that is denied, or that is believed no more is no edge
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, insort
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from numpy.typing import NDArray
 from memento.iris import IRI, MEM, TYPE
 from memento.search.arrays import Arrays, nest_arrays, pack_strings, select_part, unpack_strings
 from memento.search.index import Context, Index, Update, register
+from memento.search.labels import normalise_label
 from memento.search.nodes import Record
 
 _TEXTS = ("iris", "memories", "owners", "relations", "values", "words", "entities")
@@ -45,6 +48,16 @@ class Stated:
     def holds(self, at: float) -> bool:
         """Tell whether it holds at a time; an event holds from when it happened on."""
         return self.since <= at < self.until
+
+    def split(self, name: str) -> tuple[str, str]:
+        """
+        Return its words up to its value, and those from there on, which may say more than the value.
+
+        Args:
+            name: of its owner, who opens a claim whose words do not have its value, as when an edge was moved.
+        """
+        opening, ending = _split_words(self.words, self.value, self.relation)
+        return (opening, ending) if opening else (f"{name} {self.relation}", self.value)
 
 
 @register
@@ -77,7 +90,7 @@ class Claims(Index):
         self._of_owner: dict[IRI, list[IRI]] = {}
         self._of_memory: dict[IRI, list[IRI]] = {}
         self._of_value: dict[IRI, list[IRI]] = {}
-        self._of_word: dict[tuple[IRI, str], list[IRI]] = {}
+        self._of_ending: dict[str, list[IRI]] = {}
 
     def __len__(self) -> int:
         return len(self._claims)
@@ -86,13 +99,9 @@ class Claims(Index):
         """Return the claims of an owner, the oldest first."""
         return [self._claims[iri] for iri in self._of_owner.get(owner, ())]
 
-    def of_thing(self, owner: IRI, thing: str) -> list[Stated]:
-        """
-        Return the claims of an owner that are about a thing which is no node: "the bakery supplies Luna" is a claim of the writer,
-        with the relation "bakery supply".
-        """
-        found = (self._claims[iri] for iri in self._of_word.get((owner, thing.partition(" ")[0]), ()))
-        return [one for one in found if one.relation == thing or one.relation.startswith(f"{thing} ")]
+    def of_ending(self, thing: str) -> list[Stated]:
+        """Return the claims that end with a thing (as `name_thing` has it), the oldest first."""
+        return [self._claims[iri] for iri in self._of_ending.get(thing, ())]
 
     def of_value(self, entity: IRI) -> list[Stated]:
         """Return the claims whose value is an entity, the oldest first."""
@@ -155,9 +164,9 @@ class Claims(Index):
             insort(table.setdefault(key, []), claim.iri)
 
     def _list_tables(self, claim: Stated) -> list[tuple[dict[Any, list[IRI]], object]]:
-        word = claim.relation.partition(" ")[0]
         tables: list[tuple[dict[Any, list[IRI]], object]] = [
-            *((self._of_owner, claim.owner), (self._of_memory, claim.memory), (self._of_word, (claim.owner, word)))
+            *((self._of_owner, claim.owner), (self._of_memory, claim.memory)),
+            (self._of_ending, name_thing(claim.split("")[1])),
         ]
         return [*tables, (self._of_value, claim.entity)] if claim.entity else tables
 
@@ -180,6 +189,36 @@ def _read_claim(record: Record) -> Stated | None:
         _seconds(record.time_of(MEM.invalidAt), float("inf")),
         True in said.get(MEM.isEvent, ()),
     )
+
+
+@lru_cache(maxsize=20_000)
+def _split_words(words: str, value: str, relation: str) -> tuple[str, str]:
+    """
+    Split the words of a claim before its value; ("", "") where they do not have it.
+
+    >>> _split_words("Sable is a citizen of the United States of America", "United States", "citizen of")
+    ('Sable is a citizen of the', 'United States of America')
+    >>> _split_words("The old mill closed in the spring", "mill", "close")
+    ('The old mill closed', 'in the spring')
+    """
+    place = words.casefold().rfind(value.casefold()) if value else -1
+    if place < 0:
+        return "", ""
+    verb = re.search(rf"\b{re.escape(relation[:3])}\w*", words[place + len(value) :], re.IGNORECASE)
+    if verb and words[:place].casefold() in ("", "the ", "a ", "an "):  # its value is what it is said of
+        place += len(value) + verb.end()
+    return words[:place].strip(), words[place:].strip(" .")
+
+
+@lru_cache(maxsize=20_000)
+def name_thing(text: str) -> str:
+    """
+    Return how a thing is named wherever a claim says something of it.
+
+    >>> name_thing("the Morning Post"), name_thing("Apple Inc.")
+    ('morning post', 'apple inc')
+    """
+    return re.sub(r"^(?:the|an?) ", "", normalise_label(text)).rstrip(".")
 
 
 def _seconds(at: datetime | None, otherwise: float) -> float:
