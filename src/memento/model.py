@@ -1523,10 +1523,30 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Stated:
+    """
+    A claim that a new memory makes, in names for people: a relation of an owner ("USER" for the user), and its value.
+
+    `polarity` is False if the memory denies it; `mood` is how it is meant. An event happened at `valid_at` and never ends.
+    """
+
+    iri: IRI
+    memory: IRI
+    owner: str
+    relation: str
+    value: str
+    valid_at: datetime
+    invalid_at: datetime | None = None
+    is_event: bool = False
+    polarity: bool = True
+    mood: str = "fact"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Noted:
     """
     The result of a note: the memories stored, those that they retired, and those that they contradict without retiring them.
-    `ended` are the words that ended of memories that hold on otherwise.
+    `claims` is what the new memories state of an owner. `ended` are the words that ended of memories that hold on otherwise.
 
     A `pending` note is stored, but not yet understood: `memories` are still to come. `note` is None if it was `skipped`. `verbatim`
     is why the note could not be parsed; its one memory is then the note word for word. `remarks` are sentences for the author of
@@ -1538,6 +1558,7 @@ class Noted:
     note: IRI | None
     memories: tuple[IRI, ...] = ()
     invalidated: tuple[IRI, ...] = ()
+    claims: tuple[Stated, ...] = ()
     ended: tuple[Ended, ...] = ()
     skipped: str | None = None
     contradicts: tuple[IRI, ...] = ()
