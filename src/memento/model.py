@@ -9,7 +9,7 @@ here (`prop(MEM.validAt)`), and `graph/mapping.py` needs nothing more to convert
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Generic, Literal, Self, TypeVar
@@ -1155,6 +1155,11 @@ class Recalled:
     sentence: str | None = None
     contradicts: tuple[Contradiction, ...] = ()
 
+    def __str__(self) -> str:
+        """Return the text, and when it held."""
+        known = [f"{name} {at.date()}" for name, at in (("since", self.valid_at), ("until", self.invalid_at)) if at]
+        return f"{self.content} ({', '.join(known)})" if known else self.content
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cut:
@@ -1212,6 +1217,22 @@ class Recollection:
     """Further memories that are linked to those returned, relevant to the question or not, if requested; the strongest first."""
     cached: Literal["fresh", "stale"] | None = None
     """Whether the answer comes from the cache: nothing was written since, or a new one is being made."""
+
+    def __iter__(self) -> Iterator[Recalled]:
+        """Yield the memories, best first."""
+        return iter(self.memories)
+
+    def __len__(self) -> int:
+        """Return the number of memories."""
+        return len(self.memories)
+
+    def __getitem__(self, at: int) -> Recalled:
+        """Return the memory at a place, the best at 0."""
+        return self.memories[at]
+
+    def __str__(self) -> str:
+        """Return a line for each memory."""
+        return "\n".join(map(str, self.memories)) or "No memory answers this."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
