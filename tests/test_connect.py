@@ -72,3 +72,13 @@ def test_a_file_that_cannot_be_read_is_left_as_it_was(somewhere: Path) -> None:
 
 def test_the_page_of_clients_is_made_from_the_table() -> None:
     assert (Path(__file__).parents[1] / "docs" / "clients.md").read_text() == write_page()
+
+
+@pytest.mark.parametrize("client", [name for name, one in CLIENTS.items() if any(s.by_address for s in one.snippets)])
+def test_the_entry_starts_the_service_itself_unless_an_address_is_given(client: str) -> None:
+    done = CliRunner().invoke(main, ["connect", client], prog_name="memento")
+
+    assert done.exit_code == 0, done.output
+    assert "/mcp" not in done.output.replace("/mcpServers", "").replace("/mcp.json", "")
+    assert '["mcp"]' in done.output
+    assert f"{ADDRESS}/mcp" in connected(client)

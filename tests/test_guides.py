@@ -82,8 +82,15 @@ def printed(client: str) -> list[str]:
 def wrote(client: str) -> list[str]:
     """The contents of the files that `--write` says it wrote, each once."""
     does = "|".join(re.escape(one.does) for one in CLIENTS[client].snippets)
-    paths = dict.fromkeys(re.findall(rf"^(.+): (?:{does})$", told(client, "--write"), flags=re.M))
+    paths = dict.fromkeys(re.findall(rf"^(.+): (?:{does}) \(written\)$", told(client, "--write"), flags=re.M))
     return [Path(path).read_text(encoding="utf-8") for path in paths]
+
+
+def launch(entry: Mapping[str, Any]) -> StdioServerParameters:
+    """What a client starts for an entry of its settings."""
+    return StdioServerParameters(
+        command=entry["command"], args=entry["args"], env={**os.environ, **entry.get("env", {})}
+    )
 
 
 def exported(script: str) -> Mapping[str, str]:
@@ -121,7 +128,7 @@ def chatted(base_url: str, key: str) -> str | None:
 def test_claude_code(service: Proxied) -> None:
     file, script = printed("claude-code")
     entry = json.loads(file)["mcpServers"]["memento"]
-    [by_hand] = re.findall(r"claude mcp add --transport http memento (\S+?)`", told("claude-code"))
+    assert "`claude mcp add memento -- memento mcp`" in told("claude-code")
     base_url = exported(script)["ANTHROPIC_BASE_URL"]
     with anthropic.Anthropic(base_url=base_url, max_retries=0) as claude:
         asked: Any = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": QUESTION}]}
@@ -129,8 +136,8 @@ def test_claude_code(service: Proxied) -> None:
             assert "".join(stream.text_stream) == "Hello."
 
     assert [json.loads(one) for one in wrote("claude-code")] == [json.loads(file)]
-    assert entry == {"type": "http", "url": by_hand}
-    assert has_tools(entry["url"])
+    assert entry["type"] == "stdio"
+    assert has_tools(launch(entry))
     assert got_the_block(service, "/v1/messages", KEYS["ANTHROPIC_API_KEY"])
 
 
@@ -154,7 +161,7 @@ def test_codex(service: Proxied) -> None:
         getattr(client, provider["wire_api"]).create(model="m", input=QUESTION)
 
     assert tomllib.loads("\n".join(printed("codex"))) == there
-    assert has_tools(there["mcp_servers"]["memento"]["url"])
+    assert has_tools(launch(there["mcp_servers"]["memento"]))
     assert got_the_block(service, "/v1/responses", KEYS["OPENAI_API_KEY"])
 
 
@@ -162,14 +169,14 @@ def test_cursor() -> None:
     [file] = wrote("cursor")
 
     assert [json.loads(one) for one in printed("cursor")] == [json.loads(file)]
-    assert has_tools(json.loads(file)["mcpServers"]["memento"]["url"])
+    assert has_tools(launch(json.loads(file)["mcpServers"]["memento"]))
 
 
 def test_gemini() -> None:
     [file] = wrote("gemini")
 
     assert [json.loads(one) for one in printed("gemini")] == [json.loads(file)]
-    assert has_tools(json.loads(file)["mcpServers"]["memento"]["httpUrl"])
+    assert has_tools(launch(json.loads(file)["mcpServers"]["memento"]))
 
 
 def test_vs_code() -> None:
@@ -177,8 +184,8 @@ def test_vs_code() -> None:
     entry = json.loads(file)["servers"]["memento"]
 
     assert [json.loads(one) for one in printed("vscode")] == [json.loads(file)]
-    assert entry["type"] == "http"
-    assert has_tools(entry["url"])
+    assert entry["type"] == "stdio"
+    assert has_tools(launch(entry))
 
 
 def test_continue(service: Proxied) -> None:
@@ -189,8 +196,8 @@ def test_continue(service: Proxied) -> None:
 
     assert [yaml.safe_load(one) for one in wrote("continue")] == [block]
     assert set(block) == {"name", "version", "schema", "mcpServers"}
-    assert (model["provider"], server["type"]) == ("openai", "streamable-http")
-    assert has_tools(server["url"])
+    assert (model["provider"], server["name"]) == ("openai", "Memento")
+    assert has_tools(launch(server))
     assert got_the_block(service, "/v1/chat/completions", KEYS["OPENAI_API_KEY"])
 
 
@@ -199,8 +206,8 @@ def test_cherry_studio(service: Proxied) -> None:
     entry = json.loads(file)["mcpServers"]["memento"]
     chatted(f"{host}/v1", KEYS["OPENAI_API_KEY"])  # what it adds to a host that does not end in a slash
 
-    assert entry["type"] == "streamableHttp"
-    assert has_tools(entry["url"])
+    assert entry["type"] == "stdio"
+    assert has_tools(launch(entry))
     assert not host.endswith("/")
     assert got_the_block(service, "/v1/chat/completions", KEYS["OPENAI_API_KEY"])
 

@@ -259,9 +259,28 @@ def test_a_note_over_the_limit_is_refused_and_one_below_it_is_kept_whole(memento
     assert any(value == long for _, value in memento.get(noted.note).properties)
 
 
-def test_a_second_owner_is_told_who_the_first_is(memento: Memento) -> None:
-    with pytest.raises(FolderInUse, match=r"in use by `open_memento` \(process \d+\)"):
-        open_memento(memento.datadir.path, configured=memento.settings)
+def test_a_folder_that_is_open_here_gives_the_same_memory_and_says_what_to_do_about_another(memento: Memento) -> None:
+    assert open_memento(memento.datadir.path, configured=memento.settings) is memento
+    with pytest.raises(FolderInUse, match=r"open in this process already.*call its close\(\) first"):
+        open_memento(memento.datadir.path, configured=memento.settings, namespace="work")
+
+
+def test_a_folder_that_was_closed_opens_anew(tmp_path: Path) -> None:
+    trigram = Settings(embedding=EmbeddingSettings(model="trigram", cache=False))
+    first = open_memento(tmp_path / "home", configured=trigram)
+    first.close()
+    with open_memento(tmp_path / "home", configured=trigram) as second:
+        assert second is not first
+        assert second.note("I prefer tea.").memories
+
+
+def test_a_recollection_is_walked_and_printed(memento: Memento) -> None:
+    memento.note("I work at Microsoft.", at="2025-01-10")
+    found = memento.recall("Where do I work?", k=1)
+
+    assert [str(one) for one in found] == ["I work at Microsoft. (since 2025-01-10)"]
+    assert (len(found), found[0], str(found)) == (1, found.memories[0], str(found.memories[0]))
+    assert str(memento.recall("What is my shoe size?", namespace="empty")) == "No memory answers this."
 
 
 def test_another_embedder_makes_the_vectors_anew(tmp_path: Path) -> None:

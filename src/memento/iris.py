@@ -80,6 +80,26 @@ def shorten(iri: str) -> str:
     return next(found, iri)
 
 
+_MINTED = re.compile(r"urn:memento:[a-z]+:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+def short_id(iri: str) -> str:
+    """
+    Return the end of an IRI, which every operation takes in its place; an IRI that Memento did not mint is returned whole.
+
+    The end of a minted IRI is 32 random bits: of a million memories, one in four thousand shares it with another.
+
+    >>> short_id("urn:memento:memory:01a2208d-01f6-75e2-8b1e-fba8d25aa60e"), short_id("urn:other:1")
+    ('d25aa60e', 'urn:other:1')
+    """
+    return iri[-8:] if _MINTED.fullmatch(iri) else iri
+
+
+def is_short_id(text: str) -> bool:
+    """Tell whether a text looks like what `short_id` returns."""
+    return re.fullmatch(r"[0-9a-f]{8}", text) is not None
+
+
 _IRI = re.compile(r"""[A-Za-z][A-Za-z0-9+.-]*:(?:[^\s<>"{}|\\^`\[\]%]|%[0-9A-Fa-f]{2})+""")
 
 

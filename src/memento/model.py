@@ -9,7 +9,7 @@ here (`prop(MEM.validAt)`), and `graph/mapping.py` needs nothing more to convert
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Generic, Literal, Self, TypeVar
@@ -1153,6 +1153,11 @@ class Recalled:
     sentence: str | None = None
     contradicts: tuple[Contradiction, ...] = ()
 
+    def __str__(self) -> str:
+        """Return the text, and when it held."""
+        known = [f"{name} {at.date()}" for name, at in (("since", self.valid_at), ("until", self.invalid_at)) if at]
+        return f"{self.content} ({', '.join(known)})" if known else self.content
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cut:
@@ -1212,6 +1217,22 @@ class Recollection:
     """Further memories that are linked to those returned, relevant to the question or not, if requested; the strongest first."""
     cached: Literal["fresh", "stale"] | None = None
     """Whether the answer comes from the cache: nothing was written since, or a new one is being made."""
+
+    def __iter__(self) -> Iterator[Recalled]:
+        """Yield the memories, best first."""
+        return iter(self.memories)
+
+    def __len__(self) -> int:
+        """Return the number of memories."""
+        return len(self.memories)
+
+    def __getitem__(self, at: int) -> Recalled:
+        """Return the memory at a place, the best at 0."""
+        return self.memories[at]
+
+    def __str__(self) -> str:
+        """Return a line for each memory."""
+        return "\n".join(map(str, self.memories)) or "No memory answers this."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1534,10 +1555,30 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Stated:
+    """
+    A claim that a new memory makes, in names for people: a relation of an owner ("USER" for the user), and its value.
+
+    `polarity` is False if the memory denies it; `mood` is how it is meant. An event happened at `valid_at` and never ends.
+    """
+
+    iri: IRI
+    memory: IRI
+    owner: str
+    relation: str
+    value: str
+    valid_at: datetime
+    invalid_at: datetime | None = None
+    is_event: bool = False
+    polarity: bool = True
+    mood: str = "fact"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Noted:
     """
     The result of a note: the memories stored, those that they retired, and those that they contradict without retiring them.
-    `ended` are the words that ended of memories that hold on otherwise.
+    `claims` is what the new memories state of an owner. `ended` are the words that ended of memories that hold on otherwise.
 
     A `pending` note is stored, but not yet understood: `memories` are still to come. `note` is None if it was `skipped`. `verbatim`
     is why the note could not be parsed; its one memory is then the note word for word. `remarks` are sentences for the author of
@@ -1549,6 +1590,7 @@ class Noted:
     note: IRI | None
     memories: tuple[IRI, ...] = ()
     invalidated: tuple[IRI, ...] = ()
+    claims: tuple[Stated, ...] = ()
     ended: tuple[Ended, ...] = ()
     skipped: str | None = None
     contradicts: tuple[IRI, ...] = ()

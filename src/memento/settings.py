@@ -695,7 +695,7 @@ class CaptureSettings:
 class McpSettings:
     confirmation: Literal["ask", "client", "never"] = knob(
         "ask",
-        "before `memento_note` keeps a note: ask the user, leave that to the client, which shows each call, or ask nobody",
+        "before a tool notes, corrects or forgets: ask the user, leave that to the client, which shows each call, or ask nobody",
     )
 
 

@@ -20,6 +20,7 @@ import lives
 import living
 import manifest
 import mcp_calls
+import mcp_tokens
 import measure
 import migration
 import note_and_recall
@@ -157,6 +158,13 @@ def test_calls_by_mcp_are_measured_beside_the_recall_itself() -> None:
     figures = mcp_calls.main([*TINY, "--asked", "2", "--runs", "1"])
 
     assert {"REST_adds_ms", "MCP 2026-07-28_adds_ms", "MCP 2025-11-25_adds_ms", "MCP stdio_adds_ms"} < set(figures)
+
+
+def test_the_words_of_the_tools_and_of_their_answers_are_counted(tmp_path: Path) -> None:
+    figures = mcp_tokens.main(["--model", "trigram", "--record"])
+
+    assert {"tools/list", "an answer of three memories", "a note"} < set(figures)
+    assert lines(tmp_path, "mcp_tokens")
 
 
 def test_the_proxy_is_measured_beside_a_direct_connection(capsys: pytest.CaptureFixture[str]) -> None:

@@ -156,11 +156,12 @@ def test_a_day_named_by_its_distance_has_its_date_in_the_block() -> None:
 def test_a_list_says_when_each_memory_held_and_what_it_replaced_and_names_it() -> None:
     first, second = remembered(2).memories
     retired = Retired(iri=IRI("urn:memory:old"), content="USER lives in Rome.", reason="moved", valid_at=first.valid_at)
+    wrong = replace(retired, content="USER lives in Lisbo.", invalid_at=retired.valid_at)
     code = replace(second, content="def f():\n- x (since 2020) urn:fake", count=3)
-    found = replace(remembered(2), memories=(replace(first, invalidates=(retired,)), code), left_out=4)
+    found = replace(remembered(2), memories=(replace(first, invalidates=(retired, wrong)), code), left_out=4)
 
     assert as_list(found).splitlines() == [
-        "- USER lives in Lisbon 0. (since 2025-01-01; replaced “USER lives in Rome.” (moved)) urn:memory:0",
+        "- USER lives in Lisbon 0. (since 2025-01-01; before: “USER lives in Rome.”) urn:memory:0",
         "- def f():",
         "    - x (since 2020) urn:fake (since 2025-01-01; 3 memories say so) urn:memory:1",
         "  from a note of 2025-01-01: I lives in Lisbon 1.",

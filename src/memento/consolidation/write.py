@@ -54,6 +54,7 @@ from memento.model import (
     Reading,
     Rivalry,
     Scope,
+    Stated,
     StepState,
     User,
 )
@@ -169,6 +170,7 @@ def build_change(understood: Understanding) -> tuple[Change, Noted]:
         note=note.iri,
         memories=tuple(memory.iri for _, memory in memories),
         invalidated=tuple(ended),
+        claims=tuple(_list_stated(memories, claims)),
         ended=tuple(_list_ended(memories, claims, ended, understood)),
         contradicts=tuple(against),
         contents={
@@ -179,6 +181,27 @@ def build_change(understood: Understanding) -> tuple[Change, Noted]:
         remarks=_list_remarks(understood.decisions),
     )
     return written, noted
+
+
+def _list_stated(
+    memories: Sequence[tuple[Add | Invalidate, Memory]], claims: Mapping[IRI, Sequence[Claim]]
+) -> Iterator[Stated]:
+    """Yield what the new memories state of an owner, by the names that the note gives."""
+    for decision, memory in memories:
+        for draft, claim in zip(decision.draft.claims, claims[memory.iri], strict=True):
+            if claim.owner and draft.owner:
+                yield Stated(
+                    iri=claim.iri,
+                    memory=memory.iri,
+                    owner=draft.owner,
+                    relation=claim.relation,
+                    value=claim.value,
+                    valid_at=claim.valid_at,
+                    invalid_at=claim.invalid_at,
+                    is_event=claim.is_event is True,
+                    polarity=claim.polarity,
+                    mood=claim.mood,
+                )
 
 
 def _list_ended(
@@ -203,7 +226,7 @@ def describe_understanding(understood: Understanding) -> Noted:
     _, noted = build_change(understood)
     added = [decision for decision in understood.decisions if not isinstance(decision, Skip)]
     readings = tuple(_describe_draft(one, noted.invalidated, understood) for one in added)
-    return replace(noted, note=None, memories=(), contents={}, readings=readings)
+    return replace(noted, note=None, memories=(), claims=(), contents={}, readings=readings)
 
 
 def _describe_draft(decision: Add | Invalidate, ended: Sequence[IRI], understood: Understanding) -> Reading:

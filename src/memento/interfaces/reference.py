@@ -22,7 +22,7 @@ from memento.interfaces.cli import clients
 from memento.interfaces.cli.base import main
 from memento.interfaces.cli.commands import command_of
 from memento.interfaces.mcp import catalogue, resources
-from memento.interfaces.mcp.tools import Tool
+from memento.interfaces.mcp.tools import USUAL, Tool
 from memento.interfaces.picture import draw_floors
 from memento.interfaces.web import openapi, rest
 from memento.operations import TABLE, THEMES, Field, Operation, fields_of, name_of
@@ -587,7 +587,7 @@ def _describe_tool(tool: Tool) -> Iterator[str]:
         "idempotentHint": "repeats harmlessly",
         "openWorldHint": "reaches beyond the memory",
     }
-    facts = [words for name, words in hints.items() if listed["annotations"][name]]
+    facts = [words for name, words in hints.items() if listed["annotations"].get(name, USUAL[name])]
     said = tool.description.replace("[", "\\[").splitlines()  # a bracket would start a link
     yield from ("", f"### {tool.name}", "", *(line.rstrip() for line in said), "")
     needed = listed["inputSchema"].get("required", ())

@@ -88,8 +88,14 @@ class Memento(Memory):
         serve_at(self.service, address)
 
     def close(self) -> None:
-        """Release the data folder; calling it twice is harmless."""
+        """Release the data folder; calling it twice is harmless. It closes the memory for everyone who opened it here."""
+        if (opened := _OPENED.get(self.datadir.path.resolve())) and opened.service is self.service:
+            del _OPENED[self.datadir.path.resolve()]
         close_service(self.service)
+
+
+_OPENED: dict[Path, Memento] = {}
+"""The memories that are open in this process, by their folders."""
 
 
 def open_memento(
@@ -109,6 +115,8 @@ def open_memento(
     """
     Open a data folder, or reach the service that owns it.
 
+    A folder that is open in this process already, with the same settings and namespace, gives the same memory.
+
     Args:
         path: the data folder; default `MEMENTO_HOME`, else the platform's user data folder.
         namespace: the namespace that notes are written to and recalls search; default `MEMENTO_NAMESPACE`, else `main`.
@@ -125,7 +133,7 @@ def open_memento(
         progress: called with (done, total) while missing indexes are built from the graph; total is 0 while it is unknown.
 
     Raises:
-        FolderInUse: another process owns the folder and does not serve it; names it.
+        FolderInUse: another process owns the folder and does not serve it, or this one with other settings; says what to do.
         SettingsError: an unusable folder or setting, or the key of an encrypted folder is missing or wrong.
     """
     home_name, namespace_name = settings.home_and_namespace()
@@ -141,8 +149,16 @@ def open_memento(
     except FolderInUse:
         if (serving := datadir.serving_owner()) and serving.address:
             return Client(serving.address, namespace=scope.namespace, token=serving.token)
-        raise
+        if (opened := _OPENED.get(datadir.path.resolve())) is None:
+            raise
+        if clock is None and configured == opened.settings and scope == opened.service.default_scope:
+            return opened
+        raise FolderInUse(
+            f"{datadir.path} is open in this process already, with other settings or another namespace: use that memory, or "
+            "call its close() first"
+        ) from None
     memento = Memento(open_service(datadir, scope, configured, mends=mends, progress=progress))
+    _OPENED[datadir.path.resolve()] = memento
     if clock is not None:
         memento.service.stores.clock = clock
     if resume:

@@ -17,6 +17,7 @@ from datetime import date, datetime
 from typing import Literal
 from xml.sax.saxutils import escape, quoteattr
 
+from memento.iris import short_id
 from memento.model import Ended, NoteRef, Recalled, RecalledEntity, Recollection, Retired
 from memento.retrieval.sentence import split_at
 from memento.search.postings import tokens
@@ -359,10 +360,11 @@ def as_text(recollection: Recollection) -> str:
 
 def as_list(recollection: Recollection) -> str:
     """
-    Format a line for each memory, with when it held, what it replaced and its IRI, for a model that reads a tool's text. The
+    Format a line for each memory, with when it held, what it replaced and its id, for a model that reads a tool's text. The
     sentence that answers is between asterisks.
 
-    Further lines of a memory, as of code, are indented, so that none looks like another memory.
+    Further lines of a memory, as of code, are indented, so that none looks like another memory. What was corrected is not told
+    again, as it was never true.
     """
     lines = [f"Note: {said}" for said in (recollection.degraded, recollection.notice) if said]
     if not recollection.memories:
@@ -371,11 +373,11 @@ def as_list(recollection: Recollection) -> str:
         known = [f"{name} {_format_day(at)}" for name, at in (("since", one.valid_at), ("until", one.invalid_at)) if at]
         known += [f"{one.count} memories say so"] if one.count > 1 else []
         known += [_say_ended(over) for over in one.ended]
-        known += [f"replaced “{_join_lines(old.content)}” ({old.reason})" for old in one.invalidates]
+        known += [_say_replaced(old) for old in one.invalidates if not _was_never_true(old)]
         known += [f"contradicted by “{_join_lines(other.content)}”" for other in one.contradicts]
         before, answering, after = _split_dated(one)
         content = f"{before}**{answering}**{after}" if answering else f"{before}{after}"
-        lines.append(f"- {_indent(content)} ({'; '.join(known) or 'undated'}) {one.iri}")
+        lines.append(f"- {_indent(content)} ({'; '.join(known) or 'undated'}) {short_id(one.iri)}")
         if one.note and _render_note(one.note, (one, *recollection.memories)):
             lines.append(
                 f"  from {_name_note(one.note)} of {_format_day(one.note.at)}: "
@@ -383,8 +385,20 @@ def as_list(recollection: Recollection) -> str:
             )
     if recollection.left_out:
         lines.append(f"{recollection.left_out} more were left out: a larger budget shows them.")
-    lines += [f"- linked ({one.relation}): {_join_lines(one.content)} {one.memory}" for one in recollection.related]
+    lines += [
+        f"- linked ({one.relation}): {_join_lines(one.content)} {short_id(one.memory)}" for one in recollection.related
+    ]
     return "\n".join(lines)
+
+
+def _was_never_true(old: Retired) -> bool:
+    """Tell whether a belief was corrected: it ended where it began."""
+    return old.valid_at is not None and old.invalid_at is not None and old.invalid_at <= old.valid_at
+
+
+def _say_replaced(old: Retired) -> str:
+    until = f" until {_format_day(old.invalid_at)}" if old.invalid_at else ""
+    return f"before: “{_join_lines(old.content)}”{until}"
 
 
 def _say_ended(over: Ended) -> str:

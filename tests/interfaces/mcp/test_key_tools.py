@@ -29,8 +29,7 @@ def with_client(address: str, work: Callable[[Call], Awaitable[Any]]) -> Any:
             async def call(name: str, **arguments: object) -> Json:
                 result = await client.call_tool(name, arguments)
                 assert not result.is_error, text_of(result)
-                assert result.structured_content is not None
-                return dict(result.structured_content)
+                return dict(result.structured_content or {})
 
             return await work(call)
 
@@ -181,11 +180,14 @@ def test_the_shim_lists_what_the_service_would(memory: Memento, address: str, di
     assert len(anyio.run(names)) - len(catalogue.tools(())) == count
 
 
-def test_the_prompt_tells_who_can_walk_how_to(address: str) -> None:
+def test_the_prompt_tells_who_can_walk_how_to(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     async def prompt() -> str:
         async with Client(f"{address}/mcp") as client:
             [message] = (await client.get_prompt("memory_system_prompt")).messages
             return str(message.content.text)  # type: ignore[union-attr]
 
+    monkeypatch.setenv("MEMENTO_TOOLS", "")
+    assert "read_key" not in anyio.run(prompt)
+    monkeypatch.setenv("MEMENTO_TOOLS", "keys")
     text = anyio.run(prompt)
     assert "read_key" in text and "memories" in text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
@@ -24,6 +25,7 @@ from doors import serving, text_of
 from memento.access import Access
 from memento.errors import GraphError
 from memento.interfaces.mcp import catalogue
+from memento.iris import short_id
 from memento.operations.care import Status
 from memento.python import Memento, open_memento
 from memento.service import HANDLERS, Context
@@ -35,15 +37,15 @@ eras = pytest.mark.parametrize("era", ["auto", "legacy"])
 Json = dict[str, Any]
 
 
-def called(address: str, era: Era, name: str, **arguments: object) -> tuple[str, Json]:
-    """The text and the structured content of a call that works."""
+def called(address: str, era: Era, name: str, **arguments: object) -> str:
+    """The text of a call that works, which is all of its answer."""
 
-    async def call() -> tuple[str, Json]:
+    async def call() -> str:
         async with Client(f"{address}/mcp", mode=era) as client:
             result = await client.call_tool(name, arguments)
             assert not result.is_error, text_of(result)
-            assert result.structured_content is not None
-            return text_of(result), result.structured_content
+            assert result.structured_content is None
+            return text_of(result)
 
     return anyio.run(call)
 
@@ -95,9 +97,10 @@ def test_the_lists_are_those_of_the_catalogue(address: str, era: Era) -> None:
 @eras
 def test_a_note_that_is_not_confirmed_is_shown_and_not_stored(memory: Memento, address: str, era: Era) -> None:
     before = memory.status().notes
-    text, answer = called(address, era, "memento_note", content="I own a yacht.", confirmed=False)
+    text = called(address, era, "memento_note", content="I own a yacht.", confirmed=False)
 
-    assert answer["status"] == "unconfirmed"
+    assert called(address, era, "memento_note", content="I own a yacht.") == text
+    assert text.startswith("Nothing is stored yet.")
     assert "I own a yacht." in text and "confirmed=true" in text
     assert memory.status().notes == before
 
@@ -105,48 +108,84 @@ def test_a_note_that_is_not_confirmed_is_shown_and_not_stored(memory: Memento, a
 @eras
 def test_a_confirmed_note_is_stored_and_recalled_with_its_source(memory: Memento, address: str, era: Era) -> None:
     town = {"auto": "Lisbon", "legacy": "Porto"}[era]
-    text, answer = called(address, era, "memento_note", content=f"I live in {town}.", confirmed=True, at="2024-02-01")
-    again, _ = called(address, era, "memento_note", content=f"I live in {town}.", confirmed=True)
-    found, recalled = called(address, era, "memento_recall", query="Where do I live?", k=1)
+    text = called(address, era, "memento_note", content=f"I live in {town}.", confirmed=True, at="2024-02-01")
+    again = called(address, era, "memento_note", content=f"I live in {town}.", confirmed=True)
+    found = called(address, era, "memento_recall", query="Where do I live?", k=1)
+    [one] = memory.recall("Where do I live?", k=1).memories
 
-    assert text == "Noted."
+    assert text.splitlines()[0] == f"Noted: user · live in · {town} (since 2024-02-01) {short_id(one.iri)}"
     assert again.startswith("Skipped: ")
-    assert recalled["memories"][0]["iri"] == answer["memories"][0]
-    assert recalled["memories"][0]["note"]["content"] == f"I live in {town}."
-    assert recalled["memories"][0]["valid_at"].startswith("2024-02-01")
+    assert one.note is not None
+    assert one.note.content == f"I live in {town}."
     # Both towns were told for one instant, so the later one says that they contradict each other.
     against = "; contradicted by “I live in Lisbon.”" if town == "Porto" else ""
-    assert found == f"- I live in {town}. (since 2024-02-01{against}) {answer['memories'][0]}"
+    assert found == f"- I live in {town}. (since 2024-02-01{against}) {short_id(one.iri)}"
+
+
+def test_a_note_is_answered_with_its_claims_and_what_ended(memory: Memento, address: str) -> None:
+    first = called(address, "auto", "memento_note", content="I work at Siemens.", confirmed=True, at="2023-01-01")
+    then = called(
+        address, "auto", "memento_note", content="I left Siemens and joined Bosch.", confirmed=True, at="2024-01-01"
+    )
+    id = first.rsplit(" ", 1)[-1]
+
+    assert "user · work at · Siemens (since 2023-01-01)" in first
+    assert "Bosch (since 2024-01-01)" in then
+    assert f"Ended: “I work at Siemens.” {id}" in then
+    assert "urn:" not in first + then
+
+
+@eras
+def test_the_end_of_an_iri_corrects_and_forgets(memory: Memento, address: str, era: Era) -> None:
+    noted = called(address, era, "memento_note", content=f"My {era} cat is called Tam.", confirmed=True)
+    asked = called(address, era, "memento_correct", id=noted.split()[-1], content=f"My {era} cat is called Tom.")
+    right = called(
+        address, era, "memento_correct", id=noted.split()[-1], content=f"My {era} cat is called Tom.", confirmed=True
+    )
+    new = right.splitlines()[0].split()[-1]
+    found = called(address, era, "memento_recall", query=f"What is my {era} cat called?", k=1)
+    history = called(address, era, "memento_timeline", subject=new)
+    hidden = called(address, era, "memento_forget", id=new, confirmed=True)
+
+    assert asked.startswith("Nothing is corrected yet.") and "Tam" in asked and "Tom" in asked
+    assert right.startswith("Corrected: ")
+    assert found.endswith(new) and "Tam" not in found  # what was never true is not told again
+    assert "- never true: " in history
+    assert hidden == f"Hidden, not deleted. The user can bring it back with `memento unforget {new}`."
 
 
 @eras
 def test_forgetting_shows_what_would_go_and_waits(memory: Memento, address: str, era: Era) -> None:
     [iri] = memory.note(f"My password hint is {era}.").memories
-    asked, unconfirmed = called(address, era, "memento_forget", iri=iri, confirmed=False)
+    asked = called(address, era, "memento_forget", iri=iri, confirmed=False)
     memory.get(iri)
-    done, gone = called(address, era, "memento_forget", iri=iri, confirmed=True, erase=True)
+    done = called(address, era, "memento_forget", iri=iri, confirmed=True, erase=True)
 
-    assert era in asked and unconfirmed["status"] == "unconfirmed"
-    assert (done, gone["status"], gone["retired"]) == ("Erased.", "erased", [iri])
+    assert era in asked and asked.startswith("Nothing is forgotten yet.")
+    assert done == "Erased."
     assert "nothing is known" in failed(address, "memento_forget", iri=iri, confirmed=False)
 
 
 def test_the_timeline_sparql_and_status_answer(memory: Memento, address: str) -> None:
     memory.note("My editor is Vim.", at="2023-01-01")
     memory.note("My editor is Zed.", at="2025-01-01")
-    _, history = called(address, "auto", "memento_timeline", subject="me", as_of="2024-01-01")
-    _, rows = called(
+    history = called(address, "auto", "memento_timeline", subject="me", as_of="2024-01-01")
+    rows = called(
         address, "auto", "memento_sparql", query="SELECT ?c { ?m <http://purl.org/memento/content> ?c }", limit=1
     )
-    _, truth = called(address, "auto", "memento_sparql", query="ASK { ?s ?p ?o }")
-    _, turtle = called(address, "auto", "memento_sparql", query="CONSTRUCT { ?s a ?o } { ?s a ?o } LIMIT 1")
-    _, status = called(address, "auto", "memento_status")
+    truth = called(address, "auto", "memento_sparql", query="ASK { ?s ?p ?o }")
+    nothing = called(address, "auto", "memento_sparql", query="SELECT ?s { ?s <urn:none> ?o }")
+    turtle = called(address, "auto", "memento_sparql", query="CONSTRUCT { ?s a ?o } { ?s a ?o } LIMIT 1")
+    status = called(address, "auto", "memento_status")
 
-    assert any("Vim" in one["content"] for one in history["memories"])
-    assert (rows["kind"], rows["columns"], len(rows["rows"]), rows["more"]) == ("rows", ["c"], 1, True)
-    assert truth["truth"] is True
-    assert "urn:memento:" in turtle["turtle"]
-    assert status["notes"] == memory.status().notes
+    assert (
+        "- 2023-01-01 to 2025-01-01: My editor is Vim." in history or "since 2023-01-01: My editor is Vim." in history
+    )
+    assert (rows.splitlines()[0], len(rows.splitlines())) == ("c", 3)
+    assert rows.splitlines()[2].startswith("More rows were left out")
+    assert (truth, nothing) == ("true", "No row matches.\ns\n")
+    assert "urn:memento:" in turtle
+    assert f"from {memory.status().notes:,} notes" in status
 
 
 DOUBLED = " ".join(f"BIND(CONCAT(?x{n}, ?x{n}) AS ?x{n + 1})" for n in range(17))
@@ -155,11 +194,11 @@ DOUBLED = " ".join(f"BIND(CONCAT(?x{n}, ?x{n}) AS ?x{n + 1})" for n in range(17)
 def test_an_answer_that_is_longer_than_a_model_reads_is_cut_at_a_row(memory: Memento, address: str) -> None:
     values = " ".join(f"'{n:03}'" for n in range(900))
     query = f"SELECT (CONCAT(?v, '{'ä' * 300}') AS ?x) {{ VALUES ?v {{ {values} }} }}"
-    _, rows = called(address, "auto", "memento_sparql", query=query, limit=1_000)
+    _, *rows, more = called(address, "auto", "memento_sparql", query=query, limit=1_000).splitlines()
 
-    assert rows["more"] is True
-    assert 300 < len(rows["rows"]) < 900
-    assert rows["rows"] == [[f"{n:03}{'ä' * 300}"] for n in range(len(rows["rows"]))]
+    assert more.startswith("More rows were left out")
+    assert 300 < len(rows) < 900
+    assert rows == [f"{n:03}{'ä' * 300}" for n in range(len(rows))]
 
 
 def test_one_row_that_is_longer_than_a_model_reads_is_refused(address: str) -> None:
@@ -168,24 +207,10 @@ def test_one_row_that_is_longer_than_a_model_reads_is_refused(address: str) -> N
     assert "SUBSTR" in told
 
 
-def test_a_correction_replaces_what_was_never_true(memory: Memento, address: str) -> None:
-    [iri] = memory.note("My sister is called Anna.").memories
-    text, answer = called(address, "auto", "memento_correct", iri=iri, content="USER's sister is called Hannah.")
-
-    assert (text, answer["status"], answer["retired"]) == ("Corrected.", "corrected", [iri])
-
-
-def test_a_note_may_return_before_it_is_understood(memory: Memento, address: str) -> None:
-    text, answer = called(address, "auto", "memento_note", content="I own a kayak.", confirmed=True, wait=False)
-
-    assert (text, answer["status"]) == ("Noted.", "pending")
-    assert memory.note_status(answer["note"]).state in ("pending", "consolidated")
-
-
 @pytest.mark.parametrize(
     ("name", "arguments", "told"),
     [
-        ("memento_note", {"content": "x"}, "needs the argument confirmed"),
+        ("memento_note", {"confirmed": True}, "needs the argument content"),
         ("memento_note", {"content": " ", "confirmed": True}, "content must not be empty"),
         ("memento_recall", {"query": "x", "k": 0}, "k must be from 1"),
         ("memento_recall", {"query": "x", "as_of": "yesterday"}, "as_of must be an ISO 8601 time"),
@@ -244,6 +269,7 @@ def test_resources_and_prompts_have_live_counts(memory: Memento, address: str, e
     counted = f"{memory.status().memories:,} memories"
 
     assert counted in manifest and counted in prompt
+    assert not {"read_key", "Topology", "Most mentioned"} & set(re.findall(r"\w+", prompt))
     assert len(manifest) <= 2000
     assert json.loads(one)["iri"] == iri
     assert json.loads(thing)["type"] == "Entity"
@@ -289,7 +315,7 @@ def test_a_client_that_shows_questions_is_asked_by_the_newer_era(memory: Memento
     assert anyio.run(note, "decline", "I collect stamps.").startswith("The user said no")
     assert anyio.run(note, "cancel", "I collect stamps.").startswith("The user said no")
     assert memory.status().notes == before
-    assert anyio.run(note, "accept", "I collect coins.") == "Noted."
+    assert anyio.run(note, "accept", "I collect coins.").startswith("Noted: ")
     assert memory.status().notes == before + 1
     assert "I collect coins." in asked[-1]
 
@@ -298,10 +324,14 @@ def test_a_client_that_asks_by_itself_is_not_made_to_ask_twice(tmp_path: Path) -
     opened = open_memento(tmp_path / "home", configured=replace(OFFLINE, mcp=McpSettings(confirmation="client")))
     assert isinstance(opened, Memento)
     with opened, serving(opened) as address:
-        assert called(address, "auto", "memento_note", content="I collect stamps.")[0] == "Noted."
-        assert called(address, "legacy", "memento_note", content="I own a kayak.", confirmed=False)[0] == "Noted."
+        assert called(address, "auto", "memento_note", content="I collect stamps.").startswith("Noted: ")
+        assert called(address, "legacy", "memento_note", content="I own a kayak.", confirmed=False).startswith(
+            "Noted: "
+        )
         [iri] = opened.note("I live in Oslo.").memories
-        assert called(address, "auto", "memento_forget", iri=iri, confirmed=False)[1]["status"] == "unconfirmed"
+        assert called(address, "auto", "memento_correct", id=iri, content="I live in Bergen.").startswith("Corrected: ")
+        assert "ask" in called(address, "auto", "memento_forget", id=iri, erase=True)  # it cannot be undone
+        assert called(address, "auto", "memento_forget", id=iri).startswith("Hidden")
 
 
 def test_a_call_that_takes_long_shows_progress_to_the_newer_era(
@@ -361,7 +391,7 @@ def test_calls_may_come_all_at_once(memory: Memento, address: str) -> None:
                 tasks.start_soon(one, number)
         return texts
 
-    assert anyio.run(call) == ["Noted."] * 20
+    assert [text.partition(":")[0] for text in anyio.run(call)] == ["Noted"] * 20
     assert memory.check() == ()
 
 
@@ -406,7 +436,7 @@ ROLES = {"nobody": None, "reader": "read", "writer": "write", "other": "write"}
 TABLE: dict[str, tuple[Json, tuple[str, ...]]] = {
     "memento_note": ({"content": "I like tea.", "confirmed": True}, ("writer", "other")),
     "memento_recall": ({"query": "Where do I live?"}, ("reader", "writer", "other")),
-    "memento_correct": ({"iri": "urn:memento:memory:none", "content": "USER likes tea."}, ()),
+    "memento_correct": ({"iri": "urn:memento:memory:none", "content": "I like tea.", "confirmed": True}, ()),
     "memento_forget": ({"iri": "{iri}", "confirmed": True}, ("writer",)),
     "memento_timeline": ({"subject": "me"}, ("reader", "writer", "other")),
     "memento_sparql": (
@@ -468,8 +498,8 @@ def test_the_namespace_comes_with_the_address_or_a_header(memory: Memento, addre
         async with Client(url) as client:
             return text_of(await client.call_tool("memento_status"))
 
-    assert '"namespace": "work"' in anyio.run(recalled, f"{address}/mcp?namespace=work")
-    assert '"namespace": "main"' in anyio.run(recalled, f"{address}/mcp")
+    assert "Namespace work:" in anyio.run(recalled, f"{address}/mcp?namespace=work")
+    assert "Namespace main:" in anyio.run(recalled, f"{address}/mcp")
 
 
 def test_connectors_find_search_and_fetch_when_they_are_switched_on(

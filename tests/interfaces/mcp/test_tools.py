@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
 
 from memento.errors import InputError
 from memento.interfaces.mcp import catalogue
-from memento.interfaces.mcp.tools import Tool
+from memento.interfaces.mcp.tools import USUAL, Tool
 from memento.settings import TOOL_GROUPS
 
 EVERY = list(catalogue.tools(TOOL_GROUPS, direct=True).values())
@@ -35,11 +36,15 @@ def test_a_group_adds_its_tools_after_the_default_ones() -> None:
 def test_every_argument_is_described_and_every_hint_is_given(tool: Tool) -> None:
     listed = tool.describe()
 
-    assert listed["inputSchema"]["type"] == listed["outputSchema"]["type"] == "object"
+    assert listed["inputSchema"]["type"] == "object"
+    assert listed.get("outputSchema", {"type": "object"})["type"] == "object"
     assert listed["inputSchema"]["additionalProperties"] is False
     assert all(of.get("description") for of in listed["inputSchema"]["properties"].values())
     assert listed["description"]
-    assert set(listed["annotations"]) == {"title", "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
+    told = {**USUAL, **listed["annotations"]}
+    assert (told["readOnlyHint"], told["openWorldHint"]) == (tool.reads_only, tool.reaches_out)
+    assert tool.reads_only or told["destructiveHint"] is tool.destroys
+    assert tool.reads_only or told["idempotentHint"] is tool.repeats_harmlessly
     assert not (tool.reads_only and tool.destroys)
 
 
@@ -73,7 +78,10 @@ def test_no_two_tools_of_all_groups_have_the_same_name() -> None:
     ("given", "told"),
     [
         ({}, "memento_recall needs the argument query: The question"),
-        ({"q": "x"}, "memento_recall has no argument 'q': it takes query, k, as_of, believed_at"),
+        (
+            {"engine": "ppr"},
+            "memento_recall has no argument 'engine': it takes query, k, as_of, believed_at, budget, tags",
+        ),
         ({"query": "x", "k": "many"}, "k must be"),
         ({"query": 3}, "query must be"),
     ],
@@ -108,14 +116,26 @@ def test_a_profile_of_tools_says_one_rule_for_asking_before_writing() -> None:
 
 
 @pytest.mark.parametrize(("mode", "word"), [("client", "the client shows"), ("never", "without asking")])
-def test_a_note_that_nobody_is_asked_about_here_is_described_so_and_needs_no_yes(mode: str, word: str) -> None:
-    shown = catalogue.tools((), confirmation=mode)["memento_note"].describe()
-    assert word in shown["description"] and "confirmed=true" not in shown["description"]
-    assert shown["inputSchema"]["required"] == ["content"]
-    assert shown["annotations"]["readOnlyHint"] is False
+def test_what_nobody_is_asked_about_here_is_described_so(mode: str, word: str) -> None:
+    for name in ("memento_note", "memento_correct", "memento_forget"):
+        shown = catalogue.tools((), confirmation=mode)[name].describe()
+        assert word in shown["description"] and "confirmed=true" not in shown["description"]
+        assert "confirmed=true" in catalogue.tools(())[name].describe()["description"]
+        assert "readOnlyHint" not in shown["annotations"]
     assert "only after" not in catalogue.instructions((), mode) and "memento_note" in catalogue.instructions((), mode)
     assert "shows them the note first" not in catalogue.instructions(("keys",), mode)
-    assert catalogue.tools((), confirmation=mode)["memento_forget"] is catalogue.tools(())["memento_forget"]
+
+
+def test_the_default_tools_take_few_words_and_answer_in_text() -> None:
+    listed = catalogue.lists(())["tools/list"]["tools"]
+
+    assert len(json.dumps(listed, separators=(",", ":"))) <= 4 * 2_200
+    assert not any("outputSchema" in tool for tool in listed)
+    assert not {"engine", "mode", "map"} & {name for tool in listed for name in tool["inputSchema"]["properties"]}
+    for name in ("memento_note", "memento_correct", "memento_forget"):
+        [tool] = [one for one in listed if one["name"] == name]
+        assert tool["inputSchema"]["properties"]["confirmed"]["default"] is False
+        assert "confirmed" not in tool["inputSchema"]["required"]
 
 
 def test_no_tool_tells_of_one_that_is_not_listed_beside_it() -> None:

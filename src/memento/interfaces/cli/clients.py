@@ -35,7 +35,8 @@ Form = Literal["json", "toml", "yaml", "sh", "python", "text"]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snippet:
     """
-    One step of the setup. `{address}` stands for the service's address, `{launch}` for the command that starts its stdio server.
+    One step of the setup. `{address}` stands for the service's address, `{launch}` for the command that starts its stdio server,
+    which starts the service if none runs. `by_address` is the text that reaches a service at a given address instead.
 
     `file` is the path it goes to, in the home folder (`~/…`) or in the project, and `elsewhere` the path on another `sys.platform`.
     `can_write` says whether `connect --write` can add it to an existing file.
@@ -44,6 +45,7 @@ class Snippet:
     does: str
     form: Form
     text: str
+    by_address: str | None = None
     file: str | None = None
     elsewhere: Mapping[str, str] = field(default_factory=dict)
     can_write: bool = False
@@ -98,13 +100,14 @@ CLIENTS: Mapping[str, Client] = {
             Snippet(
                 does=_TOOLS,
                 form="json",
-                text=_servers("mcpServers", '{ "type": "http", "url": "{address}/mcp" }'),
+                text=_servers("mcpServers", '{ "type": "stdio", {launch} }'),
+                by_address=_servers("mcpServers", '{ "type": "http", "url": "{address}/mcp" }'),
                 file=".mcp.json",
                 can_write=True,
             ),
             Snippet(does=_PROXIED, form="sh", text='export ANTHROPIC_BASE_URL="{address}"'),
         ),
-        note="Instead of the file: `claude mcp add --transport http memento {address}/mcp`.",
+        note="Instead of the file: `claude mcp add memento -- memento mcp`.",
         hooks=Hooks(
             file="~/.claude/settings.json",
             events={"SessionStart": "start", "Stop": "stop", "PreCompact": "compact"},
@@ -135,7 +138,8 @@ CLIENTS: Mapping[str, Client] = {
             Snippet(
                 does=_TOOLS,
                 form="toml",
-                text='[mcp_servers.memento]\nurl = "{address}/mcp"',
+                text="[mcp_servers]\nmemento = { {launch_toml} }",
+                by_address='[mcp_servers.memento]\nurl = "{address}/mcp"',
                 file="~/.codex/config.toml",
                 can_write=True,
             ),
@@ -165,7 +169,8 @@ CLIENTS: Mapping[str, Client] = {
             Snippet(
                 does=_TOOLS,
                 form="json",
-                text=_servers("mcpServers", '{ "url": "{address}/mcp" }'),
+                text=_servers("mcpServers", "{ {launch} }"),
+                by_address=_servers("mcpServers", '{ "url": "{address}/mcp" }'),
                 file="~/.cursor/mcp.json",
                 can_write=True,
             ),
@@ -187,7 +192,8 @@ CLIENTS: Mapping[str, Client] = {
             Snippet(
                 does=_TOOLS,
                 form="json",
-                text=_servers("mcpServers", '{ "httpUrl": "{address}/mcp" }'),
+                text=_servers("mcpServers", "{ {launch} }"),
+                by_address=_servers("mcpServers", '{ "httpUrl": "{address}/mcp" }'),
                 file="~/.gemini/settings.json",
                 can_write=True,
             ),
@@ -207,7 +213,8 @@ CLIENTS: Mapping[str, Client] = {
             Snippet(
                 does=_TOOLS,
                 form="json",
-                text=_servers("servers", '{ "type": "http", "url": "{address}/mcp" }'),
+                text=_servers("servers", '{ "type": "stdio", {launch} }'),
+                by_address=_servers("servers", '{ "type": "http", "url": "{address}/mcp" }'),
                 file=".vscode/mcp.json",
                 can_write=True,
             ),
@@ -219,7 +226,8 @@ CLIENTS: Mapping[str, Client] = {
             Snippet(
                 does=_TOOLS,
                 form="yaml",
-                text="name: Memento\nversion: 0.0.1\nschema: v1\nmcpServers:\n  - name: Memento\n    type: streamable-http\n"
+                text='name: Memento\nversion: 0.0.1\nschema: v1\nmcpServers:\n  - { "name": "Memento", {launch} }',
+                by_address="name: Memento\nversion: 0.0.1\nschema: v1\nmcpServers:\n  - name: Memento\n    type: streamable-http\n"
                 "    url: {address}/mcp",
                 file="~/.continue/mcpServers/memento.yaml",
                 can_write=True,
@@ -244,7 +252,8 @@ CLIENTS: Mapping[str, Client] = {
             Snippet(
                 does="Settings → MCP Servers → Add → Import from JSON",
                 form="json",
-                text=_servers("mcpServers", '{ "type": "streamableHttp", "url": "{address}/mcp" }'),
+                text=_servers("mcpServers", '{ "type": "stdio", {launch} }'),
+                by_address=_servers("mcpServers", '{ "type": "streamableHttp", "url": "{address}/mcp" }'),
             ),
         ),
     ),
@@ -317,7 +326,7 @@ def write_page() -> str:
         "# Clients",
         "",
         "Generated by `make docs` from `src/memento/interfaces/cli/clients.py`. Start Memento with `memento serve`.",
-        "`memento connect NAME` prints the configuration below with the address of the running service;",
+        "`memento connect NAME` prints the configuration below; the tools start the service themselves when none runs;",
         "`memento connect NAME --write` adds it to the client's own configuration file.",
     ]
     for name, client in CLIENTS.items():
@@ -334,7 +343,21 @@ def write_page() -> str:
 
 def fill_snippet(text: str, address: str, launch: str) -> str:
     """Fill the address and the launch command into a snippet."""
-    return text.replace("{address}", address).replace("{launch}", launch)
+    members: dict[str, object] = json.loads(f"{{{launch}}}")
+    as_toml = "\n".join(f"{name} = {_to_toml(value)}" for name, value in members.items())
+    return text.replace("{address}", address).replace("{launch}", launch).replace("{launch_toml}", as_toml)
+
+
+def _to_toml(value: object) -> str:
+    """
+    Return a string, a list of strings or a table of strings as TOML.
+
+    >>> _to_toml({"MEMENTO_HOME": "/m"}), _to_toml(["mcp"])
+    ('{ "MEMENTO_HOME" = "/m" }', '["mcp"]')
+    """
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{json.dumps(name)} = {json.dumps(one)}" for name, one in value.items()) + " }"
+    return json.dumps(value)
 
 
 USUAL = "http://127.0.0.1:6366"
@@ -344,18 +367,28 @@ LAUNCH = '"command": "memento", "args": ["mcp"]'
 @command("connect")
 @click.argument("client", type=click.Choice([*CLIENTS]), metavar="CLIENT")
 @click.option("--write", is_flag=True, help="Write it into the client's configuration file; other entries stay.")
-@click.option("--address", metavar="URL", help="Memento's address; default the running service's, else port 6366.")
+@click.option(
+    "--address",
+    metavar="URL",
+    help="Connect to the service at this address; default: the client starts the service itself.",
+)
 def connect(chosen: Chosen, client: str, write: bool, address: str | None) -> None:
-    """Print or write what connects a client to Memento: claude-code, cursor, codex, openai-sdk, curl …"""
+    """
+    Print or write what connects a client to Memento.
+
+    \b
+    CLIENT is claude-code, claude-desktop, codex, cursor, gemini, vscode,
+    continue, cherry-studio, open-webui, openai-sdk, anthropic-sdk or curl.
+    """
     serving = None if address else running(chosen)
     at = (address or (serving.address if serving else USUAL)).rstrip("/")
     launch = _describe_launch(chosen)
     if write and not any(snippet.can_write for snippet in CLIENTS[client].snippets):
         click.echo(f"Memento cannot write the configuration of {client}: do it yourself as follows.\n", err=True)
     for snippet in CLIENTS[client].snippets:
-        text = fill_snippet(snippet.text, at, launch)
+        text = fill_snippet(snippet.by_address or snippet.text if address else snippet.text, at, launch)
         if write and snippet.can_write:
-            click.echo(f"{write_snippet(snippet, text)}: {snippet.does}")
+            click.echo(f"{write_snippet(snippet, text)}: {snippet.does} (written)")
         else:
             where = f" ({_find_place(snippet)})" if snippet.file else ""
             click.echo(f"# {snippet.does}{where}\n{text}\n")

@@ -39,7 +39,7 @@ _WRITES_UNASKED = ("keys", "care", "sexpr")
 
 
 _SHOWN = {
-    "client": "memento_note shows the user the note by itself: call it without asking first.",
+    "client": "The client shows the user each call that writes: call memento_note without asking first.",
     "never": "The user has chosen that memento_note is called without asking first.",
 }
 
@@ -63,20 +63,23 @@ _ASKS_FIRST = "Call memento_note only after the user has seen the note and said 
 _ASKS_SHOWN = "memento_note is for what they ask you to note, and shows them the note first."
 
 
-_CORE = {tool.name: tool for tool in (*core_tools.WRITING_TOOLS, *core_tools.READING_TOOLS)}
-
-DEFAULT: tuple[Tool, ...] = tuple(
-    _CORE[name]
-    for name in (
-        "memento_note",
-        "memento_recall",
-        "memento_correct",
-        "memento_forget",
-        "memento_timeline",
-        "memento_sparql",
-        "memento_status",
-    )
+_NAMES = (
+    "memento_note",
+    "memento_recall",
+    "memento_correct",
+    "memento_forget",
+    "memento_timeline",
+    "memento_sparql",
+    "memento_status",
 )
+
+
+def _pick_default(confirmation: str) -> tuple[Tool, ...]:
+    core = {tool.name: tool for tool in (*core_tools.WRITING_TOOLS[confirmation], *core_tools.READING_TOOLS)}
+    return tuple(core[name] for name in _NAMES)
+
+
+DEFAULT = _pick_default("ask")
 """The tools that every client gets, in this order."""
 
 GROUPS: Mapping[str, Sequence[Tool]] = {
@@ -98,7 +101,7 @@ def tools(groups: Sequence[str], *, direct: bool = False, confirmation: str = "a
         direct: add direct recall over keys, if the group `keys` is there.
         confirmation: the setting `mcp.confirmation`.
     """
-    default = [core_tools.UNASKED_NOTES.get(confirmation, DEFAULT[0]), *DEFAULT[1:]]
+    default = DEFAULT if confirmation == "ask" else _pick_default(confirmation)
     added = [tool for group in groups for tool in GROUPS[group]]
     if direct and "keys" in groups:
         added.append(group_tools.DIRECT_RECALL)

@@ -1,236 +1,229 @@
-"""The tools that every client gets: note, correct and forget, which may ask the user first; recall, timeline, SPARQL, status."""
+"""
+The tools that every client gets: note, correct and forget, which ask the user first; recall, timeline, SPARQL, status.
+
+*Guarantees:* an answer is text alone, once. It names a memory by the end of its IRI, which `memento_correct` and `memento_forget`
+take. One rule for the three tools that write: without `confirmed` they change nothing and return what to show the user.
+"""
 
 from __future__ import annotations
 
 import codecs
 import csv
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from datetime import datetime
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Annotated, Literal
+from typing import Annotated, Any
 
 from msgspec import Meta
 
 from memento.errors import TooMuch
-from memento.interfaces.mcp.tools import Argument, Arguments, Ask, Reach, Told, Tool, tool_over
-from memento.iris import IRI, MEM
-from memento.model import Contradiction, Ended, Noted, NoteRef, Recalled, Retired
+from memento.interfaces.mcp.tools import Arguments, Ask, Reach, Told, Tool
+from memento.iris import MEM, is_short_id, short_id
+from memento.model import Believed, Noted, Stated
 from memento.operations import notes
-from memento.operations.base import FILTERS
 from memento.operations.care import Status
 from memento.operations.graphs import Query
 from memento.operations.recall import Get, Recall, Timeline
 
 NOTE = """Remember something about the user for later conversations.
 
-Use when the user asks to remember, or says something lasting about themselves, their people, work or preferences.
-1. Draft a note in the first person, as the user would say it: concise, self-contained, with full names and dates, and only what \
-is new. "I moved from Paris to Lisbon in March 2025."
-2. Show the draft to the user and wait for a clear yes.
-3. Call this tool with confirmed=true. With confirmed=false nothing is stored.
-Memories that the note replaces are retired, not deleted. Never note secrets or what a recall returned."""
+Use when the user asks to remember, or says something lasting about themselves, their people, work or preferences. Write one \
+concise, self-contained note with full names and dates, and only what is new: "I moved from Paris to Lisbon in March 2025." \
+{} The answer says what was understood and what it ended. Never note secrets or what a recall returned."""
 
-_UNASKED = """Remember something about the user for later conversations.
+CORRECT = """Correct a memory that was never true, such as a misspelt name or a wrong date. {}
 
-Use when the user asks to remember, or says something lasting about themselves, their people, work or preferences.
-Write the note in the first person, as the user would say it: concise, self-contained, with full names and dates, and only what is \
-new. "I moved from Paris to Lisbon in March 2025." {}
-Memories that the note replaces are retired, not deleted. Never note secrets or what a recall returned."""
-NOTE_BY_CLIENT = _UNASKED.format("Call at once: the client shows the user the note and asks.")
-NOTE_UNASKED = _UNASKED.format("Call at once, without asking: the user has chosen this.")
+If it was true and has changed, write a new note instead."""
 
-CORRECT = """Correct a memory that was never true, such as a misspelt name or a wrong date.
+FORGET = """Forget a memory, a claim, or all memories of a note: they are never recalled again. {}
 
-Use when the user says that a recalled memory is wrong. If something was true and has changed, write a new note instead. The \
-old wording stays in the history, marked as corrected."""
+The user can bring back what is forgotten; what is erased is gone: erase only if they explicitly ask for it."""
 
-FORGET = """Forget a memory, or all memories of a note: they are never recalled again.
+ASKING: Mapping[str, str] = {
+    "ask": "Show it to the user; after a clear yes call with confirmed=true. Without that nothing is changed.",
+    "client": "Call at once: the client shows the call to the user and asks.",
+    "never": "Call at once, without asking: the user has chosen this.",
+}
+"""Who asks the user before something is written, by the setting `mcp.confirmation`."""
 
-Use when the user asks to forget. Show them what would be forgotten, wait for a clear yes, then call with confirmed=true. \
-erase=true deletes the text itself, which cannot be undone: use it only if the user explicitly asks for it."""
+CONFIRMED = Meta(description="The user has seen this and said yes.")
+ID = Meta(description="The id at the end of its line in an answer, or its IRI.")
 
 
 class NoteArguments(Arguments, frozen=True, kw_only=True):
     content: Annotated[str, Meta(description="The note, in the first person, as the user would say it.")]
-    confirmed: Annotated[bool, Meta(description="Whether the user has seen exactly this note and said yes.")]
+    confirmed: Annotated[bool, CONFIRMED] = False
     at: Annotated[str | None, Meta(description="When it was said or happened, ISO 8601; default now.")] = None
-    wait: Annotated[
-        bool, Meta(description="False returns as soon as the note is stored, before its facts are extracted.")
-    ] = True
-    tags: Annotated[tuple[str, ...], Meta(description="Tags to find it by, if the user names any.")] = ()
-    container: Annotated[str | None, Meta(description="The container to put it into, if the user names one.")] = None
-
-
-class UnaskedNoteArguments(NoteArguments, frozen=True, kw_only=True):
-    confirmed: Annotated[bool, Meta(description="Ignored: notes need no confirmation here.")] = True
+    tags: Annotated[tuple[str, ...], Meta(description="Tags that the user names.")] = ()
+    container: Annotated[str | None, Meta(description="A container that the user names.")] = None
 
 
 class CorrectArguments(Arguments, frozen=True, kw_only=True):
-    iri: Annotated[str, Meta(description="The IRI of the wrong memory, as a recall returned it.")]
-    content: Annotated[str, Meta(description="The right fact, as one sentence in the third person.")]
+    id: Annotated[str, ID]
+    content: Annotated[str, Meta(description="What is right, in the first person, as the user would say it.")]
+    confirmed: Annotated[bool, CONFIRMED] = False
     at: Annotated[str | None, Meta(description="Since when it is true, ISO 8601; default as before.")] = None
 
 
 class ForgetArguments(Arguments, frozen=True, kw_only=True):
-    iri: Annotated[str, Meta(description="The IRI of a memory or a note, as a recall returned it.")]
-    confirmed: Annotated[bool, Meta(description="Whether the user has seen what would be forgotten and said yes.")]
+    id: Annotated[str, ID]
+    confirmed: Annotated[bool, CONFIRMED] = False
     erase: Annotated[bool, Meta(description="Delete the text for good instead of hiding it.")] = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """
-    The result of a call. `memories` were stored; `retired` were replaced, corrected or forgotten; `ended` are words of memories
-    that hold on otherwise. A `pending` note is stored but not yet processed, so its memories do not exist yet.
-    """
-
-    status: Literal["noted", "pending", "skipped", "corrected", "forgotten", "erased", "unconfirmed", "declined"]
-    note: IRI | None = None
-    memories: tuple[IRI, ...] = ()
-    retired: tuple[IRI, ...] = ()
-    ended: tuple[str, ...] = ()
-    reason: str | None = None
 
 
 def note(reach: Reach, asked: NoteArguments) -> Told | Ask:
     """Ask for confirmation, or store the note."""
-    if not asked.confirmed and reach.memory.settings.mcp.confirmation == "ask":
-        return _list_unconfirmed(
-            f"Remember this?\n\n{asked.content.strip()}",
-            "Nothing is stored yet. Show this note to the user and ask whether to remember it; when they say yes, call "
-            f"memento_note again with confirmed=true:\n\n{asked.content.strip()}",
-        )
+    if _must_ask(reach, asked.confirmed):
+        return _ask("Remember this?", asked.content.strip(), "Nothing is stored yet", "memento_note")
     noted = reach.memory.note(
         asked.content,
         at=asked.at,
-        wait=asked.wait,
         tags=asked.tags,
         container=asked.container,
         namespace=reach.namespace,
     )
-    return _store(noted, "noted", "Noted.")
+    return Told(text=_say_noted(noted, "Noted"))
 
 
-def correct(reach: Reach, asked: CorrectArguments) -> Told:
-    """Correct a memory."""
-    corrected = reach.memory.correct(asked.iri, asked.content, at=asked.at, namespace=reach.namespace)
-    return _store(corrected, "corrected", "Corrected.")
+def correct(reach: Reach, asked: CorrectArguments) -> Told | Ask:
+    """Ask for confirmation, or correct a memory."""
+    if _must_ask(reach, asked.confirmed):
+        change = f"{_content(reach, asked.id)}\n→ {asked.content.strip()}"
+        return _ask("Correct this?", change, "Nothing is corrected yet", "memento_correct")
+    corrected = reach.memory.correct(asked.id, asked.content, at=asked.at, namespace=reach.namespace)
+    return Told(text=_say_noted(corrected, "Corrected"))
 
 
 def forget(reach: Reach, asked: ForgetArguments) -> Told | Ask:
-    """Ask for confirmation, or forget."""
-    verb = "Delete for good" if asked.erase else "Forget"
-    if not asked.confirmed:
-        what = _content(reach, asked.iri)
-        return _list_unconfirmed(
-            f"{verb}?\n\n{what}",
-            "Nothing is forgotten yet. Show this to the user and ask whether to "
-            f"{verb.lower()} it; when they say yes, call memento_forget again with confirmed=true:\n\n{what}",
-        )
-    gone = reach.memory.forget(asked.iri, erase=asked.erase, namespace=reach.namespace)
-    return Told(
-        answer=Change(status="erased" if gone.erased else "forgotten", retired=gone.memories),
-        text="Erased."
-        if gone.erased
-        else f"Hidden, not deleted. The user can bring it back with `memento unforget {asked.iri}`.",
+    """Ask for confirmation, or forget. What cannot be undone is always asked."""
+    if _must_ask(reach, asked.confirmed, always=asked.erase):
+        verb = "Delete this for good?" if asked.erase else "Forget this?"
+        return _ask(verb, _content(reach, asked.id), "Nothing is forgotten yet", "memento_forget")
+    gone = reach.memory.forget(asked.id, erase=asked.erase, namespace=reach.namespace)
+    if gone.erased:
+        return Told(text="Erased.")
+    return Told(text=f"Hidden, not deleted. The user can bring it back with `memento unforget {asked.id}`.")
+
+
+def _must_ask(reach: Reach, confirmed: bool, *, always: bool = False) -> bool:
+    """Tell whether the user must be asked first: the one rule for all tools that write."""
+    return not confirmed and (always or reach.memory.settings.mcp.confirmation == "ask")
+
+
+def _ask(question: str, what: str, so_far: str, tool: str) -> Ask:
+    told = (
+        f"{so_far}. Show this to the user and ask: {question} When they say yes, call {tool} again with confirmed=true."
     )
-
-
-def _store(noted: Noted, status: Literal["noted", "corrected"], text: str) -> Told:
-    if noted.skipped:
-        return Told(answer=Change(status="skipped", reason=noted.skipped), text=f"Skipped: {noted.skipped}")
-    state: Literal["noted", "pending", "corrected"] = "pending" if noted.pending else status
-    done = Change(
-        status=state,
-        note=noted.note,
-        memories=noted.memories,
-        retired=noted.invalidated,
-        ended=tuple(one.words for one in noted.ended),
-        reason=noted.verbatim,
-    )
-    return Told(answer=done, text=f"{text} But {noted.verbatim}." if noted.verbatim else text)
-
-
-def _list_unconfirmed(question: str, instead: str) -> Ask:
     return Ask(
-        question=question,
-        instead=Told(answer=Change(status="unconfirmed"), text=instead),
-        refused=Told(answer=Change(status="declined"), text="The user said no: nothing was changed."),
+        question=f"{question}\n\n{what}",
+        instead=Told(text=f"{told}\n\n{what}"),
+        refused=Told(text="The user said no: nothing was changed."),
     )
 
 
 def _content(reach: Reach, iri: str) -> str:
-    """Return the text of a memory or a note; raise `NotFound` before the user is asked."""
-    found = reach.memory.get(iri, namespace=reach.namespace)
-    return next((value for name, value in found.properties if name == MEM.content), found.iri)
+    """Return the text of a memory, note or claim; raise `NotFound` before the user is asked."""
+    found = dict(reach.memory.get(iri, namespace=reach.namespace).properties)
+    return found.get(MEM.content) or found.get(MEM.words) or iri
 
 
-WRITING_TOOLS = (
-    Tool(
-        name="memento_note",
-        title="Remember",
-        description=NOTE,
-        arguments=NoteArguments,
-        answer=Change,
-        run=note,
-        asks=(notes.Note,),
-        repeats_harmlessly=True,
-    ),
-    Tool(
-        name="memento_correct",
-        title="Correct a memory",
-        description=CORRECT,
-        arguments=CorrectArguments,
-        answer=Change,
-        run=correct,
-        asks=(notes.Correct,),
-        repeats_harmlessly=True,
-    ),
-    Tool(
-        name="memento_forget",
-        title="Forget",
-        description=FORGET,
-        arguments=ForgetArguments,
-        answer=Change,
-        run=forget,
-        asks=(Get, notes.Forget),
-        destroys=True,
-        repeats_harmlessly=True,
-    ),
-)
+def _say_noted(noted: Noted, done: str) -> str:
+    """Say what was understood, a line for each memory, and what ended."""
+    if noted.skipped:
+        return f"Skipped: {noted.skipped}"
+    if noted.pending and noted.note:
+        return f"{done}, and still to be understood: note {short_id(noted.note)}"
+    claims = {iri: [_say_claim(one) for one in noted.claims if one.memory == iri] for iri in noted.memories}
+    lines = [
+        f"{done}: {'; '.join(said) or f'“{_clip(noted.contents[iri])}”'} {short_id(iri)}"
+        for iri, said in claims.items()
+    ]
+    lines += [f"Ended: “{_clip(noted.contents[iri])}” {short_id(iri)}" for iri in noted.invalidated]
+    lines += [f"Ended: “{_clip(one.words)}” since {one.at.date()}" for one in noted.ended]
+    lines += [f"Against: “{_clip(noted.contents[iri])}” {short_id(iri)}; both stay" for iri in noted.contradicts]
+    lines += [f"But {one}." for one in (noted.verbatim, *noted.remarks) if one]
+    return "\n".join(lines)
 
 
-UNASKED_NOTES: Mapping[str, Tool] = {
-    mode: replace(WRITING_TOOLS[0], description=description, arguments=UnaskedNoteArguments)
-    for mode, description in (("client", NOTE_BY_CLIENT), ("never", NOTE_UNASKED))
-}
-"""The tool `memento_note` for the values of `mcp.confirmation` that ask no question here."""
+def _say_claim(one: Stated) -> str:
+    """
+    Say an owner, a relation and a value, and when.
+
+    >>> from datetime import datetime
+    >>> told = {"owner": "USER", "relation": "employer", "value": "Acme", "valid_at": datetime(2025, 3, 1)}
+    >>> _say_claim(Stated(iri=MEM.claim, memory=MEM.memory, **told))
+    'user · employer · Acme (since 2025-03-01)'
+    """
+    owner = "user" if one.owner == "USER" else one.owner
+    when = f"{'on' if one.is_event else 'since'} {one.valid_at.date()}"
+    when += f", until {one.invalid_at.date()}" if one.invalid_at else ""
+    mood = "" if one.mood == "fact" else f", {one.mood}"
+    relation = one.relation if one.polarity else f"not {one.relation}"
+    return f"{' · '.join(filter(None, (owner, relation, one.value)))} ({when}{mood})"
 
 
-RECALL = """Recall memories that answer a question: facts with the dates they were true, the note they came from, and what they \
-replaced; best first.
+def _clip(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= CLIPPED else f"{text[:CLIPPED].rstrip()}…"
 
-Use before answering anything about the user, their people, projects, preferences or past, and whenever they refer to an earlier \
-conversation. Ask in a full sentence, with names. An empty answer means that nothing relevant is known: say so, do not guess. What \
-is nearest is shown apart then; it does not answer the question."""
 
-TIMELINE = """Show the history of an entity, of the user, or of one memory: every belief in the order it became true, with when \
-and why it ended.
+CLIPPED = 160
+"""The longest text of a memory, in characters, in the answer to a note, whose author knows it."""
 
-Use when the user asks how something changed, what was true at some time, or why a memory was replaced."""
+
+def _write_tools(confirmation: str) -> tuple[Tool, ...]:
+    """Return the tools that write, described for a value of `mcp.confirmation`."""
+    asking = ASKING[confirmation]
+
+    def tool(
+        name: str,
+        title: str,
+        description: str,
+        arguments: type[Arguments],
+        run: Callable[..., Any],
+        *asks: Any,
+        destroys: bool = False,
+    ) -> Tool:
+        return Tool(
+            name=name,
+            title=title,
+            description=description.format(asking),
+            arguments=arguments,
+            run=run,
+            asks=asks,
+            also={} if arguments is NoteArguments else {"iri": "id"},
+            destroys=destroys,
+            repeats_harmlessly=True,
+        )
+
+    return (
+        tool("memento_note", "Remember", NOTE, NoteArguments, note, notes.Note),
+        tool("memento_correct", "Correct a memory", CORRECT, CorrectArguments, correct, Get, notes.Correct),
+        tool("memento_forget", "Forget", FORGET, ForgetArguments, forget, Get, notes.Forget, destroys=True),
+    )
+
+
+WRITING_TOOLS: Mapping[str, tuple[Tool, ...]] = {mode: _write_tools(mode) for mode in ASKING}
+"""The tools that write, for each value of `mcp.confirmation`."""
+
+
+RECALL = """Recall memories that answer a question: facts with the dates they were true and what they replaced, best first.
+
+Use before answering anything about the user, their people, projects, preferences or past, and when they refer to an earlier \
+conversation. If nothing answers, nothing relevant is known: say so, do not guess; what is nearest answers nothing."""
+
+TIMELINE = """Show the history of an entity, of the user, or of one memory: what was true from when to when, and why it ended.
+
+Use when the user asks how something changed or what was true at some time."""
 
 SPARQL = """Answer a read-only SPARQL 1.1 query over the memory graph.
 
-Use for counts, lists and joins that memento_recall cannot answer. Prefix mem: <http://purl.org/memento/> . A mem:Memory has \
-mem:content, mem:about (a mem:Entity or mem:User with mem:name), mem:extractedFrom (a mem:Note with mem:content and mem:at), \
-mem:validAt, and when it has ended mem:invalidAt or mem:expiredAt; mem:invalidates leads to what it replaced. The resource \
-memento://ontology has every term. SERVICE mem:search { ?memory mem:matches "a question" ; mem:score ?score } recalls inside the \
-query; updates and any other SERVICE are refused."""
+Use for counts, lists and joins that memento_recall cannot answer. PREFIX mem: <http://purl.org/memento/> \
+A mem:Memory has mem:content, mem:about (with mem:name), mem:extractedFrom (a mem:Note with mem:at), mem:validAt, and if it ended \
+mem:invalidAt or mem:expiredAt. memento://ontology has every term. \
+SERVICE mem:search { ?memory mem:matches "a question" ; mem:score ?score } recalls inside the query."""
 
-STATUS = """Show how many notes, memories and entities there are, in which namespaces, and the state of the service.
-
-Use when the user asks what is stored, or when another tool fails."""
+STATUS = """Show how many notes, memories and entities there are, in which namespaces, and the state of the service."""
 
 BUDGET = 600
 """The token budget of a recall that names none."""
@@ -241,83 +234,30 @@ MOST_BYTES = 262_144
 
 class RecallArguments(Arguments, frozen=True, kw_only=True):
     query: Annotated[str, Meta(description="The question, as a full sentence with names.")]
-    k: Annotated[int | None, Meta(description="The most memories to return; default 10.")] = None
-    as_of: Annotated[str | None, Meta(description="Return what was true at this time, ISO 8601; default now.")] = None
-    believed_at: Annotated[
-        str | None,
-        Meta(description="Return what was believed at this time, ISO 8601, ignoring what was learned later."),
-    ] = None
-    engine: Annotated[
-        str | None, Meta(description="The ranking engine: signals (default), ppr, spread, hops or published.")
-    ] = None
-    mode: Annotated[
-        str | None, Meta(description="A plain search instead of an engine: vector, keyword or hybrid (70/30).")
-    ] = None
-    budget: Annotated[
-        int | None, Meta(description="The most tokens for the memories and the texts of their notes; default 600.")
-    ] = None
-    tags: Annotated[tuple[str, ...], Meta(description="Only memories with one of these tags.")] = ()
-    container: Annotated[str | None, Meta(description="Only memories in this container.")] = None
-    source: Annotated[str | None, Meta(description="Only memories from this source, as explicit or import.")] = None
-    after: Annotated[str | None, Meta(description="Only memories true since this time or later, ISO 8601.")] = None
-    before: Annotated[str | None, Meta(description="Only memories true since before this time, ISO 8601.")] = None
-    entity: Annotated[str | None, Meta(description="Only memories about the entity with this name.")] = None
+    k: Annotated[int | None, Meta(description="The most; default 10.")] = None
+    as_of: Annotated[str | None, Meta(description="What was true then, ISO 8601; default now.")] = None
+    believed_at: Annotated[str | None, Meta(description="What was known then; default now.")] = None
+    budget: Annotated[int | None, Meta(description="The most tokens of the answer; default 600.")] = None
+    tags: Annotated[tuple[str, ...], Meta(description="Only with one of these tags.")] = ()
+    after: Annotated[str | None, Meta(description="Only true since then or later.")] = None
+    before: Annotated[str | None, Meta(description="Only true since before then.")] = None
+    entity: Annotated[str | None, Meta(description="Only about the entity with this name.")] = None
+
+
+class TimelineArguments(Arguments, frozen=True, kw_only=True):
+    subject: Annotated[str, Meta(description="A name, the id of a memory, or `me`.")]
+    as_of: Annotated[str | None, Meta(description="Only what was true then, ISO 8601.")] = None
+    believed_at: Annotated[str | None, Meta(description="As known then, ISO 8601.")] = None
+    limit: Annotated[int, Meta(description="The most memories, latest last.", ge=1, le=1000)] = 50
 
 
 class SparqlArguments(Arguments, frozen=True, kw_only=True):
-    query: Annotated[str, Meta(description="A SELECT, ASK, CONSTRUCT or DESCRIBE query with its prefixes.")]
-    limit: Annotated[int, Meta(description="The most rows to return.", ge=1, le=1000)] = ROWS
+    query: Annotated[str, Meta(description="The query, with its prefixes.")]
+    limit: Annotated[int, Meta(description="The most rows.", ge=1, le=1000)] = ROWS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """
-    A memory that is relevant to the question. `score` is in 0..1; `count` is the number of memories that say the same; `note` has
-    the text around it in its note; `ended` are words of it that no longer hold, since when and why; `replaced` are the
-    memories that it replaced, `contradicts` current ones that cannot be true together with it; `sentence` is the one of
-    several that answers.
-    """
-
-    iri: IRI
-    content: str
-    score: float
-    sentence: str | None = None
-    valid_at: datetime | None = None
-    invalid_at: datetime | None = None
-    about: tuple[str, ...] = ()
-    count: int = 1
-    note: NoteRef | None = None
-    ended: tuple[Ended, ...] = ()
-    replaced: tuple[Retired, ...] = ()
-    contradicts: tuple[Contradiction, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecallAnswer:
-    """
-    Memories that answer, best first. Where none does, `nearest` has up to three that are near the question; they are no answers.
-    `gated` means that memories were found but none was relevant; `left_out` counts those beyond the budget; `degraded` says why all
-    of them are from an earlier time.
-    """
-
-    memories: tuple[Found, ...]
-    nearest: tuple[Found, ...] = ()
-    gated: bool = False
-    left_out: int = 0
-    degraded: str | None = None
-    notice: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SparqlAnswer:
-    """The rows of a SELECT, the boolean of an ASK, or the Turtle of a CONSTRUCT; `more` means that rows were left out."""
-
-    kind: Literal["rows", "truth", "turtle"]
-    columns: tuple[str, ...] = ()
-    rows: tuple[tuple[str, ...], ...] = ()
-    truth: bool | None = None
-    turtle: str | None = None
-    more: bool = False
+class StatusArguments(Arguments, frozen=True, kw_only=True):
+    pass
 
 
 def recall(reach: Reach, asked: RecallArguments) -> Told:
@@ -329,26 +269,62 @@ def recall(reach: Reach, asked: RecallArguments) -> Told:
         k=asked.k,
         as_of=asked.as_of,
         believed_at=asked.believed_at,
-        engine=asked.engine,
-        mode=asked.mode,
         budget=asked.budget or BUDGET,
-        **{name: getattr(asked, name) for name in FILTERS},
+        tags=asked.tags,
+        after=asked.after,
+        before=asked.before,
+        entity=asked.entity,
         counts=True,  # a recall by a model counts as use of the memories
         namespace=reach.namespace,
     )
-    answer = RecallAnswer(
-        memories=tuple(map(_find, found.memories)),
-        nearest=tuple(map(_find, found.nearest)),
-        gated=found.gated,
-        left_out=found.left_out,
-        degraded=found.degraded,
-        notice=found.notice,
+    return Told(text=as_list(found))
+
+
+def timeline(reach: Reach, asked: TimelineArguments) -> Told:
+    """Show a history, a line for each memory."""
+    subject = asked.subject
+    if is_short_id(subject):
+        subject = reach.memory.get(subject, namespace=reach.namespace).iri
+    found = reach.memory.timeline(
+        subject,
+        as_of=asked.as_of,
+        believed_at=asked.believed_at,
+        limit=asked.limit,
+        namespace=reach.namespace,
     )
-    return Told(answer=answer, text=as_list(found))
+    lines = [f"{found.earlier} earlier ones are left out: a larger limit shows them."] if found.earlier else []
+    lines += [_say_believed(one) for one in found.memories]
+    return Told(text="\n".join(lines) or "No memory is known.")
+
+
+def _say_believed(one: Believed) -> str:
+    span = f"since {one.valid_at.date()}"
+    if one.state == "corrected":
+        span = "never true"
+    elif one.invalid_at:
+        span = f"{one.valid_at.date()} to {one.invalid_at.date()}"
+    why = f" ({one.reason})" if one.reason else ""
+    why += "".join(f" (“{' '.join(over.words.split())}” ended {over.at.date()})" for over in one.ended)
+    return f"- {span}: {' '.join(one.content.split())}{why} {short_id(one.iri)}"
+
+
+def status(reach: Reach, asked: StatusArguments) -> Told:
+    """Show counts, and what needs attention."""
+    found = reach.memory.status(namespace=reach.namespace)
+    lines = [
+        f"Namespace {found.namespace}: {found.memories:,} memories ({found.current:,} true now) from {found.notes:,} notes about "
+        f"{found.entities:,} entities.",
+        f"Namespaces: {', '.join(found.namespaces[:20])}.",
+    ]
+    counts = {"wait to be understood": found.pending, "failed": found.failed, "wait for approval": found.proposals}
+    lines += [f"Notes that {what}: {count:,}." for what, count in counts.items() if count]
+    lines += [f"Contradictions: {found.contradictions:,}."] if found.contradictions else []
+    lines += [f"Degraded: {found.degraded}"] if found.degraded else []
+    return Told(text="\n".join(lines))
 
 
 def sparql(reach: Reach, asked: SparqlArguments) -> Told:
-    """Answer a query, evaluating no further than the last row that is shown."""
+    """Answer a query as CSV, `true` or `false`, or Turtle, evaluating no further than the last row that is shown."""
     from memento.service.graphs import GraphCall  # the shim lists this tool and must not import the store
     from memento.service.handlers.graphs import TenantGraphs
     from memento.sparql.prepare import QueryRequest
@@ -357,28 +333,25 @@ def sparql(reach: Reach, asked: SparqlArguments) -> Told:
     answer = TenantGraphs(reach.memory.context).answer_query(question, GraphCall(namespace=reach.namespace))
     try:
         if answer.media == "text/turtle":
-            return Told(answer=SparqlAnswer(kind="turtle", turtle=_join_bounded(answer.chunks).decode()))
+            return Told(text=_join_bounded(answer.chunks).decode())
         if answer.whole in (b"true", b"false"):  # no newline, unlike a CSV header
-            return Told(answer=SparqlAnswer(kind="truth", truth=answer.whole == b"true"))
+            return Told(text=answer.whole.decode())
         portion = _Portion(answer.chunks)
         csv.field_size_limit(MOST_BYTES)
         rows = csv.reader(_lines(portion))
         columns = next(rows)
-        found = list(islice((tuple(row) or ("",) * len(columns) for row in rows), asked.limit + 1))
+        found = list(islice((row or [""] * len(columns) for row in rows), asked.limit + 1))
         if portion.is_cut:
             found = found[:-1]  # the last row is incomplete
             if not found:
                 raise TooMuch(f"the first row has more than {MOST_BYTES // 1024} KiB: shorten its texts with SUBSTR")
     finally:
         answer.close()
-    return Told(
-        answer=SparqlAnswer(
-            kind="rows",
-            columns=tuple(columns),
-            rows=tuple(found[: asked.limit]),
-            more=portion.is_cut or len(found) > asked.limit,
-        )
-    )
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([columns, *found[: asked.limit]])
+    if portion.is_cut or len(found) > asked.limit:
+        text.write("More rows were left out: raise limit, or page with ORDER BY, LIMIT and OFFSET.\n")
+    return Told(text=text.getvalue() if found else f"No row matches.\n{text.getvalue()}")
 
 
 class _Portion:
@@ -420,59 +393,21 @@ def _join_bounded(chunks: Iterable[bytes]) -> bytes:
     return b"".join(parts)
 
 
-def _find(one: Recalled) -> Found:
-    return Found(
-        iri=one.iri,
-        content=one.content,
-        score=one.score,
-        sentence=one.sentence,
-        valid_at=one.valid_at,
-        invalid_at=one.invalid_at,
-        about=one.about,
-        count=one.count,
-        note=one.note,
-        ended=one.ended,
-        replaced=one.invalidates,
-        contradicts=one.contradicts,
+READING_TOOLS = tuple(
+    Tool(
+        name=name,
+        title=title,
+        description=description,
+        arguments=arguments,
+        run=run,
+        asks=(operation,),
+        reads_only=True,
+        repeats_harmlessly=True,
     )
-
-
-READING_TOOLS = (
-    Tool(
-        name="memento_recall",
-        title="Recall",
-        description=RECALL,
-        arguments=RecallArguments,
-        answer=RecallAnswer,
-        run=recall,
-        asks=(Recall,),
-        reads_only=True,
-        repeats_harmlessly=True,
-    ),
-    tool_over(
-        Timeline,
-        "memento_timeline",
-        "History",
-        TIMELINE,
-        {
-            "subject": Argument(
-                field="subject", description="The name of an entity, the IRI of a memory, entity or note, or `me`."
-            ),
-            "as_of": Argument(field="as_of", description="Only what was true at this time, ISO 8601."),
-            "believed_at": Argument(field="believed_at", description="The history as known at this time, ISO 8601."),
-            "limit": Argument(field="limit", description="The most memories; the latest are kept."),
-        },
-    ),
-    Tool(
-        name="memento_sparql",
-        title="Query the graph",
-        description=SPARQL,
-        arguments=SparqlArguments,
-        answer=SparqlAnswer,
-        run=sparql,
-        asks=(Query,),
-        reads_only=True,
-        repeats_harmlessly=True,
-    ),
-    tool_over(Status, "memento_status", "Status", STATUS, {}),
+    for name, title, description, arguments, run, operation in (
+        ("memento_recall", "Recall", RECALL, RecallArguments, recall, Recall),
+        ("memento_timeline", "History", TIMELINE, TimelineArguments, timeline, Timeline),
+        ("memento_sparql", "Query the graph", SPARQL, SparqlArguments, sparql, Query),
+        ("memento_status", "Status", STATUS, StatusArguments, status, Status),
+    )
 )

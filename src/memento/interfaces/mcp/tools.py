@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
+USUAL = {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": False, "openWorldHint": True}
+"""What a client assumes of a tool that gives no hint; a list of tools leaves those out."""
+
 
 class Arguments(msgspec.Struct, frozen=True, kw_only=True):
     """The arguments of a tool; each field is `Annotated` with a sentence for the model."""
@@ -35,9 +38,9 @@ class Reach:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """The result of a tool: an answer, and its text for the model; without a text, the answer's JSON."""
+    """The result of a tool: an answer, its text for the model, or both; without a text, the answer's JSON is the text."""
 
-    answer: object
+    answer: object = None
     text: str | None = None
 
 
@@ -62,7 +65,8 @@ class Tool:
     title: str
     description: str
     arguments: type[Arguments]
-    answer: type
+    answer: type | None = None
+    """The class of its answers; None if they are text alone."""
     run: Callable[[Reach, Any], Told | Ask]
     asks: tuple[type[Operation[Any]], ...]
     """The operations that a call may use."""
@@ -79,15 +83,18 @@ class Tool:
             "name": self.name,
             "title": self.title,
             "description": self.description,
-            "inputSchema": {**schema(self.arguments), "additionalProperties": False},
-            "outputSchema": schema(self.answer),
-            "annotations": {
-                "title": self.title,
-                "readOnlyHint": self.reads_only,
-                "destructiveHint": self.destroys,
-                "idempotentHint": self.repeats_harmlessly,
-                "openWorldHint": self.reaches_out,
-            },
+            "inputSchema": {**_omit_null(schema(self.arguments)), "additionalProperties": False},
+            **({"outputSchema": schema(self.answer)} if self.answer else {}),
+            "annotations": {name: hint for name, hint in self._hints().items() if hint is not USUAL[name]},
+        }
+
+    def _hints(self) -> dict[str, bool]:
+        """Return the hints of the protocol; two of them say nothing of a tool that only reads."""
+        writing = {"destructiveHint": self.destroys, "idempotentHint": self.repeats_harmlessly}
+        return {
+            "readOnlyHint": self.reads_only,
+            **({} if self.reads_only else writing),
+            "openWorldHint": self.reaches_out,
         }
 
     def parse_arguments(self, given: Mapping[str, object]) -> Arguments:
@@ -194,14 +201,33 @@ def schema(of: type) -> Json:
     return {**root, "$defs": inside} if inside else root
 
 
+def _omit_null(inputs: Json) -> Json:
+    """
+    Return the schema of arguments without null, as value or default: a model leaves out what it does not set.
+
+    A call may still give null.
+    """
+    properties = {}
+    for name, declared in inputs.get("properties", {}).items():
+        of = {key: value for key, value in declared.items() if value is not None and value != []}
+        kinds = [one for one in of.get("anyOf", ()) if one != {"type": "null"}]
+        if len(kinds) == 1:
+            of = {**kinds[0], **{key: value for key, value in of.items() if key != "anyOf"}}
+        properties[name] = of
+    made = {**inputs, "properties": properties}
+    return {key: value for key, value in made.items() if value != []}
+
+
 def describe_argument(arguments: type[Arguments], name: str) -> str:
     """Return the description of an argument."""
     metas = get_type_hints(arguments, include_extras=True)[name].__metadata__
     return str(next(one.description for one in reversed(metas) if isinstance(one, Meta) and one.description))
 
 
-def to_structured(answer: object) -> Json:
-    """Return an answer as `structuredContent`, without fields that are None."""
+def to_structured(answer: object) -> Json | None:
+    """Return an answer as `structuredContent`, without fields that are None; None for a text alone."""
+    if answer is None:
+        return None
     made = _without_none(plain(answer))
     assert isinstance(made, dict)
     return made

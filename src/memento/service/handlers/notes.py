@@ -178,6 +178,7 @@ def join_pieces(noted: Sequence[Noted]) -> Noted:
         note=kept[0].note if kept else None,
         memories=tuple(memory for one in noted for memory in one.memories),
         invalidated=tuple(dict.fromkeys(old for one in noted for old in one.invalidated)),
+        claims=tuple(one for part in noted for one in part.claims),
         ended=tuple(one for part in noted for one in part.ended),
         skipped=None if kept or any(one.readings for one in noted) else noted[0].skipped,
         contradicts=tuple(dict.fromkeys(old for one in noted for old in one.contradicts)),
