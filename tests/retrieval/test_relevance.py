@@ -211,7 +211,7 @@ def test_an_explanation_says_what_was_cut_and_why(life: Memento) -> None:
 
     assert found.cut
     assert shown.isdisjoint(one.iri for one in found.cut)
-    assert "of the relevance of the best" in found.cut[0].reason
+    assert "it fits much less than the best" in found.cut[0].reason
     said = {one.iri: one.content for one in life.list(limit=1000)}
     assert {one.iri: one.text for one in found.cut} == {one.iri: said[one.iri] for one in found.cut}
     assert "nothing here seems to answer" in life.recall("Who painted the Mona Lisa?", explain=True).cut[0].reason

@@ -2,8 +2,8 @@
 DISTILL: combine all signals of a candidate into one score, and select the few best. Duplicates are merged: the most complete memory
 takes the rank of the best one, with the number of memories that it stands for and all their notes.
 
-Two memories are duplicates if their vectors are near, one has every content word of the other, and no number, name, date or "not"
-is in only one of them. So nothing that was said is hidden.
+Two memories are duplicates if all sentences of one stand in the other; or if their vectors are near, one has every content word of
+the other, and no number, name, date or "not" is in only one of them. So nothing that was said is hidden.
 
 *But:* paraphrases without a word in common are not merged: a wrong merge hides a fact, a missed one costs a line.
 
@@ -30,6 +30,7 @@ from memento.search.nodes import Ids
 from memento.search.postings import tokens
 from memento.settings import SignalsSettings
 from memento.text.dates import is_date_word
+from memento.text.sentences import sentences
 
 
 def distill(
@@ -145,19 +146,27 @@ def merge_twins(memories: Sequence[Recalled], vectors: NDArray[np.float32]) -> l
     """Return the memories in their order, with duplicates merged into one."""
     groups: list[list[int]] = []
     marks = [_Marks.from_text(one.content) for one in memories]
+    said = [{" ".join(_MARK.findall(part)).casefold() for part in sentences(one.content)} for one in memories]
     for place in range(len(memories)):
         group = next(
             (
                 group
                 for group in groups
-                if all(float(vectors[place] @ vectors[other]) >= ALIKE for other in group)
-                and any(marks[place].covers(marks[other]) or marks[other].covers(marks[place]) for other in group[:1])
+                if (
+                    all(float(vectors[place] @ vectors[other]) >= ALIKE for other in group)
+                    and any(
+                        marks[place].covers(marks[other]) or marks[other].covers(marks[place]) for other in group[:1]
+                    )
+                )
+                or any(said[place] <= said[other] or said[other] <= said[place] for other in group[:1])
             ),
             None,
         )
         if group is None:
             groups.append([place])
-        elif marks[place].covers(marks[group[0]]) and not marks[group[0]].covers(marks[place]):
+        elif said[group[0]] < said[place] or (
+            marks[place].covers(marks[group[0]]) and not marks[group[0]].covers(marks[place])
+        ):
             group.insert(0, place)
         else:
             group.append(place)

@@ -20,6 +20,7 @@ from memento.graph.binding import bind_query
 from memento.graph.store import Store
 from memento.iris import IRI, user_of
 from memento.model import Anchor, Cut, Recalled, Scope, Scored, Step
+from memento.retrieval.calibration import calibrate
 from memento.retrieval.distill import candidates, weigh_signals
 from memento.retrieval.question import Query, Question
 from memento.retrieval.relevance import Judgement
@@ -102,7 +103,7 @@ def explain_one_score(chosen: Sequence[Scored[int]], anchors: Sequence[Anchor], 
 
 
 def list_cut(
-    cut: Sequence[tuple[IRI, int | None, float]], judged: Judgement, graph: Store, scope: Scope
+    cut: Sequence[tuple[IRI, int | None, float]], judged: Judgement, graph: Store, scope: Scope, fingerprint: str
 ) -> tuple[Cut, ...]:
     """
     Return the best memories that were found but not returned, with the reason. `cut` has (IRI, position among the judged, fitness).
@@ -110,16 +111,16 @@ def list_cut(
     cut = cut[:MOST_CUT]
     rows = graph.select("library/listed", scope.readable, memory=[iri for iri, _, _ in cut]) if cut else ()
     texts = {row["memory"]: shorten_line(str(row["content"]), CUT_CHARS) for row in rows}
-    best = float(judged.fitness.max(initial=0.0)) * judged.openness
+    best = calibrate(float(judged.fitness.max(initial=0.0)) * judged.openness, fingerprint)
     why = (
-        f"less than {judged.keeps:.0%} of the relevance of the best, {best:.2f}"
+        f"it fits much less than the best, {best:.2f}"
         if judged.is_open
         else "; ".join((f"nothing here seems to answer the question: {judged.openness:.2f}", *judged.against))
     )
     return tuple(
         Cut(
             iri=iri,
-            relevance=round(judged.openness * fit, 4),
+            relevance=round(calibrate(judged.openness * fit, fingerprint), 4),
             reason="; ".join((why, *(judged.missing[place] if judged.is_open and place is not None else ()))),
             text=texts.get(iri, ""),
         )

@@ -24,6 +24,7 @@ from memento.model import Cut, Filter, Recalled, RecalledEntity, Recollection, S
 from memento.rank import rerank_factor, usual_priority
 from memento.retrieval import explain, relevance, timely
 from memento.retrieval.anchor import anchor, take_sides
+from memento.retrieval.calibration import LEAST_SHARE, calibrate
 from memento.retrieval.chains import END
 from memento.retrieval.distill import distill, find_twins, merge_overlaps, merge_twins
 from memento.retrieval.engines.published import AS_ASKED, rank_as_published, rank_by_search
@@ -117,13 +118,17 @@ def _recall(query: Query, stores: Backends, settings: Settings) -> Recollection:
         reasons = give_reasons(chosen, question, ranking, settings) if query.explained else {}
         weights = relevance.weigh_words(question.text, question.view.indexes.words(question.view.graphs, "memory"))
     judged = ranking.judgement if query.explained else None
-    cut = explain.list_cut(left, judged, stores.graph, query.scope) if judged else ()
+    cut = explain.list_cut(left, judged, stores.graph, query.scope, stores.embedder.fingerprint) if judged else ()
     memories, entities = watch.time_call(trace, named, stores.graph, query.scope, query.believed_at)
     if ranking.judgement:
         memories = tuple(
-            replace(one, relevance=round(ranking.judgement.openness * fits[one.iri], 4)) for one in memories
+            replace(
+                one,
+                relevance=round(calibrate(ranking.judgement.openness * fits[one.iri], stores.embedder.fingerprint), 4),
+            )
+            for one in memories
         )
-    if twins and not timely.looks_back(query.question):
+    if ranking.judgement and not timely.looks_back(query.question):
         memories = tuple(merge_twins(memories, np.array([found[one.iri] for one in memories])))
     if any(one.note and one.note.piece for one in memories):
         memories = tuple(merge_overlaps(memories, query.question))
@@ -280,6 +285,7 @@ def pick_in_time(ranking: Ranking, query: Query, question: Question, stores: Bac
     if judged is None:
         return Picked(chosen=ordered[: query.k])
     place = {one.item: place for place, one in enumerate(ranking.chosen)}
+    most = calibrate(judged.openness * float(judged.fitness.max(initial=0.0)), stores.embedder.fingerprint)
     last = len(place)  # the position of a succession that the question itself did not find
     picked = Picked()
     for at, one in enumerate(ordered):
@@ -289,7 +295,8 @@ def pick_in_time(ranking: Ranking, query: Query, question: Question, stores: Bac
         ]
         is_none = one.item in place and not judged.fitness[place[one.item]]
         fit = 0.0 if is_none else float(judged.fitness[passed].max(initial=0.0))
-        if judged.is_kept(len(picked.chosen), fit):
+        share = calibrate(judged.openness * fit, stores.embedder.fingerprint) / (most or 1.0)
+        if judged.is_kept(len(picked.chosen), fit) and share >= LEAST_SHARE:
             picked.chosen.append(one)
             picked.fitness.append(fit)
         else:
