@@ -1088,10 +1088,11 @@ class Contradiction:
 class Step:
     """
     A name that led to a memory, and the signal. `subject`: the question names it. `link`: the memory `via` mentions it and this one
-    is about it. `shared`: both mention it. `entity`: the memory is about `via`, from which recall started.
+    is about it. `shared`: both mention it. `entity`: the memory is about `via`, from which recall started. `claim`: the name is the
+    property path of a chain of claims, from `via` or from a claim to the memory, to be asked as `SELECT ?memory { … }`.
     """
 
-    by: Literal["subject", "link", "shared", "entity"]
+    by: Literal["subject", "link", "shared", "entity", "claim"]
     name: str
     via: IRI | None = None
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import ablation
+import chains
 import consolidation_model
 import embedding
 import exchange_speed
@@ -317,6 +318,14 @@ def test_a_life_is_told_in_three_ways_and_asked(capsys: pytest.CaptureFixture[st
     assert all(0 <= value <= 10 for means in figures.values() for value in means.values())
     assert figures["rules"]["invented"] == 0.0
     assert "invented" not in figures["cosine"]
+
+
+def test_chains_are_followed_with_and_without_each_part_of_the_graph(capsys: pytest.CaptureFixture[str]) -> None:
+    figures = chains.main(["--notes", "5", "--model", "trigram"])
+
+    assert all(0 <= value <= 1 for row in figures.values() for value in row.values())
+    printed = capsys.readouterr().out
+    assert all(name in printed for name in ("BM25", "without ANCHOR's rows", "without the PageRank", "p95"))
 
 
 def test_a_life_is_the_same_again_and_no_note_comes_twice() -> None:

@@ -176,3 +176,54 @@ def test_what_has_changed_comes_before_what_it_changed(memento: Memento) -> None
     )
 
     assert found.index("Jonas is back at football, for Riverside this time.") == 0
+
+
+def test_an_explained_chain_is_a_property_path_that_leads_to_the_memory_when_it_is_asked_again(
+    memento: Memento,
+) -> None:
+    for question in (
+        "Who is the mayor of the city where Brel Labs is based?",
+        "What does who works at Brel Labs keep?",
+    ):
+        found = memento.recall(question, gate=False, explain=True, k=20).memories
+        explained = {one.iri: [step.name for step in one.path if step.by == "claim"] for one in found}
+        assert any(explained.values()), question
+        for iri, paths in explained.items():
+            for path in paths:
+                body, _ = memento.query(
+                    f"PREFIX mem: <http://purl.org/memento/> SELECT ?memory {{ {path} }}", accept="text/csv"
+                )
+                assert iri in body.decode(), path
+
+
+def test_an_edge_moved_or_a_claim_removed_by_sparql_changes_what_is_shown_first(memento: Memento) -> None:
+    question = "Who is the mayor of the city where Brel Labs is based?"
+    assert memento.recall(question).memories[0].content == "Ghent's mayor is Odile Maes."
+
+    claim = "?c a mem:Claim ; mem:relationName 'base in' ; mem:owner/mem:name 'Brel Labs' ; mem:value ?old"
+    update(
+        memento,
+        f"DELETE {{ GRAPH <{MAIN}> {{ ?c mem:value ?old ; mem:valueText ?said }} }} "
+        f"INSERT {{ GRAPH <{MAIN}> {{ ?c mem:value ?new ; mem:valueText 'Lisbon' }} }} "
+        f"WHERE {{ {claim} ; mem:valueText ?said . ?new mem:name 'Lisbon' }}",
+    )
+    assert memento.recall(question).memories[0].content == "Lisbon's mayor is Rui Costa."
+
+    update(memento, f"DELETE {{ GRAPH <{MAIN}> {{ ?c ?p ?o }} }} WHERE {{ {claim} ; ?p ?o }}")
+    assert "Rui Costa" not in best(memento, question)
+
+
+def test_things_that_are_no_nodes_lead_on_and_of_what_is_said_twice_the_later_one(memento: Memento) -> None:
+    for day, text in enumerate(
+        (
+            "The kayak club meets in boathouse nine.",
+            "Boathouse nine is painted green.",
+            "Boathouse two is painted yellow.",
+            "The kayak club meets in boathouse two now.",
+        )
+    ):
+        memento.note(text, at=at(f"2024-07-0{day + 1}"))
+
+    found = walked(memento, "In what colour is the boathouse of the kayak club painted?")
+    assert any("yellow" in path for path in found)
+    assert not any("green" in path for path in found)

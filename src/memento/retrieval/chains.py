@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memento.iris import IRI, user_of
+from memento.model import Scored
 from memento.ports import Vectors
 from memento.search.claims import Claims, Stated, name_thing
 from memento.search.indexes import View
@@ -264,15 +265,34 @@ class _Walk:
     def leave(self, place: Place) -> list[Hop]:
         """Return the hops over the claims that have a place at one of their ends, of each relation only those that hold."""
         if place not in self._hops:
-            claims = self._view.indexes[Claims]
-            told = dict.fromkeys(self._find_telling(place.thing)) if place.thing else {}
-            if place.node and place.node != self._user:
-                told = dict.fromkeys(claims.of_owner(place.node)[-MOST_CLAIMS:]) | told
-                told |= dict.fromkeys(claims.of_value(place.node)[-MOST_CLAIMS:])
-            walkable = _keep_walkable([*told], self._view, self._at, past=self._past)
-            hops = [hop for claim in walkable for hop in self.cross(claim, place)]
-            self._hops[place] = hops if self._past else self._drop_overridden(hops)
+            hops = self._leave_whole(place)
+            is_end = place.node or any(not one.is_back for one in hops)
+            self._hops[place] = hops if is_end else [*hops, *self._leave_part(place)]
         return self._hops[place]
+
+    def _leave_whole(self, place: Place) -> list[Hop]:
+        claims = self._view.indexes[Claims]
+        told = dict.fromkeys(self._find_telling(place.thing)) if place.thing else {}
+        if place.node and place.node != self._user:
+            told = dict.fromkeys(claims.of_owner(place.node)[-MOST_CLAIMS:]) | told
+            told |= dict.fromkeys(claims.of_value(place.node)[-MOST_CLAIMS:])
+        walkable = _keep_walkable([*told], self._view, self._at, past=self._past)
+        hops = [hop for claim in walkable for hop in self.cross(claim, place)]
+        return hops if self._past else self._drop_overridden(hops)
+
+    def _leave_part(self, place: Place) -> list[Hop]:
+        """Return the hops from the longest part of a thing that is more than a name: "rack three" of "rack three now"."""
+        words = place.thing.split()
+        if not 1 < len(words) <= LONGEST_THING:
+            return []
+        spans = [(at, at + n) for n in range(len(words) - 1, 0, -1) for at in range(len(words) - n + 1)]
+        for start, end in spans:
+            part = Place(_UNKNOWN, " ".join(words[start:end]))
+            if is_telling(part.thing):
+                hops = [one for one in self._leave_whole(part) if not one.is_back]
+                if hops:
+                    return hops
+        return []
 
     def cross(self, claim: Stated, start: Place) -> list[Hop]:
         """Return the hops over a claim from one of its ends to what stands at the other."""
@@ -368,7 +388,7 @@ class _Walk:
         return not any(one.claim.iri == hop.claim.iri for one in self.leave(hop.end) if not one.is_back)
 
     def _split(self, claim: Stated) -> tuple[str, str]:
-        return claim.split(self._view.indexes.name(claim.owner))
+        return claim.split("" if claim.owner == self._user else self._view.indexes.name(claim.owner))
 
     def score(self, paths: Sequence[tuple[Hop, ...]]) -> Vectors:
         """Return (n,) the cosines of the question and the summed vectors of the memories of each path."""
@@ -479,6 +499,52 @@ def score_paths(paths: Sequence[Path], steps: int, view: View) -> dict[int, floa
         for claim in path.claims
     )
     return {node: value for node, value in _score_memories(parts, view).items() if value > 0}
+
+
+def order_latest_first(chosen: Sequence[Scored[int]], question: str, view: View, at: float) -> list[Scored[int]]:
+    """
+    Return some memories; where several say the same of the same thing in the same words, but for the value, the latest comes first.
+
+    *But:* not what the user says in the first person, what may hold together, what happens again and again, or a value that the
+    question names.
+    """
+    user = user_of(view.graphs[0])
+    groups: dict[tuple[IRI, str], dict[int, Stated]] = {}
+    for place, one in enumerate(chosen):
+        for claim in view.indexes[Claims].of_memory(view.indexes.nodes.iri(one.item)):
+            opening, _ = claim.split("" if claim.owner == user else view.indexes.name(claim.owner))
+            head, *_ = normalise_label(opening).split() or [""]
+            happens_again = claim.is_event and words("once").isdisjoint(claim.relation.split())
+            recurs = may_stand_together(claim.relation) or happens_again
+            is_named = claim.value.casefold() in question.casefold()
+            if claim.holds(at) and not recurs and not is_named and head not in words("first_person"):
+                groups.setdefault((claim.owner, normalise_label(opening)), {})[place] = claim
+    ordered = [*chosen]
+    for members in groups.values():
+        if len({claim.value for claim in members.values()}) > 1:
+            latest = sorted(members, key=lambda place: -members[place].since)
+            for place, other in zip(sorted(members), latest, strict=True):
+                ordered[place] = chosen[other]
+    return ordered if len({one.item for one in ordered}) == len(chosen) else [*chosen]
+
+
+def write_path(hops: Sequence[Hop]) -> str:
+    """
+    Return the property path from where a walk began to the memory of its last claim, as a pattern of a query for `?memory`.
+
+    It begins behind the last thing that is no node: from there on the claim is named instead.
+    """
+    path, start = "mem:statedBy", ""
+    for hop in reversed(hops):
+        entry, exit_ = ("mem:value", "mem:owner") if hop.is_back else ("mem:owner", "mem:value")
+        near, far = (hop.claim.entity, hop.claim.owner) if hop.is_back else (hop.claim.owner, hop.claim.entity)
+        if start and far != start:
+            break
+        path = f"{exit_}/{path}" if start else path
+        if not hop.start.node or hop.start.node != near:
+            return f"<{hop.claim.iri}> {path} ?memory"
+        path, start = f"^{entry}/{path}", near
+    return f"<{start}> {path} ?memory"
 
 
 def _score_memories(parts: Iterator[tuple[IRI, float]], view: View) -> dict[int, float]:

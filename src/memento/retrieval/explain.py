@@ -21,10 +21,11 @@ from memento.graph.store import Store
 from memento.iris import IRI, user_of
 from memento.model import Anchor, Cut, Recalled, Scope, Scored, Step
 from memento.retrieval.calibration import calibrate
+from memento.retrieval.chains import write_path
 from memento.retrieval.distill import candidates, weigh_signals
 from memento.retrieval.question import Query, Question
 from memento.retrieval.relevance import Judgement
-from memento.retrieval.signals import SIGNALS, Evidence, Seeds
+from memento.retrieval.signals import SIGNALS, Evidence, Seeds, find_paths
 from memento.search.indexes import View
 from memento.search.links import CROWD, Joined, link_signal, shared_signal, tie_signal
 from memento.settings import SignalsSettings
@@ -78,6 +79,7 @@ def explain_signals(
     """
     nodes, view = [one.item for one in chosen], question.view
     paths = _trace_paths(nodes, question, evidence)
+    chains = _write_chains(question, evidence) if "path" in evidence.signals else {}
     parts = _split_scores(nodes, evidence, view, pool, settings)
     for one in chosen:
         moved = round(one.score - sum(parts[one.item].values()), 6)
@@ -88,9 +90,29 @@ def explain_signals(
     entities = _match_anchors(walked, evidence.anchors, view)
     texts = _find_by_texts(len(nodes), evidence, view, pool, settings)
     return {
-        view.indexes.nodes.iri(node): Reasons(parts[node], (*paths[node], *entities.get(node, ())), node in texts)
+        view.indexes.nodes.iri(node): Reasons(
+            parts[node], (*chains.get(node, ()), *paths[node], *entities.get(node, ())), node in texts
+        )
         for node in nodes
     }
+
+
+def _write_chains(question: Question, evidence: Evidence) -> dict[int, list[Step]]:
+    """Return the property path to each memory on a chain of claims, by its id; that of the best chain, if it is on several."""
+    asking, view = question.asking, question.view
+    if asking is None or evidence.seeds is None or not evidence.signals["path"].any():
+        return {}
+    steps: dict[int, list[Step]] = {}
+    found = find_paths(
+        question.text, asking, evidence.steps, evidence.seeds, evidence.anchors, question.vectors, question.view
+    )
+    for path in found:
+        for place, hop in enumerate(path.hops, start=1):
+            node = view.indexes.nodes.find(hop.claim.memory)
+            if node is not None and evidence.signals["path"][node] > 0:
+                via = path.hops[0].start.node or None
+                steps.setdefault(node, [Step(by="claim", name=write_path(path.hops[:place]), via=via)])
+    return steps
 
 
 def explain_one_score(chosen: Sequence[Scored[int]], anchors: Sequence[Anchor], view: View) -> dict[IRI, Reasons]:

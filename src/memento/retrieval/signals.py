@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from memento.iris import user_of
 from memento.model import Filter
-from memento.retrieval.chains import CLOSE, Step, score_paths, score_steps, walk_claims
+from memento.retrieval.chains import CLOSE, Path, Step, score_paths, score_steps, walk_claims
 from memento.retrieval.question import (
     Asking,
     Question,
@@ -37,6 +37,7 @@ from memento.retrieval.question import (
     wants_time,
 )
 from memento.search.arrays import distinct
+from memento.search.claims import Claims
 from memento.search.links import Joined, link_signal, shared_signal, subject_signal, tie_signal
 from memento.search.postings import pairs as pairs_of
 from memento.search.postings import tokens
@@ -384,19 +385,41 @@ def score_claim(steps: Sequence[Step], view: View) -> Signal:
     kinds=("claims",),
 )
 def score_path(
-    text: str, asking: Asking, steps: Sequence[Step], anchors: Sequence[Anchor], vectors: Vectors, view: View
+    text: str,
+    asking: Asking,
+    steps: Sequence[Step],
+    seeds: Seeds,
+    anchors: Sequence[Anchor],
+    vectors: Vectors,
+    view: View,
 ) -> Signal:
     """Return how much each memory is an answer at the end of a chain; 0 everywhere if the question asks for no chain."""
+    paths = find_paths(text, asking, steps, seeds, anchors, vectors, view)
+    return place_scores(score_paths(paths, asking.reading.steps, view), view)
+
+
+def find_paths(
+    text: str,
+    asking: Asking,
+    steps: Sequence[Step],
+    seeds: Seeds,
+    anchors: Sequence[Anchor],
+    vectors: Vectors,
+    view: View,
+) -> list[Path]:
+    """Return the best paths of claims from what a question names, best first; none if it asks for no chain."""
     if asking.reading.steps < 2:
-        return place_scores({}, view)
+        return []
     user = user_of(view.graphs[0])
     others = [one for one in anchors if one.iri != user]
     named = [one.iri for one in others if one.named]
     if not named and not is_first_person(text):
         named = [one.iri for one in others[:_STARTS]]
     first = [one.claim for one in steps if one.fit >= CLOSE and one.claim.owner == user]
-    paths = walk_claims(named, first, vectors, view, asking.at, past=asking.past, text=text, asked=asking.reading)
-    return place_scores(score_paths(paths, asking.reading.steps, view), view)
+    if is_first_person(text):  # what the user's claims say in other words than the question does
+        best = view.iris(seeds[0][:_STARTS].tolist())
+        first += [one for memory in best for one in view.indexes[Claims].of_memory(memory) if one.owner == user]
+    return walk_claims(named, first, vectors, view, asking.at, past=asking.past, text=text, asked=asking.reading)
 
 
 def place_scores(scores: Mapping[int, float], view: View) -> Signal:

@@ -54,10 +54,13 @@ class Stated:
         Return its words up to its value, and those from there on, which may say more than the value.
 
         Args:
-            name: of its owner, who opens a claim whose words do not have its value, as when an edge was moved.
+            name: of its owner, if it is not the user. It opens a claim whose words lack it, or lack the value, as when an edge was
+                moved.
         """
         opening, ending = _split_words(self.words, self.value, self.relation)
-        return (opening, ending) if opening else (f"{name} {self.relation}", self.value)
+        if not opening:
+            return f"{name} {self.relation}", self.value
+        return (opening if name.casefold() in self.words.casefold() else f"{name} {opening}"), ending
 
 
 @register

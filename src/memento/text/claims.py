@@ -272,7 +272,11 @@ def _count_steps(question: Span) -> int:
     root = question.root
     in_it = any(child.dep_ == "prep" for child in root.children)  # "which city is she in"
     merely_named = root.lemma_ == "be" and not in_it
-    return owned + relative + (0 if merely_named and owned + relative else 1)
+    steps = owned + relative + (0 if merely_named and owned + relative else 1)
+    # Where the parse of a question has missed it, its words tell that one thing leads to another.
+    links_on = any(word.lower_ in words("linking") for word in question[2:])
+    asks_for_name = merely_named and question[0].lower_ in words("interrogatives")
+    return max(steps, 2) if links_on and not asks_for_name else steps
 
 
 _BULLET = re.compile(r"\s*(?:(?:[-*•–>]|\d{1,2}[.)]|#{1,6})\s+)*")
