@@ -23,7 +23,7 @@ from memento.iris import IRI, user_of
 from memento.ports import Vectors
 from memento.search.claims import Claims, Stated
 from memento.search.indexes import View
-from memento.text.claims import USER, Asked, may_stand_together, words
+from memento.text.claims import USER, Asked, Assertion, may_stand_together, words
 
 DEPTH, BEAM = 4, 12
 
@@ -99,7 +99,7 @@ def find_told_of_things(asked: Sequence[Asked], view: View, at: float, *, past: 
     return _keep_walkable(list(dict.fromkeys(told)), view, at, past=past)
 
 
-def measure_fit(relation: str, value: str, claim: Stated, of: str = "") -> float:
+def measure_fit(relation: str, value: str, claim: Stated | Assertion, of: str = "") -> float:
     """
     Measure how well a claim answers what is asked, in 0..1: 1 for the same relation, less where one says more than the other.
 
