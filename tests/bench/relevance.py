@@ -64,7 +64,7 @@ FOREIGN = 20
 SHOWN = 10
 SHORT = 14
 """Words of a turn up to which it is asked as small talk."""
-COSINES = ("cosine", "topic cosine", "behind", "ahead")
+COSINES = ("cosine", "topic")
 SEED = 20_240_229
 
 
@@ -318,7 +318,7 @@ def fit_fitness(sheets: Sequence[Sheet], places: Sequence[int]) -> Array:
     return fit(values, np.concatenate([one.is_gold for one in some]).astype(np.float64), weights, 1e-3)
 
 
-FITS = ("bias", "cosine", "near", "score", "covered", "about", "kind", "unfilled", "claim", "topic", "subject")
+FITS = ("bias", "cosine", "score", "covered", "kind", "unfilled")
 """The features of a memory in the order of `measure_features`."""
 
 
