@@ -850,7 +850,7 @@ def _how(verb: Token) -> tuple[Mood, bool, Literal["past", "present", "future"],
             ):
                 if head.lemma_ in words("reporting"):
                     mood = "report"
-                elif head.lemma_ in words("supposing") | {"wish", "hope"}:
+                elif head.lemma_.lower() in words("supposing") | {"wish", "hope"}:
                     mood = "possible"
         elif verb.dep_ == "advcl":
             break
