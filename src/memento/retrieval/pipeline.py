@@ -43,7 +43,7 @@ from memento.retrieval.question import (
 from memento.retrieval.sentence import choose_sentence
 from memento.retrieval.signals import Evidence, is_needed, land, list_prominent, score_meaning
 from memento.retrieval.trace import describe_entities, trace
-from memento.retrieval.wording import find_topic
+from memento.retrieval.wording import find_topic, weigh_words
 from memento.search.grains import choose_masked, mask_names
 from memento.search.indexes import View
 from memento.search.links import Asked, Joined
@@ -117,7 +117,7 @@ def _recall(query: Query, stores: Backends, settings: Settings) -> Recollection:
         chosen = answer.chosen[: query.k + twins]
         named = [Scored(nodes.iri(one.item), one.score, one.source) for one in chosen]
         reasons = give_reasons(chosen, question, ranking, settings) if query.explained else {}
-        weights = relevance.weigh_words(question.text, question.view.indexes.words(question.view.graphs, "memory"))
+        weights = weigh_words(question.text, question.view.indexes.words(question.view.graphs, "memory"))
     judged = ranking.judgement if query.explained else None
     cut = explain.list_cut(left, judged, stores.graph, query.scope, stores.embedder.fingerprint) if judged else ()
     memories, entities = watch.time_call(trace, named, stores.graph, query.scope, query.believed_at)

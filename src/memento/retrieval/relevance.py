@@ -308,9 +308,19 @@ def measure_chat(text: str) -> float:
     >>> [round(measure_chat(text), 1) for text in ("Where do I live?", "How are you?", "Thanks, great!")]
     [0.0, 1.0, 2.0]
     """
-    form, said = read_form(text), split_words(text)
-    courtesy = sum(not stems_of("courtesy").isdisjoint(tokens(word)) for word in said) / max(len(said), 1)
-    return float(is_told(text)) + form.is_addressed + form.is_reaction + courtesy
+    form = read_form(text)
+    return float(is_told(text)) + form.is_addressed + form.is_reaction + measure_courtesy(text)
+
+
+def measure_courtesy(text: str) -> float:
+    """
+    Measure the share of a text's words that are courtesy.
+
+    >>> measure_courtesy("Thanks, Ana!"), measure_courtesy("Where do I live?")
+    (0.5, 0.0)
+    """
+    said = split_words(text)
+    return sum(not stems_of("courtesy").isdisjoint(tokens(word)) for word in said) / max(len(said), 1)
 
 
 def _compare_topic(question: Question, nodes: NDArray[np.int32], cosine: Values) -> Values:
