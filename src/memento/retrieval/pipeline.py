@@ -298,6 +298,8 @@ def pick_in_time(ranking: Ranking, query: Query, question: Question, stores: Bac
         ]
         is_none = one.item in place and not judged.fitness[place[one.item]]
         fit = 0.0 if is_none else float(judged.fitness[passed].max(initial=0.0))
+        if len(picked.chosen) >= FIRST and one.item in place:  # behind the first, each is shown for its own sake
+            fit = float(judged.fitness[place[one.item]])
         share = calibrate(judged.openness * fit, stores.embedder.fingerprint) / (most or 1.0)
         if judged.is_kept(len(picked.chosen), fit) and share >= LEAST_SHARE:
             picked.chosen.append(one)
@@ -400,6 +402,8 @@ def build_answer(
     )
 
 
+FIRST = 3
+"""The number of memories that are shown for what the order of time makes of them."""
 _BY_WORDS = "the embedder does not answer: these were found by their words alone"
 
 
