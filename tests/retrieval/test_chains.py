@@ -11,7 +11,7 @@ from measure import fresh_memory
 from memento.iris import IRI
 from memento.model import Scope
 from memento.python import Memento
-from memento.retrieval.chains import CLOSE, find_asked, walk_claims
+from memento.retrieval.chains import CLOSE, Path, find_asked, walk_claims, write_path
 from memento.retrieval.pipeline import read_question
 from memento.retrieval.question import Query
 from memento.telemetry import Stopwatch
@@ -39,6 +39,12 @@ def memento() -> Iterator[Memento]:
 
 def walked(memento: Memento, question: str, as_of: str | None = None) -> list[str]:
     """The values on the best paths of at least two claims, each as "value → value"; the best path first."""
+    paths = walk(memento, question, as_of)
+    return [" → ".join(claim.value for claim in path.claims) for path in paths if len(path.claims) > 1]
+
+
+def walk(memento: Memento, question: str, as_of: str | None = None) -> list[Path]:
+    """The best paths, the best first."""
     stores, settings = memento.service.stores, memento.service.settings
     asked = Query(question=question, scope=Scope(), k=10, as_of=at(as_of) if as_of else None)
     with read_question(asked, stores, settings, Stopwatch("recall")) as read:
@@ -46,8 +52,9 @@ def walked(memento: Memento, question: str, as_of: str | None = None) -> list[st
         time, past = read.asking.at, read.asking.past
         steps = find_asked(read.asking.reading.clauses, read.view, time, past=past)
         named = [IRI(one.iri) for one in memento.entities(limit=100) if one.name in question]
-        paths = walk_claims(named, [one.claim for one in steps], read.vectors, read.view, time, past=past)
-        return [" → ".join(claim.value for claim in path.claims) for path in paths if len(path.claims) > 1]
+        first = [one.claim for one in steps]
+        reading = read.asking.reading
+        return walk_claims(named, first, read.vectors, read.view, time, past=past, text=question, asked=reading)
 
 
 def scores(memento: Memento, question: str, as_of: str | None = None) -> dict[str, float]:
@@ -178,22 +185,30 @@ def test_what_has_changed_comes_before_what_it_changed(memento: Memento) -> None
     assert found.index("Jonas is back at football, for Riverside this time.") == 0
 
 
+def memories_at(memento: Memento, path: str) -> str:
+    body, _ = memento.query(f"PREFIX mem: <http://purl.org/memento/> SELECT ?memory {{ {path} }}", accept="text/csv")
+    return body.decode()
+
+
 def test_an_explained_chain_is_a_property_path_that_leads_to_the_memory_when_it_is_asked_again(
     memento: Memento,
 ) -> None:
-    for question in (
-        "Who is the mayor of the city where Brel Labs is based?",
-        "What does who works at Brel Labs keep?",
-    ):
-        found = memento.recall(question, gate=False, explain=True, k=20).memories
-        explained = {one.iri: [step.name for step in one.path if step.by == "claim"] for one in found}
-        assert any(explained.values()), question
-        for iri, paths in explained.items():
-            for path in paths:
-                body, _ = memento.query(
-                    f"PREFIX mem: <http://purl.org/memento/> SELECT ?memory {{ {path} }}", accept="text/csv"
-                )
-                assert iri in body.decode(), path
+    found = memento.recall("Who is the mayor of the city where Brel Labs is based?", gate=False, explain=True).memories
+    explained = {one.iri: step.name for one in found for step in one.path if step.by == "claim"}
+
+    assert found[0].iri in explained
+    assert "^mem:owner/mem:value/^mem:owner/mem:statedBy" in explained[found[0].iri]
+    assert all(iri in memories_at(memento, path) for iri, path in explained.items())
+
+
+def test_every_part_of_a_walk_can_be_asked_again_as_a_property_path_backward_too(memento: Memento) -> None:
+    memento.note("Leila Haddad keeps bees.", at=at("2024-02-01"))
+    paths = walk(memento, "What does who works at Brel Labs keep?")
+
+    assert any(hop.is_back for path in paths for hop in path.hops)
+    for path in paths:
+        for place, hop in enumerate(path.hops, start=1):
+            assert hop.claim.memory in memories_at(memento, write_path(path.hops[:place]))
 
 
 def test_an_edge_moved_or_a_claim_removed_by_sparql_changes_what_is_shown_first(memento: Memento) -> None:
