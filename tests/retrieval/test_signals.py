@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memento.errors import SettingsError
 from memento.model import NoteRow, Scope
 from memento.python import Memento, open_memento
 from memento.retrieval import signals
@@ -271,8 +270,6 @@ def test_a_signal_that_is_not_registered_is_nowhere(
     assert all(name not in one.why and name not in {step.by for step in one.path} for one in found)
     assert name not in asdict(settings.signals)
     assert f"| {name} |" not in signals.document_signals()
-    with pytest.raises(SettingsError, match=f"unknown setting MEMENTO_SIGNALS_{name.upper()}"):
-        load(environment={f"MEMENTO_SIGNALS_{name.upper()}": "1"})
 
 
 def test_a_signal_that_needs_what_nobody_has_is_refused(registry: dict[str, signals.RegisteredSignal]) -> None:
