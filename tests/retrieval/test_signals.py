@@ -236,10 +236,10 @@ def registry() -> Iterator[dict[str, signals.RegisteredSignal]]:
     signals.SIGNALS.update(before)
 
 
-def test_a_signal_that_is_registered_is_a_setting_ranks_explains_and_is_documented(
+def test_a_signal_that_is_off_is_a_setting_ranks_explains_and_is_documented(
     tmp_path: Path, registry: dict[str, signals.RegisteredSignal]
 ) -> None:
-    @signals.signal(3.0, "having a long text", channel=True)
+    @signals.signal(0.0, "having a long text", channel=True)
     def score_length(text: str, view: View) -> signals.Signal:
         """Return 1 for everything."""
         return view.visible.astype(np.float32) * len(text)
@@ -251,7 +251,7 @@ def test_a_signal_that_is_registered_is_a_setting_ranks_explains_and_is_document
 
     assert asdict(settings.signals)["length"] == 5.0
     assert found.why["length"] > 0.3
-    assert "| length | 3 | having a long text |" in signals.document_signals()
+    assert "| length | 0 | having a long text |" in signals.document_signals()
     assert "weight of having a long text" in table()
 
 
